@@ -1,0 +1,32 @@
+/**
+ * Turns absolute times into microsecond offsets from one epoch. A double cannot hold
+ * nanoseconds since 1970; the offset from the first time seen fits with room to spare.
+ */
+export class EpochClock {
+  #epochSeconds: number | undefined
+
+  /** The moment all offsets count from: the whole second of the first time seen. */
+  get epochNs(): bigint {
+    return BigInt(this.#epochSeconds ?? 0) * 1_000_000_000n
+  }
+
+  /** Offset of a time in nanoseconds since 1970, as digits or as a number; `NaN` for anything else. */
+  offsetOfNanos(nanos: string | number | bigint): number {
+    const digits = typeof nanos === 'number' ? BigInt(Math.round(nanos)).toString() : String(nanos)
+    if (!/^\d+$/.test(digits)) return Number.NaN
+    const split = Math.max(0, digits.length - 9)
+    const seconds = Number(digits.slice(0, split))
+    return this.#offset(seconds, Number(digits.slice(split)) / 1e3)
+  }
+
+  /** Offset of a time in microseconds since 1970, fractions allowed. */
+  offsetOfMicros(micros: number): number {
+    const seconds = Math.floor(micros / 1e6)
+    return this.#offset(seconds, micros - seconds * 1e6)
+  }
+
+  #offset(seconds: number, micros: number): number {
+    this.#epochSeconds ??= seconds
+    return (seconds - this.#epochSeconds) * 1e6 + micros
+  }
+}

@@ -1,0 +1,63 @@
+type NumericArray = Float64Array | Uint32Array | Int32Array | Uint8Array
+
+/**
+ * A typed array that grows as values are pushed: the building material of every column while a
+ * file is being read. `finish()` gives the column, cut to its length.
+ */
+class GrowingColumn<A extends NumericArray> {
+  #values: A
+  readonly #allocate: (length: number) => A
+  length = 0
+
+  constructor(allocate: (length: number) => A) {
+    this.#allocate = allocate
+    this.#values = allocate(1024)
+  }
+
+  /** The storage; only the first `length` values mean anything, and a push may replace it. */
+  get values(): A {
+    return this.#values
+  }
+
+  push(value: number): void {
+    if (this.length === this.#values.length) this.reserve(1)
+    this.#values[this.length++] = value
+  }
+
+  /** Makes room for `count` more values. */
+  reserve(count: number): void {
+    const needed = this.length + count
+    if (needed <= this.#values.length) return
+    const larger = this.#allocate(Math.max(needed, Math.ceil(this.#values.length * 1.6)))
+    larger.set(this.#values)
+    this.#values = larger
+  }
+
+  /** Appends the first `count` values of `source`. */
+  append(source: ArrayLike<number>, count = source.length): void {
+    this.reserve(count)
+    const values = this.#values
+    let at = this.length
+    for (let i = 0; i < count; i++) values[at++] = source[i] as number
+    this.length = at
+  }
+
+  /** The column: a copy of exactly the values pushed. */
+  finish(): A {
+    return this.#values.slice(0, this.length) as A
+  }
+}
+
+export type GrowingFloat64 = GrowingColumn<Float64Array>
+export type GrowingUint32 = GrowingColumn<Uint32Array>
+export type GrowingInt32 = GrowingColumn<Int32Array>
+export type GrowingUint8 = GrowingColumn<Uint8Array>
+
+export const growingFloat64 = (): GrowingFloat64 =>
+  new GrowingColumn((length) => new Float64Array(length))
+export const growingUint32 = (): GrowingUint32 =>
+  new GrowingColumn((length) => new Uint32Array(length))
+export const growingInt32 = (): GrowingInt32 =>
+  new GrowingColumn((length) => new Int32Array(length))
+export const growingUint8 = (): GrowingUint8 =>
+  new GrowingColumn((length) => new Uint8Array(length))

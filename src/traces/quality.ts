@@ -1,0 +1,82 @@
+import { describePlace, type Place, TraceFormatError } from '../errors.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+
+/** What became of the data an issue is about. */
+export type IssueEffect = 'trace skipped' | 'span skipped' | 'kept'
+
+/** One thing in the input that was not as it should be. */
+export interface QualityIssue {
+  readonly code: string
+  readonly effect: IssueEffect
+  readonly place: Place
+  /** What was found, naming the bad value. */
+  readonly message: string
+}
+
+const LISTED_PER_CODE = 1000
+
+/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
+export class Quality {
+  readonly issues: readonly QualityIssue[]
+  readonly counts: ReadonlyMap<string, number>
+  /** Traces that were loaded. */
+  readonly traces: number
+  readonly skippedTraces: number
+
+  constructor(log: {
+    issues: readonly QualityIssue[]
+    counts: ReadonlyMap<string, number>
+    traces: number
+    skippedTraces: number
+  }) {
+    this.issues = log.issues
+    this.counts = log.counts
+    this.traces = log.traces
+    this.skippedTraces = log.skippedTraces
+  }
+
+  /** One row a kind of issue: code, effect, count, and the first one found. */
+  table(): StageTable {
+    const codes = [...this.counts.keys()]
+    const first = codes.map((code) => this.issues.find((issue) => issue.code === code))
+    return stageTable({
+      code: codes,
+      effect: first.map((issue) => issue?.effect ?? ''),
+      count: codes.map((code) => this.counts.get(code) ?? 0),
+      example: first.map((issue) =>
+        issue === undefined ? '' : `${describePlace(issue.place)}${issue.message}`,
+      ),
+    })
+  }
+}
+
+/** Notes issues while a file is read; with `strict`, the first skipped one stops the load. */
+export class QualityLog {
+  readonly #strict: boolean
+  readonly #issues: QualityIssue[] = []
+  readonly #counts = new Map<string, number>()
+  #skippedTraces = 0
+
+  constructor({ strict = false }: { strict?: boolean } = {}) {
+    this.#strict = strict
+  }
+
+  note(issue: QualityIssue, nextStep: string): void {
+    if (this.#strict && issue.effect !== 'kept') {
+      throw new TraceFormatError(issue.message, issue.place, nextStep)
+    }
+    const count = (this.#counts.get(issue.code) ?? 0) + 1
+    this.#counts.set(issue.code, count)
+    if (count <= LISTED_PER_CODE) this.#issues.push(issue)
+    if (issue.effect === 'trace skipped') this.#skippedTraces++
+  }
+
+  finish(traces: number): Quality {
+    return new Quality({
+      issues: this.#issues,
+      counts: this.#counts,
+      traces,
+      skippedTraces: this.#skippedTraces,
+    })
+  }
+}

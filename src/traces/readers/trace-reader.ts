@@ -1,0 +1,20 @@
+import type { GraphTracesBuilder } from '../graph-traces-builder.ts'
+import type { QualityLog } from '../quality.ts'
+import type { SpanTracesBuilder } from '../span-traces-builder.ts'
+
+/** Where a reader puts what it finds: span trees in `spans`, trace-point graphs in `graphs`. */
+export interface ReadSink {
+  readonly spans: SpanTracesBuilder
+  readonly graphs: GraphTracesBuilder
+  readonly quality: QualityLog
+}
+
+/** One trace file format. */
+export interface TraceReader {
+  /** What `--format` and `loadTraces({ format })` call it. */
+  readonly format: string
+  /** Whether a file that begins with `head` (a few kilobytes of text) is in this format. */
+  recognises(head: string): boolean
+  /** Reads a whole file, chunk by chunk, into `sink`; `file` is its name for messages. */
+  read(chunks: AsyncIterable<Uint8Array>, sink: ReadSink, file: string): Promise<void>
+}

@@ -1,0 +1,144 @@
+import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
+
+/**
+ * The distinct recorded forms of flows. A shape is a list of node labels and of edges between
+ * node positions, exactly in the order recorded. Thousands of requests share one shape, so
+ * structure is stored and analysed once a shape; a request keeps only its latencies, one an edge.
+ *
+ * Two shapes may be the same structure in another order: `categorize` finds that out.
+ */
+export class ShapeTable {
+  readonly #nodeOffsets: GrowingUint32 = growingUint32()
+  readonly #edgeOffsets: GrowingUint32 = growingUint32()
+  readonly #labels: GrowingUint32 = growingUint32()
+  readonly #from: GrowingUint32 = growingUint32()
+  readonly #to: GrowingUint32 = growingUint32()
+  readonly #hashes: GrowingUint32 = growingUint32()
+  /** Open addressing: shape + 1 by hash, 0 where free. */
+  #slots = new Uint32Array(1024)
+
+  constructor() {
+    this.#nodeOffsets.push(0)
+    this.#edgeOffsets.push(0)
+  }
+
+  get size(): number {
+    return this.#hashes.length
+  }
+
+  nodeCount(shape: number): number {
+    return this.#width(this.#nodeOffsets, shape)
+  }
+
+  edgeCount(shape: number): number {
+    return this.#width(this.#edgeOffsets, shape)
+  }
+
+  /** Label codes of the nodes of `shape`. */
+  labels(shape: number): Uint32Array {
+    return this.#slice(this.#labels, this.#nodeOffsets, shape)
+  }
+
+  /** Start nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  from(shape: number): Uint32Array {
+    return this.#slice(this.#from, this.#edgeOffsets, shape)
+  }
+
+  /** End nodes of the edges of `shape`, as positions in `labels(shape)`. */
+  to(shape: number): Uint32Array {
+    return this.#slice(this.#to, this.#edgeOffsets, shape)
+  }
+
+  /**
+   * The number of the shape with these labels and edges, which is added if it is new. Only the
+   * first `nodeCount` labels and `edgeCount` edges of the arrays count.
+   */
+  intern(
+    labels: Uint32Array,
+    nodeCount: number,
+    { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
+  ): number {
+    const hash = hashShape(labels, nodeCount, { from, to, edgeCount })
+    const mask = this.#slots.length - 1
+    let slot = hash & mask
+    for (
+      let found = this.#slots[slot] as number;
+      found !== 0;
+      found = this.#slots[slot] as number
+    ) {
+      const shape = found - 1
+      if (
+        this.#hashes.values[shape] === hash &&
+        this.#equals(shape, labels, nodeCount, { from, to, edgeCount })
+      ) {
+        return shape
+      }
+      slot = (slot + 1) & mask
+    }
+    const shape = this.size
+    this.#slots[slot] = shape + 1
+    this.#hashes.push(hash)
+    this.#labels.append(labels, nodeCount)
+    this.#from.append(from, edgeCount)
+    this.#to.append(to, edgeCount)
+    this.#nodeOffsets.push(this.#labels.length)
+    this.#edgeOffsets.push(this.#from.length)
+    if (this.size * 2 > this.#slots.length) this.#rehash()
+    return shape
+  }
+
+  #equals(
+    shape: number,
+    labels: Uint32Array,
+    nodeCount: number,
+    { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
+  ): boolean {
+    return (
+      this.nodeCount(shape) === nodeCount &&
+      this.edgeCount(shape) === edgeCount &&
+      startsWith(labels, this.labels(shape)) &&
+      startsWith(from, this.from(shape)) &&
+      startsWith(to, this.to(shape))
+    )
+  }
+
+  #rehash(): void {
+    const slots = new Uint32Array(this.#slots.length * 2)
+    const mask = slots.length - 1
+    for (let shape = 0; shape < this.size; shape++) {
+      let slot = (this.#hashes.values[shape] as number) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = shape + 1
+    }
+    this.#slots = slots
+  }
+
+  #width(offsets: GrowingUint32, shape: number): number {
+    return (offsets.values[shape + 1] as number) - (offsets.values[shape] as number)
+  }
+
+  #slice(column: GrowingUint32, offsets: GrowingUint32, shape: number): Uint32Array {
+    return column.values.subarray(offsets.values[shape], offsets.values[shape + 1])
+  }
+}
+
+function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (longer[i] !== prefix[i]) return false
+  return true
+}
+
+/** FNV-1a over 32-bit words, finished by murmur3's mixer so that the low bits are good slots. */
+function hashShape(
+  labels: Uint32Array,
+  nodeCount: number,
+  { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
+): number {
+  let hash = 0x811c9dc5 ^ nodeCount
+  for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ (labels[i] as number), 0x01000193)
+  for (let i = 0; i < edgeCount; i++) {
+    hash = Math.imul(hash ^ (((from[i] as number) << 16) ^ (to[i] as number)), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,150 @@
+import type { Place } from '../errors.ts'
+import { AttributesBuilder, type AttributeValue } from './attributes.ts'
+import { Dictionary } from './dictionary.ts'
+import { EpochClock } from './epoch-clock.ts'
+import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
+import type { QualityLog } from './quality.ts'
+import { resolveParents } from './resolve-parents.ts'
+import { SpanIds } from './span-ids.ts'
+import {
+  SPAN_KINDS,
+  SPAN_STATUSES,
+  type SpanKind,
+  type SpanStatus,
+  SpanTraces,
+} from './span-traces.ts'
+
+/** One span as a reader hands it over. Times come from the builder's `clock`. */
+export interface SpanRecord {
+  readonly traceId: string
+  readonly spanId: string
+  /** `null` or an id of zeros: a root. */
+  readonly parentId: string | null
+  readonly service: string
+  readonly operation: string
+  readonly host: string
+  readonly kind: SpanKind
+  readonly status: SpanStatus
+  readonly startUs: number
+  readonly durationUs: number
+  /** The parent does not wait for this span. */
+  readonly followsFrom: boolean
+  readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
+}
+
+/**
+ * Collects spans, in any order and interleaved over traces and files, into columns: groups them
+ * by trace, resolves parents, and moves the epoch to the earliest start.
+ */
+export class SpanTracesBuilder {
+  readonly clock = new EpochClock()
+  readonly #quality: QualityLog
+  readonly #traces = new Dictionary()
+  readonly #services = new Dictionary()
+  readonly #operations = new Dictionary()
+  readonly #hosts = new Dictionary()
+  readonly #otherIds = new Dictionary()
+  readonly #ids = new SpanIds(this.#otherIds)
+  readonly #parentIds = new SpanIds(this.#otherIds)
+  readonly #trace = growingUint32()
+  readonly #service = growingUint32()
+  readonly #operation = growingUint32()
+  readonly #host = growingUint32()
+  readonly #kind = growingUint8()
+  readonly #status = growingUint8()
+  readonly #followsFrom = growingUint8()
+  readonly #startUs = growingFloat64()
+  readonly #durationUs = growingFloat64()
+  readonly #attributes = new AttributesBuilder()
+
+  constructor(quality: QualityLog) {
+    this.#quality = quality
+  }
+
+  get size(): number {
+    return this.#trace.length
+  }
+
+  /** Adds one span; one without a usable time or id is noted and left out. */
+  add(span: SpanRecord, place: Place): void {
+    const problem = this.#problemOf(span)
+    if (problem !== undefined) {
+      this.#quality.note(
+        {
+          code: 'unusable-span',
+          effect: 'span skipped',
+          place: { ...place, trace: span.traceId },
+          message: problem,
+        },
+        'Correct the span, or load without `strict` to leave it out',
+      )
+      return
+    }
+    const row = this.size
+    this.#trace.push(this.#traces.code(span.traceId))
+    this.#ids.push(span.spanId)
+    this.#parentIds.push(span.parentId)
+    this.#service.push(this.#services.code(span.service))
+    this.#operation.push(this.#operations.code(span.operation))
+    this.#host.push(this.#hosts.code(span.host))
+    this.#kind.push(SPAN_KINDS.indexOf(span.kind))
+    this.#status.push(SPAN_STATUSES.indexOf(span.status))
+    this.#followsFrom.push(span.followsFrom ? 1 : 0)
+    this.#startUs.push(span.startUs)
+    this.#durationUs.push(span.durationUs)
+    for (const [key, value] of span.attributes ?? []) this.#attributes.add(row, key, value)
+  }
+
+  finish(name: string): SpanTraces {
+    const { order, position, parent, traces, spanOffsets } = resolveParents(
+      {
+        trace: this.#trace.finish(),
+        traceCount: this.#traces.size,
+        traceId: (trace) => this.#traces.value(trace),
+        ids: this.#ids,
+        parentIds: this.#parentIds,
+      },
+      this.#quality,
+    )
+    const startUs = Float64Array.from(order, (row) => this.#startUs.values[row] as number)
+    const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
+    const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
+    const pick8 = (column: Uint8Array) => Uint8Array.from(order, (row) => column[row] as number)
+    const pick32 = (column: Uint32Array) => Uint32Array.from(order, (row) => column[row] as number)
+    return new SpanTraces(
+      name,
+      {
+        epochNs: this.clock.epochNs + BigInt(shiftNs),
+        ids: Array.from(traces, (trace) => this.#traces.value(trace)),
+        spanOffsets,
+        spans: {
+          parent,
+          startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3),
+          durationUs: Float64Array.from(order, (row) => this.#durationUs.values[row] as number),
+          service: pick32(this.#service.values),
+          operation: pick32(this.#operation.values),
+          host: pick32(this.#host.values),
+          kind: pick8(this.#kind.values),
+          status: pick8(this.#status.values),
+          followsFrom: pick8(this.#followsFrom.values),
+        },
+        services: this.#services,
+        operations: this.#operations,
+        hosts: this.#hosts,
+        attributes: this.#attributes.finish(order.length, position),
+      },
+      this.#quality.finish(traces.length),
+    )
+  }
+
+  #problemOf(span: SpanRecord): string | undefined {
+    if (span.traceId === '') return 'A span has no trace id'
+    if (span.spanId === '') return `Span ${span.operation} has no span id`
+    if (!Number.isFinite(span.startUs)) return `Span ${span.spanId} has no usable start time`
+    if (!Number.isFinite(span.durationUs)) return `Span ${span.spanId} has no usable duration`
+    if (span.durationUs < 0) {
+      return `Span ${span.spanId} ends ${-span.durationUs} µs before it starts`
+    }
+    return undefined
+  }
+}
