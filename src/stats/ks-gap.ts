@@ -29,7 +29,7 @@ export function ksGap(before: ArrayLike<number>, after: ArrayLike<number>): KsGa
   let fasterAt = Number.NaN
   // Once one sample is used up, the gap only closes: the rest need not be read.
   while (i < n1 && j < n2) {
-    const value = before[i]! < after[j]! ? before[i]! : after[j]!
+    const value = Math.min(before[i]!, after[j]!)
     while (i < n1 && before[i]! === value) i++
     while (j < n2 && after[j]! === value) j++
     const gap = i * n2 - j * n1

@@ -14,8 +14,9 @@ export class Dictionary {
     const known = this.#codes.get(value)
     if (known !== undefined) return known
     const code = this.values.length
-    this.values.push(value)
-    this.#codes.set(value, code)
+    const own = ownCopy(value)
+    this.values.push(own)
+    this.#codes.set(own, code)
     return code
   }
 
@@ -29,4 +30,9 @@ export class Dictionary {
     if (value === undefined) throw new InternalError(`no string has code ${code}`)
     return value
   }
+}
+
+/** V8 keeps a slice's whole source alive, so a kept piece of a file's text would keep the text. */
+function ownCopy(value: string): string {
+  return ` ${value}`.slice(1)
 }

@@ -11,18 +11,24 @@ export class EpochClock {
   }
 
   /** Offset of a time in nanoseconds since 1970, as digits or as a number; `NaN` for anything else. */
-  offsetOfNanos(nanos: string | number | bigint): number {
-    const digits = typeof nanos === 'number' ? BigInt(Math.round(nanos)).toString() : String(nanos)
+  offsetOfNanos(nanos: unknown): number {
+    const digits =
+      typeof nanos === 'string'
+        ? nanos
+        : Number.isFinite(nanos)
+          ? BigInt(Math.round(nanos as number)).toString()
+          : String(nanos)
     if (!/^\d+$/.test(digits)) return Number.NaN
     const split = Math.max(0, digits.length - 9)
-    const seconds = Number(digits.slice(0, split))
-    return this.#offset(seconds, Number(digits.slice(split)) / 1e3)
+    return this.#offset(Number(digits.slice(0, split)), Number(digits.slice(split)) / 1e3)
   }
 
-  /** Offset of a time in microseconds since 1970, fractions allowed. */
-  offsetOfMicros(micros: number): number {
-    const seconds = Math.floor(micros / 1e6)
-    return this.#offset(seconds, micros - seconds * 1e6)
+  /** Offset of a time in microseconds since 1970, fractions allowed; `NaN` for anything else. */
+  offsetOfMicros(micros: unknown): number {
+    const count = typeof micros === 'string' && micros !== '' ? Number(micros) : micros
+    if (typeof count !== 'number' || !Number.isFinite(count)) return Number.NaN
+    const seconds = Math.floor(count / 1e6)
+    return this.#offset(seconds, count - seconds * 1e6)
   }
 
   #offset(seconds: number, micros: number): number {

@@ -4,6 +4,7 @@ import { GraphTraces } from './graph-traces.ts'
 import { growingFloat64, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { ShapeTable } from './shape-table.ts'
+import { topologicalOrder } from './topological-order.ts'
 
 /** One trace-point graph as a reader hands it over; arrays may be longer than the counts say. */
 export interface GraphRecord {
@@ -30,6 +31,7 @@ export class GraphTracesBuilder {
   readonly #latencyUs = growingFloat64()
   readonly #latencyOffsets = growingUint32()
   readonly #attributes = new AttributesBuilder()
+  readonly #acyclic: boolean[] = []
   #nodes = 0
   #hasAttributes = false
 
@@ -41,11 +43,23 @@ export class GraphTracesBuilder {
     return this.#ids.length
   }
 
-  add(graph: GraphRecord): void {
+  /** The shape of a graph, whether or not it will be added. */
+  internShape(graph: GraphRecord): number {
+    return this.#shapes.intern(graph.labels, graph.nodeCount, graph)
+  }
+
+  /** Whether the edges of a shape never lead back to where they came from. */
+  isAcyclic(shape: number): boolean {
+    const known = this.#acyclic[shape] ?? topologicalOrder(this.#shapes, shape) !== null
+    this.#acyclic[shape] = known
+    return known
+  }
+
+  add(graph: GraphRecord, shape = this.internShape(graph)): void {
     this.#ids.push(graph.id)
     this.#startUs.push(graph.startUs)
     this.#responseTimeUs.push(graph.responseTimeUs)
-    this.#shapeOf.push(this.#shapes.intern(graph.labels, graph.nodeCount, graph))
+    this.#shapeOf.push(shape)
     this.#latencyUs.append(graph.latencyUs, graph.edgeCount)
     this.#latencyOffsets.push(this.#latencyUs.length)
     this.#nodes += graph.nodeCount

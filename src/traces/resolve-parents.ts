@@ -1,14 +1,14 @@
 import type { QualityLog } from './quality.ts'
+import { SharedSpanIds, type SpanSides } from './shared-span-ids.ts'
 import type { SpanIds } from './span-ids.ts'
 import { SpanIndex } from './span-index.ts'
 import { NO_PARENT, PARENT_MISSING } from './span-traces.ts'
 
-/** Spans as they arrived: a trace and two ids each. */
-interface ArrivedSpans {
+/** Spans as they arrived: a trace, two ids, and what tells the halves of a call apart. */
+interface ArrivedSpans extends SpanSides {
   readonly trace: Uint32Array
   readonly traceCount: number
   readonly traceId: (trace: number) => string
-  readonly ids: SpanIds
   readonly parentIds: SpanIds
 }
 
@@ -27,9 +27,9 @@ interface GroupedSpans {
 const LEFT_OUT = -1
 
 /**
- * Groups spans by trace and finds each one's parent. A second span with the same id is left out,
- * a trace whose parents run in a circle is left out whole, a span whose parent is missing becomes
- * a root of its own; each is noted.
+ * Groups spans by trace and finds each one's parent. A client and a server with one id are told
+ * apart, any other second span with the same id is left out, a trace whose parents run in a circle
+ * is left out whole, a span whose parent is missing becomes a root of its own; each is noted.
  */
 export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {
   const { byTrace, starts } = groupByTrace(spans)
@@ -43,9 +43,9 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
   for (let trace = 0; trace < spans.traceCount; trace++) {
     const members = byTrace.subarray(starts[trace], starts[trace + 1])
     const first = kept
-    index.reset(members.length)
+    const shared = indexSpans(spans, members, index)
     for (const row of members) {
-      if (index.add(row) >= 0) noteDuplicate(spans.traceId(trace), quality)
+      if (shared?.copies.has(row)) noteDuplicate(spans, row, quality)
       else {
         order[kept] = row
         position[row] = kept++
@@ -53,15 +53,9 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
     }
     let orphans = 0
     for (let at = first; at < kept; at++) {
-      const row = order[at] as number
-      const found = spans.parentIds.isNone(row) ? undefined : index.find(spans.parentIds, row)
-      if (found === -1) orphans++
-      parent[at] =
-        found === undefined
-          ? NO_PARENT
-          : found === -1
-            ? PARENT_MISSING
-            : (position[found] as number)
+      const found = parentRow(spans, order[at] as number, index, shared)
+      if (found === PARENT_MISSING) orphans++
+      parent[at] = found < 0 ? found : (position[found] as number)
     }
     if (hasCircle(parent, first, kept)) {
       noteCircle(spans.traceId(trace), quality)
@@ -80,6 +74,40 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
     traces: Uint32Array.from(traces),
     spanOffsets: Uint32Array.from(spanOffsets),
   }
+}
+
+/** Fills `index` with one trace's spans; gives what was found out about ids that repeat, if any. */
+function indexSpans(
+  spans: ArrivedSpans,
+  members: Uint32Array,
+  index: SpanIndex,
+): SharedSpanIds | undefined {
+  let repeats: Map<number, number[]> | undefined
+  index.reset(members.length)
+  for (const row of members) {
+    const first = index.add(row)
+    if (first < 0) continue
+    repeats ??= new Map()
+    const others = repeats.get(first)
+    if (others === undefined) repeats.set(first, [row])
+    else others.push(row)
+  }
+  return repeats === undefined ? undefined : new SharedSpanIds(spans, repeats)
+}
+
+/** The arrival number of a span's parent, or `NO_PARENT`, or `PARENT_MISSING`. */
+function parentRow(
+  { parentIds }: ArrivedSpans,
+  row: number,
+  index: SpanIndex,
+  shared: SharedSpanIds | undefined,
+): number {
+  const client = shared?.clientOf(row)
+  if (client !== undefined) return client
+  if (parentIds.isNone(row)) return NO_PARENT
+  const found = index.find(parentIds, row)
+  if (found < 0) return PARENT_MISSING
+  return shared === undefined ? found : shared.parentAmong(found, row)
 }
 
 /** Counting sort: the arrival numbers of each trace's spans, in order of arrival. */
@@ -117,13 +145,13 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
   return false
 }
 
-function noteDuplicate(trace: string, quality: QualityLog): void {
+function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): void {
   quality.note(
     {
       code: 'duplicate-span',
       effect: 'span skipped',
-      place: { trace },
-      message: 'Two spans have the same id; the later one is left out',
+      place: { trace: spans.traceId(spans.trace[row] as number) },
+      message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
     },
     'Remove the copy, or load without `strict`',
   )

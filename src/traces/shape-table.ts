@@ -5,6 +5,8 @@ import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
  * node positions, exactly in the order recorded. Thousands of requests share one shape, so
  * structure is stored and analysed once a shape; a request keeps only its latencies, one an edge.
  *
+ * Node 0 is the root: the first node that nothing leads to.
+ *
  * Two shapes may be the same structure in another order: `categorize` finds that out.
  */
 export class ShapeTable {

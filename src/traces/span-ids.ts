@@ -7,7 +7,7 @@ const INTERNED = 0xffffffff
 
 /**
  * A column of span ids, eight bytes each. Ids of up to 16 hex digits are kept as the numbers
- * they are; any other string is interned. No id and an id of zeros are the same: none.
+ * they are; any other string is interned. No id, an empty one and one of zeros are the same: none.
  */
 export class SpanIds {
   readonly #others: Dictionary
@@ -20,7 +20,7 @@ export class SpanIds {
   }
 
   push(id: string | null): void {
-    const digits = id === null ? '0' : id.toLowerCase()
+    const digits = id === null || id === '' ? '0' : id.toLowerCase()
     if (HEX.test(digits) && !(digits.length === 16 && digits.startsWith('ffffffff'))) {
       this.#high.push(digits.length > 8 ? Number.parseInt(digits.slice(0, -8), 16) : 0)
       this.#low.push(Number.parseInt(digits.slice(-8), 16))
@@ -28,6 +28,14 @@ export class SpanIds {
       this.#high.push(INTERNED)
       this.#low.push(this.#others.code(id ?? ''))
     }
+  }
+
+  /** The id for a message: hex ids in full 16 digits, others as they were. */
+  text(row: number): string {
+    const high = this.#high.values[row] as number
+    const low = this.#low.values[row] as number
+    if (high === INTERNED) return this.#others.value(low)
+    return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
   }
 
   isNone(row: number): boolean {

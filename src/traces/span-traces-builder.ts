@@ -4,11 +4,13 @@ import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
+import { noteClockSkew, noteNamelessServices } from './span-doubts.ts'
 import { resolveParents } from './resolve-parents.ts'
 import { SpanIds } from './span-ids.ts'
 import {
   SPAN_KINDS,
   SPAN_STATUSES,
+  type SpanColumns,
   type SpanKind,
   type SpanStatus,
   SpanTraces,
@@ -103,30 +105,41 @@ export class SpanTracesBuilder {
         traceId: (trace) => this.#traces.value(trace),
         ids: this.#ids,
         parentIds: this.#parentIds,
+        kind: this.#kind.values,
+        service: this.#service.values,
+        host: this.#host.values,
+        startUs: this.#startUs.values,
       },
       this.#quality,
     )
+    const ids = Array.from(traces, (trace) => this.#traces.value(trace))
     const startUs = Float64Array.from(order, (row) => this.#startUs.values[row] as number)
     const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
     const pick8 = (column: Uint8Array) => Uint8Array.from(order, (row) => column[row] as number)
     const pick32 = (column: Uint32Array) => Uint32Array.from(order, (row) => column[row] as number)
+    const spans: SpanColumns = {
+      parent,
+      startUs,
+      durationUs: Float64Array.from(order, (row) => this.#durationUs.values[row] as number),
+      service: pick32(this.#service.values),
+      operation: pick32(this.#operation.values),
+      host: pick32(this.#host.values),
+      kind: pick8(this.#kind.values),
+      status: pick8(this.#status.values),
+      followsFrom: pick8(this.#followsFrom.values),
+    }
+    noteClockSkew(ids, spanOffsets, spans, this.#hosts, this.#quality)
+    noteNamelessServices(ids, spanOffsets, spans, this.#services, this.#quality)
     return new SpanTraces(
       name,
       {
         epochNs: this.clock.epochNs + BigInt(shiftNs),
-        ids: Array.from(traces, (trace) => this.#traces.value(trace)),
+        ids,
         spanOffsets,
         spans: {
-          parent,
+          ...spans,
           startUs: startUs.map((start) => Math.round(start * 1e3 - shiftNs) / 1e3),
-          durationUs: Float64Array.from(order, (row) => this.#durationUs.values[row] as number),
-          service: pick32(this.#service.values),
-          operation: pick32(this.#operation.values),
-          host: pick32(this.#host.values),
-          kind: pick8(this.#kind.values),
-          status: pick8(this.#status.values),
-          followsFrom: pick8(this.#followsFrom.values),
         },
         services: this.#services,
         operations: this.#operations,

@@ -1,0 +1,159 @@
+import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
+import type { NodeLabel } from '../flows/node-labels.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import { type Moments, moments } from '../stats/moments.ts'
+import type { CategoryStructure } from './category-structure.ts'
+import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
+
+/** What requests were categorized with. */
+export interface CategoryOptions {
+  /** Leave hosts out of node labels, so that requests which differ only in them fall together. */
+  readonly omitHosts: boolean
+  /** A rule of your own for node labels; nodes with equal labels are the same. */
+  readonly label: ((node: NodeLabel) => string) | null
+}
+
+/** What `categorize` hands over. */
+export interface CategoryColumns {
+  readonly flows: FlowSet
+  readonly options: CategoryOptions
+  /** Category of each request. */
+  readonly categoryOf: Uint32Array
+  readonly structures: readonly CategoryStructure[]
+  /** For a shape: the class number of each of its edges. */
+  readonly classOfEdges: (shape: number) => Uint32Array
+  /** Shapes that could not be compared within the step budget and stand alone. */
+  readonly undecided: number
+}
+
+/**
+ * Requests grouped by the structure of their flows. Categories are numbered in the order of
+ * their first request.
+ */
+export class Categories {
+  readonly flows: FlowSet
+  readonly options: CategoryOptions
+  readonly categoryOf: Uint32Array
+  readonly undecided: number
+  readonly #structures: readonly CategoryStructure[]
+  readonly #classOfEdges: (shape: number) => Uint32Array
+  /** Requests by category, before first. */
+  readonly #members: Uint32Array
+  /** Members of category c: before from `2c`, after from `2c + 1`. */
+  readonly #offsets: Uint32Array
+  readonly #edgeSamples = new Map<number, EdgeSamples[]>()
+  readonly #moments: Moments[] = []
+
+  constructor(columns: CategoryColumns) {
+    this.flows = columns.flows
+    this.options = columns.options
+    this.categoryOf = columns.categoryOf
+    this.undecided = columns.undecided
+    this.#structures = columns.structures
+    this.#classOfEdges = columns.classOfEdges
+    const { members, offsets } = groupMembers(columns)
+    this.#members = members
+    this.#offsets = offsets
+  }
+
+  /** How many categories there are. */
+  get size(): number {
+    return this.#structures.length
+  }
+
+  /** Structure of a category. */
+  structure(category: number): CategoryStructure {
+    const structure = this.#structures[category]
+    if (structure === undefined) {
+      throw new RangeError(`There is no category ${category}; there are 0 to ${this.size - 1}.`)
+    }
+    return structure
+  }
+
+  /** Rows of the requests of a category in one period. */
+  members(category: number, period: Period): Uint32Array {
+    const group = 2 * category + period
+    return this.#members.subarray(this.#offsets[group], this.#offsets[group + 1])
+  }
+
+  count(category: number, period: Period): number {
+    const group = 2 * category + period
+    return (this.#offsets[group + 1] as number) - (this.#offsets[group] as number)
+  }
+
+  /** Response times of a category's requests in one period, in µs. */
+  responseTimes(category: number, period: Period): Float64Array {
+    const { responseTimeUs } = this.flows
+    const members = this.members(category, period)
+    const times = new Float64Array(members.length)
+    for (let i = 0; i < times.length; i++) {
+      times[i] = responseTimeUs[members[i] as number] as number
+    }
+    return times
+  }
+
+  /** Count, mean, variance and extremes of a category's response times in one period. */
+  responseTimeMoments(category: number, period: Period): Moments {
+    const group = 2 * category + period
+    const known = this.#moments[group] ?? moments(this.responseTimes(category, period))
+    this.#moments[group] = known
+    return known
+  }
+
+  /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
+  edgeSamples(category: number): readonly EdgeSamples[] {
+    const known = this.#edgeSamples.get(category)
+    if (known !== undefined) return known
+    const samples = collectEdgeSamples(this, category, this.#classOfEdges)
+    this.#edgeSamples.set(category, samples)
+    return samples
+  }
+
+  /** One row a category: root, size, and count, mean, SD and C² of response times by period. */
+  table(): StageTable {
+    const ids = Array.from({ length: this.size }, (_, category) => category)
+    const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
+    const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
+    const structures = this.#structures
+    return stageTable({
+      category: ids,
+      root: structures.map(({ root }) => root),
+      nodes: structures.map(({ labels }) => labels.length),
+      edges: structures.map(({ from }) => from.length),
+      before: before.map(({ count }) => count),
+      after: after.map(({ count }) => count),
+      beforeMeanUs: before.map(({ mean }) => mean),
+      afterMeanUs: after.map(({ mean }) => mean),
+      beforeSdUs: before.map(({ sd }) => sd),
+      afterSdUs: after.map(({ sd }) => sd),
+      beforeC2: before.map(squaredVariation),
+      afterC2: after.map(squaredVariation),
+    })
+  }
+}
+
+/** C² = variance / mean², `NaN` where there are fewer than two requests or the mean is 0. */
+export function squaredVariation({ mean, variance }: Moments): number {
+  return mean === 0 ? Number.NaN : variance / mean ** 2
+}
+
+function groupMembers({ flows, categoryOf, structures }: CategoryColumns) {
+  const offsets = new Uint32Array(2 * structures.length + 1)
+  const groupOf = (request: number) =>
+    2 * (categoryOf[request] as number) + (flows.period[request] as number)
+  for (let request = 0; request < flows.size; request++) {
+    const next = groupOf(request) + 1
+    offsets[next] = (offsets[next] as number) + 1
+  }
+  for (let group = 0; group + 1 < offsets.length; group++) {
+    offsets[group + 1] = (offsets[group + 1] as number) + (offsets[group] as number)
+  }
+  const next = offsets.slice()
+  const members = new Uint32Array(flows.size)
+  for (let request = 0; request < flows.size; request++) {
+    const group = groupOf(request)
+    members[next[group] as number] = request
+    next[group] = (next[group] as number) + 1
+  }
+  return { members, offsets }
+}

@@ -1,0 +1,189 @@
+import type { Categories, CategoryOptions } from './categories/categories.ts'
+import { categorize } from './categories/categorize.ts'
+import { type ComparisonWarning, comparisonWarnings } from './comparison-warnings.ts'
+import { OptionError } from './errors.ts'
+import { buildFlows } from './flows/build-flows.ts'
+import type { FlowOptions, FlowSet } from './flows/flow-set.ts'
+import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
+import { findStructuralMutations } from './mutations/find-structural-mutations.ts'
+import type {
+  ResponseTimeMutations,
+  ResponseTimeOptions,
+} from './mutations/response-time-mutations.ts'
+import type { StructuralMutations, StructuralOptions } from './mutations/structural-mutations.ts'
+import { matchPrecursors } from './precursors/match-precursors.ts'
+import type { PrecursorOptions, Precursors } from './precursors/precursors.ts'
+import { rankMutations } from './ranking/rank-mutations.ts'
+import type { Ranking } from './ranking/ranking.ts'
+import type { StageTable } from './stage-table.ts'
+import type { TraceSet } from './traces/trace-set.ts'
+
+/** The options of every stage of a comparison; see the stages for meanings and defaults. */
+export type ComparisonOptions = FlowOptions &
+  CategoryOptions &
+  ResponseTimeOptions &
+  StructuralOptions &
+  PrecursorOptions
+
+const DEFAULTS: ComparisonOptions = {
+  concurrency: 'learned',
+  slackUs: 1,
+  omitHosts: false,
+  label: null,
+  alpha: 0.05,
+  alternative: 'two-sided',
+  correction: 'none',
+  method: 'stephens',
+  smPThreshold: 50,
+  counts: 'raw',
+  oneToN: true,
+  editTokens: 'preorder',
+}
+
+/** Which options each stage is computed with; everything else it gets from stages before it. */
+const STAGE_OPTIONS = {
+  flows: ['concurrency', 'slackUs'],
+  categories: ['omitHosts', 'label'],
+  responseTime: ['alpha', 'alternative', 'correction', 'method'],
+  structural: ['smPThreshold', 'counts'],
+  precursors: ['oneToN', 'editTokens'],
+  ranking: [],
+} as const satisfies Record<string, readonly (keyof ComparisonOptions)[]>
+
+const UPSTREAM: Record<StageName, readonly StageName[]> = {
+  flows: [],
+  categories: ['flows'],
+  responseTime: ['categories'],
+  structural: ['categories'],
+  precursors: ['structural'],
+  ranking: ['responseTime', 'precursors'],
+}
+
+type StageName = keyof typeof STAGE_OPTIONS
+
+interface Stages {
+  flows: FlowSet
+  categories: Categories
+  responseTime: ResponseTimeMutations
+  structural: StructuralMutations
+  precursors: Precursors
+  ranking: Ranking
+}
+
+/**
+ * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches
+ * and ranks what changed. Every stage is computed when it is first asked for, and kept.
+ *
+ * @param before traces of the good period
+ * @param after traces of the bad period
+ * @param options of any stage; see `ComparisonOptions`
+ * @throws OptionError for an unknown option
+ *
+ * @example
+ * const comparison = compare(before, after)
+ * comparison.ranking.table().print()
+ * comparison.with({ smPThreshold: 10 }).ranking.table().print()
+ */
+export function compare(
+  before: TraceSet,
+  after: TraceSet,
+  options: Partial<ComparisonOptions> = {},
+): Comparison {
+  rejectUnknown(options)
+  return new Comparison({ before, after }, { ...DEFAULTS, ...options }, {})
+}
+
+/** A comparison of two periods, stage by stage. */
+export class Comparison {
+  readonly before: TraceSet
+  readonly after: TraceSet
+  readonly options: ComparisonOptions
+  readonly #stages: Partial<Stages>
+
+  /** Use `compare` instead. */
+  constructor(
+    { before, after }: { before: TraceSet; after: TraceSet },
+    options: ComparisonOptions,
+    stages: Partial<Stages>,
+  ) {
+    this.before = before
+    this.after = after
+    this.options = options
+    this.#stages = stages
+  }
+
+  /**
+   * The same comparison with other options. Stages that the changed options do not reach are
+   * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
+   */
+  with(changes: Partial<ComparisonOptions>): Comparison {
+    rejectUnknown(changes)
+    const options = { ...this.options, ...changes }
+    const shared: Partial<Stages> = {}
+    for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
+      if (!this.#isStale(name, options)) this.#share(name, shared)
+    }
+    return new Comparison(this, options, shared)
+  }
+
+  get flows(): FlowSet {
+    this.#stages.flows ??= buildFlows(this, this.options)
+    return this.#stages.flows
+  }
+
+  get categories(): Categories {
+    this.#stages.categories ??= categorize(this.flows, this.options)
+    return this.#stages.categories
+  }
+
+  get responseTime(): ResponseTimeMutations {
+    this.#stages.responseTime ??= findResponseTimeMutations(this.categories, this.options)
+    return this.#stages.responseTime
+  }
+
+  get structural(): StructuralMutations {
+    this.#stages.structural ??= findStructuralMutations(this.categories, this.options)
+    return this.#stages.structural
+  }
+
+  get precursors(): Precursors {
+    this.#stages.precursors ??= matchPrecursors(this.structural, this.options)
+    return this.#stages.precursors
+  }
+
+  get ranking(): Ranking {
+    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors)
+    return this.#stages.ranking
+  }
+
+  /** What may make the results mean less than they seem to. */
+  warnings(): readonly ComparisonWarning[] {
+    return comparisonWarnings(this)
+  }
+
+  /** The ranked mutations. */
+  table(): StageTable {
+    return this.ranking.table()
+  }
+
+  /** Whether other options reach a stage, directly or through one it is computed from. */
+  #isStale(name: StageName, options: ComparisonOptions): boolean {
+    return (
+      STAGE_OPTIONS[name].some((option) => options[option] !== this.options[option]) ||
+      UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
+    )
+  }
+
+  /** Computes what is shared on demand, once for both comparisons. */
+  #share<N extends StageName>(name: N, shared: Partial<Stages>): void {
+    Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
+  }
+}
+
+function rejectUnknown(options: Partial<ComparisonOptions>): void {
+  for (const name of Object.keys(options)) {
+    if (!(name in DEFAULTS)) {
+      throw new OptionError(name, 'unknown', `one of ${Object.keys(DEFAULTS).join(', ')}`)
+    }
+  }
+}

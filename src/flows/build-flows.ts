@@ -1,0 +1,57 @@
+import { FlowdeltaError, OptionError } from '../errors.ts'
+import type { GraphTraces } from '../traces/graph-traces.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import type { Concurrency, FlowOptions, FlowSet } from './flow-set.ts'
+import { buildGraphFlows } from './graph-flows.ts'
+import { buildSpanFlows } from './span-flows.ts'
+
+/** The traces of two periods to compare. */
+export interface Periods {
+  readonly before: TraceSet
+  readonly after: TraceSet
+}
+
+const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
+
+/**
+ * Turns the traces of one period, or of two to be compared, into request-flow graphs: nodes are
+ * trace points, edges carry the latency between them.
+ *
+ * A span gives a call node and a reply node. Which siblings run one after the other is decided by
+ * `concurrency`; with `'learned'` both periods are built by one rule, learned over them together,
+ * except where they differ significantly: there each keeps its own, so that work which was
+ * parallel and became sequential shows as a structural change.
+ *
+ * @param traces one trace set, or `{ before, after }`
+ * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
+ * @param options.slackUs overlap that still counts as one after the other; default 1 µs
+ * @throws FlowdeltaError when one period has spans and the other trace-point graphs
+ *
+ * Source: Sambasivan 2013, §2.3; flowdelta's own rule for span trees.
+ *
+ * @example
+ * const flows = buildFlows({ before, after }, { concurrency: 'learned' })
+ * flows.table().print()
+ */
+export function buildFlows(
+  traces: TraceSet | Periods,
+  { concurrency = 'learned', slackUs = 1 }: Partial<FlowOptions> = {},
+): FlowSet {
+  if (!CONCURRENCIES.includes(concurrency)) {
+    throw new OptionError('concurrency', concurrency, "'learned', 'observed' or 'none'")
+  }
+  if (!(slackUs >= 0)) throw new OptionError('slackUs', slackUs, 'a number of µs, 0 or more')
+  const periods = 'before' in traces ? [traces.before, traces.after] : [traces]
+  const options = { concurrency, slackUs }
+  if (periods.every((period): period is SpanTraces => period.kind === 'spans')) {
+    return buildSpanFlows(periods, options)
+  }
+  if (periods.every((period): period is GraphTraces => period.kind === 'graphs')) {
+    return buildGraphFlows(periods, options)
+  }
+  throw new FlowdeltaError(
+    `Period ${periods[0]?.name} holds ${periods[0]?.kind}, period ${periods[1]?.name} holds ` +
+      `${periods[1]?.kind}: these cannot be compared. Load both periods from the same kind of file.`,
+  )
+}

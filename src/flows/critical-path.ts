@@ -1,0 +1,144 @@
+import { InternalError } from '../errors.ts'
+import { topologicalOrder } from '../traces/topological-order.ts'
+import type { FlowSet } from './flow-set.ts'
+
+/** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
+const SAME_MOMENT_US = 1e-3
+
+/**
+ * Finds critical paths: from the reply back, always to the predecessor that was waited for.
+ *
+ * A node happens when its last predecessor and the latency behind it are over. Where several
+ * arrive at the same moment, the latest predecessor is the one that was waited for. The latencies
+ * on the path add up to the response time.
+ *
+ * One finder serves many requests: what depends on structure alone is worked out once a shape.
+ *
+ * Source: Sambasivan 2013, §2.3; `spec.md` §6.
+ */
+export class CriticalPathFinder {
+  readonly #flows: FlowSet
+  readonly #plans: (ShapePlan | undefined)[] = []
+  #timeUs = new Float64Array(64)
+  /** The edge each node was waited on by, -1 for none. */
+  #waitedFor = new Int32Array(64)
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+  }
+
+  /**
+   * Marks the edges on the critical path of a request with 1 in `onPath`, all others with 0;
+   * edges are those of the request's shape, in its order.
+   */
+  mark(request: number, onPath: Uint8Array): void {
+    const plan = this.#plan(this.#flows.shapeOf[request] as number)
+    const latencyUs = this.#flows.latencies(request)
+    this.#arrivals(plan, latencyUs)
+    onPath.fill(0)
+    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request] as number)
+    for (let edge = this.#waitedFor[node] as number; edge >= 0; ) {
+      onPath[edge] = 1
+      node = plan.from[edge] as number
+      edge = this.#waitedFor[node] as number
+    }
+  }
+
+  /** The edges on the critical path of a request, first to last. */
+  edges(request: number): number[] {
+    const plan = this.#plan(this.#flows.shapeOf[request] as number)
+    this.#arrivals(plan, this.#flows.latencies(request))
+    const path: number[] = []
+    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request] as number)
+    for (let edge = this.#waitedFor[node] as number; edge >= 0; ) {
+      path.push(edge)
+      node = plan.from[edge] as number
+      edge = this.#waitedFor[node] as number
+    }
+    return path.reverse()
+  }
+
+  #arrivals(plan: ShapePlan, latencyUs: Float64Array): void {
+    const { edgesByTarget, from, to } = plan
+    if (plan.nodes > this.#timeUs.length) {
+      this.#timeUs = new Float64Array(plan.nodes * 2)
+      this.#waitedFor = new Int32Array(plan.nodes * 2)
+    }
+    const timeUs = this.#timeUs
+    const waitedFor = this.#waitedFor
+    timeUs.fill(Number.NEGATIVE_INFINITY, 0, plan.nodes)
+    waitedFor.fill(-1, 0, plan.nodes)
+    for (const node of plan.roots) timeUs[node] = 0
+    for (const edge of edgesByTarget) {
+      const source = from[edge] as number
+      const target = to[edge] as number
+      const arrival = (timeUs[source] as number) + (latencyUs[edge] as number)
+      const ahead = arrival - (timeUs[target] as number)
+      const last = waitedFor[target] as number
+      if (ahead > SAME_MOMENT_US || last < 0) waitedFor[target] = edge
+      else if (ahead < -SAME_MOMENT_US) continue
+      else if ((timeUs[source] as number) > (timeUs[from[last] as number] as number)) {
+        waitedFor[target] = edge
+      }
+      if (ahead > 0) timeUs[target] = arrival
+    }
+  }
+
+  /** Of the nodes that nothing follows, the one that happened when the request was over. */
+  #replyNode({ leaves }: ShapePlan, responseTimeUs: number): number {
+    let reply = leaves[0] as number
+    let nearest = Number.POSITIVE_INFINITY
+    for (const leaf of leaves) {
+      const distance = Math.abs((this.#timeUs[leaf] as number) - responseTimeUs)
+      if (distance < nearest) {
+        nearest = distance
+        reply = leaf
+      }
+    }
+    return reply
+  }
+
+  #plan(shape: number): ShapePlan {
+    const known = this.#plans[shape]
+    if (known !== undefined) return known
+    const plan = planShape(this.#flows, shape)
+    this.#plans[shape] = plan
+    return plan
+  }
+}
+
+/** What the search needs to know of a shape. */
+interface ShapePlan {
+  readonly nodes: number
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly roots: readonly number[]
+  readonly leaves: readonly number[]
+  /** Edges such that all that lead to a node come before any that leave it. */
+  readonly edgesByTarget: Uint32Array
+}
+
+function planShape({ shapes }: FlowSet, shape: number): ShapePlan {
+  const nodes = shapes.nodeCount(shape)
+  const from = shapes.from(shape).slice()
+  const to = shapes.to(shape).slice()
+  const order = topologicalOrder(shapes, shape)
+  if (order === null) throw new InternalError(`shape ${shape} has a cycle`)
+  const rank = new Uint32Array(nodes)
+  order.forEach((node, at) => {
+    rank[node] = at
+  })
+  const edgesByTarget = Uint32Array.from(from, (_, edge) => edge).sort(
+    (a, b) => (rank[to[a] as number] as number) - (rank[to[b] as number] as number) || a - b,
+  )
+  const hasEntry = new Uint8Array(nodes)
+  const hasExit = new Uint8Array(nodes)
+  for (const node of to) hasEntry[node] = 1
+  for (const node of from) hasExit[node] = 1
+  const numbers = Array.from({ length: nodes }, (_, node) => node)
+  return {
+    ...{ nodes, from, to, edgesByTarget },
+    roots: numbers.filter((node) => hasEntry[node] === 0),
+    leaves: numbers.filter((node) => hasExit[node] === 0),
+  }
+}

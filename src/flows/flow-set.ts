@@ -1,0 +1,115 @@
+import { type StageTable, stageTable } from '../stage-table.ts'
+import type { ShapeTable } from '../traces/shape-table.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import type { FlowReport } from './flow-report.ts'
+import type { NodeLabels } from './node-labels.ts'
+
+/** 0 for the before period, 1 for the after period. */
+export type Period = 0 | 1
+export const BEFORE: Period = 0
+export const AFTER: Period = 1
+
+/**
+ * How the order of sibling spans becomes structure:
+ * - `'learned'`: one precedes another when it did so in (nearly) every call that has both;
+ * - `'observed'`: each trace's own intervals decide;
+ * - `'none'`: siblings are all concurrent, as in a call tree.
+ *
+ * Trace-point graphs carry their own forks and joins; for them it changes nothing.
+ */
+export type Concurrency = 'learned' | 'observed' | 'none'
+
+/** What flows were built with. */
+export interface FlowOptions {
+  readonly concurrency: Concurrency
+  /** How much one span may overlap the next and still count as ended before it, in µs. */
+  readonly slackUs: number
+}
+
+/** Columns of flows, one row a request; the requests before come first. */
+export interface FlowColumns {
+  readonly periods: readonly TraceSet[]
+  readonly labels: NodeLabels
+  readonly shapes: ShapeTable
+  /** Trace id of each request. Two requests share one when a trace has two roots. */
+  readonly ids: readonly string[]
+  /** `BEFORE` or `AFTER`. */
+  readonly period: Uint8Array
+  /** Row of each request's trace in its period's trace set. */
+  readonly traceOf: Uint32Array
+  /** Arrival, µs since the start of the request's own period. */
+  readonly startUs: Float64Array
+  readonly responseTimeUs: Float64Array
+  readonly shapeOf: Uint32Array
+  /** Latencies of all edges of all requests, a request's in the order of its shape's edges. */
+  readonly latencyUs: Float64Array
+  /** The latencies of request `i` are entries `latencyOffsets[i]` to `latencyOffsets[i + 1]`. */
+  readonly latencyOffsets: Uint32Array
+}
+
+/** The request flows of one or two periods: what `buildFlows` makes. */
+export class FlowSet implements FlowColumns {
+  readonly options: FlowOptions
+  /** What had to be decided while building: asynchronous spans, clamped starts, and the like. */
+  readonly report: FlowReport
+  readonly periods: readonly TraceSet[]
+  readonly labels: NodeLabels
+  readonly shapes: ShapeTable
+  readonly ids: readonly string[]
+  readonly period: Uint8Array
+  readonly traceOf: Uint32Array
+  readonly startUs: Float64Array
+  readonly responseTimeUs: Float64Array
+  readonly shapeOf: Uint32Array
+  readonly latencyUs: Float64Array
+  readonly latencyOffsets: Uint32Array
+
+  constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
+    this.options = options
+    this.report = report
+    this.periods = columns.periods
+    this.labels = columns.labels
+    this.shapes = columns.shapes
+    this.ids = columns.ids
+    this.period = columns.period
+    this.traceOf = columns.traceOf
+    this.startUs = columns.startUs
+    this.responseTimeUs = columns.responseTimeUs
+    this.shapeOf = columns.shapeOf
+    this.latencyUs = columns.latencyUs
+    this.latencyOffsets = columns.latencyOffsets
+  }
+
+  /** Requests in both periods. */
+  get size(): number {
+    return this.ids.length
+  }
+
+  /** Requests in one period. */
+  count(period: Period): number {
+    const before = this.period.indexOf(AFTER)
+    const split = before < 0 ? this.size : before
+    return period === BEFORE ? split : this.size - split
+  }
+
+  /** Latencies of one request's edges, in the order of its shape's edges. */
+  latencies(request: number): Float64Array {
+    return this.latencyUs.subarray(this.latencyOffsets[request], this.latencyOffsets[request + 1])
+  }
+
+  /** One row a request: trace, period, arrival, response time, root, and size of its graph. */
+  table(): StageTable {
+    const { shapes, shapeOf, labels } = this
+    return stageTable({
+      request: Uint32Array.from(this.ids, (_, request) => request),
+      trace: this.ids,
+      period: Array.from(this.period, (period) => (period === BEFORE ? 'before' : 'after')),
+      startUs: this.startUs,
+      responseTimeUs: this.responseTimeUs,
+      root: Array.from(shapeOf, (shape) => labels.text(shapes.labels(shape)[0] ?? 0)),
+      nodes: Uint32Array.from(shapeOf, (shape) => shapes.nodeCount(shape)),
+      edges: Uint32Array.from(shapeOf, (shape) => shapes.edgeCount(shape)),
+      shape: shapeOf,
+    })
+  }
+}

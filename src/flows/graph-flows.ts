@@ -1,0 +1,54 @@
+import type { GraphTraces } from '../traces/graph-traces.ts'
+import { ShapeTable } from '../traces/shape-table.ts'
+import { FlowReport } from './flow-report.ts'
+import { type FlowOptions, FlowSet } from './flow-set.ts'
+import { NodeLabels, parsePointLabel } from './node-labels.ts'
+
+/** Flows from trace-point graphs, which are flows already: periods are put one after the other. */
+export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOptions): FlowSet {
+  const labels = new NodeLabels()
+  const shapes = new ShapeTable()
+  const size = periods.reduce((sum, { size }) => sum + size, 0)
+  const edges = periods.reduce((sum, { latencyUs }) => sum + latencyUs.length, 0)
+  const columns = {
+    period: new Uint8Array(size),
+    traceOf: new Uint32Array(size),
+    startUs: new Float64Array(size),
+    responseTimeUs: new Float64Array(size),
+    shapeOf: new Uint32Array(size),
+    latencyUs: new Float64Array(edges),
+    latencyOffsets: new Uint32Array(size + 1),
+  }
+  let row = 0
+  let edge = 0
+  periods.forEach((traces, period) => {
+    const shapeCodes = internShapes(traces, labels, shapes)
+    columns.startUs.set(traces.startUs, row)
+    columns.responseTimeUs.set(traces.responseTimeUs, row)
+    columns.latencyUs.set(traces.latencyUs, edge)
+    columns.period.fill(period, row, row + traces.size)
+    for (let trace = 0; trace < traces.size; trace++) {
+      columns.traceOf[row + trace] = trace
+      columns.shapeOf[row + trace] = shapeCodes[traces.shapeOf[trace] as number] as number
+      columns.latencyOffsets[row + trace + 1] = edge + (traces.latencyOffsets[trace + 1] as number)
+    }
+    row += traces.size
+    edge += traces.latencyUs.length
+  })
+  const ids = periods.flatMap((traces) => traces.ids)
+  return new FlowSet({ periods, labels, shapes, ids, ...columns }, options, new FlowReport())
+}
+
+/** Adds a period's shapes to those of all periods; gives the new number of each. */
+function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTable): Uint32Array {
+  const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
+  return Uint32Array.from({ length: traces.shapes.size }, (_, shape) => {
+    const relabelled = traces.shapes.labels(shape).map((label) => codes[label] as number)
+    const from = traces.shapes.from(shape)
+    return shapes.intern(relabelled, relabelled.length, {
+      from,
+      to: traces.shapes.to(shape),
+      edgeCount: from.length,
+    })
+  })
+}

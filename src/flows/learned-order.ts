@@ -1,0 +1,114 @@
+import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
+import { twoProportionsTest } from '../stats/two-proportions.ts'
+import type { Period } from './flow-set.ts'
+
+/** One child precedes another when it did in this share of the calls that have both. */
+const NEARLY_ALWAYS = 0.99
+/** A parent waits for a child when it did in this share of the calls; fewer is clock skew. */
+const USUALLY = 0.5
+/** Periods get rules of their own only on at least this many calls in each … */
+const ENOUGH_CALLS = 30
+/** … and when their shares differ by at least this much, significantly. */
+const CLEAR_DIFFERENCE = 0.05
+const ALPHA = 0.05
+/** More children than any one set of traces has. */
+const CHILDREN = 2 ** 26
+
+/** For each period: in how many calls something could be so, and in how many it was. */
+class Tally {
+  readonly calls: [number, number] = [0, 0]
+  readonly held: [number, number] = [0, 0]
+  /** The periods disagree: each has a rule of its own. */
+  differs = false
+
+  share(period: Period): number {
+    if (this.differs) return this.held[period] / this.calls[period]
+    return (this.held[0] + this.held[1]) / (this.calls[0] + this.calls[1])
+  }
+}
+
+/**
+ * What is known of the order of calls under one parent operation: for every two children that
+ * occur together, how often the one was over before the other began; for every child, how often
+ * it was over before the parent replied.
+ *
+ * Children are numbered by the caller; an operation's second call under one parent is another
+ * child than its first.
+ */
+export class LearnedOrder {
+  readonly #pairs = new Map<number, Tally>()
+  readonly #replies = new Map<number, Tally>()
+
+  get pairs(): number {
+    return this.#pairs.size
+  }
+
+  /** Notes that `first` began before `second` in a call, and whether it was over by then. */
+  notePair(period: Period, [first, second]: readonly [number, number], over: boolean): void {
+    const forward = tallyOf(this.#pairs, first * CHILDREN + second)
+    const backward = tallyOf(this.#pairs, second * CHILDREN + first)
+    forward.calls[period]++
+    backward.calls[period]++
+    if (over) forward.held[period]++
+  }
+
+  /** Notes whether `child` was over before its parent replied. */
+  noteReply(period: Period, child: number, over: boolean): void {
+    const tally = tallyOf(this.#replies, child)
+    tally.calls[period]++
+    if (over) tally.held[period]++
+  }
+
+  precedes(period: Period, first: number, second: number): boolean {
+    const tally = this.#pairs.get(first * CHILDREN + second)
+    return tally !== undefined && tally.share(period) >= NEARLY_ALWAYS
+  }
+
+  waitsFor(period: Period, child: number): boolean {
+    const tally = this.#replies.get(child)
+    return tally === undefined || tally.share(period) >= USUALLY
+  }
+
+  tallies(): Tally[] {
+    return [...this.#pairs.values(), ...this.#replies.values()]
+  }
+}
+
+/**
+ * Finds the rules on which the two periods disagree, and lets each keep its own there: a test of
+ * two proportions over every rule seen in at least 30 calls of each period, corrected over all of
+ * them (Benjamini-Hochberg, 5 %), and a difference of at least five percentage points.
+ *
+ * @returns how many rules differ
+ */
+export function separatePeriods(orders: Iterable<LearnedOrder>): number {
+  const candidates: Tally[] = []
+  for (const order of orders) {
+    for (const tally of order.tallies()) {
+      if (Math.min(...tally.calls) >= ENOUGH_CALLS) candidates.push(tally)
+    }
+  }
+  const p = candidates.map(
+    ({ held, calls }) => twoProportionsTest(held[0], calls[0], held[1], calls[1]).p,
+  )
+  const q = benjaminiHochberg(p)
+  let differing = 0
+  candidates.forEach((tally, i) => {
+    const { held, calls } = tally
+    const difference = Math.abs(held[0] / calls[0] - held[1] / calls[1])
+    if ((q[i] as number) < ALPHA && difference >= CLEAR_DIFFERENCE) {
+      tally.differs = true
+      differing++
+    }
+  })
+  return differing
+}
+
+function tallyOf(tallies: Map<number, Tally>, key: number): Tally {
+  let tally = tallies.get(key)
+  if (tally === undefined) {
+    tally = new Tally()
+    tallies.set(key, tally)
+  }
+  return tally
+}

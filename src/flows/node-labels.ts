@@ -1,0 +1,68 @@
+import { Dictionary } from '../traces/dictionary.ts'
+
+/** Which moment a node stands for: a span's start, its end, or a recorded trace point. */
+export type Phase = 'call' | 'reply' | 'point'
+
+/** What is known of a node. */
+export interface NodeLabel {
+  /** Service or component; for trace points, the empty string. */
+  readonly service: string
+  /** Operation, or the name of the trace point with its semantic label. */
+  readonly operation: string
+  /** Host, machine or pod; the empty string where none was recorded. */
+  readonly host: string
+  readonly phase: Phase
+}
+
+/** The distinct node labels of a set of flows, numbered in order of first appearance. */
+export class NodeLabels {
+  readonly #texts = new Dictionary()
+  readonly #labels: NodeLabel[] = []
+
+  get size(): number {
+    return this.#labels.length
+  }
+
+  /** The code of `label`, which is added if it is new. */
+  code(label: NodeLabel): number {
+    const code = this.#texts.code(labelText(label))
+    if (code === this.#labels.length) this.#labels.push(label)
+    return code
+  }
+
+  /** The label with this code. */
+  get(code: number): NodeLabel {
+    this.text(code)
+    return this.#labels[code] as NodeLabel
+  }
+
+  /** The label as it is shown and compared, with its host. */
+  text(code: number): string {
+    return this.#texts.value(code)
+  }
+}
+
+/**
+ * The label as text: `frontend@web-1 READ call`. A host that already begins with the service's
+ * name (a Kubernetes pod) stands alone.
+ */
+export function labelText({ service, operation, host, phase }: NodeLabel): string {
+  if (phase === 'point') return host === '' ? operation : `${host}__${operation}`
+  const where = host === '' ? service : host.startsWith(service) ? host : `${service}@${host}`
+  return `${where} ${operation} ${phase}`
+}
+
+/**
+ * Takes a Stardust label apart: `machine__thread__POINT`. Labels in another form have no host.
+ */
+export function parsePointLabel(text: string): NodeLabel {
+  const machineEnd = text.indexOf('__')
+  const threadEnd = machineEnd < 0 ? -1 : text.indexOf('__', machineEnd + 2)
+  const split = threadEnd < 0 ? 0 : threadEnd + 2
+  return {
+    service: '',
+    operation: text.slice(split),
+    host: split === 0 ? '' : text.slice(0, threadEnd),
+    phase: 'point',
+  }
+}

@@ -1,0 +1,252 @@
+import type { FlowOptions, Period } from './flow-set.ts'
+import { LearnedOrder, separatePeriods } from './learned-order.ts'
+import { type Precedence, reducePrecedence } from './precedence.ts'
+import type { SpanCalls } from './span-calls.ts'
+
+/** Calls with more children than this are built as observed: pairs grow with their square. */
+const MOST_CHILDREN = 256
+
+/** The children of one call in the order that their flow lists them, and how they are ordered. */
+export interface OrderedChildren {
+  /** Rows of the children; `precedence` numbers them by their place here. */
+  readonly spans: ArrayLike<number>
+  readonly precedence: Precedence
+}
+
+/** Decides, call by call, which children run one after the other. */
+export interface SiblingOrder {
+  readonly counts: Partial<
+    Record<
+      'learnedPairs' | 'differingPairs' | 'orderViolations' | 'circularOrders' | 'wideCalls',
+      number
+    >
+  >
+  order(period: Period, caller: number, children: Uint32Array): OrderedChildren
+}
+
+/** The rule of a `FlowOptions.concurrency`, learned over all periods where it is `'learned'`. */
+export function siblingOrder(
+  periods: readonly SpanCalls[],
+  names: readonly Uint32Array[],
+  { concurrency, slackUs }: FlowOptions,
+): SiblingOrder {
+  const observed: SiblingOrder = {
+    counts: {},
+    order: (period, caller, children) =>
+      observedOrder(periods[period] as SpanCalls, { caller, children, slackUs }),
+  }
+  if (concurrency === 'observed') return observed
+  if (concurrency === 'none') {
+    return {
+      counts: {},
+      order: (period, caller, children) =>
+        concurrentOrder(periods[period] as SpanCalls, { caller, children, slackUs }),
+    }
+  }
+  return new LearnedSiblingOrder(periods, names, { slackUs, observed })
+}
+
+interface Call {
+  readonly caller: number
+  readonly children: Uint32Array
+  readonly slackUs: number
+}
+
+/** Whether the caller's reply does not wait for a child, by this call's own times. */
+function outlives({ startUs, endUs, detached }: SpanCalls, child: number, call: Call): boolean {
+  return (
+    detached[child] === 1 ||
+    (endUs[child] as number) > (endUs[call.caller] as number) + call.slackUs ||
+    (startUs[child] as number) > (endUs[call.caller] as number)
+  )
+}
+
+/** `children` come sorted by start, then end: an order in which predecessors come first. */
+function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
+  const { startUs, endUs } = calls
+  const { children, slackUs } = call
+  const precedence = reducePrecedence(
+    children.map((_, i) => i),
+    (a, b) =>
+      (endUs[children[a] as number] as number) <=
+      (startUs[children[b] as number] as number) + slackUs,
+    (child) => outlives(calls, children[child] as number, call),
+  )
+  return { spans: children, precedence }
+}
+
+function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
+  const all = Array.from(call.children, (_, i) => i)
+  const finishers = all.filter((i) => !outlives(calls, call.children[i] as number, call))
+  return {
+    spans: call.children,
+    precedence: { followers: all.map(() => []), starters: all, finishers },
+  }
+}
+
+/**
+ * The `'learned'` rule. The order of a call's children depends only on which children there are,
+ * so it is worked out once for each combination.
+ */
+class LearnedSiblingOrder implements SiblingOrder {
+  readonly #periods: readonly SpanCalls[]
+  readonly #names: readonly Uint32Array[]
+  readonly #slackUs: number
+  readonly #observed: SiblingOrder
+  readonly #childNumbers = new Map<number, number>()
+  readonly #orders = new Map<number, LearnedOrder>()
+  readonly #precedences = new Map<string, Precedence | null>()
+  readonly counts = {
+    learnedPairs: 0,
+    differingPairs: 0,
+    orderViolations: 0,
+    circularOrders: 0,
+    wideCalls: 0,
+  }
+
+  constructor(
+    periods: readonly SpanCalls[],
+    names: readonly Uint32Array[],
+    { slackUs, observed }: { slackUs: number; observed: SiblingOrder },
+  ) {
+    this.#periods = periods
+    this.#names = names
+    this.#slackUs = slackUs
+    this.#observed = observed
+    periods.forEach((_, period) => {
+      this.#learn(period as Period)
+    })
+    if (periods.length === 2) {
+      this.counts.differingPairs = separatePeriods(this.#orders.values())
+    }
+    for (const order of this.#orders.values()) this.counts.learnedPairs += order.pairs / 2
+  }
+
+  order(period: Period, caller: number, children: Uint32Array): OrderedChildren {
+    if (children.length > MOST_CHILDREN) return this.#observed.order(period, caller, children)
+    const name = (this.#names[period] as Uint32Array)[caller] as number
+    const numbers = this.#numberChildren(period, children)
+    const listing = Array.from(children, (_, i) => i).sort(
+      (a, b) => (numbers[a] as number) - (numbers[b] as number),
+    )
+    const sorted = listing.map((i) => numbers[i] as number)
+    const detached = listing.filter(
+      (i) => this.#periods[period]?.detached[children[i] as number] === 1,
+    )
+    const key = `${period} ${name} ${sorted.join()} ${detached.join()}`
+    let precedence = this.#precedences.get(key)
+    if (precedence === undefined) {
+      precedence = this.#precedenceOf(period, name, { sorted, listing, detached })
+      this.#precedences.set(key, precedence)
+    }
+    if (precedence === null) {
+      this.counts.circularOrders++
+      return this.#observed.order(period, caller, children)
+    }
+    const spans = listing.map((i) => children[i] as number)
+    if (this.#violates(period, spans, precedence)) this.counts.orderViolations++
+    return { spans, precedence }
+  }
+
+  #learn(period: Period): void {
+    const { childOffsets, children, startUs, endUs } = this.#periods[period] as SpanCalls
+    const names = this.#names[period] as Uint32Array
+    for (let caller = 0; caller < names.length; caller++) {
+      const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
+      if (siblings.length === 0) continue
+      if (siblings.length > MOST_CHILDREN) {
+        this.counts.wideCalls++
+        continue
+      }
+      const order = this.#orderOf(names[caller] as number)
+      const numbers = this.#numberChildren(period, siblings)
+      const replyUs = (endUs[caller] as number) + this.#slackUs
+      for (let j = 0; j < siblings.length; j++) {
+        const span = siblings[j] as number
+        const beginUs = (startUs[span] as number) + this.#slackUs
+        order.noteReply(period, numbers[j] as number, (endUs[span] as number) <= replyUs)
+        for (let i = 0; i < j; i++) {
+          const over = (endUs[siblings[i] as number] as number) <= beginUs
+          order.notePair(period, [numbers[i] as number, numbers[j] as number], over)
+        }
+      }
+    }
+  }
+
+  #orderOf(name: number): LearnedOrder {
+    let order = this.#orders.get(name)
+    if (order === undefined) {
+      order = new LearnedOrder()
+      this.#orders.set(name, order)
+    }
+    return order
+  }
+
+  /** Numbers children by what is called and which of its calls it is, in order of start. */
+  #numberChildren(period: Period, children: Uint32Array): number[] {
+    const names = this.#names[period] as Uint32Array
+    const seen = new Map<number, number>()
+    return Array.from(children, (span) => {
+      const name = names[span] as number
+      const occurrence = seen.get(name) ?? 0
+      seen.set(name, occurrence + 1)
+      const key = name * MOST_CHILDREN + occurrence
+      let number = this.#childNumbers.get(key)
+      if (number === undefined) {
+        number = this.#childNumbers.size
+        this.#childNumbers.set(key, number)
+      }
+      return number
+    })
+  }
+
+  /** The order of one combination of children, or `null` when the rules contradict each other. */
+  #precedenceOf(
+    period: Period,
+    name: number,
+    children: { sorted: number[]; listing: number[]; detached: number[] },
+  ): Precedence | null {
+    const { sorted, listing, detached } = children
+    const order = this.#orderOf(name)
+    const precedes = (a: number, b: number) =>
+      order.precedes(period, sorted[a] as number, sorted[b] as number)
+    const topological = topologicalOrder(sorted.length, precedes)
+    if (topological === null) return null
+    return reducePrecedence(topological, precedes, (child) => {
+      const waited = order.waitsFor(period, sorted[child] as number)
+      return !waited || detached.includes(listing[child] as number)
+    })
+  }
+
+  #violates(period: Period, spans: readonly number[], { followers }: Precedence): boolean {
+    const { startUs, endUs } = this.#periods[period] as SpanCalls
+    return followers.some((next, i) =>
+      next.some(
+        (j) =>
+          (endUs[spans[i] as number] as number) >
+          (startUs[spans[j] as number] as number) + this.#slackUs,
+      ),
+    )
+  }
+}
+
+/** Kahn's algorithm, lowest number first; `null` when the relation has a cycle. */
+function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean): number[] | null {
+  const waiting = Array.from({ length: n }, (_, b) => {
+    let count = 0
+    for (let a = 0; a < n; a++) if (a !== b && precedes(a, b)) count++
+    return count
+  })
+  const order: number[] = []
+  const done = new Uint8Array(n)
+  while (order.length < n) {
+    const next = waiting.findIndex((count, i) => count === 0 && done[i] === 0)
+    if (next < 0) return null
+    done[next] = 1
+    order.push(next)
+    for (let b = 0; b < n; b++) {
+      if (b !== next && precedes(next, b)) waiting[b] = (waiting[b] as number) - 1
+    }
+  }
+  return order
+}

@@ -1,0 +1,101 @@
+import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+
+/** The call structure of one period's spans: children of each, and times made consistent. */
+export interface SpanCalls {
+  readonly traces: SpanTraces
+  /** The children of span `i` are entries `childOffsets[i]` to `childOffsets[i + 1]`. */
+  readonly childOffsets: Uint32Array
+  /** Rows of children; those of one span by start, then end, then row. */
+  readonly children: Uint32Array
+  /** Rows of spans that no loaded span called, in order. */
+  readonly roots: Uint32Array
+  /** Start, never before the parent's. */
+  readonly startUs: Float64Array
+  readonly endUs: Float64Array
+  /** 1 where the parent cannot wait for the span, whatever the times say. */
+  readonly detached: Uint8Array
+  readonly clampedStarts: number
+  readonly outsideParent: number
+}
+
+const PRODUCER = SPAN_KINDS.indexOf('producer')
+const CONSUMER = SPAN_KINDS.indexOf('consumer')
+
+/**
+ * Indexes the calls of a period. A span that starts before its parent is taken as starting with
+ * it (its end stays); one that lies wholly outside its parent keeps its duration and is detached,
+ * as are producers, consumers and spans that only follow from their parent.
+ */
+export function indexSpanCalls(traces: SpanTraces): SpanCalls {
+  const { spans } = traces
+  const { childOffsets, children, roots } = groupChildren(spans.parent)
+  const startUs = spans.startUs.slice()
+  const endUs = spans.startUs.map((start, span) => start + (spans.durationUs[span] as number))
+  const detached = new Uint8Array(startUs.length)
+  let clampedStarts = 0
+  let outsideParent = 0
+  const pending = Array.from(roots)
+  for (let caller = pending.pop(); caller !== undefined; caller = pending.pop()) {
+    const callerStart = startUs[caller] as number
+    const callerEnd = endUs[caller] as number
+    const end = childOffsets[caller + 1] as number
+    for (let entry = childOffsets[caller] as number; entry < end; entry++) {
+      const span = children[entry] as number
+      const kind = spans.kind[span]
+      const start = startUs[span] as number
+      if (spans.followsFrom[span] === 1 || kind === PRODUCER || kind === CONSUMER) {
+        detached[span] = 1
+      }
+      if (start >= callerEnd ? start > callerEnd : (endUs[span] as number) < callerStart) {
+        detached[span] = 1
+        outsideParent++
+      }
+      if (start < callerStart) {
+        startUs[span] = callerStart
+        endUs[span] =
+          (endUs[span] as number) < callerStart
+            ? callerStart + (spans.durationUs[span] as number)
+            : (endUs[span] as number)
+        clampedStarts++
+      }
+      pending.push(span)
+    }
+    sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
+  }
+  return {
+    ...{ traces, childOffsets, children, roots, startUs, endUs, detached },
+    ...{ clampedStarts, outsideParent },
+  }
+}
+
+function groupChildren(parent: Int32Array) {
+  const childOffsets = new Uint32Array(parent.length + 1)
+  const roots: number[] = []
+  parent.forEach((caller, span) => {
+    if (caller === NO_PARENT || caller === PARENT_MISSING) roots.push(span)
+    else childOffsets[caller + 1] = (childOffsets[caller + 1] as number) + 1
+  })
+  for (let span = 0; span < parent.length; span++) {
+    childOffsets[span + 1] = (childOffsets[span + 1] as number) + (childOffsets[span] as number)
+  }
+  const next = childOffsets.slice()
+  const children = new Uint32Array(parent.length - roots.length)
+  parent.forEach((caller, span) => {
+    if (caller < 0) return
+    const at = next[caller] as number
+    children[at] = span
+    next[caller] = at + 1
+  })
+  return { childOffsets, children, roots: Uint32Array.from(roots) }
+}
+
+/** Sorts a handful of rows in place by start, then end, then row. */
+function sortByStart(rows: Uint32Array, startUs: Float64Array, endUs: Float64Array): void {
+  if (rows.length < 2) return
+  rows.sort(
+    (a, b) =>
+      (startUs[a] as number) - (startUs[b] as number) ||
+      (endUs[a] as number) - (endUs[b] as number) ||
+      a - b,
+  )
+}

@@ -1,0 +1,189 @@
+import { growingFloat64, growingUint32 } from '../traces/growing-columns.ts'
+import { ShapeTable } from '../traces/shape-table.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
+import { CallNames } from './call-names.ts'
+import { FlowReport } from './flow-report.ts'
+import { type FlowOptions, FlowSet, type Period } from './flow-set.ts'
+import { NodeLabels } from './node-labels.ts'
+import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
+import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
+
+/**
+ * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
+ * siblings are chained, forked and joined as the concurrency rule says.
+ */
+export function buildSpanFlows(periods: readonly SpanTraces[], options: FlowOptions): FlowSet {
+  const calls = periods.map(indexSpanCalls)
+  const names = new CallNames()
+  const order = siblingOrder(
+    calls,
+    periods.map((traces) => names.ofSpans(traces)),
+    options,
+  )
+  const builder = new SpanFlowBuilder(order)
+  calls.forEach((period, i) => {
+    builder.addPeriod(period, i as Period)
+  })
+  return builder.finish(periods, options)
+}
+
+class SpanFlowBuilder {
+  readonly #order: SiblingOrder
+  readonly #labels = new NodeLabels()
+  readonly #shapes = new ShapeTable()
+  readonly #ids: string[] = []
+  readonly #period: number[] = []
+  readonly #traceOf = growingUint32()
+  readonly #startUs = growingFloat64()
+  readonly #responseTimeUs = growingFloat64()
+  readonly #shapeOf = growingUint32()
+  readonly #latencyUs = growingFloat64()
+  readonly #latencyOffsets = growingUint32()
+  readonly #nodes = growingUint32()
+  readonly #from = growingUint32()
+  readonly #to = growingUint32()
+  #asynchronousSpans = 0
+  #clampedStarts = 0
+  #outsideParent = 0
+
+  constructor(order: SiblingOrder) {
+    this.#order = order
+    this.#latencyOffsets.push(0)
+  }
+
+  addPeriod(calls: SpanCalls, period: Period): void {
+    const { traces, roots } = calls
+    const [callLabels, replyLabels] = this.#labelSpans(traces)
+    this.#clampedStarts += calls.clampedStarts
+    this.#outsideParent += calls.outsideParent
+    let trace = 0
+    for (const root of roots) {
+      while ((traces.spanOffsets[trace + 1] as number) <= root) trace++
+      this.#addRequest(calls, { period, root, callLabels, replyLabels })
+      this.#ids.push(traces.ids[trace] as string)
+      this.#period.push(period)
+      this.#traceOf.push(trace)
+      this.#startUs.push(calls.startUs[root] as number)
+      this.#responseTimeUs.push(traces.spans.durationUs[root] as number)
+    }
+  }
+
+  finish(periods: readonly SpanTraces[], options: FlowOptions): FlowSet {
+    const report = new FlowReport({
+      asynchronousSpans: this.#asynchronousSpans,
+      clampedStarts: this.#clampedStarts,
+      outsideParent: this.#outsideParent,
+      ...this.#order.counts,
+    })
+    return new FlowSet(
+      {
+        periods,
+        labels: this.#labels,
+        shapes: this.#shapes,
+        ids: this.#ids,
+        period: Uint8Array.from(this.#period),
+        traceOf: this.#traceOf.finish(),
+        startUs: this.#startUs.finish(),
+        responseTimeUs: this.#responseTimeUs.finish(),
+        shapeOf: this.#shapeOf.finish(),
+        latencyUs: this.#latencyUs.finish(),
+        latencyOffsets: this.#latencyOffsets.finish(),
+      },
+      options,
+      report,
+    )
+  }
+
+  /** Walks the spans below `root`, callers first; span number k of the walk has nodes 2k, 2k + 1. */
+  #addRequest(
+    calls: SpanCalls,
+    request: { period: Period; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
+  ): void {
+    const { childOffsets, children } = calls
+    const { period, root, callLabels, replyLabels } = request
+    this.#nodes.length = 0
+    this.#from.length = 0
+    this.#to.length = 0
+    const walk = [root]
+    for (let k = 0; k < walk.length; k++) {
+      const span = walk[k] as number
+      this.#nodes.push(callLabels[span] as number)
+      this.#nodes.push(replyLabels[span] as number)
+      const below = children.subarray(childOffsets[span], childOffsets[span + 1])
+      if (below.length === 0) {
+        this.#edge(calls, walk, 2 * k, 2 * k + 1)
+        continue
+      }
+      const { spans, precedence } = this.#order.order(period, span, below)
+      const first = walk.length
+      for (let i = 0; i < spans.length; i++) walk.push(spans[i] as number)
+      for (const i of precedence.starters) this.#edge(calls, walk, 2 * k, 2 * (first + i))
+      precedence.followers.forEach((next, i) => {
+        for (const j of next) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * (first + j))
+      })
+      for (const i of precedence.finishers) {
+        this.#edge(calls, walk, 2 * (first + i) + 1, 2 * k + 1)
+      }
+      if (precedence.finishers.length === 0) this.#edge(calls, walk, 2 * k, 2 * k + 1)
+      this.#asynchronousSpans += countUnawaited(precedence.followers, precedence.finishers)
+    }
+    this.#shapeOf.push(
+      this.#shapes.intern(this.#nodes.values, this.#nodes.length, {
+        from: this.#from.values,
+        to: this.#to.values,
+        edgeCount: this.#from.length,
+      }),
+    )
+    this.#latencyOffsets.push(this.#latencyUs.length)
+  }
+
+  #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {
+    this.#from.push(from)
+    this.#to.push(to)
+    this.#latencyUs.push(timeOf(calls, walk, to) - timeOf(calls, walk, from))
+  }
+
+  /** Codes of each span's call and reply labels. */
+  #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
+    const { spans, services, operations, hosts } = traces
+    const known = new Map<number, [number, number]>()
+    const callLabels = new Uint32Array(spans.service.length)
+    const replyLabels = new Uint32Array(spans.service.length)
+    for (let span = 0; span < callLabels.length; span++) {
+      const service = spans.service[span] as number
+      const operation = spans.operation[span] as number
+      const host = spans.host[span] as number
+      const key = (service * operations.size + operation) * hosts.size + host
+      let codes = known.get(key)
+      if (codes === undefined) {
+        const label = {
+          service: services.value(service),
+          operation: operations.value(operation),
+          host: hosts.value(host),
+        }
+        codes = [
+          this.#labels.code({ ...label, phase: 'call' }),
+          this.#labels.code({ ...label, phase: 'reply' }),
+        ]
+        known.set(key, codes)
+      }
+      callLabels[span] = codes[0]
+      replyLabels[span] = codes[1]
+    }
+    return [callLabels, replyLabels]
+  }
+}
+
+/** When node `node` happened: even nodes are starts, odd ones ends. */
+function timeOf({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
+  const span = walk[node >>> 1] as number
+  return (node & 1 ? endUs[span] : startUs[span]) as number
+}
+
+/** Children that nobody waits for: no sibling follows, and the reply does not need them. */
+function countUnawaited(
+  followers: readonly (readonly number[])[],
+  finishers: readonly number[],
+): number {
+  return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
+}

@@ -1,0 +1,124 @@
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeClass } from '../categories/category-structure.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import type { Alternative, KsResult } from '../stats/ks-two-sample.ts'
+import { testEdges } from './test-edges.ts'
+
+/** How p-values are corrected for the number of tests: not at all, or Benjamini-Hochberg. */
+export type Correction = 'none' | 'bh'
+
+/** What response times are compared with. */
+export interface ResponseTimeOptions {
+  /** A test rejects when its p (or q, with a correction) is below this. */
+  readonly alpha: number
+  readonly alternative: Alternative
+  readonly correction: Correction
+  readonly method: 'stephens' | 'exact' | 'auto'
+}
+
+/** A Kolmogorov-Smirnov test in the context of the others of its family. */
+export interface FamilyTest extends KsResult {
+  /** p corrected over the testable members of the family; `NaN` where this one is not. */
+  readonly q: number
+  readonly rejected: boolean
+}
+
+/** One edge class of a category, compared between the periods. */
+export interface EdgeComparison {
+  readonly edge: EdgeClass
+  /** Number of the edge class in the category's structure. */
+  readonly number: number
+  /** On the critical path in at least half of the requests of either period. */
+  readonly onCriticalPath: boolean
+  readonly beforeMeanUs: number
+  readonly afterMeanUs: number
+  readonly beforeSdUs: number
+  readonly afterSdUs: number
+  /** `null` for edges off the critical path, which are not tested. */
+  readonly test: FamilyTest | null
+}
+
+/** The response times of every category, compared between the periods. */
+export class ResponseTimeMutations {
+  readonly categories: Categories
+  readonly options: ResponseTimeOptions
+  readonly #tests: readonly FamilyTest[]
+  readonly #edges = new Map<number, readonly EdgeComparison[]>()
+
+  constructor(categories: Categories, options: ResponseTimeOptions, tests: readonly FamilyTest[]) {
+    this.categories = categories
+    this.options = options
+    this.#tests = tests
+  }
+
+  /** The test of one category's response times. */
+  test(category: number): FamilyTest {
+    this.categories.structure(category)
+    return this.#tests[category] as FamilyTest
+  }
+
+  /** The categories whose response times changed. */
+  get mutations(): number[] {
+    return this.#tests.flatMap(({ rejected }, category) => (rejected ? [category] : []))
+  }
+
+  /**
+   * The edges of one category, those on the critical path tested. With a correction, the family
+   * is the category's testable edges, at level α · R / m when R of m categories were selected.
+   */
+  edges(category: number): readonly EdgeComparison[] {
+    const known = this.#edges.get(category)
+    if (known !== undefined) return known
+    const testable = this.#tests.filter((test) => test.testable).length
+    const selected = Math.max(1, this.mutations.length)
+    const alpha =
+      this.options.correction === 'bh'
+        ? (this.options.alpha * selected) / Math.max(1, testable)
+        : this.options.alpha
+    const edges = testEdges(this.categories, category, { ...this.options, alpha })
+    this.#edges.set(category, edges)
+    return edges
+  }
+
+  /** One row a category: counts, means, statistic, p, q, and whether it is a mutation. */
+  table(): StageTable {
+    const { categories } = this
+    const ids = this.#tests.map((_, category) => category)
+    const mean = (period: 0 | 1) =>
+      ids.map((category) => categories.responseTimeMoments(category, period).mean)
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => categories.structure(category).root),
+      before: this.#tests.map(({ beforeCount }) => beforeCount),
+      after: this.#tests.map(({ afterCount }) => afterCount),
+      beforeMeanUs: mean(BEFORE),
+      afterMeanUs: mean(AFTER),
+      statistic: this.#tests.map(({ statistic }) => statistic),
+      p: this.#tests.map(({ p }) => p),
+      q: this.#tests.map(({ q }) => q),
+      tested: this.#tests.map(({ testable }) => testable),
+      direction: this.#tests.map(({ direction }) => direction),
+      mutation: this.#tests.map(({ rejected }) => rejected),
+    })
+  }
+
+  /** One row an edge class of a category, changed ones first. */
+  edgeTable(category: number): StageTable {
+    const edges = [...this.edges(category)].sort(
+      (a, b) => Number(b.test?.rejected ?? false) - Number(a.test?.rejected ?? false),
+    )
+    return stageTable({
+      from: edges.map(({ edge }) => edge.from),
+      to: edges.map(({ edge }) => edge.to),
+      occurrence: edges.map(({ edge }) => edge.occurrence),
+      onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
+      beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
+      afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
+      statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
+      p: edges.map(({ test }) => test?.p ?? Number.NaN),
+      tested: edges.map(({ test }) => test?.testable ?? false),
+      changed: edges.map(({ test }) => test?.rejected ?? false),
+    })
+  }
+}

@@ -1,0 +1,83 @@
+import type { Categories } from '../categories/categories.ts'
+import { FlowdeltaError } from '../errors.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
+import type { Precursors } from '../precursors/precursors.ts'
+import { type RankedMutation, Ranking } from './ranking.ts'
+
+type Unranked = Omit<RankedMutation, 'rank'>
+
+/**
+ * Ranks mutations by what they contribute to the change in the sum of response times.
+ *
+ * - response-time: requests before × (mean after − mean before);
+ * - structural: additional requests × (mean after − weighted mean of the precursors' times). A
+ *   precursor's time is its mean after, or before where it has no request left. A mutation
+ *   without a precursor contributes 0: what its requests took before is not known.
+ *
+ * A category that is both is split into two virtual ones, one of each kind. Changes that save
+ * time have negative contributions and stand at the end.
+ *
+ * @throws FlowdeltaError when the two stages come from different categories
+ *
+ * Source: Sambasivan 2013, §2.4.4 and Figure 2.4.
+ *
+ * @example
+ * rankMutations(findResponseTimeMutations(categories), matchPrecursors(structural)).mutations[0]
+ */
+export function rankMutations(
+  responseTime: ResponseTimeMutations,
+  precursors: Precursors,
+): Ranking {
+  const { categories } = responseTime
+  if (precursors.structural.categories !== categories) {
+    throw new FlowdeltaError(
+      'The response-time and the structural mutations come from different categories. ' +
+        'Find both from one `categorize` result.',
+    )
+  }
+  const unranked = [
+    ...precursors.structural.mutations.map((category) => structural(precursors, category)),
+    ...responseTime.mutations.map((category) => timed(categories, category)),
+  ]
+  const mutations = unranked
+    .sort(
+      (a, b) =>
+        b.contributionUs - a.contributionUs ||
+        a.category - b.category ||
+        a.kind.localeCompare(b.kind, 'en'),
+    )
+    .map((mutation, i) => ({ rank: i + 1, ...mutation }))
+  return new Ranking(responseTime, precursors, mutations)
+}
+
+function structural(precursors: Precursors, category: number): Unranked {
+  const { categories, changes } = precursors.structural
+  const candidates = precursors.of(category)
+  const requests = changes[category] as number
+  const usedToTakeUs = candidates.reduce(
+    (sum, candidate) => sum + candidate.weight * usualTimeUs(categories, candidate.category),
+    0,
+  )
+  const addedUs = candidates.length === 0 ? 0 : usualTimeUs(categories, category) - usedToTakeUs
+  const contributionUs = requests * addedUs
+  return { category, kind: 'structural', requests, contributionUs, precursors: candidates }
+}
+
+function timed(categories: Categories, category: number): Unranked {
+  const before = categories.responseTimeMoments(category, BEFORE)
+  const after = categories.responseTimeMoments(category, AFTER)
+  return {
+    category,
+    kind: 'response-time',
+    requests: before.count,
+    contributionUs: before.count * (after.mean - before.mean),
+    precursors: [],
+  }
+}
+
+/** Mean response time after, or before where there is no request after. */
+function usualTimeUs(categories: Categories, category: number): number {
+  const after = categories.responseTimeMoments(category, AFTER)
+  return after.count > 0 ? after.mean : categories.responseTimeMoments(category, BEFORE).mean
+}

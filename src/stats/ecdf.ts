@@ -1,0 +1,37 @@
+// Drawn over samples of up to a million values: the loop indexes with `!`.
+import { sortedFinite } from './sorted-finite.ts'
+
+export interface Ecdf {
+  /** The distinct values, ascending. */
+  readonly x: Float64Array
+  /** The share of the sample at or below each `x`; the last is 1. */
+  readonly y: Float64Array
+  /** How many finite values the sample has. */
+  readonly count: number
+  /** How many values were NaN or infinite and left out. */
+  readonly dropped: number
+}
+
+/**
+ * The empirical distribution function of a sample: its distinct values and the share of the
+ * sample at or below each. Continuous from the right, so it is drawn as a step after each `x`.
+ *
+ * An empty sample gives empty arrays.
+ *
+ * @example
+ * ecdf([3, 1, 3, 5]).y // Float64Array [ 0.25, 0.75, 1 ]
+ */
+export function ecdf(sample: ArrayLike<number>): Ecdf {
+  const { values, dropped } = sortedFinite(sample)
+  const count = values.length
+  const x = new Float64Array(count)
+  const y = new Float64Array(count)
+  let distinct = 0
+  for (let i = 0; i < count; i++) {
+    if (i + 1 < count && values[i + 1]! === values[i]!) continue
+    x[distinct] = values[i]!
+    y[distinct] = (i + 1) / count
+    distinct++
+  }
+  return { x: x.slice(0, distinct), y: y.slice(0, distinct), count, dropped }
+}

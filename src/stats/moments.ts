@@ -1,0 +1,73 @@
+// Called on samples of up to a million values: the loops index with `!`.
+
+export interface Moments {
+  readonly count: number
+  readonly mean: number
+  /** With n − 1 in the denominator; NaN for fewer than two values. */
+  readonly variance: number
+  /** The square root of `variance`. */
+  readonly sd: number
+  readonly min: number
+  readonly max: number
+}
+
+/**
+ * Count, mean, sample variance, standard deviation, smallest and largest value of a sample.
+ *
+ * Of an empty sample all but the count are NaN; of one value variance and sd are. A NaN in the
+ * sample makes everything but the count NaN; nothing is dropped.
+ *
+ * Two passes, each corrected by the sum of what is left over, so that a large common offset
+ * (epoch times) does not eat the variance.
+ *
+ * Source: Chan, Golub and LeVeque 1983, "Algorithms for computing the sample variance: analysis
+ * and recommendations", The American Statistician 37(3):242-247.
+ *
+ * @example
+ * moments([2, 4, 6]) // { count: 3, mean: 4, variance: 4, sd: 2, min: 2, max: 6 }
+ */
+export function moments(sample: ArrayLike<number>): Moments {
+  const count = sample.length
+  let sum = 0
+  let min = count === 0 ? Number.NaN : sample[0]!
+  let max = min
+  for (let i = 0; i < count; i++) {
+    const value = sample[i]!
+    sum += value
+    min = Math.min(min, value)
+    max = Math.max(max, value)
+  }
+  const { left, squares } = deviations(sample, sum / count)
+  const variance =
+    count < 2 ? Number.NaN : Math.max(0, squares - (left * left) / count) / (count - 1)
+  return { count, mean: sum / count + left / count, variance, sd: Math.sqrt(variance), min, max }
+}
+
+function deviations(sample: ArrayLike<number>, mean: number): { left: number; squares: number } {
+  let left = 0
+  let squares = 0
+  for (let i = 0; i < sample.length; i++) {
+    const deviation = sample[i]! - mean
+    left += deviation
+    squares += deviation * deviation
+  }
+  return { left, squares }
+}
+
+/**
+ * The squared coefficient of variation C² = variance / mean², or null when there is none: for
+ * fewer than two values or a mean of 0.
+ *
+ * C² is 0 for a constant and 1 for exponentially distributed values; above 1 a sample counts as
+ * high-variance. It has no unit: scaling the sample leaves it unchanged. NaN when the sample
+ * holds NaN.
+ *
+ * Source: Sambasivan 2013, §5.4.1.
+ *
+ * @example
+ * squaredCoefficientOfVariation([2, 4, 6]) // 0.25
+ */
+export function squaredCoefficientOfVariation(sample: ArrayLike<number>): number | null {
+  const { count, mean, variance } = moments(sample)
+  return count < 2 || mean === 0 ? null : variance / (mean * mean)
+}

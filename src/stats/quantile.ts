@@ -1,0 +1,29 @@
+import { OptionError } from '../errors.ts'
+
+/**
+ * The p-quantile of an ascending sample, interpolated between its two neighbouring values: type 7
+ * of Hyndman and Fan, the default of NumPy, SciPy and R.
+ *
+ * `p` is a share from 0 (the smallest value) to 1 (the largest). NaN for an empty sample. The
+ * sample must be ascending and free of NaN, which is not checked.
+ *
+ * Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", The American
+ * Statistician 50(4):361-365.
+ *
+ * @throws OptionError for a p outside 0 to 1.
+ *
+ * @example
+ * quantile([10, 20, 30, 40], 0.5) // 25
+ */
+export function quantile(sortedSample: ArrayLike<number>, p: number): number {
+  if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a share from 0 to 1')
+  const place = p * (sortedSample.length - 1)
+  const below = Math.floor(place)
+  const low = sortedSample[below] ?? Number.NaN
+  const high = sortedSample[below + 1] ?? low
+  // Not low + (high − low)·fraction where that would overshoot `high` by rounding.
+  const fraction = place - below
+  if (fraction === 0) return low
+  const gap = high - low
+  return fraction < 0.5 ? low + gap * fraction : high - gap * (1 - fraction)
+}

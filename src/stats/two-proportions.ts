@@ -1,0 +1,55 @@
+import { OptionError } from '../errors.ts'
+import { erfc } from './erfc.ts'
+
+export interface TwoProportionsResult {
+  /** z: the difference over its standard error under one pooled proportion. */
+  readonly statistic: number
+  /** Two-sided. */
+  readonly p: number
+  /** The second proportion less the first. */
+  readonly difference: number
+}
+
+/**
+ * Two-proportions z-test: do two groups succeed equally often?
+ *
+ * Null hypothesis: both groups have one probability of success. Alternative: they differ
+ * (two-sided). The statistic is positive when the second group succeeds more often.
+ *
+ * When all of both groups succeed, or none, there is nothing to tell them apart: statistic 0,
+ * p 1. When a group is empty, every field is NaN.
+ *
+ * Limits: a normal approximation without continuity correction; trust it from about 5 expected
+ * successes and 5 expected failures in each group. Trials must be independent.
+ *
+ * Source: Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions", 3rd ed.,
+ * §3.3 (without the correction).
+ *
+ * @throws OptionError for a size below 0, or successes outside 0 to the group's size.
+ *
+ * @example
+ * twoProportionsTest(50, 100, 65, 100).difference // 0.15
+ */
+export function twoProportionsTest(
+  successes1: number,
+  n1: number,
+  successes2: number,
+  n2: number,
+): TwoProportionsResult {
+  requireGroup(1, successes1, n1)
+  requireGroup(2, successes2, n2)
+  const difference = successes2 / n2 - successes1 / n1
+  const pooled = (successes1 + successes2) / (n1 + n2)
+  const statistic =
+    difference === 0 ? 0 : difference / Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+  return { statistic, p: erfc(Math.abs(statistic) * Math.SQRT1_2), difference }
+}
+
+function requireGroup(group: 1 | 2, successes: number, size: number): void {
+  if (!(size >= 0 && Number.isFinite(size))) {
+    throw new OptionError(`n${group}`, size, 'a number of trials, 0 or more')
+  }
+  if (!(successes >= 0 && successes <= size)) {
+    throw new OptionError(`successes${group}`, successes, `a number from 0 to n${group} (${size})`)
+  }
+}

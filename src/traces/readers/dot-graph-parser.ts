@@ -1,0 +1,233 @@
+import type { AttributeValue } from '../attributes.ts'
+import { ByteInterner } from './byte-interner.ts'
+import { DotProblem, type DotScanner } from './dot-scanner.ts'
+import { NodeIdTable } from './node-id-table.ts'
+
+const MINUS = 45
+const SEMICOLON = 59
+const EQUALS = 61
+const GREATER = 62
+const OPEN_BRACKET = 91
+const CLOSE_BRACE = 125
+
+const UNDECLARED = 0xffffffff
+/** Words that set defaults instead of naming a node. */
+const DEFAULTS = ['graph', 'node', 'edge']
+
+/**
+ * Reads one graph of Spectroscope's DOT dialect at a time into arrays that it uses again for the
+ * next: after `parse`, its public fields hold the graph.
+ */
+export class DotGraphParser {
+  nodeCount = 0
+  edgeCount = 0
+  /** Each node's label, as an index in `labelTexts`. */
+  labels: Uint32Array = new Uint32Array(256)
+  from: Uint32Array = new Uint32Array(256)
+  to: Uint32Array = new Uint32Array(256)
+  latencyUs: Float64Array = new Float64Array(256)
+  /** Low-level parameters of nodes. */
+  attributes: [node: number, key: string, value: AttributeValue][] = []
+  /** Every label met so far. */
+  readonly labelTexts: string[] = []
+  readonly #scanner: DotScanner
+  readonly #labelBytes = new ByteInterner()
+  readonly #ids = new NodeIdTable()
+
+  constructor(scanner: DotScanner) {
+    this.#scanner = scanner
+  }
+
+  /**
+   * Reads statements up to the closing brace.
+   *
+   * @throws DotProblem when the graph cannot be used, Incomplete when the bytes run out
+   */
+  parse(): void {
+    const scanner = this.#scanner
+    this.#ids.reset()
+    this.nodeCount = 0
+    this.edgeCount = 0
+    this.attributes.length = 0
+    for (;;) {
+      const byte = scanner.skipBlanks()
+      if (byte === CLOSE_BRACE) break
+      if (byte === SEMICOLON) scanner.position++
+      else this.#statement()
+    }
+    scanner.position++
+    this.#checkNodes()
+    this.#putRootFirst()
+  }
+
+  #statement(): void {
+    const scanner = this.#scanner
+    scanner.name()
+    const { tokenStart, tokenEnd, hash } = scanner
+    const next = scanner.skipBlanks()
+    if (next === EQUALS) {
+      scanner.position++
+      scanner.value()
+      return
+    }
+    if (next === OPEN_BRACKET && DEFAULTS.some((word) => scanner.tokenIs(word))) {
+      scanner.enterAttributes()
+      while (scanner.nextAttribute()) scanner.value()
+      return
+    }
+    if (next !== MINUS && next !== OPEN_BRACKET && scanner.tokenIs('digraph')) {
+      throw this.#problem('truncated-graph', 'A graph begins before the last one is closed')
+    }
+    const node = this.#node(tokenStart, tokenEnd, hash)
+    if (next === MINUS) this.#edgeStatement(node)
+    else this.#nodeStatement(node)
+  }
+
+  #node(start: number, end: number, hash: number): number {
+    const node = this.#ids.node(this.#scanner.source, start, end, hash)
+    if (node === this.nodeCount) {
+      if (node === this.labels.length) this.labels = larger(this.labels)
+      this.labels[node] = UNDECLARED
+      this.nodeCount++
+    }
+    return node
+  }
+
+  #nodeStatement(node: number): void {
+    const scanner = this.#scanner
+    if (this.labels[node] !== UNDECLARED) {
+      throw this.#problem('duplicate-node', `Node ${this.#idText(node)} is declared twice`)
+    }
+    if (scanner.enterAttributes()) {
+      while (scanner.nextAttribute()) {
+        if (scanner.tokenIs('label')) {
+          scanner.value()
+          this.labels[node] = this.#label()
+        } else {
+          const key = scanner.tokenText()
+          scanner.value()
+          this.attributes.push([node, key, attributeValue(scanner.tokenText())])
+        }
+      }
+    }
+    if (this.labels[node] === UNDECLARED) {
+      throw this.#problem('missing-label', `Node ${this.#idText(node)} has no label`)
+    }
+  }
+
+  #edgeStatement(first: number): void {
+    const scanner = this.#scanner
+    const firstEdge = this.edgeCount
+    let from = first
+    while (scanner.source[scanner.position] === MINUS) {
+      if (scanner.source[scanner.position + 1] !== GREATER) throw scanner.unexpected('`->`')
+      scanner.position += 2
+      scanner.skipBlanks()
+      scanner.name()
+      const to = this.#node(scanner.tokenStart, scanner.tokenEnd, scanner.hash)
+      if (this.edgeCount === this.from.length) this.#growEdges()
+      this.from[this.edgeCount] = from
+      this.to[this.edgeCount++] = to
+      from = to
+      scanner.skipBlanks()
+    }
+    const latencyUs = this.#edgeLatency()
+    if (!(latencyUs >= 0))
+      throw this.#latencyProblem(this.from[firstEdge] as number, from, latencyUs)
+    this.latencyUs.fill(latencyUs, firstEdge, this.edgeCount)
+  }
+
+  #edgeLatency(): number {
+    const scanner = this.#scanner
+    let latencyUs = Number.NaN
+    if (!scanner.enterAttributes()) return latencyUs
+    while (scanner.nextAttribute()) {
+      const isLabel = scanner.tokenIs('label')
+      scanner.value()
+      if (isLabel) latencyUs = scanner.tokenNumber()
+    }
+    return latencyUs
+  }
+
+  #label(): number {
+    const { source, tokenStart, tokenEnd } = this.#scanner
+    const label = this.#labelBytes.intern(source, tokenStart, tokenEnd)
+    if (label === this.labelTexts.length) this.labelTexts.push(this.#labelText())
+    return label
+  }
+
+  /** Trace point and semantic label, which a literal `\n` separates, as one name. */
+  #labelText(): string {
+    return this.#scanner
+      .tokenText()
+      .split('\\n')
+      .filter((part) => part !== '')
+      .join(' ')
+  }
+
+  #checkNodes(): void {
+    if (this.nodeCount === 0) throw this.#problem('empty-graph', 'The graph has no nodes')
+    const undeclared = this.labels.subarray(0, this.nodeCount).indexOf(UNDECLARED)
+    if (undeclared >= 0) {
+      throw this.#problem(
+        'undeclared-node',
+        `Node ${this.#idText(undeclared)} is used in an edge but never declared`,
+      )
+    }
+  }
+
+  /** Renumbers the nodes so that the first one that nothing leads to is node 0. */
+  #putRootFirst(): void {
+    const { nodeCount, edgeCount, from, to, labels } = this
+    if (edgeCount === 0 || !to.subarray(0, edgeCount).includes(0)) return
+    const hasEntry = new Uint8Array(nodeCount)
+    for (let edge = 0; edge < edgeCount; edge++) hasEntry[to[edge] as number] = 1
+    const root = hasEntry.indexOf(0)
+    if (root <= 0) return
+    const swap = (node: number) => (node === root ? 0 : node === 0 ? root : node)
+    const label = labels[root] as number
+    labels[root] = labels[0] as number
+    labels[0] = label
+    for (let edge = 0; edge < edgeCount; edge++) {
+      from[edge] = swap(from[edge] as number)
+      to[edge] = swap(to[edge] as number)
+    }
+    for (const attribute of this.attributes) attribute[0] = swap(attribute[0])
+  }
+
+  #idText(node: number): string {
+    return this.#ids.text(node, this.#scanner.source)
+  }
+
+  #problem(code: string, message: string): DotProblem {
+    return new DotProblem(code, this.#scanner.line, message)
+  }
+
+  #latencyProblem(from: number, to: number, latencyUs: number): DotProblem {
+    const edge = `Edge ${this.#idText(from)} -> ${this.#idText(to)}`
+    return Number.isNaN(latencyUs)
+      ? this.#problem('missing-latency', `${edge} has no latency`)
+      : this.#problem('negative-latency', `${edge} has latency ${latencyUs} µs`)
+  }
+
+  #growEdges(): void {
+    this.from = larger(this.from)
+    this.to = larger(this.to)
+    const latencyUs = new Float64Array(this.latencyUs.length * 2)
+    latencyUs.set(this.latencyUs)
+    this.latencyUs = latencyUs
+  }
+}
+
+/** A parameter as the number or truth value it looks like, else as text. */
+function attributeValue(text: string): AttributeValue {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = Number(text)
+  return text.trim() === '' || Number.isNaN(number) ? text : number
+}
+
+function larger(values: Uint32Array): Uint32Array {
+  const copy = new Uint32Array(values.length * 2)
+  copy.set(values)
+  return copy
+}

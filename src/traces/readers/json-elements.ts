@@ -1,0 +1,305 @@
+import { TraceFormatError } from '../../errors.ts'
+import type { IssueEffect, QualityLog } from '../quality.ts'
+import { ByteQueue } from './byte-queue.ts'
+import { type JsonCut, JsonScanner } from './json-scanner.ts'
+
+/** A parsed value of a JSON file, or a piece of one. */
+export interface JsonElement {
+  readonly value: object
+  /** 1-based line the element starts on; in a piece, its first own element. */
+  readonly line: number
+  /** Of a piece: the key of the array that was cut to make it. */
+  readonly cutAt?: string
+}
+
+export interface JsonElementsOptions {
+  readonly file: string
+  readonly quality: QualityLog
+  /** What is lost with an element that cannot be read. */
+  readonly lost: IssueEffect
+  /** Keys of the arrays that may be cut, `''` for arrays that are no object's. */
+  readonly cutAt: readonly string[]
+  /** Mends the text of an element before it is parsed. */
+  readonly prepare?: (text: string) => string
+  /** Bytes from which an unfinished value is cut at its outermost array. Default: 1 MB. */
+  readonly pieceBytes?: number
+  /** Bytes from which it is cut deeper inside. Default: 16 MB. */
+  readonly tearBytes?: number
+  readonly onElement: (element: JsonElement) => void
+}
+
+const STEP = 1 << 18
+/** V8 cannot make a string of more than 512 MB. */
+const LONGEST = 1 << 28
+const LONGEST_LINE = 1 << 26
+const CORRECT = 'Correct the file, or load without `strict` to leave the element out'
+
+/**
+ * Cuts a stream of JSON into pieces small enough to be parsed one by one: values one after the
+ * other, JSON lines, or one huge value, of whose arrays (those named in `cutAt`) each piece holds a
+ * few elements in a copy of everything around them. `{"data":[a,b,c]}` becomes `{"data":[a,b]}` and
+ * `{"data":[c]}`.
+ *
+ * A line of JSON lines or an element that is broken is noted and left out; so is what is unfinished
+ * when the file ends. Brackets that do not match elsewhere are an error, as nothing after them can
+ * be trusted.
+ */
+export class JsonElements {
+  readonly #options: JsonElementsOptions
+  readonly #decoder = new TextDecoder()
+  readonly #scanner: JsonScanner
+  readonly #queue = new ByteQueue()
+  /** 1-based line of the start of the queue, or of its first own element behind a copied head. */
+  #line = 1
+  /** Length of what is copied from piece to piece before the first own element. */
+  #head = 0
+  #cutAt: string | undefined
+  #scanning = false
+  #inLines = false
+  /** Line of the end of the last value, if it was all on one line. */
+  #lastSingleLine = 0
+  /** No whole line ends before this many bytes of the queue. */
+  #searched = 0
+
+  constructor(options: JsonElementsOptions) {
+    this.#options = options
+    this.#scanner = new JsonScanner(new Set(options.cutAt))
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length; from += STEP) {
+      this.#queue.append(chunk.subarray(from, from + STEP))
+      this.#advance(false)
+    }
+  }
+
+  end(): void {
+    this.#advance(true)
+  }
+
+  #advance(ended: boolean): void {
+    while (this.#scanning ? this.#scanValue(ended) : this.#startValue(ended));
+    if (this.#queue.length > LONGEST) {
+      throw this.#error(
+        this.#scanner.problem ?? 'An element is larger than 256 MB',
+        'Correct the file, or split it into smaller elements',
+      )
+    }
+  }
+
+  /** Goes to the next value; reads lines where the file is made of them. Whether to go on. */
+  #startValue(ended: boolean): boolean {
+    this.#line += this.#queue.dropSpace()
+    if (this.#queue.length === 0) return false
+    if (this.#lastSingleLine > 0 && this.#line > this.#lastSingleLine) this.#inLines = true
+    if (this.#inLines && this.#queue.length < LONGEST_LINE) {
+      if (this.#readLines(ended)) return true
+      if (!this.#scanning) return false
+    } else this.#beginScan()
+    return true
+  }
+
+  #beginScan(): void {
+    this.#scanning = true
+    this.#head = 0
+    this.#cutAt = undefined
+    this.#scanner.begin(0, this.#line)
+    const first = this.#queue.bytes[0]
+    if (first !== 123 && first !== 91) this.#scanner.problem = 'Neither "{" nor "[" starts a value'
+  }
+
+  /** Reads the whole lines in the queue; whether there was one. */
+  #readLines(ended: boolean): boolean {
+    // The first byte behind a line is needed to judge a broken one.
+    const end = ended ? this.#queue.length : this.#queue.lastNewline(this.#searched) + 1
+    if (end === 0) {
+      this.#searched = this.#queue.length - 1
+      return false
+    }
+    this.#cutAt = undefined
+    const text = this.#decoder.decode(this.#queue.bytes.subarray(0, end))
+    const follower = this.#queue.bytes[end]
+    let from = 0
+    while (from < text.length) {
+      const newline = text.indexOf('\n', from)
+      const next = newline < 0 ? text.length : newline + 1
+      const line = text.slice(from, next)
+      const fault = this.#readText(line)
+      if (fault !== undefined && line.trim() !== '') {
+        const after = next < text.length ? text.charCodeAt(next) : ended ? undefined : follower
+        if (after !== undefined && !startsRecord(after)) {
+          this.#drop(new TextEncoder().encode(text.slice(0, from)).length)
+          this.#beginScan()
+          this.#inLines = false
+          this.#lastSingleLine = 0
+          return false
+        }
+        this.#lost(fault, newline < 0)
+      }
+      if (newline >= 0) this.#line++
+      from = next
+    }
+    this.#drop(end)
+    return true
+  }
+
+  /** Follows the value being scanned; whether to go on with what is in the queue. */
+  #scanValue(ended: boolean): boolean {
+    const { bytes, length } = this.#queue
+    if (this.#scanner.scan(bytes, length)) {
+      this.#emit(this.#scanner.at, '')
+      this.#lastSingleLine =
+        this.#head === 0 && this.#line === this.#scanner.line ? this.#line : 0
+      this.#line = this.#scanner.line
+      this.#drop(this.#scanner.at)
+      this.#scanning = false
+      return true
+    }
+    if (this.#scanner.problem !== undefined || ended) {
+      const recovered = this.#recoverLine(ended)
+      if (recovered !== false) return recovered === true
+      if (this.#scanner.problem !== undefined) throw this.#error(this.#scanner.problem)
+      this.#endTruncated()
+      return false
+    }
+    while (this.#cutPiece(this.#options.pieceBytes ?? 1 << 20));
+    return false
+  }
+
+  /** Takes the finished elements out of an unfinished value; whether that was possible. */
+  #cutPiece(atLeast: number): boolean {
+    const { length } = this.#queue
+    if (length < atLeast) return false
+    const cut = this.#scanner.cut()
+    if (cut === undefined) return false
+    const tearBytes = Math.max(atLeast, this.#options.tearBytes ?? 1 << 24)
+    const outermost = this.#cutAt === undefined || this.#cutAt === cut.key
+    if (!outermost && atLeast > 0 && length < tearBytes) return false
+    this.#takeOut(cut)
+    return true
+  }
+
+  #takeOut(cut: JsonCut): void {
+    this.#cutAt = cut.key
+    this.#emit(cut.comma, cut.closers)
+    this.#queue.remove(cut.open + 1, Math.min(cut.comma + 1, this.#queue.length))
+    this.#scanner.wasCut(cut)
+    this.#head = cut.open + 1
+    this.#line = cut.line
+  }
+
+  #emit(end: number, closers: string): void {
+    const piece = this.#queue.bytes.subarray(0, end)
+    const headLine = this.#line - countNewlines(piece.subarray(0, this.#head))
+    this.#line += this.#queue.newlinesInSpace(this.#head)
+    const fault = this.#readText(this.#decoder.decode(piece) + closers)
+    if (fault === undefined) return
+    if (this.#options.tearBytes === 1) this.#lost(fault, false)
+    else this.#readOneByOne(piece, closers, headLine)
+  }
+
+  /** Finds the broken elements of a piece that cannot be parsed, and reads the others. */
+  #readOneByOne(piece: Uint8Array, closers: string, line: number): void {
+    const single = new JsonElements({ ...this.#options, pieceBytes: 1, tearBytes: 1 })
+    single.#line = line
+    for (let at = 0; at < piece.length; at++) single.push(piece.subarray(at, at + 1))
+    single.push(new TextEncoder().encode(closers))
+    single.end()
+  }
+
+  /** Hands one text on, parsed; gives what is wrong with it. */
+  #readText(text: string): string | undefined {
+    const { prepare, onElement } = this.#options
+    let value: unknown
+    try {
+      value = JSON.parse(prepare === undefined ? text : prepare(text))
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    if (typeof value !== 'object' || value === null) return `${text.trim()} is no object`
+    const cutAt = this.#cutAt
+    onElement({ value, line: this.#line, ...(cutAt === undefined ? {} : { cutAt }) })
+    return undefined
+  }
+
+  /**
+   * If the first line of JSON lines is the broken one, its value seems to go on and on. Whether the
+   * second line is a value of its own says so; `undefined` while that line is not all there.
+   */
+  #recoverLine(ended: boolean): boolean | undefined {
+    if (this.#inLines || this.#head > 0) return false
+    const { bytes, length } = this.#queue
+    const newline = this.#queue.newlineFrom(0)
+    const lineEnd = newline < 0 ? -1 : this.#queue.newlineFrom(newline + 1)
+    if ((newline < 0 || lineEnd < 0) && !ended) return undefined
+    if (newline < 0) return false
+    const second = bytes.subarray(newline + 1, lineEnd < 0 ? length : lineEnd)
+    if (!isRecord(this.#decoder.decode(second))) return false
+    this.#lost(this.#scanner.problem ?? 'The line ends before its value does', false)
+    this.#line++
+    this.#drop(newline + 1)
+    this.#scanning = false
+    this.#inLines = true
+    return true
+  }
+
+  #endTruncated(): void {
+    this.#scanner.endElements()
+    while (this.#cutPiece(0));
+    this.#line += this.#queue.newlinesInSpace(this.#head)
+    this.#lost('', true)
+    this.#drop(this.#queue.length)
+    this.#scanning = false
+  }
+
+  #drop(bytes: number): void {
+    this.#queue.remove(0, bytes)
+    this.#searched = 0
+  }
+
+  #lost(fault: string, truncated: boolean): void {
+    const { file, quality, lost } = this.#options
+    const [code, message] = truncated
+      ? ['truncated-file', `The file ends before what starts on line ${this.#line} does`]
+      : ['unreadable-json', `This is not JSON: ${fault}`]
+    quality.note({ code, effect: lost, place: { file, line: this.#line }, message }, CORRECT)
+  }
+
+  #error(problem: string, nextStep = 'Correct the file'): TraceFormatError {
+    return new TraceFormatError(
+      problem,
+      { file: this.#options.file, line: this.#scanner.line },
+      nextStep,
+    )
+  }
+}
+
+/** Reads a whole file with `JsonElements`. */
+export async function readJsonElements(
+  chunks: AsyncIterable<Uint8Array>,
+  options: JsonElementsOptions,
+): Promise<void> {
+  const elements = new JsonElements(options)
+  for await (const chunk of chunks) elements.push(chunk)
+  elements.end()
+}
+
+/** Whether a byte can be the first of a line of JSON lines. */
+function startsRecord(byte: number): boolean {
+  return byte === 123 || byte === 91 || byte === 10 || byte === 13
+}
+
+function countNewlines(bytes: Uint8Array): number {
+  let count = 0
+  for (const byte of bytes) if (byte === 10) count++
+  return count
+}
+
+function isRecord(line: string): boolean {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null
+  } catch {
+    return false
+  }
+}

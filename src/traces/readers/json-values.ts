@@ -1,0 +1,47 @@
+import type { AttributeValue } from '../attributes.ts'
+
+/** A JSON object of which nothing is known yet. */
+export type JsonObject = { readonly [key: string]: unknown }
+
+export type AttributeEntry = readonly [key: string, value: AttributeValue]
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The objects in a JSON array; none if `value` is no array. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  if (!Array.isArray(value)) return []
+  return value.every(isJsonObject) ? value : value.filter(isJsonObject)
+}
+
+/** A string as it is, a number as its digits, anything else as the empty string. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+}
+
+/** A low-level parameter from any JSON value: arrays and objects become JSON text. */
+export function attributeOf(value: unknown): AttributeValue {
+  return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
+    ? value
+    : JSON.stringify(value)
+}
+
+/** The number that `text` is the usual notation of, else `text`. */
+export function numberOrText(text: string): number | string {
+  const value = Number(text)
+  return text !== '' && String(value) === text ? value : text
+}
+
+/**
+ * What an event of a span becomes among the span's attributes: each of its own attributes under
+ * `event · attribute`, or, if it has none, its name under `event`. Its time is not kept.
+ */
+export function eventEntries(
+  name: string,
+  attributes: readonly AttributeEntry[],
+): readonly AttributeEntry[] {
+  if (attributes.length === 0) return name === '' ? [] : [['event', name]]
+  const prefix = name === '' ? 'event' : name
+  return attributes.map(([key, value]) => [`${prefix} · ${key}`, value])
+}

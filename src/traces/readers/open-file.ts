@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createGunzip } from 'node:zlib'
+import { FlowdeltaError, TraceFormatError } from '../../errors.ts'
+
+const CHUNK_BYTES = 1 << 18
+
+/** Size in bytes of the file at `path`, which is thereby known to be one that can be read. */
+export async function fileSize(path: string | URL): Promise<number> {
+  try {
+    const found = await stat(path)
+    if (found.isDirectory()) {
+      throw new FlowdeltaError(`${path} is a directory. Name the trace files in it.`)
+    }
+    return found.size
+  } catch (error) {
+    if (error instanceof FlowdeltaError) throw error
+    throw new FlowdeltaError(
+      `${path} cannot be opened (${codeOf(error)}). Check the name and the permissions.`,
+    )
+  }
+}
+
+export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  } catch (error) {
+    throw new FlowdeltaError(`${path} cannot be read (${codeOf(error)}). Check the file.`)
+  }
+}
+
+/** Decompresses; `file` is the name for messages. */
+export async function* gunzip(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+): AsyncGenerator<Uint8Array> {
+  const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
+  const feeding = feed(chunks, unzip)
+  try {
+    yield* unzip
+    await feeding
+  } catch (error) {
+    const code = codeOf(error)
+    if (!code.startsWith('Z_')) throw error
+    const problem =
+      code === 'Z_BUF_ERROR'
+        ? 'The gzip file is truncated: it ends before its content does'
+        : `The gzip file is damaged (${code})`
+    throw new TraceFormatError(problem, { file }, 'Copy or download it again')
+  } finally {
+    unzip.destroy()
+  }
+}
+
+async function feed(
+  chunks: AsyncIterable<Uint8Array>,
+  unzip: ReturnType<typeof createGunzip>,
+): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (unzip.destroyed) return
+      if (!unzip.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          unzip.once('drain', resolve).once('close', resolve)
+        })
+      }
+    }
+    unzip.end()
+  } catch (error) {
+    unzip.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : String(error)
+}

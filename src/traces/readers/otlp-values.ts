@@ -1,0 +1,107 @@
+import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
+import {
+  type AttributeEntry,
+  attributeOf,
+  isJsonObject,
+  type JsonObject,
+  objectsIn,
+} from './json-values.ts'
+
+const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
+const HEX = /^[0-9a-f]+$/i
+
+/**
+ * An OTLP id of `size` bytes in lower-case hex. The standard says hex, but what goes through a
+ * general protobuf-to-JSON converter has base64; anything else stays as it is.
+ */
+export function otlpId(value: unknown, size: 8 | 16): string {
+  if (typeof value !== 'string') return ''
+  const unpadded = Math.ceil((size * 4) / 3)
+  const mayBeBase64 = value.length === unpadded ? !HEX.test(value) : value.endsWith('=')
+  const padded = unpadded + ((4 - (unpadded % 4)) % 4)
+  if (mayBeBase64 && value.length <= padded && BASE64.test(value)) {
+    const bytes = atob(value.replaceAll('-', '+').replaceAll('_', '/'))
+    if (bytes.length === size) {
+      return Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+    }
+  }
+  return HEX.test(value) ? value.toLowerCase() : value
+}
+
+/** `2`, `"2"`, `"SPAN_KIND_SERVER"` and `"Server"` are all a server's. */
+export function otlpKind(value: unknown): SpanKind {
+  if (typeof value === 'number') return SPAN_KINDS[value - 1] ?? 'internal'
+  if (typeof value !== 'string') return 'internal'
+  const name = value.replace(/^SPAN_KIND_/i, '').toLowerCase()
+  return SPAN_KINDS.find((kind) => kind === name) ?? SPAN_KINDS[Number(name) - 1] ?? 'internal'
+}
+
+/** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
+export function otlpStatus(value: unknown): SpanStatus {
+  const code = isJsonObject(value) ? value['code'] : value
+  const name = String(code ?? '')
+    .replace(/^STATUS_CODE_/i, '')
+    .toLowerCase()
+  if (name === '2' || name === 'error') return 'error'
+  return name === '1' || name === 'ok' ? 'ok' : 'unset'
+}
+
+/** The entries of an OTLP list of `{ key, value }`. */
+export function otlpAttributes(list: unknown): AttributeEntry[] {
+  const entries: AttributeEntry[] = []
+  for (const { key, value } of objectsIn(list)) {
+    if (typeof key !== 'string') continue
+    const plain = otlpValue(value)
+    if (plain !== undefined && plain !== null) entries.push([key, attributeOf(plain)])
+  }
+  return entries
+}
+
+/** The text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
+export function otlpText(list: unknown, key: string): string {
+  const entry = objectsIn(list).find((candidate) => candidate['key'] === key)
+  const value = entry === undefined ? undefined : otlpValue(entry['value'])
+  return value === undefined || value === null ? '' : String(attributeOf(value))
+}
+
+/** An OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
+function otlpValue(value: unknown): unknown {
+  if (!isJsonObject(value)) return value
+  for (const field in value) {
+    const content = value[field]
+    switch (field) {
+      case 'stringValue':
+      case 'string_value':
+      case 'boolValue':
+      case 'bool_value':
+      case 'bytesValue':
+      case 'bytes_value':
+        return content
+      case 'intValue':
+      case 'int_value':
+      case 'doubleValue':
+      case 'double_value':
+        return numeric(content)
+      case 'arrayValue':
+      case 'array_value':
+        return isJsonObject(content) ? objectsIn(content['values']).map(otlpValue) : content
+      case 'kvlistValue':
+      case 'kvlist_value':
+        return isJsonObject(content) ? plainObject(content) : content
+    }
+  }
+  return undefined
+}
+
+function plainObject(list: JsonObject): Record<string, unknown> {
+  return Object.fromEntries(
+    objectsIn(list['values']).map(({ key, value }) => [String(key), otlpValue(value)]),
+  )
+}
+
+function numeric(content: unknown): unknown {
+  if (typeof content !== 'string' || content === '') return content
+  const value = Number(content)
+  if (Number.isNaN(value)) return content
+  return /^-?\d+$/.test(content) && !Number.isSafeInteger(value) ? content : value
+}

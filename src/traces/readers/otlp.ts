@@ -1,0 +1,156 @@
+import { TraceFormatError } from '../../errors.ts'
+import { readJsonElements } from './json-elements.ts'
+import { firstTraceKey } from './json-trace-key.ts'
+import {
+  type AttributeEntry,
+  eventEntries,
+  isJsonObject,
+  type JsonObject,
+  objectsIn,
+  textOf,
+} from './json-values.ts'
+import { otlpAttributes, otlpId, otlpKind, otlpStatus, otlpText } from './otlp-values.ts'
+import type { ReadSink, TraceReader } from './trace-reader.ts'
+
+/** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
+const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
+
+/**
+ * OpenTelemetry's OTLP JSON, as collectors, SDKs and Tempo write it: an `ExportTraceServiceRequest`,
+ * an array of them, one a line, or one after the other. Ids are hex or base64, kinds and statuses
+ * numbers or names, keys camelCase or snake_case.
+ *
+ * A span's host is its resource's `host.name`, else `k8s.node.name`, else unknown. `k8s.pod.name` and
+ * `container.id` are not taken: they are new at every start, and hosts are part of what makes two
+ * flows the same, so after a restart no request would be like one before it.
+ *
+ * Attributes and events of spans become low-level parameters (see `eventEntries`); those of
+ * resources and scopes, and links, do not. A link that repeats the parent with
+ * `opentracing.ref_type` = `follows_from` says that the parent does not wait.
+ */
+export const otlpReader: TraceReader = {
+  format: 'otlp',
+  recognises: (head) => /spans$|^batches$/i.test(firstTraceKey(head) ?? ''),
+  async read(chunks, sink, file) {
+    let others = 0
+    await readJsonElements(chunks, {
+      file,
+      quality: sink.quality,
+      lost: 'span skipped',
+      cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', 'scopeSpans', 'scope_spans', 'spans'],
+      prepare: (text) => text.replace(NUMERIC_NANOS, '$1"$2"'),
+      onElement: ({ value, line, cutAt }) => {
+        for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
+          const resources = resourcesOf(request)
+          if (resources === undefined) others++
+          else readResources(resources, sink, { file, line }, isTorn(cutAt))
+        }
+      },
+    })
+    if (others > 0) noteOthers(others, sink, file)
+  },
+}
+
+/** Whether an element was cut inside what one resource reports. */
+function isTorn(cutAt: string | undefined): boolean {
+  return cutAt === 'spans' || cutAt === 'scopeSpans' || cutAt === 'scope_spans'
+}
+
+function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
+  const { resourceSpans, resource_spans, batches, trace } = request
+  const list = resourceSpans ?? resource_spans ?? batches
+  if (list !== undefined) return objectsIn(list)
+  if (isJsonObject(trace)) return resourcesOf(trace)
+  if (scopesOf(request) !== undefined) return [request]
+  return Object.keys(request).length === 0 ? [] : undefined
+}
+
+function scopesOf(resource: JsonObject): unknown {
+  const { scopeSpans, scope_spans, instrumentationLibrarySpans, instrumentation_library_spans } =
+    resource
+  return (
+    scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
+  )
+}
+
+function readResources(
+  resources: readonly JsonObject[],
+  sink: ReadSink,
+  place: { file: string; line: number },
+  torn: boolean,
+): void {
+  for (const resourceSpans of resources) {
+    const { resource } = resourceSpans
+    if (torn && resource === undefined) {
+      throw new TraceFormatError(
+        'A very large element of resourceSpans has its resource behind its spans',
+        place,
+        'Write resource before scopeSpans, or split the file into requests under 16 MB',
+      )
+    }
+    const described = isJsonObject(resource) ? resource['attributes'] : undefined
+    const service = otlpText(described, 'service.name')
+    const host = otlpText(described, 'host.name') || otlpText(described, 'k8s.node.name')
+    for (const scope of objectsIn(scopesOf(resourceSpans))) {
+      for (const span of objectsIn(scope['spans'])) readSpan(span, service, host, sink, place)
+    }
+  }
+}
+
+function readSpan(
+  span: JsonObject,
+  service: string,
+  host: string,
+  sink: ReadSink,
+  place: { file: string; line: number },
+): void {
+  const { clock } = sink.spans
+  const startUs = clock.offsetOfNanos(span['startTimeUnixNano'] ?? span['start_time_unix_nano'])
+  const endUs = clock.offsetOfNanos(span['endTimeUnixNano'] ?? span['end_time_unix_nano'])
+  const parentId = otlpId(span['parentSpanId'] ?? span['parent_span_id'], 8)
+  sink.spans.add(
+    {
+      traceId: otlpId(span['traceId'] ?? span['trace_id'], 16),
+      spanId: otlpId(span['spanId'] ?? span['span_id'], 8),
+      parentId: parentId === '' ? null : parentId,
+      service,
+      operation: textOf(span['name']),
+      host,
+      kind: otlpKind(span['kind']),
+      status: otlpStatus(span['status']),
+      startUs,
+      durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
+      followsFrom: followsFrom(span['links'], parentId),
+      attributes: attributesOf(span),
+    },
+    place,
+  )
+}
+
+function attributesOf(span: JsonObject): AttributeEntry[] {
+  const entries = otlpAttributes(span['attributes'])
+  for (const event of objectsIn(span['events'])) {
+    entries.push(...eventEntries(textOf(event['name']), otlpAttributes(event['attributes'])))
+  }
+  return entries
+}
+
+function followsFrom(links: unknown, parentId: string): boolean {
+  return objectsIn(links).some(
+    (link) =>
+      otlpId(link['spanId'] ?? link['span_id'], 8) === parentId &&
+      otlpText(link['attributes'], 'opentracing.ref_type') === 'follows_from',
+  )
+}
+
+function noteOthers(count: number, sink: ReadSink, file: string): void {
+  sink.quality.note(
+    {
+      code: 'not-spans',
+      effect: 'kept',
+      place: { file },
+      message: `${count} record(s) hold no spans (logs or metrics, perhaps) and are passed over`,
+    },
+    '',
+  )
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { erfc } from '../../src/stats/erfc.ts'
+import { twoProportionsTest } from '../../src/stats/index.ts'
+import { expectRelative } from './expect-relative.ts'
+
+describe('erfc', () => {
+  // Python's math.erfc.
+  test.each([
+    [0, 1],
+    [0.1, 0.8875370839817152],
+    [0.46875, 0.507386526782062],
+    [0.47, 0.5062549491139179],
+    [1, 0.15729920705028513],
+    [3.9, 3.479224859723177e-8],
+    [4, 1.541725790028002e-8],
+    [4.1, 6.700027654084918e-9],
+    [8, 1.1224297172982928e-29],
+    [15, 7.212994172451206e-100],
+    [26, 5.663192408856143e-296],
+    [-0.3, 1.3286267594591274],
+    [-1, 1.842700792949715],
+    [-5, 1.9999999999984626],
+    [Number.POSITIVE_INFINITY, 0],
+    [Number.NEGATIVE_INFINITY, 2],
+    [Number.NaN, Number.NaN],
+  ])('of %d is %d', (x, expected) => {
+    expectRelative(erfc(x), expected, 2e-15)
+  })
+})
+
+describe('two proportions', () => {
+  test('50 of 100 against 65 of 100', () => {
+    const { statistic, p, difference } = twoProportionsTest(50, 100, 65, 100)
+    expect(difference).toBeCloseTo(0.15, 15)
+    expectRelative(statistic, 2.1455956195564547, 1e-14)
+    expectRelative(p, 0.03190525523659656, 1e-13)
+  })
+
+  test('unequal sizes: 3 of 40 against 27 of 120', () => {
+    const { statistic, p } = twoProportionsTest(3, 40, 27, 120)
+    expectRelative(statistic, 2.1049392463368704, 1e-14)
+    expectRelative(p, 0.03529659684140793, 1e-13)
+  })
+
+  test('the tail keeps its digits', () => {
+    const { p } = twoProportionsTest(100, 1000, 600, 1000)
+    expectRelative(p, 1.6577462398070217e-121, 1e-12)
+  })
+
+  test('all or nothing in both groups is no evidence', () => {
+    expect(twoProportionsTest(0, 5, 0, 9)).toEqual({ statistic: 0, p: 1, difference: 0 })
+    expect(twoProportionsTest(5, 5, 9, 9)).toEqual({ statistic: 0, p: 1, difference: 0 })
+  })
+
+  test('an empty group leaves nothing to compare', () => {
+    const nothing = { statistic: Number.NaN, p: Number.NaN, difference: Number.NaN }
+    expect(twoProportionsTest(0, 0, 3, 9)).toEqual(nothing)
+    expect(twoProportionsTest(3, 9, 0, 0)).toEqual(nothing)
+    expect(twoProportionsTest(0, 0, 0, 0)).toEqual(nothing)
+  })
+
+  test('more successes than trials are refused', () => {
+    expect(() => twoProportionsTest(6, 5, 0, 5)).toThrow(
+      'Option successes1 is 6. Give a number from 0 to n1 (5).',
+    )
+    expect(() => twoProportionsTest(1, 5, -1, 5)).toThrow('Option successes2 is -1.')
+    expect(() => twoProportionsTest(1, 5, 0, Number.NaN)).toThrow(
+      'Option n2 is NaN. Give a number of trials, 0 or more.',
+    )
+  })
+
+  test('swapping the groups mirrors statistic and difference and keeps p', () => {
+    const group = fc.tuple(fc.nat(50), fc.nat(50)).map(([hit, missed]) => [hit, hit + missed + 1])
+    fc.assert(
+      fc.property(group, group, ([s1 = 0, n1 = 1], [s2 = 0, n2 = 1]) => {
+        const there = twoProportionsTest(s1, n1, s2, n2)
+        const back = twoProportionsTest(s2, n2, s1, n1)
+        expect(back.statistic + 0).toBeCloseTo(-there.statistic + 0, 12)
+        expect(back.difference + 0).toBe(-there.difference + 0)
+        expect(back.p).toBeCloseTo(there.p, 12)
+      }),
+    )
+  })
+})
