@@ -65,7 +65,8 @@ export class Categories {
   structure(category: number): CategoryStructure {
     const structure = this.#structures[category]
     if (structure === undefined) {
-      throw new RangeError(`There is no category ${category}; there are 0 to ${this.size - 1}.`)
+      const known = this.size === 0 ? 'none' : `0 to ${this.size - 1}`
+      throw new RangeError(`There is no category ${category}; there are ${known}.`)
     }
     return structure
   }

@@ -27,7 +27,7 @@ export function categorize(
   { omitHosts = false, label = null }: Partial<CategoryOptions> = {},
 ): Categories {
   const labels = relabel(flows, { omitHosts, label })
-  const colours = new StructureColours(flows.shapes, labels.of, labels.texts)
+  const colours = new StructureColours(flows.shapes, labels.of)
   const coloured: ColouredShape[] = []
   const groups = new ShapeGroups(flows)
   for (let shape = 0; shape < flows.shapes.size; shape++) {
@@ -35,7 +35,7 @@ export function categorize(
     coloured.push(described)
     groups.add(described)
   }
-  const describer = new StructureDescriber(flows.shapes, colours, labels)
+  const describer = new StructureDescriber(flows.shapes, labels)
   const { categoryOf, representatives, categoryOfShape } = numberCategories(flows, groups)
   const structures: CategoryStructure[] = representatives.map((shape) =>
     describer.describe(coloured[shape] as ColouredShape),
@@ -82,7 +82,7 @@ function relabel(flows: FlowSet, { omitHosts, label }: CategoryOptions) {
 /** Shapes of the same structure, found through their keys. */
 class ShapeGroups {
   readonly #flows: FlowSet
-  readonly #byKey = new Map<string, ColouredShape[]>()
+  readonly #byKey = new Map<number, ColouredShape[]>()
   /** For each shape, the first one of the same structure. */
   readonly firstLike: number[] = []
   undecided = 0

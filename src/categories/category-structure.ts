@@ -1,5 +1,7 @@
+import { neighboursOf, ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
-import { type ColouredShape, neighbours, type StructureColours } from './structure-colours.ts'
+import type { ColouredShape } from './structure-colours.ts'
+import { structureHashes } from './structure-hashes.ts'
 
 /** Edges that play the same part: usually one, more where branches are identical. */
 export interface EdgeClass {
@@ -24,6 +26,8 @@ export interface CategoryStructure {
   /** Every node once, depth first, children by label and then by structure. */
   readonly preorder: readonly number[]
   readonly edgeClasses: readonly EdgeClass[]
+  /** Number of each edge's class in `edgeClasses`. */
+  readonly classOf: Uint32Array
 }
 
 const COLOURS = 2 ** 26
@@ -31,17 +35,12 @@ const COLOURS = 2 ** 26
 /** Describes a category by one of its shapes, and finds the edge classes of all of them. */
 export class StructureDescriber {
   readonly #shapes: ShapeTable
-  readonly #colours: StructureColours
   readonly #labelOf: Uint32Array
   readonly #labelTexts: readonly string[]
+  readonly #graph = new ShapeGraph()
 
-  constructor(
-    shapes: ShapeTable,
-    colours: StructureColours,
-    labels: { of: Uint32Array; texts: readonly string[] },
-  ) {
+  constructor(shapes: ShapeTable, labels: { of: Uint32Array; texts: readonly string[] }) {
     this.#shapes = shapes
-    this.#colours = colours
     this.#labelOf = labels.of
     this.#labelTexts = labels.texts
   }
@@ -54,12 +53,16 @@ export class StructureDescriber {
       this.#shapes.labels(shape),
       (label) => this.#labelTexts[this.#labelOf[label] as number] as string,
     )
-    const preorder = this.#preorder(coloured, labels, neighbours(labels.length, from, to))
+    const graph = this.#graph.load(this.#shapes, shape)
+    const preorder = depthFirst(graph, { labels, hashes: structureHashes(graph, labels) })
     const keys = this.classKeys(coloured, preorder)
+    const classOf = this.classOfEdges(coloured, keys)
+    const firstEdges = keys.map((_, number) => classOf.indexOf(number))
     return {
       ...{ shape, labels, from, to, preorder },
       root: labels[0] as string,
-      edgeClasses: describeClasses(this.#classEdges(coloured, keys), { labels, from, to }),
+      edgeClasses: describeClasses(firstEdges, { labels, from, to }),
+      classOf,
     }
   }
 
@@ -87,36 +90,30 @@ export class StructureDescriber {
       .from(shape)
       .map((from, edge) => numbers.get(classKey(colours, from, to[edge])) as number)
   }
+}
 
-  /** The first edge of each class. */
-  #classEdges(coloured: ColouredShape, keys: readonly number[]): number[] {
-    const classOf = this.classOfEdges(coloured, keys)
-    return keys.map((_, number) => classOf.indexOf(number))
+/** Every node once, depth first; siblings by label, then by the part they play. */
+function depthFirst(
+  { below, above }: ShapeGraph,
+  { labels, hashes }: { labels: readonly string[]; hashes: Float64Array },
+): number[] {
+  const byPart = (a: number, b: number) =>
+    compareText(labels[a] as string, labels[b] as string) ||
+    (hashes[a] as number) - (hashes[b] as number)
+  const entered = new Uint8Array(labels.length)
+  const preorder: number[] = []
+  const roots = labels
+    .map((_, node) => node)
+    .filter((node) => neighboursOf(above, node).length === 0)
+  const pending = roots.sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : byPart(a, b))).reverse()
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (entered[node] === 1) continue
+    entered[node] = 1
+    preorder.push(node)
+    const next = Array.from(neighboursOf(below, node)).filter((child) => entered[child] === 0)
+    pending.push(...next.sort(byPart).reverse())
   }
-
-  #preorder(
-    { colours }: ColouredShape,
-    labels: readonly string[],
-    below: readonly number[][],
-  ): number[] {
-    const byPart = (a: number, b: number) =>
-      compareText(labels[a] as string, labels[b] as string) ||
-      this.#colours.compare(colours[a] as number, colours[b] as number)
-    const entered = new Uint8Array(labels.length)
-    const preorder: number[] = []
-    const roots = labels
-      .map((_, node) => node)
-      .filter((node) => !below.some((b) => b.includes(node)))
-    const pending = roots.sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : byPart(a, b))).reverse()
-    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-      if (entered[node] === 1) continue
-      entered[node] = 1
-      preorder.push(node)
-      const next = (below[node] as number[]).filter((child) => entered[child] === 0)
-      pending.push(...next.sort(byPart).reverse())
-    }
-    return preorder
-  }
+  return preorder
 }
 
 function classKey(colours: Uint32Array, from: number | undefined, to: number | undefined): number {

@@ -1,11 +1,13 @@
+import { InternalError } from '../errors.ts'
+import { neighboursOf, ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
-import { topologicalOrder } from '../traces/topological-order.ts'
-import { type ColouredShape, neighbours } from './structure-colours.ts'
+import type { ColouredShape } from './structure-colours.ts'
 
 /**
  * Whether two shapes with equal keys are the same structure, by trying to match their nodes one by
- * one, callers first, colour by colour. Where branches are identical the first try succeeds;
- * adversarial structures can take long, so the steps are bounded.
+ * one, callers first, colour by colour; a node's partner must be below its caller's partner. Where
+ * branches are identical the first try succeeds; adversarial structures can take long, so the
+ * steps are bounded.
  *
  * @returns `undefined` when `budget` steps did not decide
  */
@@ -14,15 +16,14 @@ export function sameStructure(
   [a, b]: readonly [ColouredShape, ColouredShape],
   budget = 1e6,
 ): boolean | undefined {
-  const order = topologicalOrder(shapes, a.shape) as Uint32Array
-  const parentsA = neighbours(order.length, shapes.to(a.shape), shapes.from(a.shape))
-  const parentsB = neighbours(order.length, shapes.to(b.shape), shapes.from(b.shape))
-  const byColour = new Map<number, number[]>()
-  b.colours.forEach((colour, node) => {
-    const group = byColour.get(colour)
-    if (group === undefined) byColour.set(colour, [node])
-    else group.push(node)
-  })
+  const graphA = new ShapeGraph().load(shapes, a.shape)
+  if (!graphA.acyclic) throw new InternalError(`shape ${a.shape} has a cycle`)
+  const { above: aboveA, nodes } = graphA
+  const order = graphA.order.subarray(0, nodes)
+  const { above: aboveB, below: belowB } = new ShapeGraph().load(shapes, b.shape)
+  const rootsB = Uint32Array.from({ length: nodes }, (_, node) => node).filter(
+    (node) => neighboursOf(aboveB, node).length === 0,
+  )
   const partner = new Int32Array(order.length).fill(-1)
   const taken = new Uint8Array(order.length)
   /** For each depth, how many candidates were tried. */
@@ -30,19 +31,22 @@ export function sameStructure(
   let depth = 0
   for (let steps = 0; depth < order.length; ) {
     const node = order[depth] as number
-    const candidates = byColour.get(a.colours[node] as number) ?? []
+    const callersA = neighboursOf(aboveA, node)
+    const [caller] = callersA
+    const candidates =
+      caller === undefined ? rootsB : neighboursOf(belowB, partner[caller] as number)
     if ((partner[node] as number) >= 0) {
       taken[partner[node] as number] = 0
       partner[node] = -1
     }
     let matched = false
     while (!matched && (tried[depth] as number) < candidates.length) {
-      if (++steps > budget) return undefined
       const candidate = candidates[tried[depth] as number] as number
       tried[depth] = (tried[depth] as number) + 1
-      if (taken[candidate] === 1) continue
-      const callers = (parentsA[node] as number[]).map((parent) => partner[parent] as number)
-      if (!sameMembers(callers, parentsB[candidate] as number[])) continue
+      if (taken[candidate] === 1 || b.colours[candidate] !== a.colours[node]) continue
+      if (++steps > budget) return undefined
+      const callers = callersA.map((parent) => partner[parent] as number)
+      if (!sameMembers(callers, neighboursOf(aboveB, candidate))) continue
       partner[node] = candidate
       taken[candidate] = 1
       matched = true
@@ -53,10 +57,9 @@ export function sameStructure(
   return true
 }
 
-function sameMembers(a: number[], b: readonly number[]): boolean {
+function sameMembers(a: Uint32Array, b: Uint32Array): boolean {
   if (a.length !== b.length) return false
   if (a.length === 1) return a[0] === b[0]
-  a.sort((x, y) => x - y)
-  const sorted = b.slice().sort((x, y) => x - y)
-  return a.every((value, i) => value === sorted[i])
+  const sorted = b.slice().sort()
+  return a.sort().every((value, i) => value === sorted[i])
 }

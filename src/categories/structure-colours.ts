@@ -1,16 +1,23 @@
 import { InternalError } from '../errors.ts'
+import { type Neighbours, ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
-import { topologicalOrder } from '../traces/topological-order.ts'
+import { PairInterner } from './pair-interner.ts'
 
 /** What colour refinement says of one shape. Colours are comparable between shapes. */
 export interface ColouredShape {
   readonly shape: number
   readonly colours: Uint32Array
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
-  readonly key: string
+  readonly key: number
   /** No two nodes have the same colour; then an equal key proves the same structure. */
   readonly discrete: boolean
 }
+
+// What a chain of interned pairs is about; the first element of each.
+const LABEL = 0
+const DOWN = 1
+const UP = 2
+const KEY = 3
 
 /**
  * Colours the nodes of flows so that nodes which play different parts get different colours,
@@ -26,106 +33,102 @@ export interface ColouredShape {
 export class StructureColours {
   readonly #shapes: ShapeTable
   readonly #labelOf: Uint32Array
-  readonly #codes = new Map<string, number>()
-  /** A hash of what each colour means: an order that does not depend on the order of requests. */
-  readonly #hashes: number[] = []
-  readonly #labelHashes: readonly number[]
+  readonly #interner = new PairInterner()
+  readonly #graph = new ShapeGraph()
 
-  /**
-   * @param labelOf the label to compare by, for each label code of `shapes`
-   * @param labelTexts the texts of those labels
-   */
-  constructor(shapes: ShapeTable, labelOf: Uint32Array, labelTexts: readonly string[]) {
+  /** @param labelOf the label to compare by, for each label code of `shapes` */
+  constructor(shapes: ShapeTable, labelOf: Uint32Array) {
     this.#shapes = shapes
     this.#labelOf = labelOf
-    this.#labelHashes = labelTexts.map(hashText)
-  }
-
-  /** Orders colours by what they mean, the same in every run. */
-  compare(a: number, b: number): number {
-    return (this.#hashes[a] as number) - (this.#hashes[b] as number) || a - b
   }
 
   colour(shape: number): ColouredShape {
-    const from = this.#shapes.from(shape)
-    const to = this.#shapes.to(shape)
-    const order = topologicalOrder(this.#shapes, shape)
-    if (order === null) throw new InternalError(`shape ${shape} has a cycle`)
-    const below = neighbours(order.length, from, to)
-    const above = neighbours(order.length, to, from)
-    let colours: Uint32Array = this.#shapes
-      .labels(shape)
-      .map((label) => this.#labelOf[label] as number)
-    colours = colours.map((label) => this.#intern(`l${label}`, this.#labelHashes[label] as number))
-    let distinct = 0
-    let sweeps = 0
-    for (let found = new Set(colours).size; found > distinct; sweeps++) {
-      distinct = found
-      const down = this.#sweep('d', order.slice().reverse(), colours, below)
-      colours = this.#sweep('u', order, down, above)
-      found = new Set(colours).size
+    const graph = this.#graph.load(this.#shapes, shape)
+    if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
+    let colours: Uint32Array = this.#shapes.labels(shape).slice()
+    for (let node = 0; node < colours.length; node++) {
+      const label = this.#labelOf[colours[node] as number] as number
+      colours[node] = this.#interner.intern(LABEL, label)
     }
-    const edges = Array.from(
-      from,
-      (source, edge) => `${colours[source]}>${colours[to[edge] as number]}`,
-    )
-    const key = `${sweeps} ${colours.slice().sort().join()} ${edges.sort().join()}`
-    return { shape, colours, key, discrete: distinct === colours.length }
+    let found = distinct(colours)
+    let before = 0
+    let sweeps = 0
+    while (found > before) {
+      const down = this.#sweepDown(graph, colours)
+      colours = this.#sweepUp(graph, down)
+      before = found
+      found = distinct(colours)
+      sweeps++
+      if (found === colours.length) break
+    }
+    const discrete = found === colours.length
+    return { shape, colours, key: this.#key(sweeps, colours, shape), discrete }
   }
 
-  /** Recolours each node by its colour and the new colours of its neighbours on one side. */
-  #sweep(
-    kind: 'd' | 'u',
-    order: Uint32Array,
-    colours: Uint32Array,
-    next: readonly (readonly number[])[],
-  ): Uint32Array {
+  #sweepDown({ order, below }: ShapeGraph, colours: Uint32Array): Uint32Array {
     const swept = new Uint32Array(colours.length)
-    for (const node of order) {
-      const seen = (next[node] as readonly number[]).map((other) => swept[other] as number)
-      seen.sort((a, b) => a - b)
-      const colour = colours[node] as number
-      swept[node] = this.#intern(`${kind}${colour} ${seen.join()}`, this.#hash(kind, colour, seen))
+    for (let at = colours.length - 1; at >= 0; at--) {
+      const node = order[at] as number
+      swept[node] = this.#recolour(DOWN, node, { colours, swept, next: below })
     }
     return swept
   }
 
-  #intern(meaning: string, hash: number): number {
-    const known = this.#codes.get(meaning)
-    if (known !== undefined) return known
-    const code = this.#hashes.length
-    this.#codes.set(meaning, code)
-    this.#hashes.push(hash)
-    return code
+  #sweepUp({ order, above }: ShapeGraph, colours: Uint32Array): Uint32Array {
+    const swept = new Uint32Array(colours.length)
+    for (let at = 0; at < colours.length; at++) {
+      const node = order[at] as number
+      swept[node] = this.#recolour(UP, node, { colours, swept, next: above })
+    }
+    return swept
   }
 
-  /** A hash of the set of neighbours' hashes, whatever numbers their colours got. */
-  #hash(kind: string, colour: number, seen: readonly number[]): number {
-    let sum = 0
-    for (const other of seen) sum = (sum + mix(this.#hashes[other] as number)) % 2 ** 52
-    return mix((this.#hashes[colour] as number) + mix(sum + (kind === 'd' ? 1 : 2)))
+  /** A node's colour together with the new colours of its neighbours on one side, sorted. */
+  #recolour(
+    side: number,
+    node: number,
+    { colours, swept, next }: { colours: Uint32Array; swept: Uint32Array; next: Neighbours },
+  ): number {
+    const start = next.offsets[node] as number
+    const end = next.offsets[node + 1] as number
+    let colour = this.#interner.intern(side, colours[node] as number)
+    if (end - start <= 1) {
+      if (end === start) return colour
+      return this.#interner.intern(colour, swept[next.nodes[start] as number] as number)
+    }
+    const seen = next.nodes.slice(start, end)
+    for (let i = 0; i < seen.length; i++) seen[i] = swept[seen[i] as number] as number
+    seen.sort()
+    for (let i = 0; i < seen.length; i++) colour = this.#interner.intern(colour, seen[i] as number)
+    return colour
+  }
+
+  /** The sorted colours of nodes and of edges as one number. */
+  #key(sweeps: number, colours: Uint32Array, shape: number): number {
+    let key = this.#interner.intern(KEY, sweeps)
+    key = this.#interner.intern(key, colours.length)
+    key = this.#chain(key, colours.slice().sort())
+    const to = this.#shapes.to(shape)
+    const edges = this.#shapes.from(shape).slice()
+    for (let edge = 0; edge < edges.length; edge++) {
+      edges[edge] = this.#interner.intern(
+        colours[edges[edge] as number] as number,
+        colours[to[edge] as number] as number,
+      )
+    }
+    return this.#chain(key, edges.sort())
+  }
+
+  #chain(start: number, numbers: Uint32Array): number {
+    let key = start
+    for (let i = 0; i < numbers.length; i++) key = this.#interner.intern(key, numbers[i] as number)
+    return key
   }
 }
 
-/** For each node, the nodes at the other end of its edges. */
-export function neighbours(nodes: number, near: Uint32Array, far: Uint32Array): number[][] {
-  const lists: number[][] = Array.from({ length: nodes }, () => [])
-  near.forEach((node, edge) => {
-    lists[node]?.push(far[edge] as number)
-  })
-  return lists
-}
-
-function hashText(text: string): number {
-  let hash = 17
-  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) % 2 ** 48
-  return mix(hash)
-}
-
-/** Scrambles a non-negative integer below 2⁵³ into one below 2⁵². */
-function mix(value: number): number {
-  const low = Math.imul((value >>> 0) ^ 0x9e3779b9, 0x85ebca6b)
-  const high = Math.imul(((value / 2 ** 32) >>> 0) ^ low, 0xc2b2ae35)
-  const spread = Math.imul(low ^ (high >>> 15), 0x27d4eb2f)
-  return ((high ^ (spread >>> 13)) >>> 12) * 2 ** 32 + (spread >>> 0)
+function distinct(colours: Uint32Array): number {
+  const sorted = colours.slice().sort()
+  let count = sorted.length > 0 ? 1 : 0
+  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) count++
+  return count
 }

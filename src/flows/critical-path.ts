@@ -1,5 +1,5 @@
 import { InternalError } from '../errors.ts'
-import { topologicalOrder } from '../traces/topological-order.ts'
+import { ShapeGraph } from '../traces/shape-graph.ts'
 import type { FlowSet } from './flow-set.ts'
 
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */
@@ -84,13 +84,16 @@ export class CriticalPathFinder {
     }
   }
 
-  /** Of the nodes that nothing follows, the one that happened when the request was over. */
+  /**
+   * Of the nodes that nothing follows, the one that happened when the request was over; of several
+   * at that moment the first, which in flows from spans is the root's reply.
+   */
   #replyNode({ leaves }: ShapePlan, responseTimeUs: number): number {
     let reply = leaves[0] as number
     let nearest = Number.POSITIVE_INFINITY
     for (const leaf of leaves) {
       const distance = Math.abs((this.#timeUs[leaf] as number) - responseTimeUs)
-      if (distance < nearest) {
+      if (distance < nearest - SAME_MOMENT_US) {
         nearest = distance
         reply = leaf
       }
@@ -119,26 +122,22 @@ interface ShapePlan {
 }
 
 function planShape({ shapes }: FlowSet, shape: number): ShapePlan {
-  const nodes = shapes.nodeCount(shape)
+  const graph = new ShapeGraph().load(shapes, shape)
+  const { nodes, above, below } = graph
   const from = shapes.from(shape).slice()
   const to = shapes.to(shape).slice()
-  const order = topologicalOrder(shapes, shape)
-  if (order === null) throw new InternalError(`shape ${shape} has a cycle`)
+  if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
   const rank = new Uint32Array(nodes)
-  order.forEach((node, at) => {
+  graph.order.subarray(0, nodes).forEach((node, at) => {
     rank[node] = at
   })
   const edgesByTarget = Uint32Array.from(from, (_, edge) => edge).sort(
     (a, b) => (rank[to[a] as number] as number) - (rank[to[b] as number] as number) || a - b,
   )
-  const hasEntry = new Uint8Array(nodes)
-  const hasExit = new Uint8Array(nodes)
-  for (const node of to) hasEntry[node] = 1
-  for (const node of from) hasExit[node] = 1
   const numbers = Array.from({ length: nodes }, (_, node) => node)
   return {
     ...{ nodes, from, to, edgesByTarget },
-    roots: numbers.filter((node) => hasEntry[node] === 0),
-    leaves: numbers.filter((node) => hasExit[node] === 0),
+    roots: numbers.filter((node) => above.offsets[node] === above.offsets[node + 1]),
+    leaves: numbers.filter((node) => below.offsets[node] === below.offsets[node + 1]),
   }
 }

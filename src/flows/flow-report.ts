@@ -6,6 +6,7 @@ const MEANINGS = {
   outsideParent: 'spans wholly outside their parent: treated as asynchronous',
   learnedPairs: 'pairs of sibling operations whose order was learned',
   differingPairs: 'pairs whose order differs between the periods: each keeps its own',
+  differingWaits: 'children that the parent waits for in one period only: each keeps its own',
   orderViolations: 'calls in which siblings overlap although the learned rule orders them',
   circularOrders: 'calls whose learned orders contradict each other: built as observed',
   wideCalls: 'calls with too many children to learn from: built as observed',

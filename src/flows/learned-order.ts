@@ -27,6 +27,12 @@ class Tally {
   }
 }
 
+/** Rules that are not the same in both periods. */
+interface Differences {
+  readonly pairs: number
+  readonly waits: number
+}
+
 /**
  * What is known of the order of calls under one parent operation: for every two children that
  * occur together, how often the one was over before the other began; for every child, how often
@@ -72,6 +78,24 @@ export class LearnedOrder {
   tallies(): Tally[] {
     return [...this.#pairs.values(), ...this.#replies.values()]
   }
+
+  /** On how many pairs, and on how many waits, the rules of the two periods differ. */
+  differences(): Differences {
+    const pairs = [...this.#pairs.keys()].filter((key) => {
+      const [first, second] = [Math.floor(key / CHILDREN), key % CHILDREN]
+      return (
+        first < second && (this.#orderDiffers(first, second) || this.#orderDiffers(second, first))
+      )
+    })
+    const waits = [...this.#replies.keys()].filter(
+      (child) => this.waitsFor(0, child) !== this.waitsFor(1, child),
+    )
+    return { pairs: pairs.length, waits: waits.length }
+  }
+
+  #orderDiffers(first: number, second: number): boolean {
+    return this.precedes(0, first, second) !== this.precedes(1, first, second)
+  }
 }
 
 /**
@@ -79,11 +103,12 @@ export class LearnedOrder {
  * two proportions over every rule seen in at least 30 calls of each period, corrected over all of
  * them (Benjamini-Hochberg, 5 %), and a difference of at least five percentage points.
  *
- * @returns how many rules differ
+ * @returns how many rules then differ; shares may without any rule coming out differently
  */
-export function separatePeriods(orders: Iterable<LearnedOrder>): number {
+export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
+  const learned = [...orders]
   const candidates: Tally[] = []
-  for (const order of orders) {
+  for (const order of learned) {
     for (const tally of order.tallies()) {
       if (Math.min(...tally.calls) >= ENOUGH_CALLS) candidates.push(tally)
     }
@@ -92,16 +117,16 @@ export function separatePeriods(orders: Iterable<LearnedOrder>): number {
     ({ held, calls }) => twoProportionsTest(held[0], calls[0], held[1], calls[1]).p,
   )
   const q = benjaminiHochberg(p)
-  let differing = 0
   candidates.forEach((tally, i) => {
     const { held, calls } = tally
     const difference = Math.abs(held[0] / calls[0] - held[1] / calls[1])
-    if ((q[i] as number) < ALPHA && difference >= CLEAR_DIFFERENCE) {
-      tally.differs = true
-      differing++
-    }
+    tally.differs = (q[i] as number) < ALPHA && difference >= CLEAR_DIFFERENCE
   })
-  return differing
+  const differences = learned.map((order) => order.differences())
+  return {
+    pairs: differences.reduce((sum, { pairs }) => sum + pairs, 0),
+    waits: differences.reduce((sum, { waits }) => sum + waits, 0),
+  }
 }
 
 function tallyOf(tallies: Map<number, Tally>, key: number): Tally {

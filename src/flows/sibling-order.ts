@@ -17,7 +17,12 @@ export interface OrderedChildren {
 export interface SiblingOrder {
   readonly counts: Partial<
     Record<
-      'learnedPairs' | 'differingPairs' | 'orderViolations' | 'circularOrders' | 'wideCalls',
+      | 'learnedPairs'
+      | 'differingPairs'
+      | 'differingWaits'
+      | 'orderViolations'
+      | 'circularOrders'
+      | 'wideCalls',
       number
     >
   >
@@ -99,6 +104,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly counts = {
     learnedPairs: 0,
     differingPairs: 0,
+    differingWaits: 0,
     orderViolations: 0,
     circularOrders: 0,
     wideCalls: 0,
@@ -117,7 +123,9 @@ class LearnedSiblingOrder implements SiblingOrder {
       this.#learn(period as Period)
     })
     if (periods.length === 2) {
-      this.counts.differingPairs = separatePeriods(this.#orders.values())
+      const { pairs, waits } = separatePeriods(this.#orders.values())
+      this.counts.differingPairs = pairs
+      this.counts.differingWaits = waits
     }
     for (const order of this.#orders.values()) this.counts.learnedPairs += order.pairs / 2
   }
@@ -130,13 +138,13 @@ class LearnedSiblingOrder implements SiblingOrder {
       (a, b) => (numbers[a] as number) - (numbers[b] as number),
     )
     const sorted = listing.map((i) => numbers[i] as number)
-    const detached = listing.filter(
+    const detached = listing.map(
       (i) => this.#periods[period]?.detached[children[i] as number] === 1,
     )
-    const key = `${period} ${name} ${sorted.join()} ${detached.join()}`
+    const key = `${period} ${name} ${sorted.join()} ${detached.map(Number).join('')}`
     let precedence = this.#precedences.get(key)
     if (precedence === undefined) {
-      precedence = this.#precedenceOf(period, name, { sorted, listing, detached })
+      precedence = this.#precedenceOf(period, name, { sorted, detached })
       this.#precedences.set(key, precedence)
     }
     if (precedence === null) {
@@ -204,9 +212,8 @@ class LearnedSiblingOrder implements SiblingOrder {
   #precedenceOf(
     period: Period,
     name: number,
-    children: { sorted: number[]; listing: number[]; detached: number[] },
+    { sorted, detached }: { sorted: readonly number[]; detached: readonly boolean[] },
   ): Precedence | null {
-    const { sorted, listing, detached } = children
     const order = this.#orderOf(name)
     const precedes = (a: number, b: number) =>
       order.precedes(period, sorted[a] as number, sorted[b] as number)
@@ -214,7 +221,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     if (topological === null) return null
     return reducePrecedence(topological, precedes, (child) => {
       const waited = order.waitsFor(period, sorted[child] as number)
-      return !waited || detached.includes(listing[child] as number)
+      return !waited || detached[child] === true
     })
   }
 

@@ -4,6 +4,9 @@ import { InternalError } from '../errors.ts'
 export class Dictionary {
   readonly values: string[] = []
   readonly #codes = new Map<string, number>()
+  // The same string often comes many times in a row, and comparing is cheaper than hashing.
+  #lastValue: string | undefined
+  #lastCode = 0
 
   get size(): number {
     return this.values.length
@@ -11,13 +14,11 @@ export class Dictionary {
 
   /** The code of `value`, which is added if it is new. */
   code(value: string): number {
-    const known = this.#codes.get(value)
-    if (known !== undefined) return known
-    const code = this.values.length
-    const own = ownCopy(value)
-    this.values.push(own)
-    this.#codes.set(own, code)
-    return code
+    if (value !== this.#lastValue) {
+      this.#lastCode = this.#codes.get(value) ?? this.#add(value)
+      this.#lastValue = this.values[this.#lastCode]
+    }
+    return this.#lastCode
   }
 
   /** The code of `value`, or `undefined` if no row holds it. */
@@ -29,6 +30,12 @@ export class Dictionary {
     const value = this.values[code]
     if (value === undefined) throw new InternalError(`no string has code ${code}`)
     return value
+  }
+
+  #add(value: string): number {
+    const own = ownCopy(value)
+    this.#codes.set(own, this.values.length)
+    return this.values.push(own) - 1
   }
 }
 

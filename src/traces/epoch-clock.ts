@@ -18,9 +18,16 @@ export class EpochClock {
         : Number.isFinite(nanos)
           ? BigInt(Math.round(nanos as number)).toString()
           : String(nanos)
-    if (!/^\d+$/.test(digits)) return Number.NaN
-    const split = Math.max(0, digits.length - 9)
-    return this.#offset(Number(digits.slice(0, split)), Number(digits.slice(split)) / 1e3)
+    const secondsEnd = digits.length - 9
+    let seconds = 0
+    let rest = 0
+    for (let at = 0; at < digits.length; at++) {
+      const digit = digits.charCodeAt(at) - 48
+      if (!(digit >= 0 && digit <= 9)) return Number.NaN
+      if (at < secondsEnd) seconds = seconds * 10 + digit
+      else rest = rest * 10 + digit
+    }
+    return digits === '' ? Number.NaN : this.#offset(seconds, rest / 1e3)
   }
 
   /** Offset of a time in microseconds since 1970, fractions allowed; `NaN` for anything else. */

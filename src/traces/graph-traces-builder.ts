@@ -3,8 +3,8 @@ import { Dictionary } from './dictionary.ts'
 import { GraphTraces } from './graph-traces.ts'
 import { growingFloat64, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
+import { ShapeGraph } from './shape-graph.ts'
 import { ShapeTable } from './shape-table.ts'
-import { topologicalOrder } from './topological-order.ts'
 
 /** One trace-point graph as a reader hands it over; arrays may be longer than the counts say. */
 export interface GraphRecord {
@@ -32,6 +32,7 @@ export class GraphTracesBuilder {
   readonly #latencyOffsets = growingUint32()
   readonly #attributes = new AttributesBuilder()
   readonly #acyclic: boolean[] = []
+  readonly #graph = new ShapeGraph()
   #nodes = 0
   #hasAttributes = false
 
@@ -50,7 +51,7 @@ export class GraphTracesBuilder {
 
   /** Whether the edges of a shape never lead back to where they came from. */
   isAcyclic(shape: number): boolean {
-    const known = this.#acyclic[shape] ?? topologicalOrder(this.#shapes, shape) !== null
+    const known = this.#acyclic[shape] ?? this.#graph.load(this.#shapes, shape).acyclic
     this.#acyclic[shape] = known
     return known
   }

@@ -71,6 +71,12 @@ export class QualityLog {
     if (issue.effect === 'trace skipped') this.#skippedTraces++
   }
 
+  /** The first issue noted about `file`, as text. */
+  firstIn(file: string): string | undefined {
+    const issue = this.#issues.find(({ place }) => place.file === file)
+    return issue === undefined ? undefined : `${describePlace(issue.place)}${issue.message}`
+  }
+
   finish(traces: number): Quality {
     return new Quality({
       issues: this.#issues,

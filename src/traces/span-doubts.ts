@@ -3,12 +3,13 @@ import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 import { SPAN_KINDS, type SpanColumns } from './span-traces.ts'
 
+const PRODUCER = SPAN_KINDS.indexOf('producer')
 const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
  * Notes each trace in which spans reach outside a parent on another host by more than rounding
  * explains; where no host is known, another service is taken for another host. Nothing is corrected: across hosts, only durations can be trusted. Spans that follow
- * from their parent, and consumers, may outlive it.
+ * from their parent, consumers, and what a producer caused may outlive their parent.
  *
  * @param spans `startUs` must count from a whole second, as rounding to whole ms is seen by it.
  */
@@ -79,7 +80,10 @@ export function noteNamelessServices(
 function reachOutside(spans: SpanColumns, span: number, parent: number): Microseconds {
   const startUs = spans.startUs[span] as number
   const parentStartUs = spans.startUs[parent] as number
-  const waits = spans.followsFrom[span] === 0 && spans.kind[span] !== CONSUMER
+  const waits =
+    spans.followsFrom[span] === 0 &&
+    spans.kind[span] !== CONSUMER &&
+    spans.kind[parent] !== PRODUCER
   const endUs = startUs + (spans.durationUs[span] as number)
   const parentEndUs = parentStartUs + (spans.durationUs[parent] as number)
   const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)

@@ -1,7 +1,6 @@
 import { Dictionary } from './dictionary.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 
-const HEX = /^[0-9a-f]{1,16}$/
 /** High word of ids that are not 64-bit hex numbers: the low word is then a dictionary code. */
 const INTERNED = 0xffffffff
 
@@ -20,14 +19,19 @@ export class SpanIds {
   }
 
   push(id: string | null): void {
-    const digits = id === null || id === '' ? '0' : id.toLowerCase()
-    if (HEX.test(digits) && !(digits.length === 16 && digits.startsWith('ffffffff'))) {
-      this.#high.push(digits.length > 8 ? Number.parseInt(digits.slice(0, -8), 16) : 0)
-      this.#low.push(Number.parseInt(digits.slice(-8), 16))
-    } else {
-      this.#high.push(INTERNED)
-      this.#low.push(this.#others.code(id ?? ''))
+    const length = id === null ? 0 : id.length
+    let high = 0
+    let low = 0
+    let at = 0
+    for (; at < length && length <= 16; at++) {
+      const digit = hexDigit((id as string).charCodeAt(at))
+      if (digit < 0) break
+      high = ((high << 4) | (low >>> 28)) >>> 0
+      low = ((low << 4) | digit) >>> 0
     }
+    const isHex = at === length && high !== INTERNED
+    this.#high.push(isHex ? high : INTERNED)
+    this.#low.push(isHex ? low : this.#others.code(id ?? ''))
   }
 
   /** The id for a message: hex ids in full 16 digits, others as they were. */
@@ -56,4 +60,11 @@ export class SpanIds {
     )
     return (mixed ^ (mixed >>> 15)) >>> 0
   }
+}
+
+/** The value of a hex digit's character code, or -1. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48
+  const letter = code | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
 }

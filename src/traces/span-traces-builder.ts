@@ -4,8 +4,8 @@ import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
-import { noteClockSkew, noteNamelessServices } from './span-doubts.ts'
 import { resolveParents } from './resolve-parents.ts'
+import { noteClockSkew, noteNamelessServices } from './span-doubts.ts'
 import { SpanIds } from './span-ids.ts'
 import {
   SPAN_KINDS,
@@ -113,15 +113,15 @@ export class SpanTracesBuilder {
       this.#quality,
     )
     const ids = Array.from(traces, (trace) => this.#traces.value(trace))
-    const startUs = Float64Array.from(order, (row) => this.#startUs.values[row] as number)
+    const startUs = gather(this.#startUs.values, order, new Float64Array(order.length))
     const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
-    const pick8 = (column: Uint8Array) => Uint8Array.from(order, (row) => column[row] as number)
-    const pick32 = (column: Uint32Array) => Uint32Array.from(order, (row) => column[row] as number)
+    const pick8 = (column: Uint8Array) => gather(column, order, new Uint8Array(order.length))
+    const pick32 = (column: Uint32Array) => gather(column, order, new Uint32Array(order.length))
     const spans: SpanColumns = {
       parent,
       startUs,
-      durationUs: Float64Array.from(order, (row) => this.#durationUs.values[row] as number),
+      durationUs: gather(this.#durationUs.values, order, new Float64Array(order.length)),
       service: pick32(this.#service.values),
       operation: pick32(this.#operation.values),
       host: pick32(this.#host.values),
@@ -160,4 +160,14 @@ export class SpanTracesBuilder {
     }
     return undefined
   }
+}
+
+/** `column` in the order of the rows `order`. */
+function gather<A extends Float64Array | Uint32Array | Uint8Array>(
+  column: A,
+  order: Uint32Array,
+  into: A,
+): A {
+  for (let i = 0; i < order.length; i++) into[i] = column[order[i] as number] as number
+  return into
 }

@@ -44,6 +44,13 @@ export class ByteQueue {
     return lines
   }
 
+  /** The number of line ends before position `end`. */
+  newlinesBefore(end: number): number {
+    let lines = 0
+    for (let i = 0; i < end; i++) if (this.#buffer[this.#start + i] === NEWLINE) lines++
+    return lines
+  }
+
   /** The number of line ends in the space at position `at`. */
   newlinesInSpace(at: number): number {
     let lines = 0

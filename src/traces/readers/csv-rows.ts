@@ -1,3 +1,6 @@
+/** Characters. A quote that is never closed must not swallow a whole file. */
+const LONGEST_ROW = 1 << 24
+
 /**
  * Splits CSV text (RFC 4180), chunk by chunk, into rows of fields: quoted fields may hold the
  * delimiter, line ends and doubled quotes; lines end in LF or CRLF; blank lines are passed over.
@@ -15,9 +18,11 @@ export class CsvRows {
     this.#onRow = onRow
   }
 
-  push(chunk: Uint8Array): void {
+  /** Reads on; gives the line of a row that is too long to be one. */
+  push(chunk: Uint8Array): number | undefined {
     this.#text += this.#decoder.decode(chunk, { stream: true })
     this.#readRows(false)
+    return this.#text.length > LONGEST_ROW ? this.#line : undefined
   }
 
   /** Ends the last row; gives the line on which a quoted field begins that never ends. */

@@ -96,7 +96,10 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
         if (table === undefined) table = new CsvTable(options, fields, sink, file)
         else table.read(fields, line)
       })
-      for await (const chunk of chunks) rows.push(chunk)
+      for await (const chunk of chunks) {
+        const line = rows.push(chunk)
+        if (line !== undefined) throw endlessRow(file, line)
+      }
       const open = rows.end()
       if (open !== undefined) noteRow('The file ends within a quoted field', sink, file, open)
     },
@@ -122,9 +125,14 @@ class CsvTable {
   readonly #at: Readonly<Record<keyof CsvColumns, number>>
   readonly #attributes: readonly (readonly [name: string, at: number])[]
   readonly #roots: ReadonlySet<string>
+  /** Services by what their column holds. */
+  readonly #services = new Map<string, string>()
 
   constructor(options: CsvOptions, header: readonly string[], sink: ReadSink, file: string) {
-    const missing = missingColumns(options, header.map((name) => name.trim()))
+    const missing = missingColumns(
+      options,
+      header.map((name) => name.trim()),
+    )
     if (missing.length > 0) {
       throw new TraceFormatError(
         `The header line has no column ${missing.join(', ')}; it has ${header.join(', ')}`,
@@ -162,10 +170,9 @@ class CsvTable {
       noteRow(message, this.#sink, this.#file, line)
       return
     }
-    const { serviceOf, timeUnit = 'ns' } = this.#options
+    const { timeUnit = 'ns' } = this.#options
     const at = this.#at
     const { spans } = this.#sink
-    const service = fields[at.service] ?? ''
     const parentId = fields[at.parentId] ?? ''
     const startUs = offsetOf(spans.clock, fields[at.start] ?? '', timeUnit)
     spans.add(
@@ -173,7 +180,7 @@ class CsvTable {
         traceId: fields[at.traceId] ?? '',
         spanId: fields[at.spanId] ?? '',
         parentId: this.#roots.has(parentId) ? null : parentId,
-        service: serviceOf === undefined ? service : serviceOf(service),
+        service: this.#service(fields[at.service] ?? ''),
         operation: fields[at.operation] ?? '',
         host: fields[at.host] ?? '',
         kind: otlpKind(fields[at.kind]),
@@ -185,6 +192,16 @@ class CsvTable {
       },
       { file: this.#file, line },
     )
+  }
+
+  #service(text: string): string {
+    const { serviceOf } = this.#options
+    if (serviceOf === undefined) return text
+    const known = this.#services.get(text)
+    if (known !== undefined) return known
+    const service = serviceOf(text)
+    this.#services.set(text, service)
+    return service
   }
 
   #durationUs(fields: readonly string[], startUs: Microseconds): Microseconds {
@@ -217,6 +234,14 @@ function offsetOf(clock: EpochClock, text: string, unit: CsvTimeUnit): Microseco
   const [whole = '', fraction = ''] = text.trim().split('.')
   if (whole === '') return Number.NaN
   return clock.offsetOfNanos(whole + fraction.slice(0, places).padEnd(places, '0'))
+}
+
+function endlessRow(file: string, line: number): TraceFormatError {
+  return new TraceFormatError(
+    'A row is longer than 16 million characters',
+    { file, line },
+    'Look for a quote that is not closed',
+  )
 }
 
 function noteRow(message: string, sink: ReadSink, file: string, line: number): void {

@@ -1,6 +1,7 @@
 import type { AttributeValue } from '../attributes.ts'
-import { ByteInterner } from './byte-interner.ts'
+import { ByteInterner, hashByte } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
+import { UsualLines } from './dot-usual-lines.ts'
 import { NodeIdTable } from './node-id-table.ts'
 
 const MINUS = 45
@@ -33,6 +34,9 @@ export class DotGraphParser {
   readonly #scanner: DotScanner
   readonly #labelBytes = new ByteInterner()
   readonly #ids = new NodeIdTable()
+  readonly #usual = new UsualLines()
+  /** Bytes of the last declared node's id. */
+  #idLength = 0
 
   constructor(scanner: DotScanner) {
     this.#scanner = scanner
@@ -45,7 +49,7 @@ export class DotGraphParser {
    */
   parse(): void {
     const scanner = this.#scanner
-    this.#ids.reset()
+    this.#ids.reset(this.#usual.view)
     this.nodeCount = 0
     this.edgeCount = 0
     this.attributes.length = 0
@@ -53,17 +57,58 @@ export class DotGraphParser {
       const byte = scanner.skipBlanks()
       if (byte === CLOSE_BRACE) break
       if (byte === SEMICOLON) scanner.position++
-      else this.#statement()
+      else if (!this.#usualEdge() && !this.#usualNode()) this.#statement()
     }
     scanner.position++
     this.#checkNodes()
     this.#putRootFirst()
   }
 
+  /** Tells where the bytes are; must be called whenever the scanner's source changes. */
+  useSource(source: Uint8Array): void {
+    this.#scanner.source = source
+    this.#usual.source = source
+    this.#usual.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+  }
+
+  #usualNode(): boolean {
+    const scanner = this.#scanner
+    const usual = this.#usual
+    const start = scanner.position
+    const end = usual.node(start, scanner.limit)
+    if (end < 0) return false
+    const node = this.#node(start, usual.idEnd)
+    if (this.labels[node] !== UNDECLARED) return false
+    this.labels[node] = this.#label(usual.labelStart, usual.labelEnd, usual.labelHash)
+    this.#idLength = usual.idEnd - start
+    scanner.position = end
+    scanner.line++
+    return true
+  }
+
+  #usualEdge(): boolean {
+    const scanner = this.#scanner
+    const usual = this.#usual
+    const known = { ids: this.#ids, idLength: this.#idLength }
+    const end = usual.edge(scanner.position, scanner.limit, known)
+    if (end < 0) return false
+    this.#addEdge(usual.from, usual.to, usual.latencyUs)
+    scanner.position = end
+    scanner.line++
+    return true
+  }
+
+  #addEdge(from: number, to: number, latencyUs: number): void {
+    if (this.edgeCount === this.from.length) this.#growEdges()
+    this.from[this.edgeCount] = from
+    this.to[this.edgeCount] = to
+    this.latencyUs[this.edgeCount++] = latencyUs
+  }
+
   #statement(): void {
     const scanner = this.#scanner
     scanner.name()
-    const { tokenStart, tokenEnd, hash } = scanner
+    const { tokenStart, tokenEnd } = scanner
     const next = scanner.skipBlanks()
     if (next === EQUALS) {
       scanner.position++
@@ -78,13 +123,13 @@ export class DotGraphParser {
     if (next !== MINUS && next !== OPEN_BRACKET && scanner.tokenIs('digraph')) {
       throw this.#problem('truncated-graph', 'A graph begins before the last one is closed')
     }
-    const node = this.#node(tokenStart, tokenEnd, hash)
+    const node = this.#node(tokenStart, tokenEnd)
     if (next === MINUS) this.#edgeStatement(node)
     else this.#nodeStatement(node)
   }
 
-  #node(start: number, end: number, hash: number): number {
-    const node = this.#ids.node(this.#scanner.source, start, end, hash)
+  #node(start: number, end: number): number {
+    const node = this.#ids.findOrAdd(start, end)
     if (node === this.nodeCount) {
       if (node === this.labels.length) this.labels = larger(this.labels)
       this.labels[node] = UNDECLARED
@@ -102,7 +147,7 @@ export class DotGraphParser {
       while (scanner.nextAttribute()) {
         if (scanner.tokenIs('label')) {
           scanner.value()
-          this.labels[node] = this.#label()
+          this.labels[node] = this.#tokenLabel()
         } else {
           const key = scanner.tokenText()
           scanner.value()
@@ -124,10 +169,8 @@ export class DotGraphParser {
       scanner.position += 2
       scanner.skipBlanks()
       scanner.name()
-      const to = this.#node(scanner.tokenStart, scanner.tokenEnd, scanner.hash)
-      if (this.edgeCount === this.from.length) this.#growEdges()
-      this.from[this.edgeCount] = from
-      this.to[this.edgeCount++] = to
+      const to = this.#node(scanner.tokenStart, scanner.tokenEnd)
+      this.#addEdge(from, to, Number.NaN)
       from = to
       scanner.skipBlanks()
     }
@@ -149,20 +192,22 @@ export class DotGraphParser {
     return latencyUs
   }
 
-  #label(): number {
+  #tokenLabel(): number {
     const { source, tokenStart, tokenEnd } = this.#scanner
-    const label = this.#labelBytes.intern(source, tokenStart, tokenEnd)
-    if (label === this.labelTexts.length) this.labelTexts.push(this.#labelText())
-    return label
+    let hash = 0
+    for (let at = tokenStart; at < tokenEnd; at++) hash = hashByte(hash, source[at] as number)
+    return this.#label(tokenStart, tokenEnd, hash)
   }
 
-  /** Trace point and semantic label, which a literal `\n` separates, as one name. */
-  #labelText(): string {
-    return this.#scanner
-      .tokenText()
-      .split('\\n')
-      .filter((part) => part !== '')
-      .join(' ')
+  /** Trace point and semantic label, which a literal `\\n` separates, become one name. */
+  #label(start: number, end: number, hash: number): number {
+    const scanner = this.#scanner
+    const label = this.#labelBytes.intern(scanner.source, [start, end], hash)
+    if (label === this.labelTexts.length) {
+      const parts = scanner.text(start, end).split('\\n')
+      this.labelTexts.push(parts.filter((part) => part !== '').join(' '))
+    }
+    return label
   }
 
   #checkNodes(): void {
@@ -196,7 +241,7 @@ export class DotGraphParser {
   }
 
   #idText(node: number): string {
-    return this.#ids.text(node, this.#scanner.source)
+    return this.#ids.text(node)
   }
 
   #problem(code: string, message: string): DotProblem {

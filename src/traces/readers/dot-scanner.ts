@@ -3,6 +3,7 @@ const NEWLINE = 10
 const SPACE = 32
 const QUOTE = 34
 const HASH = 35
+const STAR = 42
 const COMMA = 44
 const MINUS = 45
 const POINT = 46
@@ -20,6 +21,11 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
 const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
+
+/** Whether an unquoted name can hold this byte. */
+export function isNameByte(byte: number): boolean {
+  return NAME_BYTE[byte] === 1
+}
 
 /** What a graph cannot be read for. */
 export class DotProblem extends Error {
@@ -47,10 +53,6 @@ export class DotScanner {
   /** The last token, quotes left out. */
   tokenStart = 0
   tokenEnd = 0
-  /** A hash of the last name. */
-  hash = 0
-  /** Whether the last token held a backslash. */
-  escaped = false
   readonly #decoder = new TextDecoder()
 
   /** Passes over spaces, line ends and comments; gives the byte that follows. */
@@ -63,6 +65,9 @@ export class DotScanner {
       if (byte === NEWLINE) this.line++
       else if (byte === HASH || (byte === SLASH && source[at + 1] === SLASH)) {
         while (at < limit && source[at] !== NEWLINE) at++
+        continue
+      } else if (byte === SLASH && source[at + 1] === STAR) {
+        at = this.#blockCommentEnd(at + 2)
         continue
       } else if (byte > SPACE) break
       at++
@@ -77,22 +82,15 @@ export class DotScanner {
     const { source, limit } = this
     if (source[this.position] === QUOTE) {
       this.#quoted()
-      this.hash = this.#hashToken()
       return
     }
     let at = this.position
-    let hash = 0
-    while (at < limit && NAME_BYTE[source[at] as number] === 1) {
-      hash = (Math.imul(hash, 31) + (source[at] as number)) | 0
-      at++
-    }
+    while (at < limit && isNameByte(source[at] as number)) at++
     if (at >= limit) throw new Incomplete()
     if (at === this.position) throw this.unexpected('a name')
     this.tokenStart = this.position
     this.tokenEnd = at
-    this.hash = hash
     this.position = at
-    this.escaped = false
   }
 
   /** Reads the value behind an equals sign: a name, a number with a sign, or a quoted string. */
@@ -141,8 +139,13 @@ export class DotScanner {
   }
 
   tokenText(): string {
-    const text = this.#decoder.decode(this.source.subarray(this.tokenStart, this.tokenEnd))
-    return this.escaped ? text.replace(/\\(["\\])/g, '$1') : text
+    return this.text(this.tokenStart, this.tokenEnd)
+  }
+
+  /** A range of the source as text; escaped quotes and backslashes become themselves. */
+  text(start: number, end: number): string {
+    const text = this.#decoder.decode(this.source.subarray(start, end))
+    return text.includes('\\') ? text.replace(/\\(["\\])/g, '$1') : text
   }
 
   /** The first number in the last token (`R: 4.38 us` is 4.38); `NaN` where there is none. */
@@ -191,14 +194,21 @@ export class DotScanner {
     return number === null ? Number.NaN : Number(number[0])
   }
 
+  #blockCommentEnd(start: number): number {
+    let at = start
+    while (at < this.limit && !(this.source[at] === SLASH && this.source[at - 1] === STAR)) {
+      if (this.source[at] === NEWLINE) this.line++
+      at++
+    }
+    return at + 1
+  }
+
   #quoted(): void {
     const { source, limit } = this
     let at = this.position + 1
-    this.escaped = false
     this.tokenStart = at
     while (at < limit && source[at] !== QUOTE) {
       if (source[at] === BACKSLASH) {
-        this.escaped = true
         at++
       } else if (source[at] === NEWLINE) this.line++
       at++
@@ -206,14 +216,6 @@ export class DotScanner {
     if (at >= limit) throw new Incomplete()
     this.tokenEnd = at
     this.position = at + 1
-  }
-
-  #hashToken(): number {
-    let hash = 0
-    for (let i = this.tokenStart; i < this.tokenEnd; i++) {
-      hash = (Math.imul(hash, 31) + (this.source[i] as number)) | 0
-    }
-    return hash
   }
 }
 

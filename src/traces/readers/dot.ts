@@ -1,12 +1,14 @@
 import { DotGraphParser } from './dot-graph-parser.ts'
+import { DotHeaderReader, headerId } from './dot-header.ts'
 import { DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
-const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
-const HEADER = /#\s*(\S+)\s+R:\s*(\S+)\s*us\w*(?:\s+RT:\s*(\S+)\s*us\w*)?/
 const NEXT_HEADER = /\n[ \t]*#[^\n]*\bR:/
 const DECODER = new TextDecoder()
+/** One character a byte, so that places in the text are places in the bytes. */
+const BYTE_DECODER = new TextDecoder('latin1')
+const NO_HEADER =
+  'A graph has no line `# id R: <response time> usecs RT: <arrival> usecs` before it'
 const NEXT_STEP = 'Correct the graph, or load without `strict` to leave it out'
 
 /**
@@ -41,11 +43,14 @@ class DotRun {
   readonly #file: string
   readonly #scanner = new DotScanner()
   readonly #parser = new DotGraphParser(this.#scanner)
+  readonly #header = new DotHeaderReader()
   /** Code in the builder's dictionary of each of the parser's labels. */
   readonly #labelCodes: number[] = []
-  #buffer = new Uint8Array(1 << 20)
+  #buffer: Uint8Array = new Uint8Array(1 << 20)
   #start = 0
   #end = 0
+  /** A graph that was incomplete is tried again when this many bytes are there. */
+  #enough = 0
 
   constructor(sink: ReadSink, file: string) {
     this.#sink = sink
@@ -56,19 +61,20 @@ class DotRun {
     this.#makeRoom(chunk.length)
     this.#buffer.set(chunk, this.#end)
     this.#end += chunk.length
-    this.#readGraphs()
+    if (this.#end - this.#start >= this.#enough) this.#readGraphs(false)
   }
 
   finish(): void {
-    const rest = new TextDecoder().decode(this.#buffer.subarray(this.#start, this.#end))
-    const header = HEADER.exec(rest)
-    if (header === null && /^\s*(#[^\n]*\s*)*$/.test(rest)) return
-    const problem = new DotProblem(
-      'truncated-graph',
-      this.#scanner.line,
-      'The file ends in the middle of a graph',
+    this.#makeRoom(0)
+    this.#readGraphs(true)
+    const rest = this.#text(this.#start, this.#end)
+    const id = headerId(rest)
+    if (id === undefined && /^\s*(#[^\n]*\s*)*$/.test(rest)) return
+    const { line } = this.#scanner
+    this.#note(
+      new DotProblem('truncated-graph', line, 'The file ends in the middle of a graph'),
+      id,
     )
-    this.#note(problem, header?.[1])
   }
 
   #makeRoom(count: number): void {
@@ -79,55 +85,46 @@ class DotRun {
         : new Uint8Array(Math.max(used + count, this.#buffer.length * 2))
     target.set(this.#buffer.subarray(this.#start, this.#end))
     this.#buffer = target
+    this.#parser.useSource(target)
     this.#start = 0
     this.#end = used
   }
 
-  /** Reads all graphs that are complete. A brace may also stand in a label: then it goes on. */
-  #readGraphs(): void {
-    let close = this.#closingBrace(this.#start)
-    while (close >= 0) {
+  /** Reads all graphs that are complete; `final` says that no more bytes will come. */
+  #readGraphs(final: boolean): void {
+    this.#enough = 0
+    while (this.#start < this.#end) {
       const { line } = this.#scanner
       try {
-        this.#readGraph(close + 1)
+        this.#readGraph()
         this.#start = this.#scanner.position
-        close = this.#closingBrace(this.#start)
       } catch (problem) {
-        if (problem instanceof Incomplete) {
-          this.#scanner.line = line
-          close = this.#closingBrace(close + 1)
-        } else if (problem instanceof DotProblem) {
-          this.#skipGraph(line, close + 1, problem)
-          close = this.#closingBrace(this.#start)
-        } else throw problem
+        if (problem instanceof DotProblem && this.#skipGraph(line, problem, final)) continue
+        if (!(problem instanceof DotProblem || problem instanceof Incomplete)) throw problem
+        this.#scanner.line = line
+        this.#enough = 2 * (this.#end - this.#start)
+        return
       }
     }
   }
 
-  #closingBrace(from: number): number {
-    const at = this.#buffer.indexOf(CLOSE_BRACE, from)
-    return at < this.#end ? at : -1
-  }
-
-  #readGraph(limit: number): void {
+  #readGraph(): void {
     const scanner = this.#scanner
     const parser = this.#parser
-    const open = this.#buffer.indexOf(OPEN_BRACE, this.#start)
-    if (open < 0 || open >= limit) {
-      throw new DotProblem('malformed-graph', scanner.line, 'A graph is closed that was not opened')
-    }
-    const header = parseHeader(this.#text(this.#start, open), scanner.line)
-    scanner.source = this.#buffer
-    scanner.limit = limit
-    scanner.position = open + 1
-    scanner.line += header.lines
+    const header = this.#header.read(this.#buffer, this.#start, this.#end)
+    if (this.#header.end < 0) throw new Incomplete()
+    scanner.position = this.#header.end
+    scanner.limit = this.#end
+    scanner.line += this.#header.lines
+    if (header === null) throw new DotProblem('missing-header', scanner.line, NO_HEADER)
     parser.parse()
-    const { nodeCount, edgeCount, from, to, latencyUs } = parser
-    const labels = parser.labels
-    for (let node = 0; node < nodeCount; node++)
+    const { nodeCount, edgeCount, labels, from, to, latencyUs } = parser
+    for (let node = 0; node < nodeCount; node++) {
       labels[node] = this.#labelCode(labels[node] as number)
+    }
     const { graphs } = this.#sink
-    const graph = { ...header, nodeCount, edgeCount, labels, from, to, latencyUs }
+    const { id, responseTimeUs, startUs } = header
+    const graph = { id, responseTimeUs, startUs, nodeCount, edgeCount, labels, from, to, latencyUs }
     const shape = graphs.internShape(graph)
     if (!graphs.isAcyclic(shape)) {
       throw new DotProblem('cyclic-graph', scanner.line, 'The edges lead back to the same node')
@@ -144,15 +141,22 @@ class DotRun {
     return code
   }
 
-  /** Leaves the graph that begins at `#start` out and goes on at the next header. */
-  #skipGraph(line: number, limit: number, problem: DotProblem): void {
-    const text = this.#text(this.#start, limit)
-    this.#note(problem, HEADER.exec(text)?.[1])
-    const opened = text.indexOf('{')
-    const next = opened < 0 ? -1 : text.slice(opened).search(NEXT_HEADER)
-    const skipped = next < 0 ? text : text.slice(0, opened + next + 1)
-    this.#start += new TextEncoder().encode(skipped).length
+  /**
+   * Leaves the graph that begins at `#start` out: goes on at the next header, or behind the brace
+   * that closes the graph. Gives `false` where neither is among the bytes yet.
+   */
+  #skipGraph(line: number, problem: DotProblem, final: boolean): boolean {
+    const text = BYTE_DECODER.decode(this.#buffer.subarray(this.#start, this.#end))
+    const opened = text.indexOf('{') + 1
+    const next = text.slice(opened).search(NEXT_HEADER)
+    const close = text.indexOf('}', this.#scanner.position - this.#start)
+    if (next < 0 && close < 0 && !final) return false
+    const end = next >= 0 ? opened + next + 1 : close >= 0 ? close + 1 : text.length
+    const skipped = text.slice(0, end)
+    this.#note(problem, headerId(this.#text(this.#start, this.#start + end)))
+    this.#start += end
     this.#scanner.line = line + skipped.split('\n').length - 1
+    return true
   }
 
   #text(start: number, end: number): string {
@@ -170,22 +174,4 @@ class DotRun {
       NEXT_STEP,
     )
   }
-}
-
-/** Takes `# id R: … RT: …` from what stands before a graph's opening brace. */
-function parseHeader(text: string, line: number) {
-  const header = HEADER.exec(text)
-  const [, id, responseTime, arrival = '0'] = header ?? []
-  const responseTimeUs = Number(responseTime)
-  const startUs = Number(arrival)
-  if (id === undefined || !(responseTimeUs >= 0) || !Number.isFinite(startUs)) {
-    throw new DotProblem(
-      'missing-header',
-      line,
-      'A graph has no line `# id R: <response time> usecs RT: <arrival> usecs` before it',
-    )
-  }
-  let lines = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
-  return { id, responseTimeUs, startUs, lines }
 }

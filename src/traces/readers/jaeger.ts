@@ -5,6 +5,7 @@ import {
   type AttributeEntry,
   attributeOf,
   eventEntries,
+  type Fields,
   isJsonObject,
   type JsonObject,
   objectsIn,
@@ -12,6 +13,24 @@ import {
 } from './json-values.ts'
 import { otlpKind, otlpStatus } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
+
+type JaegerTrace = Fields<'traceID' | 'spans' | 'processes'>
+type JaegerSpan = Fields<
+  | 'traceID'
+  | 'spanID'
+  | 'parentSpanID'
+  | 'operationName'
+  | 'references'
+  | 'startTime'
+  | 'duration'
+  | 'tags'
+  | 'logs'
+  | 'processID'
+  | 'process'
+  | 'warnings'
+>
+type JaegerReference = Fields<'refType' | 'traceID' | 'spanID'>
+type JaegerTag = Fields<'key' | 'type' | 'value'>
 
 /** Process tags that name a host, the best first. */
 const HOST_TAGS = ['hostname', 'host.name', 'k8s.node.name', 'ip']
@@ -49,9 +68,10 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
   if (Array.isArray(value)) {
     return objectsIn(value).flatMap((inner) => tracesIn(inner, sink, file))
   }
-  const { data, errors } = value as JsonObject
+  const { data, errors } = value as Fields<'data' | 'errors'>
   for (const error of objectsIn(errors)) {
-    const message = `Jaeger answered with an error: ${textOf(error['msg']) || JSON.stringify(error)}`
+    const { msg } = error
+    const message = `Jaeger answered with an error: ${textOf(msg) || JSON.stringify(error)}`
     sink.quality.note({ code: 'jaeger-error', effect: 'kept', place: { file }, message }, '')
   }
   if (isJsonObject(data)) return [data]
@@ -59,7 +79,7 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
 }
 
 function readTrace(
-  trace: JsonObject,
+  trace: JaegerTrace,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
@@ -69,18 +89,18 @@ function readTrace(
       {
         code: 'unreadable-trace',
         effect: 'trace skipped',
-        place: { ...place, trace: textOf(trace['traceID']) || undefined },
+        place: { ...place, trace: textOf(trace.traceID) || undefined },
         message: 'This is no Jaeger trace: it has no array "spans"',
       },
       'Give an answer of the Jaeger API, or load without `strict` to leave this out',
     )
     return
   }
-  const processes = processesOf(trace['processes'])
+  const processes = processesOf(trace.processes)
   let warned = 0
-  for (const span of objectsIn(spans)) {
-    readSpan(span, textOf(trace['traceID']), processes, sink, place)
-    if (Array.isArray(span['warnings']) && span['warnings'].length > 0) warned++
+  for (const span of objectsIn(spans) as readonly JaegerSpan[]) {
+    readSpan(span, textOf(trace.traceID), processes, sink, place)
+    if (Array.isArray(span.warnings) && span.warnings.length > 0) warned++
   }
   if (warned > 0) noteWarnings(trace, warned, sink, place)
 }
@@ -99,79 +119,79 @@ function processesOf(value: unknown): ReadonlyMap<string, Process> {
 
 function processOf(process: unknown): Process {
   if (!isJsonObject(process)) return UNKNOWN_PROCESS
-  const tags = objectsIn(process['tags'])
-  const named = HOST_TAGS.map((key) => tags.find((tag) => tag['key'] === key)?.['value'])
-  const host = textOf(named.find((value) => textOf(value) !== ''))
-  return { service: textOf(process['serviceName']), host }
+  const { serviceName, tags } = process
+  const named = HOST_TAGS.map((key) => textOf(tagValue(objectsIn(tags), key)))
+  return { service: textOf(serviceName), host: named.find((host) => host !== '') ?? '' }
 }
 
 function readSpan(
-  span: JsonObject,
+  span: JaegerSpan,
   traceId: string,
   processes: ReadonlyMap<string, Process>,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
-  const tags = objectsIn(span['tags'])
+  const tags = objectsIn(span.tags)
   const { process, processID, duration } = span
   const { service, host } =
     processes.get(textOf(processID)) ?? (process ? processOf(process) : UNKNOWN_PROCESS)
-  const ownTraceId = textOf(span['traceID']) || traceId
+  const ownTraceId = textOf(span.traceID) || traceId
   sink.spans.add(
     {
       traceId: ownTraceId,
-      spanId: textOf(span['spanID']),
+      spanId: textOf(span.spanID),
       ...parentOf(span, ownTraceId),
       service,
-      operation: textOf(span['operationName']),
+      operation: textOf(span.operationName),
       host,
       kind: kindOf(tags),
       status: statusOf(tags),
-      startUs: sink.spans.clock.offsetOfMicros(span['startTime']),
+      startUs: sink.spans.clock.offsetOfMicros(span.startTime),
       durationUs: duration === null || duration === '' ? Number.NaN : Number(duration),
-      attributes: attributesOf(tags, span['logs']),
+      attributes: attributesOf(tags, span.logs),
     },
     place,
   )
 }
 
 function parentOf(
-  span: JsonObject,
+  span: JaegerSpan,
   traceId: string,
 ): { parentId: string | null; followsFrom: boolean } {
-  const references = objectsIn(span['references']).filter(
+  const references: readonly JaegerReference[] = objectsIn(span.references).filter(
     ({ traceID }) => traceID === undefined || traceID === traceId,
   )
   const reference =
     references.find(({ refType }) => refType === 'CHILD_OF') ??
     references.find(({ refType }) => refType === 'FOLLOWS_FROM')
-  const parentId = textOf(reference?.['spanID'] ?? span['parentSpanID'])
+  const parentId = textOf(reference?.spanID ?? span.parentSpanID)
   return {
     parentId: parentId === '' ? null : parentId,
-    followsFrom: reference?.['refType'] === 'FOLLOWS_FROM',
+    followsFrom: reference?.refType === 'FOLLOWS_FROM',
   }
 }
 
-function tagValue(tags: readonly JsonObject[], key: string): unknown {
-  return tags.find((tag) => tag['key'] === key)?.['value']
+function tagValue(tags: readonly JaegerTag[], key: string): unknown {
+  return tags.find((tag) => tag.key === key)?.value
 }
 
-function kindOf(tags: readonly JsonObject[]): SpanKind {
+function kindOf(tags: readonly JaegerTag[]): SpanKind {
   const value = tagValue(tags, 'span.kind')
   return typeof value === 'string' ? otlpKind(value) : 'internal'
 }
 
-function statusOf(tags: readonly JsonObject[]): SpanStatus {
+function statusOf(tags: readonly JaegerTag[]): SpanStatus {
   const error = tagValue(tags, 'error')
   if (error !== undefined && error !== false && error !== 'false') return 'error'
   return otlpStatus(tagValue(tags, 'otel.status_code'))
 }
 
-function attributesOf(tags: readonly JsonObject[], logs: unknown): AttributeEntry[] {
+function attributesOf(tags: readonly JaegerTag[], logs: unknown): AttributeEntry[] {
   const entries = entriesOf(tags).filter(([key, value]) => !isRead(key, value))
-  for (const log of objectsIn(logs)) {
-    const fields = entriesOf(objectsIn(log['fields']))
-    const name = fields.find(([key]) => key === 'event') ?? fields.find(([key]) => key === 'message')
+  for (const { fields: logged } of objectsIn(logs)) {
+    const fields = entriesOf(objectsIn(logged))
+    const name =
+      fields.find(([key]) => key === 'event') ?? fields.find(([key]) => key === 'message')
     const others = fields.filter((field) => field !== name)
     entries.push(...eventEntries(name === undefined ? '' : String(name[1]), others))
   }
@@ -184,7 +204,7 @@ function isRead(key: string, value: unknown): boolean {
 }
 
 /** Tags as typed values: some senders write numbers and truth values as text. */
-function entriesOf(tags: readonly JsonObject[]): AttributeEntry[] {
+function entriesOf(tags: readonly JaegerTag[]): AttributeEntry[] {
   const entries: AttributeEntry[] = []
   for (const { key, type, value } of tags) {
     if (typeof key !== 'string' || value === undefined || value === null) continue
@@ -203,20 +223,20 @@ function isExact(digits: string): boolean {
 }
 
 function noteWarnings(
-  trace: JsonObject,
+  trace: JaegerTrace,
   count: number,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
-  const first = objectsIn(trace['spans']).find(
-    ({ warnings }) => Array.isArray(warnings) && warnings.length > 0,
-  )?.['warnings']
+  const first = objectsIn(trace.spans)
+    .flatMap(({ warnings }) => (Array.isArray(warnings) ? warnings : []))
+    .at(0)
   sink.quality.note(
     {
       code: 'jaeger-warning',
       effect: 'kept',
-      place: { ...place, trace: textOf(trace['traceID']) || undefined },
-      message: `Jaeger warns about ${count} span(s), first: ${Array.isArray(first) ? String(first[0]) : ''}`,
+      place: { ...place, trace: textOf(trace.traceID) || undefined },
+      message: `Jaeger warns about ${count} span(s), first: ${String(first)}`,
     },
     '',
   )

@@ -1,6 +1,7 @@
 import { TraceFormatError } from '../../errors.ts'
 import type { IssueEffect, QualityLog } from '../quality.ts'
 import { ByteQueue } from './byte-queue.ts'
+import { isRecord, startsRecord } from './json-record.ts'
 import { type JsonCut, JsonScanner } from './json-scanner.ts'
 
 /** A parsed value of a JSON file, or a piece of one. */
@@ -148,8 +149,7 @@ export class JsonElements {
     const { bytes, length } = this.#queue
     if (this.#scanner.scan(bytes, length)) {
       this.#emit(this.#scanner.at, '')
-      this.#lastSingleLine =
-        this.#head === 0 && this.#line === this.#scanner.line ? this.#line : 0
+      this.#lastSingleLine = this.#head === 0 && this.#line === this.#scanner.line ? this.#line : 0
       this.#line = this.#scanner.line
       this.#drop(this.#scanner.at)
       this.#scanning = false
@@ -172,9 +172,8 @@ export class JsonElements {
     if (length < atLeast) return false
     const cut = this.#scanner.cut()
     if (cut === undefined) return false
-    const tearBytes = Math.max(atLeast, this.#options.tearBytes ?? 1 << 24)
-    const outermost = this.#cutAt === undefined || this.#cutAt === cut.key
-    if (!outermost && atLeast > 0 && length < tearBytes) return false
+    const { tearBytes = 1 << 24 } = this.#options
+    if (cut.isInner && atLeast > 0 && length < tearBytes) return false
     this.#takeOut(cut)
     return true
   }
@@ -190,7 +189,7 @@ export class JsonElements {
 
   #emit(end: number, closers: string): void {
     const piece = this.#queue.bytes.subarray(0, end)
-    const headLine = this.#line - countNewlines(piece.subarray(0, this.#head))
+    const headLine = this.#line - this.#queue.newlinesBefore(this.#head)
     this.#line += this.#queue.newlinesInSpace(this.#head)
     const fault = this.#readText(this.#decoder.decode(piece) + closers)
     if (fault === undefined) return
@@ -214,7 +213,7 @@ export class JsonElements {
     try {
       value = JSON.parse(prepare === undefined ? text : prepare(text))
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return String((error as Error).message).replace(/\s+/g, ' ')
     }
     if (typeof value !== 'object' || value === null) return `${text.trim()} is no object`
     const cutAt = this.#cutAt
@@ -282,24 +281,4 @@ export async function readJsonElements(
   const elements = new JsonElements(options)
   for await (const chunk of chunks) elements.push(chunk)
   elements.end()
-}
-
-/** Whether a byte can be the first of a line of JSON lines. */
-function startsRecord(byte: number): boolean {
-  return byte === 123 || byte === 91 || byte === 10 || byte === 13
-}
-
-function countNewlines(bytes: Uint8Array): number {
-  let count = 0
-  for (const byte of bytes) if (byte === 10) count++
-  return count
-}
-
-function isRecord(line: string): boolean {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null
-  } catch {
-    return false
-  }
 }

@@ -32,6 +32,8 @@ export interface JsonCut {
   readonly line: number
   /** The key of the array in its object, `''` if it is in none. */
   readonly key: string
+  /** Whether an outer array could be cut, were one of its elements finished. */
+  readonly isInner: boolean
   /** Brackets that close everything open. */
   readonly closers: string
 }
@@ -77,56 +79,76 @@ export class JsonScanner {
 
   /** Goes on to `end` or to the end of the value, and says whether the value is complete. */
   scan(bytes: Uint8Array, end: number): boolean {
+    while (this.at < end && this.problem === undefined) {
+      if (!this.#inString) {
+        if (this.#scanOutside(bytes, end)) return true
+      } else if (!this.#scanString(bytes, end)) return false
+    }
+    return false
+  }
+
+  /** Goes on to the next string; whether the value is complete. Local variables make it fast. */
+  #scanOutside(bytes: Uint8Array, end: number): boolean {
     let at = this.at
-    while (at < end && this.problem === undefined) {
-      if (this.#inString) {
-        while (at < end && INSIDE[bytes[at] as number] === 0) at++
-        if (at === end) break
-        const byte = bytes[at] as number
-        if (byte === BACKSLASH && at + 1 === end) break
-        if (byte === NEWLINE || (byte === BACKSLASH && bytes[at + 1] === NEWLINE)) {
-          this.problem = 'A text has no closing quote on its line'
-        } else if (byte === BACKSLASH) at += 2
-        else {
-          this.#inString = false
-          this.#stringEnd = at++
-        }
-        continue
-      }
-      while (at < end && OUTSIDE[bytes[at] as number] === 0) at++
-      if (at === end) break
+    for (; at < end; at++) {
       const byte = bytes[at] as number
+      if (OUTSIDE[byte] === 0) continue
       if (byte === QUOTE) {
         this.#inString = true
         this.#stringStart = at + 1
-      } else if (byte === COMMA) {
+        break
+      }
+      if (byte === COMMA) {
         if (this.#depth <= TRACKED) {
           this.#comma[this.#depth] = at
           this.#commaLine[this.#depth] = this.line
         }
       } else if (byte === NEWLINE) this.line++
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#enter(bytes, at)
-      else {
-        this.#leave(byte, at)
-        if (this.#depth === 0 && this.problem === undefined) {
-          this.at = at + 1
-          return true
-        }
+      else this.#leave(byte, at)
+      if (this.#depth === 0 || this.problem !== undefined) break
+    }
+    this.at = Math.min(at + 1, end)
+    return this.#depth === 0 && this.problem === undefined
+  }
+
+  /** Goes on behind the string; whether its end was found. */
+  #scanString(bytes: Uint8Array, end: number): boolean {
+    let at = this.at
+    for (; at < end; at++) {
+      const byte = bytes[at] as number
+      if (INSIDE[byte] === 0) continue
+      if (byte === QUOTE) {
+        this.#inString = false
+        this.#stringEnd = at
+        this.at = at + 1
+        return true
       }
-      at++
+      if (byte === NEWLINE) break
+      // A backslash and what it escapes are looked at together, so not before both are there.
+      if (at + 1 === end) break
+      if (bytes[++at] === NEWLINE) break
     }
     this.at = at
+    if (at < end && bytes[at] === NEWLINE) {
+      this.problem = 'A text has no closing quote on its line'
+    }
     return false
   }
 
-  /** The outermost array that can be cut now. */
+  /** The outermost array with a finished element that may be cut. */
   cut(): JsonCut | undefined {
+    let isInner = false
     for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
+      if (this.#isArray[depth] === 0 || this.#mayCut[depth] === 0) continue
       const open = this.#open[depth] as number
       const comma = this.#comma[depth] as number
-      if (this.#isArray[depth] === 0 || this.#mayCut[depth] === 0 || comma <= open) continue
-      const line = this.#commaLine[depth] as number
-      return { depth, open, comma, line, key: this.#key[depth] ?? '', closers: this.#closers(depth) }
+      if (comma > open) {
+        const line = this.#commaLine[depth] as number
+        const key = this.#key[depth] ?? ''
+        return { depth, open, comma, line, key, isInner, closers: this.#closers(depth) }
+      }
+      isInner = true
     }
     return undefined
   }

@@ -3,6 +3,9 @@ import type { AttributeValue } from '../attributes.ts'
 /** A JSON object of which nothing is known yet. */
 export type JsonObject = { readonly [key: string]: unknown }
 
+/** A JSON object of which only these fields matter, whatever they hold. */
+export type Fields<Name extends string> = { readonly [name in Name]?: unknown }
+
 export type AttributeEntry = readonly [key: string, value: AttributeValue]
 
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -11,69 +11,95 @@ export class NodeIdTable {
   #slots = new Uint32Array(1024)
   #stamps = new Uint32Array(1024)
   #stamp = 0
+  #view: DataView = new DataView(new ArrayBuffer(0))
   size = 0
 
-  /** Forgets the last graph. */
-  reset(): void {
+  /** Forgets the last graph; ids are now ranges of `view`. */
+  reset(view: DataView): void {
+    this.#view = view
     this.size = 0
     this.#stamp++
   }
 
-  /** The node whose id is bytes `start` to `end` of `source`; a new id gets the next number. */
-  node(source: Uint8Array, start: number, end: number, hash: number): number {
+  /** The node whose id is bytes `start` to `end`, or -1. */
+  find(start: number, end: number): number {
+    const hash = this.#hash(start, end)
     const mask = this.#slots.length - 1
     let slot = (hash ^ (hash >>> 15)) & mask
     while (this.#stamps[slot] === this.#stamp) {
       const node = (this.#slots[slot] as number) - 1
-      if (this.#hashes[node] === hash && this.#sameBytes(node, source, start, end)) return node
+      if (this.#hashes[node] === hash && this.#isSame(node, start, end)) return node
       slot = (slot + 1) & mask
     }
-    if (this.size === this.#starts.length) {
-      this.#grow()
-      return this.node(source, start, end, hash)
-    }
+    return -1
+  }
+
+  /** The node whose id is bytes `start` to `end`; a new id gets the next number. */
+  findOrAdd(start: number, end: number): number {
+    const known = this.find(start, end)
+    if (known >= 0) return known
+    if (this.size === this.#starts.length) this.#grow()
     const node = this.size++
+    const hash = this.#hash(start, end)
     this.#starts[node] = start
     this.#ends[node] = end
     this.#hashes[node] = hash
-    this.#slots[slot] = node + 1
-    this.#stamps[slot] = this.#stamp
+    this.#occupy(node, hash)
     return node
   }
 
   /** The id of `node` as text, for messages. */
-  text(node: number, source: Uint8Array): string {
-    return new TextDecoder().decode(source.subarray(this.#starts[node], this.#ends[node]))
+  text(node: number): string {
+    const start = this.#starts[node] as number
+    const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start)
+    return new TextDecoder().decode(bytes.subarray(0, (this.#ends[node] as number) - start))
   }
 
-  #sameBytes(node: number, source: Uint8Array, start: number, end: number): boolean {
-    const known = this.#starts[node] as number
-    if ((this.#ends[node] as number) - known !== end - start) return false
-    // The tail of an id is a timestamp, the head the same for the whole graph: compare backwards.
-    for (let i = end - start - 1; i >= 0; i--)
-      if (source[known + i] !== source[start + i]) return false
+  /** Hashes the first and last eight bytes: what differs between the ids of a graph is there. */
+  #hash(start: number, end: number): number {
+    const view = this.#view
+    if (end - start < 8) {
+      let hash = end - start
+      for (let at = start; at < end; at++) hash = Math.imul(hash, 31) + view.getUint8(at)
+      return hash | 0
+    }
+    const tail = Math.imul(view.getInt32(end - 8), 0x9e3779b1) ^ view.getInt32(end - 4)
+    const head = Math.imul(view.getInt32(start), 0x85ebca6b) ^ view.getInt32(start + 4)
+    return Math.imul(tail ^ (tail >>> 15), 0xc2b2ae35) ^ Math.imul(head, 0x27d4eb2f)
+  }
+
+  #isSame(node: number, start: number, end: number): boolean {
+    const view = this.#view
+    const length = end - start
+    let known = this.#starts[node] as number
+    if ((this.#ends[node] as number) - known !== length) return false
+    let at = start
+    for (; at + 4 <= end; at += 4, known += 4) {
+      if (view.getInt32(at) !== view.getInt32(known)) return false
+    }
+    for (; at < end; at++, known++) if (view.getUint8(at) !== view.getUint8(known)) return false
     return true
   }
 
+  #occupy(node: number, hash: number): void {
+    const mask = this.#slots.length - 1
+    let slot = (hash ^ (hash >>> 15)) & mask
+    while (this.#stamps[slot] === this.#stamp) slot = (slot + 1) & mask
+    this.#slots[slot] = node + 1
+    this.#stamps[slot] = this.#stamp
+  }
+
   #grow(): void {
-    this.#starts = doubled(this.#starts, new Uint32Array(this.#starts.length * 2))
-    this.#ends = doubled(this.#ends, new Uint32Array(this.#ends.length * 2))
-    this.#hashes = doubled(this.#hashes, new Int32Array(this.#hashes.length * 2))
-    const slots = new Uint32Array(this.#slots.length * 2)
-    const stamps = new Uint32Array(slots.length)
-    for (let node = 0; node < this.size; node++) {
-      const hash = this.#hashes[node] as number
-      let slot = (hash ^ (hash >>> 15)) & (slots.length - 1)
-      while (stamps[slot] === this.#stamp) slot = (slot + 1) & (slots.length - 1)
-      slots[slot] = node + 1
-      stamps[slot] = this.#stamp
-    }
-    this.#slots = slots
-    this.#stamps = stamps
+    this.#starts = copyInto(this.#starts, new Uint32Array(this.#starts.length * 2))
+    this.#ends = copyInto(this.#ends, new Uint32Array(this.#ends.length * 2))
+    this.#hashes = copyInto(this.#hashes, new Int32Array(this.#hashes.length * 2))
+    this.#slots = new Uint32Array(this.#slots.length * 2)
+    this.#stamps = new Uint32Array(this.#slots.length)
+    for (let node = 0; node < this.size; node++) this.#occupy(node, this.#hashes[node] as number)
   }
 }
 
-function doubled<A extends Uint32Array | Int32Array>(values: A, larger: A): A {
+function copyInto<A extends Uint32Array | Int32Array>(values: A, larger: A): A {
   larger.set(values)
   return larger
 }

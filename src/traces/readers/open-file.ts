@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../errors.ts'
 
@@ -35,10 +36,10 @@ export async function* gunzip(
   file: string,
 ): AsyncGenerator<Uint8Array> {
   const unzip = createGunzip({ chunkSize: CHUNK_BYTES })
-  const feeding = feed(chunks, unzip)
+  // An error of either stream destroys `unzip` and so surfaces in the loop over it.
+  pipeline(Readable.from(chunks), unzip, () => {})
   try {
     yield* unzip
-    await feeding
   } catch (error) {
     const code = codeOf(error)
     if (!code.startsWith('Z_')) throw error
@@ -47,27 +48,6 @@ export async function* gunzip(
         ? 'The gzip file is truncated: it ends before its content does'
         : `The gzip file is damaged (${code})`
     throw new TraceFormatError(problem, { file }, 'Copy or download it again')
-  } finally {
-    unzip.destroy()
-  }
-}
-
-async function feed(
-  chunks: AsyncIterable<Uint8Array>,
-  unzip: ReturnType<typeof createGunzip>,
-): Promise<void> {
-  try {
-    for await (const chunk of chunks) {
-      if (unzip.destroyed) return
-      if (!unzip.write(chunk)) {
-        await new Promise<void>((resolve) => {
-          unzip.once('drain', resolve).once('close', resolve)
-        })
-      }
-    }
-    unzip.end()
-  } catch (error) {
-    unzip.destroy(error instanceof Error ? error : new Error(String(error)))
   }
 }
 

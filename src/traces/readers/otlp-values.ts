@@ -2,6 +2,7 @@ import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,
+  type Fields,
   isJsonObject,
   type JsonObject,
   objectsIn,
@@ -10,12 +11,15 @@ import {
 const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
 const HEX = /^[0-9a-f]+$/i
 
+type OtlpEntry = Fields<'key' | 'value'>
+
 /**
  * An OTLP id of `size` bytes in lower-case hex. The standard says hex, but what goes through a
  * general protobuf-to-JSON converter has base64; anything else stays as it is.
  */
 export function otlpId(value: unknown, size: 8 | 16): string {
   if (typeof value !== 'string') return ''
+  if (value.length === size * 2) return value.toLowerCase()
   const unpadded = Math.ceil((size * 4) / 3)
   const mayBeBase64 = value.length === unpadded ? !HEX.test(value) : value.endsWith('=')
   const padded = unpadded + ((4 - (unpadded % 4)) % 4)
@@ -25,7 +29,7 @@ export function otlpId(value: unknown, size: 8 | 16): string {
       return Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
     }
   }
-  return HEX.test(value) ? value.toLowerCase() : value
+  return value
 }
 
 /** `2`, `"2"`, `"SPAN_KIND_SERVER"` and `"Server"` are all a server's. */
@@ -38,7 +42,7 @@ export function otlpKind(value: unknown): SpanKind {
 
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
 export function otlpStatus(value: unknown): SpanStatus {
-  const code = isJsonObject(value) ? value['code'] : value
+  const code = isJsonObject(value) ? (value as Fields<'code'>).code : value
   const name = String(code ?? '')
     .replace(/^STATUS_CODE_/i, '')
     .toLowerCase()
@@ -59,8 +63,8 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
 
 /** The text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
 export function otlpText(list: unknown, key: string): string {
-  const entry = objectsIn(list).find((candidate) => candidate['key'] === key)
-  const value = entry === undefined ? undefined : otlpValue(entry['value'])
+  const entry = objectsIn(list).find((candidate: OtlpEntry) => candidate.key === key)
+  const value = otlpValue((entry as OtlpEntry | undefined)?.value)
   return value === undefined || value === null ? '' : String(attributeOf(value))
 }
 
@@ -84,19 +88,21 @@ function otlpValue(value: unknown): unknown {
         return numeric(content)
       case 'arrayValue':
       case 'array_value':
-        return isJsonObject(content) ? objectsIn(content['values']).map(otlpValue) : content
+        return listed(content).map(otlpValue)
       case 'kvlistValue':
       case 'kvlist_value':
-        return isJsonObject(content) ? plainObject(content) : content
+        return plainObject(listed(content))
     }
   }
   return undefined
 }
 
-function plainObject(list: JsonObject): Record<string, unknown> {
-  return Object.fromEntries(
-    objectsIn(list['values']).map(({ key, value }) => [String(key), otlpValue(value)]),
-  )
+function listed(content: unknown): readonly JsonObject[] {
+  return isJsonObject(content) ? objectsIn((content as Fields<'values'>).values) : []
+}
+
+function plainObject(entries: readonly OtlpEntry[]): Record<string, unknown> {
+  return Object.fromEntries(entries.map(({ key, value }) => [String(key), otlpValue(value)]))
 }
 
 function numeric(content: unknown): unknown {

@@ -4,6 +4,7 @@ import { firstTraceKey } from './json-trace-key.ts'
 import {
   type AttributeEntry,
   eventEntries,
+  type Fields,
   isJsonObject,
   type JsonObject,
   objectsIn,
@@ -11,6 +12,34 @@ import {
 } from './json-values.ts'
 import { otlpAttributes, otlpId, otlpKind, otlpStatus, otlpText } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
+
+type OtlpRequest = Fields<'resourceSpans' | 'resource_spans' | 'batches' | 'trace'>
+type OtlpResourceSpans = Fields<
+  | 'resource'
+  | 'scopeSpans'
+  | 'scope_spans'
+  | 'instrumentationLibrarySpans'
+  | 'instrumentation_library_spans'
+>
+type OtlpSpan = Fields<
+  | 'traceId'
+  | 'trace_id'
+  | 'spanId'
+  | 'span_id'
+  | 'parentSpanId'
+  | 'parent_span_id'
+  | 'name'
+  | 'kind'
+  | 'status'
+  | 'startTimeUnixNano'
+  | 'start_time_unix_nano'
+  | 'endTimeUnixNano'
+  | 'end_time_unix_nano'
+  | 'attributes'
+  | 'events'
+  | 'links'
+>
+type OtlpLink = Fields<'spanId' | 'span_id' | 'attributes'>
 
 /** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
@@ -37,7 +66,15 @@ export const otlpReader: TraceReader = {
       file,
       quality: sink.quality,
       lost: 'span skipped',
-      cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', 'scopeSpans', 'scope_spans', 'spans'],
+      cutAt: [
+        '',
+        'resourceSpans',
+        'resource_spans',
+        'batches',
+        'scopeSpans',
+        'scope_spans',
+        'spans',
+      ],
       prepare: (text) => text.replace(NUMERIC_NANOS, '$1"$2"'),
       onElement: ({ value, line, cutAt }) => {
         for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
@@ -56,25 +93,23 @@ function isTorn(cutAt: string | undefined): boolean {
   return cutAt === 'spans' || cutAt === 'scopeSpans' || cutAt === 'scope_spans'
 }
 
-function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
+function resourcesOf(request: OtlpRequest): readonly JsonObject[] | undefined {
   const { resourceSpans, resource_spans, batches, trace } = request
   const list = resourceSpans ?? resource_spans ?? batches
   if (list !== undefined) return objectsIn(list)
   if (isJsonObject(trace)) return resourcesOf(trace)
-  if (scopesOf(request) !== undefined) return [request]
+  if (scopesOf(request as OtlpResourceSpans) !== undefined) return [request as JsonObject]
   return Object.keys(request).length === 0 ? [] : undefined
 }
 
-function scopesOf(resource: JsonObject): unknown {
+function scopesOf(resource: OtlpResourceSpans): unknown {
   const { scopeSpans, scope_spans, instrumentationLibrarySpans, instrumentation_library_spans } =
     resource
-  return (
-    scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
-  )
+  return scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
 }
 
 function readResources(
-  resources: readonly JsonObject[],
+  resources: readonly OtlpResourceSpans[],
   sink: ReadSink,
   place: { file: string; line: number },
   torn: boolean,
@@ -88,58 +123,59 @@ function readResources(
         'Write resource before scopeSpans, or split the file into requests under 16 MB',
       )
     }
-    const described = isJsonObject(resource) ? resource['attributes'] : undefined
+    const described = (resource as Fields<'attributes'> | null | undefined)?.attributes
     const service = otlpText(described, 'service.name')
     const host = otlpText(described, 'host.name') || otlpText(described, 'k8s.node.name')
     for (const scope of objectsIn(scopesOf(resourceSpans))) {
-      for (const span of objectsIn(scope['spans'])) readSpan(span, service, host, sink, place)
+      for (const span of objectsIn((scope as Fields<'spans'>).spans))
+        readSpan(span, service, host, sink, place)
     }
   }
 }
 
 function readSpan(
-  span: JsonObject,
+  span: OtlpSpan,
   service: string,
   host: string,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
   const { clock } = sink.spans
-  const startUs = clock.offsetOfNanos(span['startTimeUnixNano'] ?? span['start_time_unix_nano'])
-  const endUs = clock.offsetOfNanos(span['endTimeUnixNano'] ?? span['end_time_unix_nano'])
-  const parentId = otlpId(span['parentSpanId'] ?? span['parent_span_id'], 8)
+  const startUs = clock.offsetOfNanos(span.startTimeUnixNano ?? span.start_time_unix_nano)
+  const endUs = clock.offsetOfNanos(span.endTimeUnixNano ?? span.end_time_unix_nano)
+  const parentId = otlpId(span.parentSpanId ?? span.parent_span_id, 8)
   sink.spans.add(
     {
-      traceId: otlpId(span['traceId'] ?? span['trace_id'], 16),
-      spanId: otlpId(span['spanId'] ?? span['span_id'], 8),
+      traceId: otlpId(span.traceId ?? span.trace_id, 16),
+      spanId: otlpId(span.spanId ?? span.span_id, 8),
       parentId: parentId === '' ? null : parentId,
       service,
-      operation: textOf(span['name']),
+      operation: textOf(span.name),
       host,
-      kind: otlpKind(span['kind']),
-      status: otlpStatus(span['status']),
+      kind: otlpKind(span.kind),
+      status: otlpStatus(span.status),
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
-      followsFrom: followsFrom(span['links'], parentId),
+      followsFrom: followsFrom(span.links, parentId),
       attributes: attributesOf(span),
     },
     place,
   )
 }
 
-function attributesOf(span: JsonObject): AttributeEntry[] {
-  const entries = otlpAttributes(span['attributes'])
-  for (const event of objectsIn(span['events'])) {
-    entries.push(...eventEntries(textOf(event['name']), otlpAttributes(event['attributes'])))
+function attributesOf(span: OtlpSpan): AttributeEntry[] {
+  const entries = otlpAttributes(span.attributes)
+  for (const { name, attributes } of objectsIn(span.events)) {
+    entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
   }
   return entries
 }
 
 function followsFrom(links: unknown, parentId: string): boolean {
   return objectsIn(links).some(
-    (link) =>
-      otlpId(link['spanId'] ?? link['span_id'], 8) === parentId &&
-      otlpText(link['attributes'], 'opentracing.ref_type') === 'follows_from',
+    (link: OtlpLink) =>
+      otlpId(link.spanId ?? link.span_id, 8) === parentId &&
+      otlpText(link.attributes, 'opentracing.ref_type') === 'follows_from',
   )
 }
 

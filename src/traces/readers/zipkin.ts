@@ -4,13 +4,27 @@ import { firstTraceKey } from './json-trace-key.ts'
 import {
   type AttributeEntry,
   eventEntries,
+  type Fields,
   isJsonObject,
-  type JsonObject,
   numberOrText,
   objectsIn,
   textOf,
 } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
+
+type ZipkinSpan = Fields<
+  | 'traceId'
+  | 'id'
+  | 'parentId'
+  | 'name'
+  | 'kind'
+  | 'timestamp'
+  | 'duration'
+  | 'localEndpoint'
+  | 'tags'
+  | 'annotations'
+>
+type ZipkinEndpoint = Fields<'serviceName' | 'ipv4' | 'ipv6'>
 
 const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
   ['SERVER', 'server'],
@@ -41,7 +55,7 @@ export const zipkinReader: TraceReader = {
       cutAt: [''],
       onElement: ({ value, line }) => {
         for (const span of spansIn(value)) {
-          if (span['duration'] === undefined) countOne(unfinished, textOf(span['traceId']))
+          if (span.duration === undefined) countOne(unfinished, textOf(span.traceId))
           readSpan(span, sink, { file, line })
         }
       },
@@ -50,31 +64,31 @@ export const zipkinReader: TraceReader = {
   },
 }
 
-function spansIn(value: unknown): readonly JsonObject[] {
+function spansIn(value: unknown): readonly ZipkinSpan[] {
   if (isJsonObject(value)) return [value]
   return Array.isArray(value) ? value.flatMap(spansIn) : []
 }
 
-function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line: number }): void {
+function readSpan(span: ZipkinSpan, sink: ReadSink, place: { file: string; line: number }): void {
   const { duration, localEndpoint } = span
-  const endpoint = isJsonObject(localEndpoint) ? localEndpoint : {}
-  const tags = isJsonObject(span['tags']) ? Object.entries(span['tags']) : []
-  const parentId = textOf(span['parentId'])
+  const endpoint: ZipkinEndpoint = isJsonObject(localEndpoint) ? localEndpoint : {}
+  const tags = isJsonObject(span.tags) ? Object.entries(span.tags) : []
+  const parentId = textOf(span.parentId)
   const error = tags.find(([key]) => key === 'error')?.[1]
   sink.spans.add(
     {
-      traceId: textOf(span['traceId']),
-      spanId: textOf(span['id']),
+      traceId: textOf(span.traceId),
+      spanId: textOf(span.id),
       parentId: parentId === '' ? null : parentId,
-      service: textOf(endpoint['serviceName']),
-      operation: textOf(span['name']),
-      host: textOf(endpoint['ipv4']) || textOf(endpoint['ipv6']),
-      kind: KINDS.get(span['kind']) ?? 'internal',
+      service: textOf(endpoint.serviceName),
+      operation: textOf(span.name),
+      host: textOf(endpoint.ipv4) || textOf(endpoint.ipv6),
+      kind: KINDS.get(span.kind) ?? 'internal',
       status: error === undefined || error === 'false' ? 'unset' : 'error',
-      startUs: sink.spans.clock.offsetOfMicros(span['timestamp']),
+      startUs: sink.spans.clock.offsetOfMicros(span.timestamp),
       durationUs: duration === undefined ? 0 : Number(duration ?? Number.NaN),
       followsFrom: duration === undefined,
-      attributes: attributesOf(tags, span['annotations']),
+      attributes: attributesOf(tags, span.annotations),
     },
     place,
   )
@@ -86,8 +100,8 @@ function attributesOf(tags: readonly [string, unknown][], annotations: unknown):
     const text = textOf(value)
     if (key !== 'error' || !/^(true|false|)$/.test(text)) entries.push([key, numberOrText(text)])
   }
-  for (const annotation of objectsIn(annotations)) {
-    entries.push(...eventEntries(textOf(annotation['value']), []))
+  for (const { value } of objectsIn(annotations)) {
+    entries.push(...eventEntries(textOf(value), []))
   }
   return entries
 }

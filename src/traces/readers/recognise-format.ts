@@ -1,0 +1,35 @@
+import { TraceFormatError } from '../../errors.ts'
+import { refusalOf } from './refused-formats.ts'
+import type { TraceReader } from './trace-reader.ts'
+
+/** How much of a file its format is recognised by. */
+export const HEAD_BYTES = 1 << 16
+
+/**
+ * The reader for a file that begins with `head`, decompressed.
+ *
+ * @throws TraceFormatError saying what the file is instead, or how it begins.
+ */
+export function recogniseFormat(
+  head: Uint8Array,
+  readers: readonly TraceReader[],
+  file: string,
+): TraceReader {
+  const text = new TextDecoder().decode(head)
+  if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
+  const reader = readers.find((candidate) => candidate.recognises(text))
+  if (reader !== undefined) return reader
+  const refusal = refusalOf(text, head)
+  if (refusal !== undefined) throw new TraceFormatError(refusal.reason, { file }, refusal.nextStep)
+  throw new TraceFormatError(
+    `This is in no trace format that is known; it begins ${beginning(text)}`,
+    { file },
+    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it in option format`,
+  )
+}
+
+function beginning(text: string): string {
+  const start = text.slice(0, 60)
+  const printable = start.replace(/[^\P{C}\s]|\uFFFD/gu, '·').replace(/\s+/g, ' ')
+  return `${JSON.stringify(printable)}${text.length > 60 ? ' …' : ''}`
+}

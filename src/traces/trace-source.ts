@@ -1,0 +1,115 @@
+import { HEAD_BYTES } from './readers/recognise-format.ts'
+
+/** The content of a file that is in memory already. */
+export interface TraceContent {
+  /** What to call it in messages. */
+  readonly name: string
+  readonly bytes: Uint8Array | string
+}
+
+/** Where traces come from: a path, the URL of a file, or content in memory. */
+export type TraceSource = string | URL | TraceContent
+
+/** A file that is there but not yet open. */
+export interface OpenableSource {
+  readonly name: string
+  /** Size, compressed if it is. */
+  readonly bytes: number
+  /** Opens the file and reads its head, decompressed; `chunks` are the whole content. */
+  open(onBytes: (bytes: number) => void): Promise<OpenedSource>
+}
+
+interface OpenedSource {
+  readonly head: Uint8Array
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+const SLICE_BYTES = 1 << 20
+
+/** Makes a source ready to be opened; a file that is not there is an error now, not later. */
+export async function openSource(source: TraceSource): Promise<OpenableSource> {
+  if (typeof source === 'string' || source instanceof URL) {
+    const { fileChunks, fileSize } = await nodeFiles()
+    return {
+      name: nameOf(source),
+      bytes: await fileSize(source),
+      open: (onBytes) => openChunks(fileChunks(source), nameOf(source), onBytes),
+    }
+  }
+  const { name } = source
+  const bytes =
+    typeof source.bytes === 'string' ? new TextEncoder().encode(source.bytes) : source.bytes
+  return {
+    name,
+    bytes: bytes.length,
+    open: (onBytes) => openChunks(slices(bytes), name, onBytes),
+  }
+}
+
+/** Only what reads files needs Node; a browser hands over content. */
+function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
+  return import('./readers/open-file.ts')
+}
+
+async function openChunks(
+  compressed: AsyncIterable<Uint8Array>,
+  name: string,
+  onBytes: (bytes: number) => void,
+): Promise<OpenedSource> {
+  const raw = await peek(counted(compressed, onBytes), 2)
+  if (raw.head[0] !== 0x1f || raw.head[1] !== 0x8b) return peek(raw.chunks, HEAD_BYTES)
+  const { gunzip } = await nodeFiles()
+  return peek(gunzip(raw.chunks, name), HEAD_BYTES)
+}
+
+/** Reads at least `bytes` bytes, if there are as many, and gives them back in front of the rest. */
+async function peek(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<OpenedSource> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const seen: Uint8Array[] = []
+  let length = 0
+  while (length < bytes) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    seen.push(value)
+    length += value.length
+  }
+  const head = new Uint8Array(length)
+  let at = 0
+  for (const chunk of seen) {
+    head.set(chunk, at)
+    at += chunk.length
+  }
+  return { head: head.subarray(0, bytes), chunks: followedBy(head, iterator) }
+}
+
+async function* followedBy(
+  head: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield head
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length)
+    yield chunk
+  }
+}
+
+async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+    yield bytes.subarray(from, from + SLICE_BYTES)
+  }
+}
+
+function nameOf(source: string | URL): string {
+  return source instanceof URL ? decodeURIComponent(source.pathname) : source
+}
