@@ -1,7 +1,7 @@
 import type { Categories, CategoryOptions } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import { type ComparisonWarning, comparisonWarnings } from './comparison-warnings.ts'
-import { OptionError } from './errors.ts'
+import { FlowdeltaError } from './errors.ts'
 import { buildFlows } from './flows/build-flows.ts'
 import type { FlowOptions, FlowSet } from './flows/flow-set.ts'
 import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
@@ -77,7 +77,7 @@ interface Stages {
  * @param before traces of the good period
  * @param after traces of the bad period
  * @param options of any stage; see `ComparisonOptions`
- * @throws OptionError for an unknown option
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one cannot have
  *
  * @example
  * const comparison = compare(before, after)
@@ -182,8 +182,10 @@ export class Comparison {
 
 function rejectUnknown(options: Partial<ComparisonOptions>): void {
   for (const name of Object.keys(options)) {
-    if (!(name in DEFAULTS)) {
-      throw new OptionError(name, 'unknown', `one of ${Object.keys(DEFAULTS).join(', ')}`)
+    if (!Object.hasOwn(DEFAULTS, name)) {
+      throw new FlowdeltaError(
+        `There is no option ${name}. Give one of ${Object.keys(DEFAULTS).join(', ')}.`,
+      )
     }
   }
 }

@@ -1,0 +1,82 @@
+// Looks at a notebook's page in a real Chromium, without network.
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { findProgram, installDebianPackages, say } from './setup.mjs'
+
+const CHROMIUM_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+/**
+ * Opens pages from disk and checks that they need no network, report no error, and that every
+ * chart became interactive. Writes a picture beside each page.
+ *
+ * @param {string[]} files
+ * @returns {Promise<string | undefined>} why it was skipped
+ */
+export async function checkInBrowser(files) {
+  const executablePath = await findBrowser()
+  if (executablePath === undefined) return 'no Chromium here, and it could not be installed'
+  const { chromium } = await import('playwright-core')
+  const browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS })
+  try {
+    for (const file of files) await checkPage(browser, file)
+  } finally {
+    await browser.close()
+  }
+}
+
+async function findBrowser() {
+  const find = () => BROWSERS.map(findProgram).find((path) => path !== undefined)
+  const options = { purpose: 'to look at a page in a browser', askFirst: false }
+  return find() ?? ((await installDebianPackages(['chromium'], options)) ? find() : undefined)
+}
+
+/**
+ * @param {import('playwright-core').Browser} browser
+ * @param {string} file
+ */
+async function checkPage(browser, file) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 900 } })
+  /** @type {string[]} */
+  const problems = []
+  await context.route(/^(?!file:|data:|blob:)/, (route) => {
+    problems.push(`asked the network for ${route.request().url()}`)
+    return route.abort()
+  })
+  const page = await context.newPage()
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  await page.goto(pathToFileURL(file).href)
+  const charts = readFileSync(file, 'utf8').split('<div data-flowdelta-chart=').length - 1
+  const live = await waitForCharts(page, charts)
+  await page.screenshot({ path: file.replace(/\.html$/, '.png'), fullPage: true })
+  await context.close()
+  if (live < charts) problems.push(`${charts - live} of ${charts} charts stayed pictures`)
+  if (problems.length > 0) throw new Error(`${basename(file)}:\n${problems.join('\n')}`)
+  say(
+    `${basename(file)}: ${charts} interactive ${charts === 1 ? 'chart' : 'charts'}, no error, no network`,
+  )
+}
+
+/**
+ * @param {import('playwright-core').Page} page
+ * @param {number} charts
+ */
+async function waitForCharts(page, charts) {
+  const live = page.locator('[data-flowdelta-live] > .vega-embed')
+  const deadline = Date.now() + 20_000
+  while ((await live.count()) < charts && Date.now() < deadline) await page.waitForTimeout(50)
+  return live.count()
+}

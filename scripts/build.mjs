@@ -1,0 +1,148 @@
+// Builds dist/ from src/. A step whose inputs have not changed is skipped.
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import {
+  bundleCommandLine,
+  bundleLibrary,
+  bundlePageRuntime,
+  bundleVegaRenderer,
+} from './build/bundles.mjs'
+import { emitTypes } from './build/types.mjs'
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const STAMP = join(ROOT, 'dist', '.build.json')
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string[]} inputs files and folders whose content decides whether the step runs
+ * @property {string[]} outputs files that must be there for it to be skipped
+ * @property {(root: string) => Promise<unknown>} run
+ */
+
+const TOOLS = [
+  'scripts/build.mjs',
+  'scripts/build',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
+
+/** @type {Step[]} */
+const STEPS = [
+  {
+    name: 'library',
+    inputs: [...TOOLS, 'src'],
+    outputs: ['dist/index.js', 'dist/index.cjs'],
+    run: bundleLibrary,
+  },
+  {
+    name: 'command line',
+    inputs: [...TOOLS, 'src'],
+    outputs: ['dist/cli.js'],
+    run: bundleCommandLine,
+  },
+  {
+    name: 'chart renderer',
+    inputs: [...TOOLS, 'src/notebook', 'src/fingerprint.ts'],
+    outputs: ['dist/vega-renderer.cjs'],
+    run: bundleVegaRenderer,
+  },
+  {
+    name: 'page runtime',
+    inputs: [...TOOLS, 'src/notebook'],
+    outputs: ['dist/page-runtime.js'],
+    run: bundlePageRuntime,
+  },
+  {
+    name: 'type declarations',
+    inputs: [...TOOLS, 'src'],
+    outputs: ['dist/types/index.d.ts'],
+    run: emitTypes,
+  },
+]
+
+/**
+ * Brings dist/ up to date.
+ *
+ * @param {{ log?: (line: string) => void }} [options]
+ * @returns {Promise<string[]>} the names of the steps that ran
+ */
+export async function build({ log = console.log } = {}) {
+  mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  linkToItself()
+  const stamps = readStamps()
+  const ran = []
+  for (const step of STEPS) {
+    const hash = hashInputs(step.inputs)
+    const made = step.outputs.every((output) => existsSync(join(ROOT, output)))
+    if (made && stamps[step.name] === hash) continue
+    const start = performance.now()
+    await step.run(ROOT)
+    stamps[step.name] = hash
+    writeFileSync(STAMP, `${JSON.stringify(stamps, null, 2)}\n`)
+    log(`build: ${step.name} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+    ran.push(step.name)
+  }
+  return ran
+}
+
+/** One name for the state of the built library, for whoever caches what depends on it. */
+export function buildFingerprint() {
+  return createHash('sha256').update(JSON.stringify(readStamps())).digest('hex')
+}
+
+/** A cell of a notebook imports the library by name: let node_modules/flowdelta be this folder. */
+function linkToItself() {
+  const { name } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const link = join(ROOT, 'node_modules', name)
+  const target = '..'
+  const there = lstatSync(link, { throwIfNoEntry: false })
+  if (there?.isSymbolicLink() && ['..', ROOT, `${ROOT}/`].includes(readlinkSync(link))) return
+  if (there !== undefined) rmSync(link, { recursive: true })
+  symlinkSync(process.platform === 'win32' ? ROOT : target, link, 'junction')
+}
+
+/** @returns {Record<string, string>} */
+function readStamps() {
+  return existsSync(STAMP) ? JSON.parse(readFileSync(STAMP, 'utf8')) : {}
+}
+
+/** @param {string[]} inputs */
+function hashInputs(inputs) {
+  const hash = createHash('sha256')
+  for (const file of inputs.flatMap((input) => filesUnder(join(ROOT, input)))) {
+    hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * @param {string} path
+ * @returns {string[]}
+ */
+function filesUnder(path) {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return []
+  if (!stat.isDirectory()) return [path]
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesUnder(join(path, name)))
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const ran = await build()
+  if (ran.length === 0) console.log('build: up to date')
+}

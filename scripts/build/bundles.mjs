@@ -1,0 +1,85 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { build } from 'esbuild'
+
+/** CommonJS has no import.meta.url; what asks for it there gets the file's own. */
+const CJS_META_URL = {
+  define: { 'import.meta.url': 'importMetaUrl' },
+  banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
+}
+
+/** @type {import('esbuild').BuildOptions} */
+const FOR_NODE = { platform: 'node', target: 'node20.19', packages: 'external' }
+
+/** @param {string} root */
+export async function bundleLibrary(root) {
+  const entry = { ...FOR_NODE, entryPoints: ['src/index.ts'], sourcemap: 'linked' }
+  await Promise.all([
+    bundle(root, { ...entry, format: 'esm', outfile: 'dist/index.js' }),
+    bundle(root, { ...entry, ...CJS_META_URL, format: 'cjs', outfile: 'dist/index.cjs' }),
+  ])
+}
+
+/** @param {string} root */
+export function bundleCommandLine(root) {
+  return bundle(root, {
+    ...FOR_NODE,
+    entryPoints: ['src/cli/main.ts'],
+    format: 'esm',
+    outfile: 'dist/cli.js',
+    banner: { js: '#!/usr/bin/env node' },
+  })
+}
+
+/**
+ * Vega for Node waits at its top level for a canvas package, which a `require` cannot. Its browser
+ * side does not, and draws SVG just as well.
+ *
+ * @param {string} root
+ */
+export function bundleVegaRenderer(root) {
+  return bundle(root, {
+    platform: 'browser',
+    target: 'node20.19',
+    entryPoints: ['src/notebook/vega-renderer.ts'],
+    format: 'cjs',
+    outfile: 'dist/vega-renderer.cjs',
+    minify: true,
+    legalComments: 'none',
+  })
+}
+
+/** @param {string} root */
+export function bundlePageRuntime(root) {
+  return bundle(root, {
+    platform: 'browser',
+    target: 'es2022',
+    entryPoints: ['src/notebook/page-runtime.ts'],
+    format: 'iife',
+    outfile: 'dist/page-runtime.js',
+    minify: true,
+    legalComments: 'none',
+    charset: 'ascii',
+  })
+}
+
+/**
+ * Writes each output in one go, so that a program that is loading it never sees half a file.
+ *
+ * @param {string} root
+ * @param {import('esbuild').BuildOptions} options
+ */
+async function bundle(root, options) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    logLevel: 'warning',
+    tsconfigRaw: { compilerOptions: { target: 'ES2022', verbatimModuleSyntax: true } },
+    ...options,
+  })
+  for (const { path, contents } of outputFiles ?? []) {
+    const partial = `${path}.${process.pid}.partial`
+    writeFileSync(partial, contents, { mode: path.endsWith('cli.js') ? 0o755 : 0o644 })
+    renameSync(partial, path)
+  }
+}

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Imports of sources (`./x.ts`) as a reader of declarations resolves them (`./x.js`). */
+const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.ts(["'])/g
+
+/** Typed arrays have been generic since TypeScript 5.7; tslab's compiler is older. */
+const GENERIC_TYPED_ARRAY =
+  /\b((?:Big)?(?:Int|Uint|Float)\d+(?:Clamped)?Array)<ArrayBuffer(?:Like)?>/g
+
+/**
+ * Writes type declarations that TypeScript 5.0 with `moduleResolution: Node10` can read. Types are
+ * checked by `npm test`, not here.
+ *
+ * @param {string} root
+ */
+export async function emitTypes(root) {
+  const config = join(root, 'dist', 'tsconfig.types.json')
+  const partial = join(root, 'dist', `types.${process.pid}.partial`)
+  writeFileSync(config, JSON.stringify(typesConfig(partial)))
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-p', config], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  rmSync(config)
+  if (status !== 0) {
+    rmSync(partial, { recursive: true, force: true })
+    throw new Error(`The type declarations could not be written:\n${stdout}${stderr}`)
+  }
+  for (const file of declarationFiles(partial)) rewrite(file)
+  rmSync(join(root, 'dist', 'types'), { recursive: true, force: true })
+  renameSync(partial, join(root, 'dist', 'types'))
+}
+
+/** @param {string} outDir */
+function typesConfig(outDir) {
+  return {
+    extends: '../tsconfig.json',
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      noCheck: true,
+      stripInternal: true,
+      rootDir: '../src',
+      outDir,
+    },
+    include: ['../src'],
+  }
+}
+
+/** @param {string} folder */
+function declarationFiles(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => join(folder, name))
+}
+
+/** @param {string} file */
+function rewrite(file) {
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace(SOURCE_IMPORT, '$1$2.js$3').replace(GENERIC_TYPED_ARRAY, '$1'))
+}

@@ -1,0 +1,81 @@
+import type { Comparison } from '../comparison.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
+import type { RankedMutation } from '../ranking/ranking.ts'
+import { formatDuration } from '../units.ts'
+
+/** A comparison as text for a terminal: what was compared, then each mutation in two lines or more. */
+export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): string {
+  const { flows, categories, ranking, responseTime, structural } = comparison
+  const { mutations } = ranking
+  const shown = mutations.slice(0, limit)
+  const left = mutations.length - shown.length
+  return [
+    `${flows.count(BEFORE)} requests before, ${flows.count(AFTER)} after, ` +
+      `in ${categories.size} categories`,
+    `${responseTime.mutations.length} response-time mutations, ` +
+      `${structural.mutations.length} structural mutations, ` +
+      `${structural.precursors.length} precursors (SM_P_THRESHOLD ${structural.options.smPThreshold})`,
+    ...comparison.warnings().map(({ code, message }) => `\n! ${code}: ${message}`),
+    ...shown.map((mutation) => `\n${mutationText(comparison, mutation)}`),
+    ...(mutations.length === 0 ? ['\nNothing changed.'] : []),
+    ...(left > 0 ? [`\n… and ${left} more; raise --limit to see them.`] : []),
+    '',
+  ].join('\n')
+}
+
+function mutationText(comparison: Comparison, mutation: RankedMutation): string {
+  const { categories } = comparison
+  const { rank, kind, category, requests, contributionUs } = mutation
+  const { root } = categories.structure(category)
+  const sign = contributionUs > 0 ? '+' : ''
+  return [
+    `${rank}. ${root}`,
+    `   ${kind}, category ${category}: ${sign}${formatDuration(contributionUs)} in all, ` +
+      `${Math.round(requests)} requests`,
+    ...(kind === 'structural'
+      ? structuralLines(comparison, mutation)
+      : responseTimeLines(comparison, category)),
+  ].join('\n')
+}
+
+function structuralLines({ categories }: Comparison, mutation: RankedMutation): string[] {
+  const after = categories.responseTimeMoments(mutation.category, AFTER)
+  if (mutation.precursors.length === 0) {
+    return [
+      `   mean ${formatDuration(after.mean)}; no precursor: what these were before is not known`,
+    ]
+  }
+  return mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
+    const now = categories.responseTimeMoments(category, AFTER)
+    const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
+    return (
+      `   was category ${category} (${Math.round(weight * 100)} %, distance ${nsed.toFixed(2)}): ` +
+      `${formatDuration(times.mean)} → ${formatDuration(after.mean)}`
+    )
+  })
+}
+
+function responseTimeLines({ categories, responseTime }: Comparison, category: number): string[] {
+  const before = categories.responseTimeMoments(category, BEFORE)
+  const after = categories.responseTimeMoments(category, AFTER)
+  const changed = responseTime
+    .edges(category)
+    .filter(({ test }) => test?.rejected === true)
+    .sort((a, b) => Math.abs(shift(b)) - Math.abs(shift(a)))
+  return [
+    `   mean ${formatDuration(before.mean)} → ${formatDuration(after.mean)}, ` +
+      `p = ${responseTime.test(category).p.toPrecision(2)}`,
+    ...changed
+      .slice(0, 3)
+      .map(
+        (edge) =>
+          `   ${edge.edge.from} → ${edge.edge.to}: ` +
+          `${formatDuration(edge.beforeMeanUs)} → ${formatDuration(edge.afterMeanUs)}`,
+      ),
+  ]
+}
+
+function shift({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
+  return afterMeanUs - beforeMeanUs
+}

@@ -1,0 +1,23 @@
+import { Command, CommanderError } from 'commander'
+import { FlowdeltaError } from '../errors.ts'
+import { addCompareCommand } from './compare-command.ts'
+
+/** The command line. Exit codes: 0 done, 2 for wrong usage or unreadable input. */
+async function main(): Promise<number> {
+  const program = new Command('flowdelta')
+    .description('Find out why a distributed system got slower.')
+    .exitOverride()
+    .showHelpAfterError('(add --help for the options)')
+  addCompareCommand(program)
+  try {
+    await program.parseAsync()
+    return 0
+  } catch (problem) {
+    if (problem instanceof CommanderError) return problem.exitCode === 0 ? 0 : 2
+    if (!(problem instanceof FlowdeltaError)) throw problem
+    process.stderr.write(`flowdelta: ${problem.message}\n`)
+    return 2
+  }
+}
+
+process.exitCode = await main()

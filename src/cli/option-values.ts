@@ -1,0 +1,22 @@
+import { InvalidArgumentError } from 'commander'
+
+/** Reads an option that is a number; commander adds the option's name to the message. */
+export function numberBetween(low: number, high = Number.POSITIVE_INFINITY) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (text.trim() === '' || !(value >= low && value <= high)) {
+      const range = high === Number.POSITIVE_INFINITY ? `${low} or more` : `${low} to ${high}`
+      throw new InvalidArgumentError(`Give a number, ${range}.`)
+    }
+    return value
+  }
+}
+
+/** Reads an option that is a count. */
+export function countFrom(low: number) {
+  return (text: string): number => {
+    const value = numberBetween(low)(text)
+    if (!Number.isInteger(value)) throw new InvalidArgumentError('Give a whole number.')
+    return value
+  }
+}

@@ -1,0 +1,83 @@
+/** One value, rendered once for each kind of reader. Notebooks pick the richest they know. */
+export interface MimeBundle {
+  'text/plain': string
+  'text/html'?: string
+  'image/svg+xml'?: string
+  'application/vnd.vegalite.v5+json'?: object
+}
+
+/** Something that can render itself as a {@link MimeBundle}. */
+export interface HasMimeBundle {
+  mimeBundle(): MimeBundle
+  /** The bundle's `text/plain`, where that is cheaper to have than the whole. */
+  displayText?(): string
+}
+
+/** Where a notebook takes values. The Node entry point registers one; the core knows only this. */
+export interface DisplaySink {
+  /** Shows the bundle as an output of the running cell. */
+  send(bundle: MimeBundle): void
+  /** The bundle as this notebook wants it: with the page runtime, or without any script. */
+  complete(bundle: MimeBundle): MimeBundle
+  /**
+   * Called when a value is about to be printed as `text`: if exactly that is printed next, the
+   * sink shows the bundle in its place.
+   */
+  replaceNextPrint(text: string, bundle: () => MimeBundle): void
+}
+
+/** Node's hook for `console.log` and `util.inspect`, which tslab applies to a cell's last value. */
+export const inspectHook: unique symbol = Symbol.for('nodejs.util.inspect.custom')
+
+/** The Deno kernel's hook for a cell's last value. */
+export const jupyterHook: unique symbol = Symbol.for('Jupyter.display')
+
+let sink: DisplaySink | undefined
+
+/** Makes `next` the place where values show themselves; `undefined` goes back to plain text. */
+export function setDisplaySink(next: DisplaySink | undefined): void {
+  sink = next
+}
+
+/** The registered sink, if the program runs in a notebook. */
+export function displaySink(): DisplaySink | undefined {
+  return sink
+}
+
+/** What a value's {@link inspectHook} returns: its text, which a notebook swaps for the bundle. */
+export function inspectDisplayable(value: HasMimeBundle): string {
+  const text = value.displayText?.() ?? value.mimeBundle()['text/plain']
+  sink?.replaceNextPrint(text, () => value.mimeBundle())
+  return text
+}
+
+/** What a value's {@link jupyterHook} returns. */
+export function completeBundle(value: HasMimeBundle): MimeBundle {
+  const bundle = value.mimeBundle()
+  return sink === undefined ? bundle : sink.complete(bundle)
+}
+
+/**
+ * A value that knows how to show itself: as the last expression of a notebook cell, through
+ * `show(value)`, and as text anywhere else.
+ */
+export abstract class Displayable implements HasMimeBundle {
+  abstract mimeBundle(): MimeBundle
+
+  [inspectHook](): string {
+    return inspectDisplayable(this)
+  }
+
+  [jupyterHook](): MimeBundle {
+    return completeBundle(this)
+  }
+}
+
+/** Whether `value` renders itself as a {@link MimeBundle}. */
+export function hasMimeBundle(value: unknown): value is HasMimeBundle {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Partial<HasMimeBundle>).mimeBundle === 'function'
+  )
+}

@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module'
+import { setSvgRenderer } from '../charts/svg-renderer.ts'
+import { type DisplaySink, type MimeBundle, setDisplaySink } from '../display.ts'
+import { builtFile } from './built-file.ts'
+import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
+import { tslabSink } from './tslab-sink.ts'
+
+/**
+ * Lets values show themselves in the notebook this process serves, if it serves one, and lets
+ * charts draw themselves. The environment variable `FLOWDELTA_STATIC=1` keeps scripts out of
+ * outputs: charts are then pictures only, small enough to commit.
+ */
+export function connectNotebook(): void {
+  setSvgRenderer((spec) => vegaRenderer().renderSvg(spec))
+  const { FLOWDELTA_STATIC: wantsStatic } = process.env
+  const complete = wantsStatic === '1' ? staticBundles() : interactiveBundles()
+  setDisplaySink(tslabSink(complete) ?? denoSink(complete))
+}
+
+/** Vega takes a while to load and not every program draws: it is loaded with the first chart. */
+function vegaRenderer(): typeof import('./vega-renderer.ts') {
+  return createRequire(import.meta.url)(builtFile('vega-renderer.cjs'))
+}
+
+/** Deno's kernel asks values for their bundle itself; only `show` has to send one. */
+function denoSink(complete: BundleCompleter): DisplaySink | undefined {
+  const { Deno: deno } = globalThis as { Deno?: { jupyter?: DenoJupyter } }
+  const jupyter = deno?.jupyter
+  if (jupyter === undefined) return undefined
+  return {
+    complete,
+    send: (bundle) => {
+      void jupyter.broadcast('display_data', {
+        data: complete(bundle),
+        metadata: {},
+        transient: {},
+      })
+    },
+    replaceNextPrint: () => {},
+  }
+}
+
+interface DenoJupyter {
+  broadcast(
+    type: string,
+    content: { data: MimeBundle; metadata: object; transient: object },
+  ): Promise<void>
+}

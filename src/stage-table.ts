@@ -1,0 +1,67 @@
+import { ColumnTable } from 'arquero'
+import {
+  completeBundle,
+  type HasMimeBundle,
+  inspectDisplayable,
+  inspectHook,
+  jupyterHook,
+  type MimeBundle,
+} from './display.ts'
+import { OptionError } from './errors.ts'
+import { tableHtml, tableText } from './table-display.ts'
+
+type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
+
+/**
+ * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
+ * `StageTable`.
+ */
+export class StageTable extends ColumnTable implements HasMimeBundle {
+  mimeBundle(): MimeBundle {
+    return { 'text/plain': tableText(this), 'text/html': tableHtml(this) }
+  }
+
+  displayText(): string {
+    return tableText(this)
+  }
+
+  [inspectHook](): string {
+    return inspectDisplayable(this)
+  }
+
+  [jupyterHook](): MimeBundle {
+    return completeBundle(this)
+  }
+}
+
+/**
+ * A table over `columns`, which are used as they are: arrays and typed arrays are not copied.
+ *
+ * `names` chooses and orders the columns; by default all of them, in the order of `columns`.
+ * Throws an `OptionError` when a name has no column or the columns differ in length.
+ *
+ * @example
+ * stageTable({ category: Int32Array.of(0, 1), root: ['read', 'write'] }).numRows() // 2
+ */
+export function stageTable(
+  columns: Readonly<Record<string, ArrayLike<unknown>>>,
+  names: readonly string[] = Object.keys(columns),
+): StageTable {
+  const length = columns[names[0] ?? '']?.length ?? 0
+  for (const name of names) {
+    const column = columns[name]
+    if (column === undefined) {
+      throw new OptionError('names', name, `names among ${Object.keys(columns).join(', ')}`)
+    }
+    if (column.length !== length) {
+      throw new OptionError(
+        `columns.${name}`,
+        `${column.length} values`,
+        `${length} values, as many as column ${names[0]} has`,
+      )
+    }
+  }
+  // Arquero reads columns by `.at`, which every array and typed array has.
+  const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
+  return new StageTable(chosen as unknown as ColumnData, [...names])
+}
