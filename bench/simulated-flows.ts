@@ -119,8 +119,9 @@ function dotOf(
     timesUs[target] = Math.max(timesUs[target] as number, arrival)
   })
   const breadcrumb = 2586230574719640 + request * 1_000_003
-  const id = (node: number) =>
-    `${breadcrumb}.${breadcrumb + Math.round((timesUs[node] as number) * 3000) + node}`
+  // Two trace points can fall on one tick; the last two digits keep their ids apart.
+  const tick = (node: number) => Math.round((timesUs[node] as number) * 3000) * 100 + node
+  const id = (node: number) => `${breadcrumb}.${breadcrumb + tick(node)}`
   // Concurrent trace points are recorded in the order they happened, not in a canonical one.
   const order = labels
     .map((_, node) => node)

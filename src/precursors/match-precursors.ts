@@ -1,9 +1,8 @@
 import { OptionError } from '../errors.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
-import { editDistance } from '../stats/edit-distance.ts'
-import { Dictionary } from '../traces/dictionary.ts'
-import { type EditTokens, editTokens } from './edit-tokens.ts'
+import type { EditTokens } from './edit-tokens.ts'
 import { type PrecursorCandidate, type PrecursorOptions, Precursors } from './precursors.ts'
+import { type StructureDistance, structureDistances } from './structure-distances.ts'
 
 const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
 
@@ -31,9 +30,7 @@ export function matchPrecursors(
     throw new OptionError('editTokens', tokenKind, "'preorder' or 'edges'")
   }
   const { categories, changes } = structural
-  const distances = new StructureDistances((category, dictionary) =>
-    editTokens(categories.structure(category), tokenKind, dictionary),
-  )
+  const distances = structureDistances(categories, tokenKind)
   const byRoot = new Map<string, number[]>()
   for (const precursor of structural.precursors) {
     const { root } = categories.structure(precursor)
@@ -46,45 +43,14 @@ export function matchPrecursors(
     const possible = sameRoot.filter(
       (precursor) => !oneToN || -(changes[precursor] as number) >= gained,
     )
-    candidates.set(
-      mutation,
-      weigh(possible.map((category) => ({ category, ...distances.between(mutation, category) }))),
-    )
+    candidates.set(mutation, weigh(distances.from(mutation, possible)))
   }
   return new Precursors(structural, { oneToN, editTokens: tokenKind }, candidates)
 }
 
-function weigh(
-  candidates: readonly { category: number; nsed: number; inverse: number }[],
-): PrecursorCandidate[] {
+function weigh(candidates: readonly StructureDistance[]): PrecursorCandidate[] {
   const sum = candidates.reduce((total, { inverse }) => total + inverse, 0)
   return candidates
     .map(({ category, nsed, inverse }) => ({ category, nsed, weight: inverse / sum }))
     .sort((a, b) => b.weight - a.weight || a.category - b.category)
-}
-
-/** Edit distances between categories; the tokens of each are made once. */
-class StructureDistances {
-  readonly #dictionary = new Dictionary()
-  readonly #tokens = new Map<number, Uint32Array>()
-  readonly #make: (category: number, dictionary: Dictionary) => Uint32Array
-
-  constructor(make: (category: number, dictionary: Dictionary) => Uint32Array) {
-    this.#make = make
-  }
-
-  /** Normalized distance and its inverse; different structures that read the same are nearly 0. */
-  between(a: number, b: number): { nsed: number; inverse: number } {
-    const tokensA = this.#tokensOf(a)
-    const tokensB = this.#tokensOf(b)
-    const longer = Math.max(tokensA.length, tokensB.length, 1)
-    const nsed = editDistance(tokensA, tokensB) / longer
-    return { nsed, inverse: nsed === 0 ? 2 * longer : 1 / nsed }
-  }
-
-  #tokensOf(category: number): Uint32Array {
-    const tokens = this.#tokens.get(category) ?? this.#make(category, this.#dictionary)
-    this.#tokens.set(category, tokens)
-    return tokens
-  }
 }

@@ -27,7 +27,8 @@ export function bitParallelEditDistance(pattern: Float64Array, text: Float64Arra
   return distance
 }
 
-interface Band {
+/** 32 rows of the table, to be filled for one text. */
+export interface Band {
   /** Per token id, the rows of the band that hold it, as bits. */
   readonly positions: Int32Array
   /** Horizontal differences above the band; replaced by those at its last row. */
@@ -35,7 +36,11 @@ interface Band {
   readonly lastRow: number
 }
 
-function fillBand(textIds: Int32Array, { positions, differences, lastRow }: Band): void {
+/** Fills one band of the table, column by column. */
+export function fillBand(
+  textIds: Int32Array | Uint32Array,
+  { positions, differences, lastRow }: Band,
+): void {
   let up = -1
   let down = 0
   for (let column = 0; column < textIds.length; column++) {

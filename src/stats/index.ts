@@ -1,6 +1,7 @@
 export { benjaminiHochberg } from './benjamini-hochberg.ts'
 export { type Ecdf, ecdf } from './ecdf.ts'
 export { editDistance, normalizedEditDistance } from './edit-distance.ts'
+export { editDistanceFrom } from './edit-distance-from.ts'
 export { editDistanceLowerBound } from './edit-distance-lower-bound.ts'
 export {
   type Alternative,

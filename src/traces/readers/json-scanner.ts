@@ -87,16 +87,21 @@ export class JsonScanner {
     return false
   }
 
-  /** Goes on to the next string; whether the value is complete. Local variables make it fast. */
+  /** Goes on, over plain strings, to `end`, to another string or to the end of the value. */
   #scanOutside(bytes: Uint8Array, end: number): boolean {
     let at = this.at
     for (; at < end; at++) {
       const byte = bytes[at] as number
       if (OUTSIDE[byte] === 0) continue
       if (byte === QUOTE) {
-        this.#inString = true
         this.#stringStart = at + 1
-        break
+        do at++
+        while (at < end && INSIDE[bytes[at] as number] === 0)
+        this.#stringEnd = at
+        if (at < end && bytes[at] === QUOTE) continue
+        this.#inString = true
+        this.at = at
+        return false
       }
       if (byte === COMMA) {
         if (this.#depth <= TRACKED) {
@@ -112,7 +117,7 @@ export class JsonScanner {
     return this.#depth === 0 && this.problem === undefined
   }
 
-  /** Goes on behind the string; whether its end was found. */
+  /** Goes on behind a string that has escapes or arrives in parts; whether its end was found. */
   #scanString(bytes: Uint8Array, end: number): boolean {
     let at = this.at
     for (; at < end; at++) {

@@ -1,0 +1,34 @@
+// One whole run, DOT to ranked JSON, in a process of its own; prints what each stage took.
+import { comparisonDocument } from '../src/cli/comparison-document.ts'
+import { compare } from '../src/comparison.ts'
+import { loadTraces } from '../src/traces/load-traces.ts'
+
+const [before, after] = process.argv.slice(2) as [string, string]
+const stages: Record<string, number> = {}
+let last = 0
+const lap = (stage: string) => {
+  const now = performance.now()
+  stages[stage] = now - last
+  last = now
+}
+lap('start of the process')
+const good = await loadTraces(before, { name: 'before' })
+const bad = await loadTraces(after, { name: 'after' })
+lap('read')
+const comparison = compare(good, bad)
+lap(`flows of ${comparison.flows.size} requests`)
+lap(`${comparison.categories.size} categories`)
+lap(`${comparison.responseTime.mutations.length} response-time mutations`)
+lap(`${comparison.structural.mutations.length} structural mutations`)
+lap(`${comparison.ranking.mutations.length} ranked, precursors matched`)
+const json = JSON.stringify(comparisonDocument(comparison, { limit: 10_000 }))
+lap(`JSON of ${(json.length / 1e6).toFixed(1)} MB, edges tested`)
+const total = performance.now()
+const slider: number[] = []
+for (let smPThreshold = 1; smPThreshold <= 100; smPThreshold++) {
+  const start = performance.now()
+  void comparison.with({ smPThreshold }).ranking
+  slider.push(performance.now() - start)
+}
+const peakMB = process.resourceUsage().maxRSS / 1024
+process.stdout.write(JSON.stringify({ stages, total, peakMB, slider }))

@@ -1,0 +1,90 @@
+// npm run bench: what flowdelta takes at the scale that the authors' own program needed 64 s for.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { SIMULATED, simulatedFiles } from './simulated-files.ts'
+
+const RUNS = 5
+const AUTHORS_SECONDS = 64
+const TARGET = { seconds: 1.6, MB: 1000, sliderMs: 50 }
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+
+interface CompareRun {
+  readonly stages: Record<string, number>
+  readonly total: number
+  readonly peakMB: number
+  readonly slider: readonly number[]
+}
+
+const say = (line = '') => process.stdout.write(`${line}\n`)
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] as number
+
+/** Bundles a program of this folder, so that no time goes into compiling TypeScript. */
+async function bundle(name: string, folder: string): Promise<string> {
+  const outfile = join(folder, `${name}.mjs`)
+  await build({
+    entryPoints: [join(HERE, `${name}.ts`)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['arquero'],
+    logLevel: 'error',
+  })
+  return outfile
+}
+
+const runProgram = <T>(program: string, files: readonly string[]) =>
+  JSON.parse(
+    execFileSync(process.execPath, [program, ...files], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    }),
+  ) as T
+
+const folder = mkdtempSync(join(HERE, '.bench-'))
+try {
+  const { before, after } = simulatedFiles()
+  const files = [before, after]
+  const MB = files.reduce((sum, file) => sum + statSync(file).size, 0) / 1e6
+  const { requestsPerPeriod, kinds } = SIMULATED
+  say(`${2 * requestsPerPeriod} simulated requests of ${kinds} kinds, ${MB.toFixed(0)} MB of DOT`)
+  say(`median of ${RUNS} runs, alternating, each a process of its own; node ${process.version}\n`)
+  const programs = {
+    compare: await bundle('compare-dot', folder),
+    plain: await bundle('read-plain', folder),
+    json: await bundle('parse-json', folder),
+  }
+  const compared: CompareRun[] = []
+  const plain: number[] = []
+  const json: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    compared.push(runProgram(programs.compare, files))
+    plain.push(runProgram<{ MBps: number }>(programs.plain, files).MBps)
+    json.push(runProgram<{ MBps: number }>(programs.json, [before]).MBps)
+  }
+  for (const stage of Object.keys(compared[0]?.stages ?? {})) {
+    const took = median(compared.map(({ stages }) => stages[stage] as number))
+    say(`${stage.padEnd(44)}${took.toFixed(0).padStart(7)} ms`)
+  }
+  const seconds = median(compared.map(({ total }) => total)) / 1000
+  const peakMB = Math.max(...compared.map((run) => run.peakMB))
+  const sliderMs = Math.max(...compared.flatMap(({ slider }) => slider))
+  const read = MB / (median(compared.map(({ stages }) => stages['read'] as number)) / 1000)
+  say(`${'in all'.padEnd(44)}${(seconds * 1000).toFixed(0).padStart(7)} ms`)
+  say(
+    `\nin all: ${seconds.toFixed(2)} s (target ${TARGET.seconds} s), ` +
+      `1/${(AUTHORS_SECONDS / seconds).toFixed(0)} of the ${AUTHORS_SECONDS} s of the program of 2013`,
+  )
+  say(`peak memory: ${peakMB.toFixed(0)} MB (target ${TARGET.MB} MB)`)
+  say(
+    `reading: ${read.toFixed(0)} MB/s; JSON.parse of the same graphs ${median(json).toFixed(0)} MB/s; ` +
+      `reading without parsing ${median(plain).toFixed(0)} MB/s`,
+  )
+  say(`with({ smPThreshold }): ${sliderMs.toFixed(1)} ms at worst (target ${TARGET.sliderMs} ms)`)
+} finally {
+  rmSync(folder, { recursive: true })
+}

@@ -1,0 +1,87 @@
+import { Chart } from './chart.ts'
+import { PALETTE } from './palette.ts'
+import { textWidth } from './text-width.ts'
+import type { VegaLiteSpec } from './vega-lite-spec.ts'
+
+/** A piece of a Vega-Lite specification. */
+export type SpecPart = Readonly<Record<string, unknown>>
+
+/** The words above a chart. */
+export interface Heading {
+  readonly title: string
+  /** What to look for and what it says, sentence by sentence. */
+  readonly subtitle: readonly string[]
+  /** What was left out or thinned to keep the chart small; empty when it holds everything. */
+  readonly omissions?: readonly string[]
+  /** Width of the drawing, in pixels: subtitles are broken into lines as wide. */
+  readonly width: number
+}
+
+/** JupyterLab and flowdelta's own Vega-Lite 6 both accept version 5. */
+export const SCHEMA = 'https://vega.github.io/schema/vega-lite/v5.json'
+
+const TITLE_SIZE = 15
+const SUBTITLE_SIZE = 12
+/** How much wider bold letters are. */
+const BOLD = 1.1
+/** Narrower drawings leave the words above them too little room. */
+export const NARROWEST_CHART = 440
+
+const CONFIG = {
+  font: 'sans-serif',
+  view: { stroke: null },
+  axis: {
+    ...{ gridColor: '#E6E6E6', domainColor: '#888888', tickColor: '#888888' },
+    ...{ labelColor: PALETTE.text, titleColor: PALETTE.text, titleFontWeight: 'normal' },
+    ...{ labelFontSize: 11, titleFontSize: 12, titlePadding: 8, labelFlush: false },
+  },
+  legend: {
+    ...{ orient: 'top', direction: 'horizontal', labelFontSize: 12, labelLimit: 1000 },
+    ...{ titleFontWeight: 'normal', titleFontSize: 12, labelColor: PALETTE.text, offset: 10 },
+    columnPadding: 20,
+  },
+} as const
+
+/**
+ * A chart that looks like all the others: title and subtitle, fonts, axes and legends. What was
+ * left out is said below the subtitle and in the description.
+ */
+export function framedChart(
+  { title, subtitle, omissions = [], width }: Heading,
+  view: SpecPart,
+): Chart {
+  const widest = Math.max(width, NARROWEST_CHART)
+  const lines = [...subtitle, ...omissions].flatMap((sentence) =>
+    brokenInto(sentence, widest / SUBTITLE_SIZE),
+  )
+  const spec: VegaLiteSpec = {
+    $schema: SCHEMA,
+    background: 'white',
+    padding: 12,
+    title: {
+      ...{ text: brokenInto(title, widest / (TITLE_SIZE * BOLD)), subtitle: lines },
+      ...{ anchor: 'start', offset: 14, fontSize: TITLE_SIZE, color: '#111111' },
+      ...{ subtitlePadding: 5 },
+      ...{
+        subtitleFontSize: SUBTITLE_SIZE,
+        subtitleColor: PALETTE.softText,
+        subtitleLineHeight: 16,
+      },
+    },
+    config: CONFIG,
+    ...view,
+  }
+  return new Chart(spec, { title, description: [...subtitle, ...omissions].join(' ') })
+}
+
+/** The lines of a sentence when none may be wider than so many ems. */
+function brokenInto(sentence: string, ems: number): string[] {
+  const lines: string[] = []
+  for (const word of sentence.split(' ')) {
+    const line = lines.at(-1)
+    const longer = line === undefined ? word : `${line} ${word}`
+    if (line === undefined || textWidth(longer, 1) > ems) lines.push(word)
+    else lines[lines.length - 1] = longer
+  }
+  return lines
+}

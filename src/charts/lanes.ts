@@ -1,0 +1,33 @@
+/** A stretch of time that something took. */
+export interface Stretch {
+  readonly startUs: number
+  readonly endUs: number
+}
+
+/**
+ * Puts stretches into lanes so that no two in a lane overlap: each, in order of its start, into
+ * the lowest lane that is free. As many lanes as there are stretches at once.
+ */
+export function lanesOf(byStart: readonly Stretch[]): { lanes: Uint32Array; count: number } {
+  const lanes = new Uint32Array(byStart.length)
+  const freeFromUs: number[] = []
+  byStart.forEach(({ startUs, endUs }, i) => {
+    const free = freeFromUs.findIndex((fromUs) => fromUs <= startUs)
+    const lane = free < 0 ? freeFromUs.length : free
+    lanes[i] = lane
+    freeFromUs[lane] = endUs
+  })
+  return { lanes, count: freeFromUs.length }
+}
+
+/** The longest time between two stretches in which none was under way; length 0 if there is none. */
+export function longestPause(byStart: readonly Stretch[]): { fromUs: number; lengthUs: number } {
+  let busyUntilUs = byStart[0]?.startUs ?? 0
+  let longest = { fromUs: busyUntilUs, lengthUs: 0 }
+  for (const { startUs, endUs } of byStart) {
+    const lengthUs = startUs - busyUntilUs
+    if (lengthUs > longest.lengthUs) longest = { fromUs: busyUntilUs, lengthUs }
+    busyUntilUs = Math.max(busyUntilUs, endUs)
+  }
+  return longest
+}

@@ -1,0 +1,37 @@
+import type { Categories } from '../categories/categories.ts'
+import { shortText } from './shown-text.ts'
+
+/** What a node is called in a chart: what happens, and where. */
+export interface NodeName {
+  readonly name: string
+  /** Service or host, and for spans whether it is the call or the reply; may be empty. */
+  readonly where: string
+}
+
+/** The name of a node of a category's structure, each part at most `longest` characters. */
+export function nodeName(
+  categories: Categories,
+  { category, node, longest }: { category: number; node: number; longest: number },
+): NodeName {
+  const { shape, labels } = categories.structure(category)
+  const { omitHosts, label } = categories.options
+  const { flows } = categories
+  const text = labels[node] ?? ''
+  if (label !== null) return { name: shortText(text, longest), where: '' }
+  const known = flows.labels.get(flows.shapes.labels(shape)[node] ?? 0)
+  const host = omitHosts ? '' : known.host
+  const place = known.service === '' || host.startsWith(known.service) ? host : known.service
+  const phase = known.phase === 'point' ? '' : known.phase
+  return {
+    name: shortText(known.operation === '' ? text : known.operation, longest),
+    where: shortText([place, phase].filter((part) => part !== '').join(' · '), longest),
+  }
+}
+
+/** The name of a category's root on one line; a category is called by it. */
+export function rootName(categories: Categories, category: number, longest: number): string {
+  const { name, where } = nodeName(categories, { category, node: 0, longest: 400 })
+  const place = where.replace(/ ?·? ?call$/, '')
+  const isPoint = !where.endsWith('call')
+  return shortText(place === '' || isPoint ? name : `${place} ${name}`, longest)
+}

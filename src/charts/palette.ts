@@ -1,0 +1,26 @@
+import type { SpecPart } from './chart-frame.ts'
+
+/** The colours of every chart; safe for colour-blind readers. */
+export const PALETTE = {
+  before: '#E69F00',
+  after: '#0072B2',
+  change: '#D55E00',
+  rest: '#7F7F7F',
+  faint: '#B8B8B8',
+  band: '#EDEDED',
+  text: '#333333',
+  softText: '#666666',
+} as const
+
+/** The names of the periods, in data and legends. */
+export const PERIOD_NAMES = ['before', 'after'] as const
+
+/** Colours a `period` field that holds `PERIOD_NAMES`. */
+export function periodColour({ legend = true }: { legend?: boolean } = {}): SpecPart {
+  return {
+    field: 'period',
+    type: 'nominal',
+    scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
+    legend: legend ? { title: null } : null,
+  }
+}

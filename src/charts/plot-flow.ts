@@ -1,0 +1,218 @@
+import { OptionError } from '../errors.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
+import { formatDuration } from '../units.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { EDGE_KINDS, type FlowDrawing, FONT_SIZES, flowDrawing } from './flow-drawing.ts'
+import { rootName } from './node-names.ts'
+import { PALETTE } from './palette.ts'
+import { shortText } from './shown-text.ts'
+import { counted, grouped } from './wording.ts'
+
+/** What {@link plotFlow} can be told. */
+export interface FlowChartOptions {
+  /**
+   * At most this many nodes; of larger flows those nearest to the root and to changed edges are
+   * drawn, and the chart says so. Default 150.
+   */
+  readonly limit?: number
+}
+
+const X = { field: 'x', type: 'quantitative' } as const
+const Y = { field: 'y', type: 'quantitative' } as const
+
+/**
+ * Draws the flow that the requests of a category share, time running down, each edge with its
+ * mean latency before → after. Edges whose latency changed significantly are red; concurrent
+ * branches stand side by side and meet again where the request waits for all of them.
+ *
+ * @param responseTime a stage of `findResponseTimeMutations`
+ * @param category number of the category
+ * @param options see {@link FlowChartOptions}
+ * @throws RangeError when there is no such category
+ * @throws OptionError for a limit below 1
+ *
+ * Source: Sambasivan 2013, §2.3 (request-flow graphs) and §4.3 (what marks a change).
+ *
+ * @example
+ * plotFlow(comparison.responseTime, comparison.ranking.mutations[0].category)
+ */
+export function plotFlow(
+  responseTime: ResponseTimeMutations,
+  category: number,
+  { limit = 150 }: FlowChartOptions = {},
+): Chart {
+  if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of nodes, 1 or more')
+  const { categories } = responseTime
+  const drawing = flowDrawing(responseTime, category, limit)
+  return framedChart(
+    {
+      title: `Flow of ${rootName(categories, category, 60)} (category ${category})`,
+      subtitle: [
+        'Time runs down. Beside each edge stands its mean latency, before → after.',
+        whole(responseTime, category),
+        changes(drawing),
+      ],
+      omissions: omissions(drawing),
+      width: drawing.width,
+    },
+    {
+      ...{ width: Math.ceil(drawing.width), height: Math.ceil(drawing.height) },
+      layer: [lines(drawing), arrowheads(drawing), ...boxes(drawing), latencies(drawing)],
+    },
+  )
+}
+
+/** What the requests took as a whole. */
+function whole({ categories }: ResponseTimeMutations, category: number): string {
+  const [before, after] = [BEFORE, AFTER].map((period) => {
+    const { count, mean } = categories.responseTimeMoments(category, period)
+    return count === 0
+      ? 'no requests'
+      : `${formatDuration(mean)} on average over ${counted(count, 'request')}`
+  })
+  return `The whole took ${before} before, ${after} after.`
+}
+
+function changes({ changed }: FlowDrawing): string {
+  const [first] = changed
+  if (first === undefined) return 'No latency changed significantly.'
+  const shiftUs = first.afterMeanUs - first.beforeMeanUs
+  const way = shiftUs < 0 ? 'less' : 'more'
+  const count = counted(changed.length, 'latency', 'latencies')
+  const ends = `${shortText(first.edge.from, 60)} to ${shortText(first.edge.to, 60)}`
+  return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatDuration(Math.abs(shiftUs))} ${way}.`
+}
+
+function omissions({ nodes, nodesInAll }: FlowDrawing): string[] {
+  if (nodes.length === nodesInAll) return []
+  return [
+    `${grouped(nodes.length)} of ${counted(nodesInAll, 'node')} are drawn: those nearest to the root and to what changed.`,
+  ]
+}
+
+/** Pixels as they are, from the top left corner. */
+function pixels(length: number, { down = false } = {}): SpecPart {
+  const scale = { domain: [0, Math.ceil(length)], nice: false, zero: false, reverse: down }
+  return { scale, axis: null }
+}
+
+const KIND = {
+  field: 'kind',
+  type: 'ordinal',
+} as const
+const LEGEND = { title: null, symbolType: 'stroke', symbolSize: 400, columns: 1 }
+const LOOKS = [
+  { kind: EDGE_KINDS.changed, color: PALETTE.change, width: 3.5, dash: [1, 0] },
+  { kind: EDGE_KINDS.unchanged, color: PALETTE.rest, width: 1.5, dash: [1, 0] },
+  { kind: EDGE_KINDS.untested, color: PALETTE.faint, width: 1.2, dash: [4, 3] },
+]
+
+function lines({ edges, width, height }: FlowDrawing): SpecPart {
+  const values = edges.flatMap(({ edge, kind, points, from, to, label, test }) =>
+    points.map(({ x, y }, order) => ({ edge, kind, order, x, y, from, to, label, test })),
+  )
+  const looks = LOOKS.filter(({ kind }) => edges.some((edge) => edge.kind === kind))
+  const domain = looks.map(({ kind }) => kind)
+  return {
+    data: { values },
+    mark: { type: 'line', interpolate: 'monotone', orient: 'horizontal', strokeCap: 'round' },
+    encoding: {
+      x: { ...X, ...pixels(width) },
+      y: { ...Y, ...pixels(height, { down: true }) },
+      order: { field: 'order', type: 'quantitative' },
+      detail: { field: 'edge', type: 'nominal' },
+      color: {
+        ...KIND,
+        scale: { domain, range: looks.map(({ color }) => color) },
+        legend: LEGEND,
+      },
+      strokeWidth: {
+        ...KIND,
+        scale: { domain, range: looks.map((look) => look.width) },
+        legend: LEGEND,
+      },
+      strokeDash: {
+        ...KIND,
+        scale: { domain, range: looks.map(({ dash }) => dash) },
+        legend: LEGEND,
+      },
+      tooltip: edgeTooltip,
+    },
+  }
+}
+
+const edgeTooltip = [
+  { field: 'from', type: 'nominal', title: 'from' },
+  { field: 'to', type: 'nominal', title: 'to' },
+  { field: 'label', type: 'nominal', title: 'mean latency, before → after' },
+  { field: 'test', type: 'nominal', title: 'KS test' },
+]
+
+function arrowheads({ edges }: FlowDrawing): SpecPart {
+  const values = edges.flatMap(({ kind, points }) => {
+    const end = points.at(-1)
+    return end === undefined ? [] : [{ kind, x: end.x, y: end.y }]
+  })
+  return {
+    data: { values },
+    mark: {
+      type: 'point',
+      shape: 'triangle-down',
+      filled: true,
+      size: 55,
+      yOffset: -4,
+      opacity: 1,
+    },
+    encoding: { x: X, y: Y, color: KIND },
+  }
+}
+
+function boxes({ nodes }: FlowDrawing): SpecPart[] {
+  const text = (field: string, at: string, mark: SpecPart) => ({
+    mark: { type: 'text', baseline: 'middle', ...mark },
+    encoding: { x: X, y: { field: at, type: 'quantitative' }, text: { field, type: 'nominal' } },
+  })
+  return [
+    {
+      data: { values: nodes },
+      layer: [
+        {
+          mark: { type: 'rect', fill: 'white', stroke: '#888888', strokeWidth: 1, cornerRadius: 4 },
+          encoding: {
+            ...{ x: { field: 'left', type: 'quantitative' }, x2: { field: 'right' } },
+            ...{ y: { field: 'top', type: 'quantitative' }, y2: { field: 'bottom' } },
+            tooltip: [
+              { field: 'full', type: 'nominal', title: 'trace point' },
+              { field: 'where', type: 'nominal', title: 'where' },
+            ],
+          },
+        },
+        text('name', 'nameY', { fontSize: FONT_SIZES.name, color: '#111111' }),
+        text('where', 'whereY', { fontSize: FONT_SIZES.where, color: PALETTE.softText }),
+      ],
+    },
+  ]
+}
+
+/** Latencies beside their edges; those that changed in red and bold. */
+function latencies({ edges }: FlowDrawing): SpecPart {
+  const layer = [true, false].map((changed) => ({
+    data: {
+      values: edges
+        .filter(({ kind }) => (kind === EDGE_KINDS.changed) === changed)
+        .map(({ labelX, labelY, label, from, to, test }) => ({
+          ...{ x: labelX, y: labelY, label, from, to, test },
+        })),
+    },
+    mark: {
+      ...{ type: 'text', align: 'left', baseline: 'middle', fontSize: FONT_SIZES.latency },
+      ...(changed
+        ? { color: PALETTE.change, fontWeight: 'bold' }
+        : { color: PALETTE.softText, fontWeight: 'normal' }),
+    },
+    encoding: { x: X, y: Y, text: { field: 'label', type: 'nominal' }, tooltip: edgeTooltip },
+  }))
+  return { layer }
+}

@@ -1,0 +1,26 @@
+/** Control and formatting characters, line separators and halves of characters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
+const LONGEST_TOOLTIP = 300
+
+/**
+ * Text from a trace on one line of at most `longest` characters, the middle left out where it is
+ * longer. What cannot be printed, or would turn the line around, becomes a space.
+ *
+ * @example
+ * shortText('recommendation-7d9f\n/ListRecommendations', 16) // 'recommen…dations'
+ */
+export function shortText(text: string, longest: number): string {
+  // Cut before splitting: labels can be megabytes long.
+  const near =
+    text.length > 8 * longest ? text.slice(0, 4 * longest) + text.slice(-4 * longest) : text
+  const characters = [...near.replace(UNPRINTABLE, ' ').trim()]
+  if (characters.length <= longest) return characters.join('')
+  const head = Math.ceil((longest - 1) / 2)
+  const tail = longest - 1 - head
+  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`
+}
+
+/** Text from a trace for a tooltip: whole, unless it is very long. */
+export function tooltipText(text: string): string {
+  return shortText(text, LONGEST_TOOLTIP)
+}
