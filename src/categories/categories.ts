@@ -4,6 +4,7 @@ import { type StageTable, stageTable } from '../stage-table.ts'
 import { type Moments, moments } from '../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'
 import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
+import type { StructureCatalog } from './structure-catalog.ts'
 
 /** What requests were categorized with. */
 export interface CategoryOptions {
@@ -19,9 +20,7 @@ export interface CategoryColumns {
   readonly options: CategoryOptions
   /** Category of each request. */
   readonly categoryOf: Uint32Array
-  readonly structures: readonly CategoryStructure[]
-  /** For a shape: the class number of each of its edges. */
-  readonly classOfEdges: (shape: number) => Uint32Array
+  readonly catalog: StructureCatalog
   /** Shapes that could not be compared within the step budget and stand alone. */
   readonly undecided: number
 }
@@ -35,8 +34,7 @@ export class Categories {
   readonly options: CategoryOptions
   readonly categoryOf: Uint32Array
   readonly undecided: number
-  readonly #structures: readonly CategoryStructure[]
-  readonly #classOfEdges: (shape: number) => Uint32Array
+  readonly #catalog: StructureCatalog
   /** Requests by category, before first. */
   readonly #members: Uint32Array
   /** Members of category c: before from `2c`, after from `2c + 1`. */
@@ -49,8 +47,7 @@ export class Categories {
     this.options = columns.options
     this.categoryOf = columns.categoryOf
     this.undecided = columns.undecided
-    this.#structures = columns.structures
-    this.#classOfEdges = columns.classOfEdges
+    this.#catalog = columns.catalog
     const { members, offsets } = groupMembers(columns)
     this.#members = members
     this.#offsets = offsets
@@ -58,17 +55,25 @@ export class Categories {
 
   /** How many categories there are. */
   get size(): number {
-    return this.#structures.length
+    return this.#catalog.size
   }
 
-  /** Structure of a category. */
+  /** The structure of a category; worked out when first asked for. */
   structure(category: number): CategoryStructure {
-    const structure = this.#structures[category]
-    if (structure === undefined) {
-      const known = this.size === 0 ? 'none' : `0 to ${this.size - 1}`
-      throw new RangeError(`There is no category ${category}; there are ${known}.`)
-    }
-    return structure
+    return this.#catalog.structure(category)
+  }
+
+  /** Label of the node that a category's flows begin with. */
+  root(category: number): string {
+    return this.#catalog.root(category)
+  }
+
+  nodeCount(category: number): number {
+    return this.flows.shapes.nodeCount(this.#catalog.shape(category))
+  }
+
+  edgeCount(category: number): number {
+    return this.flows.shapes.edgeCount(this.#catalog.shape(category))
   }
 
   /** Rows of the requests of a category in one period. */
@@ -105,7 +110,7 @@ export class Categories {
   edgeSamples(category: number): readonly EdgeSamples[] {
     const known = this.#edgeSamples.get(category)
     if (known !== undefined) return known
-    const samples = collectEdgeSamples(this, category, this.#classOfEdges)
+    const samples = collectEdgeSamples(this, category, (shape) => this.#catalog.classOfEdges(shape))
     this.#edgeSamples.set(category, samples)
     return samples
   }
@@ -115,12 +120,11 @@ export class Categories {
     const ids = Array.from({ length: this.size }, (_, category) => category)
     const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
     const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
-    const structures = this.#structures
     return stageTable({
       category: ids,
-      root: structures.map(({ root }) => root),
-      nodes: structures.map(({ labels }) => labels.length),
-      edges: structures.map(({ from }) => from.length),
+      root: ids.map((category) => this.root(category)),
+      nodes: ids.map((category) => this.nodeCount(category)),
+      edges: ids.map((category) => this.edgeCount(category)),
       before: before.map(({ count }) => count),
       after: after.map(({ count }) => count),
       beforeMeanUs: before.map(({ mean }) => mean),
@@ -138,8 +142,8 @@ export function squaredVariation({ mean, variance }: Moments): number {
   return mean === 0 ? Number.NaN : variance / mean ** 2
 }
 
-function groupMembers({ flows, categoryOf, structures }: CategoryColumns) {
-  const offsets = new Uint32Array(2 * structures.length + 1)
+function groupMembers({ flows, categoryOf, catalog }: CategoryColumns) {
+  const offsets = new Uint32Array(2 * catalog.size + 1)
   const groupOf = (request: number) =>
     2 * (categoryOf[request] as number) + (flows.period[request] as number)
   for (let request = 0; request < flows.size; request++) {

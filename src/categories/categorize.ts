@@ -2,11 +2,11 @@ import { OptionError } from '../errors.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { labelText, type NodeLabel } from '../flows/node-labels.ts'
 import { Dictionary } from '../traces/dictionary.ts'
+import type { ShapeTable } from '../traces/shape-table.ts'
 import { Categories, type CategoryOptions } from './categories.ts'
-import type { CategoryStructure } from './category-structure.ts'
-import { StructureDescriber } from './category-structure.ts'
 import { sameStructure } from './same-structure.ts'
-import { type ColouredShape, StructureColours } from './structure-colours.ts'
+import { StructureCatalog } from './structure-catalog.ts'
+import { StructureColours } from './structure-colours.ts'
 
 /**
  * Groups requests into categories: two are in the same one exactly when their flows have the same
@@ -28,34 +28,17 @@ export function categorize(
 ): Categories {
   const labels = relabel(flows, { omitHosts, label })
   const colours = new StructureColours(flows.shapes, labels.of)
-  const coloured: ColouredShape[] = []
-  const groups = new ShapeGroups(flows)
-  for (let shape = 0; shape < flows.shapes.size; shape++) {
-    const described = colours.colour(shape)
-    coloured.push(described)
-    groups.add(described)
-  }
-  const describer = new StructureDescriber(flows.shapes, labels)
+  const groups = new ShapeGroups(flows.shapes, colours)
+  for (let shape = 0; shape < flows.shapes.size; shape++) groups.add(shape)
   const { categoryOf, representatives, categoryOfShape } = numberCategories(flows, groups)
-  const structures: CategoryStructure[] = representatives.map((shape) =>
-    describer.describe(coloured[shape] as ColouredShape),
-  )
-  const classKeys: number[][] = []
-  const classes: Uint32Array[] = []
-  const classOfEdges = (shape: number): Uint32Array => {
-    const known = classes[shape]
-    if (known !== undefined) return known
-    const category = categoryOfShape[shape] as number
-    const { shape: shown, preorder } = structures[category] as CategoryStructure
-    const keys =
-      classKeys[category] ?? describer.classKeys(coloured[shown] as ColouredShape, preorder)
-    classKeys[category] = keys
-    const found = describer.classOfEdges(coloured[shape] as ColouredShape, keys)
-    classes[shape] = found
-    return found
-  }
+  const { shapes } = flows
+  const catalog = new StructureCatalog({
+    ...{ shapes, colours, representatives, categoryOfShape },
+    labelOf: labels.of,
+    labelTexts: labels.texts,
+  })
   return new Categories({
-    ...{ flows, categoryOf, structures, classOfEdges },
+    ...{ flows, categoryOf, catalog },
     options: { omitHosts, label },
     undecided: groups.undecided,
   })
@@ -81,30 +64,34 @@ function relabel(flows: FlowSet, { omitHosts, label }: CategoryOptions) {
 
 /** Shapes of the same structure, found through their keys. */
 class ShapeGroups {
-  readonly #flows: FlowSet
-  readonly #byKey = new Map<number, ColouredShape[]>()
+  readonly #shapes: ShapeTable
+  readonly #colours: StructureColours
+  /** The different structures that share a key: nearly always one. */
+  readonly #byKey = new Map<number, number[]>()
   /** For each shape, the first one of the same structure. */
   readonly firstLike: number[] = []
   undecided = 0
 
-  constructor(flows: FlowSet) {
-    this.#flows = flows
+  constructor(shapes: ShapeTable, colours: StructureColours) {
+    this.#shapes = shapes
+    this.#colours = colours
   }
 
-  add(added: ColouredShape): void {
-    const known = this.#byKey.get(added.key)
+  add(shape: number): void {
+    const { key, discrete } = this.#colours.key(shape)
+    const known = this.#byKey.get(key)
     if (known === undefined) {
-      this.#byKey.set(added.key, [added])
-      this.firstLike.push(added.shape)
+      this.#byKey.set(key, [shape])
+      this.firstLike.push(shape)
       return
     }
-    const like = known.find((other) => added.discrete || this.#same(other, added))
-    if (like === undefined) known.push(added)
-    this.firstLike.push((like ?? added).shape)
+    const like = known.find((other) => discrete || this.#same(other, shape))
+    if (like === undefined) known.push(shape)
+    this.firstLike.push(like ?? shape)
   }
 
-  #same(a: ColouredShape, b: ColouredShape): boolean {
-    const same = sameStructure(this.#flows.shapes, [a, b])
+  #same(a: number, b: number): boolean {
+    const same = sameStructure(this.#shapes, [this.#colours.colour(a), this.#colours.colour(b)])
     if (same === undefined) this.undecided++
     return same ?? false
   }

@@ -1,4 +1,4 @@
-import { neighboursOf, ShapeGraph } from '../traces/shape-graph.ts'
+import { neighboursOf, type ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { ColouredShape } from './structure-colours.ts'
 import { structureHashes } from './structure-hashes.ts'
@@ -28,68 +28,53 @@ export interface CategoryStructure {
   readonly edgeClasses: readonly EdgeClass[]
   /** Number of each edge's class in `edgeClasses`. */
   readonly classOf: Uint32Array
+  /** Number of the edge class of each key that `edgeKeys` gives. */
+  readonly classNumbers: ReadonlyMap<number, number>
 }
 
+/** More colours than there ever are. */
 const COLOURS = 2 ** 26
 
-/** Describes a category by one of its shapes, and finds the edge classes of all of them. */
-export class StructureDescriber {
-  readonly #shapes: ShapeTable
-  readonly #labelOf: Uint32Array
-  readonly #labelTexts: readonly string[]
-  readonly #graph = new ShapeGraph()
-
-  constructor(shapes: ShapeTable, labels: { of: Uint32Array; texts: readonly string[] }) {
-    this.#shapes = shapes
-    this.#labelOf = labels.of
-    this.#labelTexts = labels.texts
+/** Describes the structure of a category by one of its shapes, whose nodes are coloured. */
+export function describeStructure(
+  { shape, colours }: ColouredShape,
+  { shapes, graph, labels }: { shapes: ShapeTable; graph: ShapeGraph; labels: readonly string[] },
+): CategoryStructure {
+  const from = shapes.from(shape).slice()
+  const to = shapes.to(shape).slice()
+  const preorder = depthFirst(graph, { labels, hashes: structureHashes(graph, labels) })
+  const rank = new Uint32Array(labels.length)
+  preorder.forEach((node, at) => {
+    rank[node] = at
+  })
+  const byRank = (a: number, b: number) =>
+    (rank[from[a] as number] as number) - (rank[from[b] as number] as number) ||
+    (rank[to[a] as number] as number) - (rank[to[b] as number] as number)
+  const edges = Array.from(from, (_, edge) => edge).sort(byRank)
+  const keys = edgeKeys(colours, from, to)
+  const classNumbers = new Map<number, number>()
+  const firstEdges: number[] = []
+  for (const edge of edges) {
+    const key = keys[edge] as number
+    if (classNumbers.has(key)) continue
+    classNumbers.set(key, firstEdges.length)
+    firstEdges.push(edge)
   }
-
-  describe(coloured: ColouredShape): CategoryStructure {
-    const { shape } = coloured
-    const from = this.#shapes.from(shape).slice()
-    const to = this.#shapes.to(shape).slice()
-    const labels = Array.from(
-      this.#shapes.labels(shape),
-      (label) => this.#labelTexts[this.#labelOf[label] as number] as string,
-    )
-    const graph = this.#graph.load(this.#shapes, shape)
-    const preorder = depthFirst(graph, { labels, hashes: structureHashes(graph, labels) })
-    const keys = this.classKeys(coloured, preorder)
-    const classOf = this.classOfEdges(coloured, keys)
-    const firstEdges = keys.map((_, number) => classOf.indexOf(number))
-    return {
-      ...{ shape, labels, from, to, preorder },
-      root: labels[0] as string,
-      edgeClasses: describeClasses(firstEdges, { labels, from, to }),
-      classOf,
-    }
+  return {
+    ...{ shape, labels, from, to, preorder, classNumbers },
+    root: labels[0] as string,
+    edgeClasses: describeClasses(firstEdges, { labels, from, to }),
+    classOf: Uint32Array.from(keys, (key) => classNumbers.get(key) as number),
   }
+}
 
-  /** The keys of the edge classes of a shape, in the order that preorder meets them. */
-  classKeys({ shape, colours }: ColouredShape, preorder: readonly number[]): number[] {
-    const rank = new Uint32Array(colours.length)
-    preorder.forEach((node, at) => {
-      rank[node] = at
-    })
-    const from = this.#shapes.from(shape)
-    const to = this.#shapes.to(shape)
-    const edges = Array.from(from, (_, edge) => edge).sort(
-      (a, b) =>
-        (rank[from[a] as number] as number) - (rank[from[b] as number] as number) ||
-        (rank[to[a] as number] as number) - (rank[to[b] as number] as number),
-    )
-    return [...new Set(edges.map((edge) => classKey(colours, from[edge], to[edge])))]
-  }
-
-  /** The number of each edge's class, for any shape of the category that `keys` are of. */
-  classOfEdges({ shape, colours }: ColouredShape, keys: readonly number[]): Uint32Array {
-    const numbers = new Map(keys.map((key, number) => [key, number]))
-    const to = this.#shapes.to(shape)
-    return this.#shapes
-      .from(shape)
-      .map((from, edge) => numbers.get(classKey(colours, from, to[edge])) as number)
-  }
+/** What makes edges of one class: the colours at their ends, as one number an edge. */
+export function edgeKeys(colours: Uint32Array, from: Uint32Array, to: Uint32Array): Float64Array {
+  return Float64Array.from(
+    from,
+    (source, edge) =>
+      (colours[source] as number) * COLOURS + (colours[to[edge] as number] as number),
+  )
 }
 
 /** Every node once, depth first; siblings by label, then by the part they play. */
@@ -114,10 +99,6 @@ function depthFirst(
     pending.push(...next.sort(byPart).reverse())
   }
   return preorder
-}
-
-function classKey(colours: Uint32Array, from: number | undefined, to: number | undefined): number {
-  return (colours[from as number] as number) * COLOURS + (colours[to as number] as number)
 }
 
 function describeClasses(

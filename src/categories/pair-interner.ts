@@ -12,6 +12,11 @@ export class PairInterner {
   #slots = new Uint32Array(16384)
   #size = 0
 
+  /** All numbers given out are below this. */
+  get end(): number {
+    return this.#size + FIRST_NUMBER
+  }
+
   /** The number of a pair of numbers below 2³²; new pairs get the next number, from 16. */
   intern(first: number, second: number): number {
     const mask = this.#slots.length - 1

@@ -3,10 +3,14 @@ import { type Neighbours, ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import { PairInterner } from './pair-interner.ts'
 
-/** What colour refinement says of one shape. Colours are comparable between shapes. */
+/** A shape with the colour of each of its nodes. */
 export interface ColouredShape {
   readonly shape: number
   readonly colours: Uint32Array
+}
+
+/** What colour refinement says of one shape. */
+export interface ShapeKey {
   /** Equal for two shapes if, and nearly only if, they are the same structure. */
   readonly key: number
   /** No two nodes have the same colour; then an equal key proves the same structure. */
@@ -34,7 +38,15 @@ export class StructureColours {
   readonly #shapes: ShapeTable
   readonly #labelOf: Uint32Array
   readonly #interner = new PairInterner()
+  // What follows serves for shape after shape: allocating would take longer than colouring.
   readonly #graph = new ShapeGraph()
+  #colours: Uint32Array = new Uint32Array(64)
+  #swept: Uint32Array = new Uint32Array(64)
+  #list: Uint32Array = new Uint32Array(64)
+  /** Colours met since the last count carry the current stamp. */
+  #seen: Uint32Array = new Uint32Array(1024)
+  #stamp = 0
+  #distinct = 0
 
   /** @param labelOf the label to compare by, for each label code of `shapes` */
   constructor(shapes: ShapeTable, labelOf: Uint32Array) {
@@ -42,93 +54,129 @@ export class StructureColours {
     this.#labelOf = labelOf
   }
 
+  /** The key of a shape: one number for its structure. */
+  key(shape: number): ShapeKey {
+    const sweeps = this.#refine(shape)
+    const { nodes, edges } = this.#graph
+    const colours = this.#colours
+    const to = this.#shapes.to(shape)
+    const from = this.#shapes.from(shape)
+    const pairs = this.#swept
+    for (let edge = 0; edge < edges; edge++) {
+      const source = colours[from[edge] as number] as number
+      pairs[edge] = this.#interner.intern(source, colours[to[edge] as number] as number)
+    }
+    const start = this.#interner.intern(this.#interner.intern(KEY, sweeps), nodes)
+    const key = this.#chain(this.#chain(start, colours, nodes), pairs, edges)
+    return { key, discrete: this.#distinct === nodes }
+  }
+
+  /** A shape with the colours of its nodes, which are comparable between shapes. */
   colour(shape: number): ColouredShape {
+    this.#refine(shape)
+    return { shape, colours: this.#colours.slice(0, this.#graph.nodes) }
+  }
+
+  /** Colours a shape into `#colours`; gives the number of sweeps it took. */
+  #refine(shape: number): number {
     const graph = this.#graph.load(this.#shapes, shape)
     if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
-    let colours: Uint32Array = this.#shapes.labels(shape).slice()
-    for (let node = 0; node < colours.length; node++) {
-      const label = this.#labelOf[colours[node] as number] as number
-      colours[node] = this.#interner.intern(LABEL, label)
+    this.#reserve(Math.max(graph.nodes, graph.edges))
+    const labels = this.#shapes.labels(shape)
+    for (let node = 0; node < graph.nodes; node++) {
+      const label = this.#labelOf[labels[node] as number] as number
+      this.#colours[node] = this.#interner.intern(LABEL, label)
     }
-    let found = distinct(colours)
     let before = 0
     let sweeps = 0
-    while (found > before) {
-      const down = this.#sweepDown(graph, colours)
-      colours = this.#sweepUp(graph, down)
-      before = found
-      found = distinct(colours)
+    this.#countDistinct(graph.nodes)
+    while (this.#distinct > before && (sweeps === 0 || this.#distinct < graph.nodes)) {
+      before = this.#distinct
+      this.#sweepDown(graph)
+      this.#sweepUp(graph)
+      this.#countDistinct(graph.nodes)
       sweeps++
-      if (found === colours.length) break
     }
-    const discrete = found === colours.length
-    return { shape, colours, key: this.#key(sweeps, colours, shape), discrete }
+    return sweeps
   }
 
-  #sweepDown({ order, below }: ShapeGraph, colours: Uint32Array): Uint32Array {
-    const swept = new Uint32Array(colours.length)
-    for (let at = colours.length - 1; at >= 0; at--) {
-      const node = order[at] as number
-      swept[node] = this.#recolour(DOWN, node, { colours, swept, next: below })
-    }
-    return swept
+  /** Recolours each node by itself and what follows it. */
+  #sweepDown({ order, nodes, below }: ShapeGraph): void {
+    for (let at = nodes - 1; at >= 0; at--) this.#recolour(DOWN, order[at] as number, below)
+    this.#swap()
   }
 
-  #sweepUp({ order, above }: ShapeGraph, colours: Uint32Array): Uint32Array {
-    const swept = new Uint32Array(colours.length)
-    for (let at = 0; at < colours.length; at++) {
-      const node = order[at] as number
-      swept[node] = this.#recolour(UP, node, { colours, swept, next: above })
-    }
-    return swept
+  /** Recolours each node by itself and what leads to it. */
+  #sweepUp({ order, nodes, above }: ShapeGraph): void {
+    for (let at = 0; at < nodes; at++) this.#recolour(UP, order[at] as number, above)
+    this.#swap()
   }
 
   /** A node's colour together with the new colours of its neighbours on one side, sorted. */
-  #recolour(
-    side: number,
-    node: number,
-    { colours, swept, next }: { colours: Uint32Array; swept: Uint32Array; next: Neighbours },
-  ): number {
-    const start = next.offsets[node] as number
-    const end = next.offsets[node + 1] as number
-    let colour = this.#interner.intern(side, colours[node] as number)
-    if (end - start <= 1) {
-      if (end === start) return colour
-      return this.#interner.intern(colour, swept[next.nodes[start] as number] as number)
+  #recolour(side: number, node: number, { offsets, nodes }: Neighbours): void {
+    const start = offsets[node] as number
+    const count = (offsets[node + 1] as number) - start
+    const swept = this.#swept
+    const colour = this.#interner.intern(side, this.#colours[node] as number)
+    if (count === 1) {
+      swept[node] = this.#interner.intern(colour, swept[nodes[start] as number] as number)
+      return
     }
-    const seen = next.nodes.slice(start, end)
-    for (let i = 0; i < seen.length; i++) seen[i] = swept[seen[i] as number] as number
-    seen.sort()
-    for (let i = 0; i < seen.length; i++) colour = this.#interner.intern(colour, seen[i] as number)
-    return colour
+    for (let i = 0; i < count; i++) this.#list[i] = swept[nodes[start + i] as number] as number
+    swept[node] = this.#chain(colour, this.#list, count)
   }
 
-  /** The sorted colours of nodes and of edges as one number. */
-  #key(sweeps: number, colours: Uint32Array, shape: number): number {
-    let key = this.#interner.intern(KEY, sweeps)
-    key = this.#interner.intern(key, colours.length)
-    key = this.#chain(key, colours.slice().sort())
-    const to = this.#shapes.to(shape)
-    const edges = this.#shapes.from(shape).slice()
-    for (let edge = 0; edge < edges.length; edge++) {
-      edges[edge] = this.#interner.intern(
-        colours[edges[edge] as number] as number,
-        colours[to[edge] as number] as number,
-      )
-    }
-    return this.#chain(key, edges.sort())
+  /** Interns the first `count` numbers, sorted in place, behind `start`. */
+  #chain(start: number, numbers: Uint32Array, count: number): number {
+    const sorted = numbers === this.#colours ? this.#list : numbers
+    if (sorted !== numbers) sorted.set(numbers)
+    sortFirst(sorted, count)
+    let chain = start
+    for (let i = 0; i < count; i++) chain = this.#interner.intern(chain, sorted[i] as number)
+    return chain
   }
 
-  #chain(start: number, numbers: Uint32Array): number {
-    let key = start
-    for (let i = 0; i < numbers.length; i++) key = this.#interner.intern(key, numbers[i] as number)
-    return key
+  #countDistinct(nodes: number): void {
+    if (this.#seen.length < this.#interner.end) {
+      this.#seen = new Uint32Array(this.#interner.end * 2)
+      this.#stamp = 0
+    }
+    this.#stamp++
+    this.#distinct = 0
+    for (let node = 0; node < nodes; node++) {
+      const colour = this.#colours[node] as number
+      if (this.#seen[colour] === this.#stamp) continue
+      this.#seen[colour] = this.#stamp
+      this.#distinct++
+    }
+  }
+
+  #swap(): void {
+    const colours = this.#swept
+    this.#swept = this.#colours
+    this.#colours = colours
+  }
+
+  #reserve(count: number): void {
+    if (this.#colours.length >= count) return
+    this.#colours = new Uint32Array(count * 2)
+    this.#swept = new Uint32Array(count * 2)
+    this.#list = new Uint32Array(count * 2)
   }
 }
 
-function distinct(colours: Uint32Array): number {
-  const sorted = colours.slice().sort()
-  let count = sorted.length > 0 ? 1 : 0
-  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) count++
-  return count
+/** Sorts the first `count` numbers; insertion beats the general sort for the usual handful. */
+function sortFirst(numbers: Uint32Array, count: number): void {
+  if (count > 48) {
+    numbers.subarray(0, count).sort()
+    return
+  }
+  for (let i = 1; i < count; i++) {
+    const number = numbers[i] as number
+    let at = i - 1
+    for (; at >= 0 && (numbers[at] as number) > number; at--) {
+      numbers[at + 1] = numbers[at] as number
+    }
+    numbers[at + 1] = number
+  }
 }

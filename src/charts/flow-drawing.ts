@@ -2,47 +2,46 @@ import type { EdgeComparison, ResponseTimeMutations } from '../mutations/respons
 import { formatDuration } from '../units.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
 import { edgeClassNumbers } from './edge-class-numbers.ts'
-import { flowLayout } from './flow-layout.ts'
-import { flowPart } from './flow-part.ts'
-import { nodeName } from './node-names.ts'
+import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
+import { type FlowPart, flowPart } from './flow-part.ts'
+import { type NodeName, nodeName } from './node-names.ts'
 import { tooltipText } from './shown-text.ts'
 import { textWidth } from './text-width.ts'
-import { pValue } from './wording.ts'
+import { counted, pValue } from './wording.ts'
 
 /** What edges are told apart by, in the words of the legend. */
 export const EDGE_KINDS = {
   changed: 'latency changed significantly',
   unchanged: 'no significant change',
   untested: 'not tested (off the critical path, or few requests)',
+  gap: 'nodes in between are left out',
 } as const
 
 /** A node as a row of the chart's data; pixels, y down. */
-export interface DrawnNode {
-  readonly x: number
-  readonly y: number
+export interface DrawnNode extends Point, NodeName {
   readonly left: number
   readonly right: number
   readonly top: number
   readonly bottom: number
-  readonly name: string
-  readonly where: string
+  /** The whole label. */
   readonly full: string
   /** Where each line of text stands. */
   readonly nameY: number
   readonly whereY: number
 }
 
-/** An edge as rows of the chart's data. */
+/** An edge: its line, and the row of its label. */
 export interface DrawnEdge {
-  readonly edge: number
   readonly kind: string
-  readonly points: readonly { readonly x: number; readonly y: number }[]
-  readonly labelX: number
-  readonly labelY: number
-  readonly label: string
-  readonly from: string
-  readonly to: string
-  readonly test: string
+  readonly points: readonly Point[]
+  readonly label: {
+    readonly x: number
+    readonly y: number
+    readonly text: string
+    readonly from: string
+    readonly to: string
+    readonly test: string
+  }
 }
 
 /** A flow with everything in its place. */
@@ -52,16 +51,28 @@ export interface FlowDrawing {
   readonly nodes: readonly DrawnNode[]
   readonly edges: readonly DrawnEdge[]
   readonly nodesInAll: number
-  /** Edge classes that changed, worst first. */
+  /** Edge classes that changed, the largest shift first. */
   readonly changed: readonly EdgeComparison[]
 }
 
-const LONGEST_NAME = 34
 /** Sizes of letters: names of nodes, where they are, and latencies. */
 export const FONT_SIZES = { name: 12, where: 10, latency: 11 } as const
-const PADDING = 16
 
-/** Lays out the flow of a category: at most `limit` nodes, those around changes first. */
+const LONGEST_NAME = 34
+const PADDING = 16
+/** A large flow in which little changed is filled up with its slowest edges to so many nodes. */
+const ENOUGH_NODES = 24
+
+/** An edge before it has a place. */
+interface EdgeSketch {
+  readonly from: number
+  readonly to: number
+  readonly kind: string
+  readonly text: string
+  readonly test: string
+}
+
+/** Lays out the flow of a category: at most `limit` nodes, those at changed edges first. */
 export function flowDrawing(
   responseTime: ResponseTimeMutations,
   category: number,
@@ -70,58 +81,120 @@ export function flowDrawing(
   const { categories } = responseTime
   const { labels, from, to } = categories.structure(category)
   const comparisons = responseTime.edges(category)
-  const classOf = edgeClassNumbers(categories, category)
+  const classOf = edgeClassNumbers(categories.structure(category))
   const comparisonOf = (edge: number) => comparisons[classOf[edge] as number] as EdgeComparison
-  const isChanged = (edge: number) => comparisonOf(edge).test?.rejected === true
-  const changedEdges = Array.from(from, (_, edge) => edge).filter(isChanged)
-  const part = flowPart({ size: labels.length, from, to }, { changed: changedEdges, limit })
+  const order = edgesByWeight(Array.from(from, (_, edge) => comparisonOf(edge)))
+  const flow = { size: labels.length, from, to }
+  const telling = order.filter((edge) => isChanged(comparisonOf(edge))).length
+  const part =
+    telling * 2 >= ENOUGH_NODES || flow.size <= limit
+      ? flowPart(flow, { order: order.slice(0, telling), limit })
+      : flowPart(flow, { order, limit: Math.min(limit, ENOUGH_NODES) })
   const names = part.nodes.map((node) =>
     nodeName(categories, { category, node, longest: LONGEST_NAME }),
   )
-  const placeOf = new Map(part.nodes.map((node, place) => [node, place]))
-  const texts = part.edges.map((edge) => latencies(comparisonOf(edge)))
-  const layout = flowLayout({
-    nodes: names.map(({ name, where }) => ({
-      width: boxWidth(name, where),
-      height: where === '' ? 24 : 36,
-    })),
-    edges: part.edges.map((edge, i) => ({
-      from: placeOf.get(from[edge] as number) as number,
-      to: placeOf.get(to[edge] as number) as number,
-      labelWidth: textWidth(texts[i] as string, FONT_SIZES.latency),
-      labelHeight: 14,
-    })),
-  })
+  const edges = [
+    ...part.edges.map((edge) => {
+      return sketch(comparisonOf(edge), from[edge] as number, to[edge] as number)
+    }),
+    ...part.gaps.map(gapSketch),
+  ]
+  return {
+    ...placed({ names, edges, labels, part }),
+    nodesInAll: labels.length,
+    changed: comparisons.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a)),
+  }
+}
+
+/** Edges by how much they tell: those that changed by their shift, then the rest by latency. */
+function edgesByWeight(comparisons: readonly EdgeComparison[]): number[] {
+  const latencyOf = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) =>
+    Math.max(beforeMeanUs || 0, afterMeanUs || 0)
+  const weights = comparisons.map((each) => (isChanged(each) ? shiftUs(each) : latencyOf(each)))
+  return comparisons
+    .map((_, edge) => edge)
+    .sort(
+      (a, b) =>
+        Number(isChanged(comparisons[b] as EdgeComparison)) -
+          Number(isChanged(comparisons[a] as EdgeComparison)) ||
+        (weights[b] as number) - (weights[a] as number) ||
+        a - b,
+    )
+}
+
+function placed({
+  names,
+  edges,
+  labels,
+  part,
+}: {
+  names: readonly NodeName[]
+  edges: readonly EdgeSketch[]
+  labels: readonly string[]
+  part: FlowPart
+}): Pick<FlowDrawing, 'width' | 'height' | 'nodes' | 'edges'> {
+  const layout = layoutOf(names, edges, part)
   const width = Math.max(layout.width, NARROWEST_CHART)
   const shift = (width - layout.width) / 2
+  const fullOf = (node: number) => tooltipText(labels[node] as string)
   return {
-    ...{ width, height: layout.height, nodesInAll: labels.length },
+    ...{ width, height: layout.height },
     nodes: layout.nodes.map(({ x, y, width: boxed, height }, place) => ({
       ...{ x: x + shift, left: x + shift - boxed / 2, right: x + shift + boxed / 2 },
       ...{ y, top: y - height / 2, bottom: y + height / 2 },
       ...{ nameY: names[place]?.where === '' ? y : y - 7, whereY: y + 8 },
-      ...(names[place] as { name: string; where: string }),
-      full: tooltipText(labels[part.nodes[place] as number] as string),
+      ...(names[place] as NodeName),
+      full: fullOf(part.nodes[place] as number),
     })),
     edges: layout.edges.map(({ points, label }, i) => {
-      const edge = part.edges[i] as number
-      const comparison = comparisonOf(edge)
+      const { kind, text, test, from, to } = edges[i] as EdgeSketch
       return {
-        ...{ edge, kind: kindOf(comparison), label: texts[i] as string },
+        kind,
         points: points.map(({ x, y }) => ({ x: x + shift, y })),
-        ...{ labelX: label.x + shift, labelY: label.y, test: testWords(comparison) },
-        from: tooltipText(labels[from[edge] as number] as string),
-        to: tooltipText(labels[to[edge] as number] as string),
+        label: { x: label.x + shift, y: label.y, text, test, from: fullOf(from), to: fullOf(to) },
       }
     }),
-    changed: comparisons
-      .filter(({ test }) => test?.rejected === true)
-      .sort((a, b) => shiftUs(b) - shiftUs(a)),
   }
 }
 
-function boxWidth(name: string, where: string): number {
-  return PADDING + Math.max(textWidth(name, FONT_SIZES.name), textWidth(where, FONT_SIZES.where))
+function layoutOf(
+  names: readonly NodeName[],
+  edges: readonly EdgeSketch[],
+  { nodes }: FlowPart,
+): FlowLayout {
+  const placeOf = new Map(nodes.map((node, place) => [node, place]))
+  return flowLayout({
+    nodes: names.map(({ name, where }) => ({
+      width:
+        PADDING + Math.max(textWidth(name, FONT_SIZES.name), textWidth(where, FONT_SIZES.where)),
+      height: where === '' ? 24 : 36,
+    })),
+    edges: edges.map(({ from, to, text }) => ({
+      from: placeOf.get(from) as number,
+      to: placeOf.get(to) as number,
+      labelWidth: textWidth(text, FONT_SIZES.latency),
+      labelHeight: 14,
+    })),
+  })
+}
+
+function sketch(comparison: EdgeComparison, from: number, to: number): EdgeSketch {
+  const { beforeMeanUs, afterMeanUs } = comparison
+  const text = `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
+  return { from, to, text, kind: kindOf(comparison), test: testWords(comparison) }
+}
+
+function gapSketch({ from, to, nodes }: FlowPart['gaps'][number]): EdgeSketch {
+  return { from, to, text: `… ${counted(nodes, 'node')}`, kind: EDGE_KINDS.gap, test: '–' }
+}
+
+/** A mean latency; a dash for a period without a request. */
+function latency(meanUs: number): string {
+  return Number.isFinite(meanUs) ? formatDuration(meanUs) : '–'
+}
+
+function isChanged({ test }: EdgeComparison): boolean {
+  return test?.rejected === true
 }
 
 /** By how much the mean latency of an edge changed, whichever way. */
@@ -129,26 +202,14 @@ function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
   return Math.abs(afterMeanUs - beforeMeanUs) || 0
 }
 
-/** Mean latency before → after; a dash for a period without a request. */
-function latencies({ beforeMeanUs, afterMeanUs }: EdgeComparison): string {
-  return `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
-}
-
-function latency(meanUs: number): string {
-  return Number.isFinite(meanUs) ? formatDuration(meanUs) : '–'
-}
-
 function kindOf({ test }: EdgeComparison): string {
   if (test === null || !test.testable) return EDGE_KINDS.untested
   return test.rejected ? EDGE_KINDS.changed : EDGE_KINDS.unchanged
 }
 
-function testWords({ test, onCriticalPath }: EdgeComparison): string {
-  if (test === null) return onCriticalPath ? 'not tested' : 'not tested: off the critical path'
-  if (!test.testable)
-    return `not tested: ${test.beforeCount} requests before, ${test.afterCount} after`
-  return (
-    `D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}; ` +
-    `${test.beforeCount} requests before, ${test.afterCount} after`
-  )
+function testWords({ test }: EdgeComparison): string {
+  if (test === null) return 'not tested: off the critical path'
+  const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
+  if (!test.testable) return `not tested: ${sizes}`
+  return `D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}; ${sizes}`
 }

@@ -4,7 +4,8 @@ import { textWidth } from './text-width.ts'
 export interface WantedLabel {
   readonly x: number
   readonly y: number
-  readonly text: string
+  /** What to write, and what to write instead where there is no room for it. */
+  readonly texts: readonly string[]
 }
 
 /** How a label stands to its point, as properties of Vega-Lite's text mark. */
@@ -15,7 +16,10 @@ export interface Stand {
 }
 
 /** Where it fits. */
-export interface PlacedLabel extends WantedLabel {
+export interface PlacedLabel {
+  readonly x: number
+  readonly y: number
+  readonly text: string
   readonly stand: Stand
 }
 
@@ -56,21 +60,23 @@ export function placedLabels(
     ...{ left: x - POINT, right: x + POINT, top: y - POINT, bottom: y + POINT },
   }))
   const placed: PlacedLabel[] = []
-  for (const label of wanted) {
-    const stand = STANDS.find((each) => {
-      const box = boxOf(label, each)
-      const isInside =
-        box.left >= 0 && box.right <= width && box.top >= -HALF_LINE && box.bottom <= height
-      return isInside && !taken.some((other) => overlap(box, other))
-    })
-    if (stand === undefined) continue
-    taken.push(boxOf(label, stand))
-    placed.push({ ...label, stand })
+  const isFree = (box: Box) =>
+    box.left >= 0 &&
+    box.right <= width &&
+    box.top >= -HALF_LINE &&
+    box.bottom <= height &&
+    !taken.some((other) => overlap(box, other))
+  for (const { x, y, texts } of wanted) {
+    const options = texts.flatMap((text) => STANDS.map((stand) => ({ x, y, text, stand })))
+    const fitting = options.find((option) => isFree(boxOf(option)))
+    if (fitting === undefined) continue
+    taken.push(boxOf(fitting))
+    placed.push(fitting)
   }
   return placed
 }
 
-function boxOf({ x, y, text }: WantedLabel, { align, dx, dy }: Stand): Box {
+function boxOf({ x, y, text, stand: { align, dx, dy } }: PlacedLabel): Box {
   const width = textWidth(text, LABEL_SIZE)
   const share = align === 'left' ? 0 : align === 'center' ? 0.5 : 1
   const left = x + dx - share * width

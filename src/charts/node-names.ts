@@ -28,10 +28,15 @@ export function nodeName(
   }
 }
 
-/** The name of a category's root on one line; a category is called by it. */
+/**
+ * The name of a category's root on one line, by which a category is called: service and
+ * operation, or trace point, without host.
+ */
 export function rootName(categories: Categories, category: number, longest: number): string {
-  const { name, where } = nodeName(categories, { category, node: 0, longest: 400 })
-  const place = where.replace(/ ?·? ?call$/, '')
-  const isPoint = !where.endsWith('call')
-  return shortText(place === '' || isPoint ? name : `${place} ${name}`, longest)
+  const { shape, root } = categories.structure(category)
+  if (categories.options.label !== null) return shortText(root, longest)
+  const { flows } = categories
+  const { service, operation } = flows.labels.get(flows.shapes.labels(shape)[0] ?? 0)
+  const name = [service, operation].filter((part) => part !== '').join(' ')
+  return shortText(name === '' ? root : name, longest)
 }

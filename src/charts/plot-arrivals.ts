@@ -101,8 +101,9 @@ function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
     const drawn = grouped(inside[period].length)
     return `${drawn} of ${counted(all[period].length, 'request')} ${period === 0 ? 'before' : 'after'}`
   })
-  return [
-    `Drawn one by one: ${formatDuration(fromUs)} to ${formatDuration(toUs)} (framed in the overview), ` +
-      `${shown.join(', ')}.`,
-  ]
+  const range =
+    fromUs === 0
+      ? `the first ${formatDuration(toUs)}`
+      : `${formatDuration(fromUs)} to ${formatDuration(toUs)}`
+  return [`Drawn one by one: ${range} (framed in the overview), ` + `${shown.join(', ')}.`]
 }

@@ -113,11 +113,17 @@ function band({ options, categories }: StructuralMutations, scale: CountScale): 
   ]
 }
 
+const LOOKS = [
+  { name: KIND_NAMES['structural-mutation'], color: PALETTE.after, shape: 'triangle-up' },
+  { name: KIND_NAMES.precursor, color: PALETTE.before, shape: 'triangle-down' },
+  { name: KIND_NAMES.unchanged, color: PALETTE.rest, shape: 'circle' },
+]
+
 function dots(points: readonly CategoryPoint[], scale: CountScale): SpecPart {
   const several = points.some(({ categories }) => categories > 1)
   const most = points.reduce((sum, { categories }) => Math.max(sum, categories), 1)
-  const kinds = ['structural-mutation', 'precursor', 'unchanged'] as const
-  const domain = kinds.map((kind) => KIND_NAMES[kind])
+  const looks = LOOKS.filter(({ name }) => points.some(({ kind }) => kind === name))
+  const domain = looks.map(({ name }) => name)
   const legend = { title: null, columns: 1 }
   return {
     data: { values: points },
@@ -127,15 +133,19 @@ function dots(points: readonly CategoryPoint[], scale: CountScale): SpecPart {
       y: { field: 'after', type: 'quantitative', ...scale.encoding('requests after') },
       color: {
         ...{ field: 'kind', type: 'nominal', legend },
-        scale: { domain, range: [PALETTE.after, PALETTE.before, PALETTE.rest] },
+        scale: { domain, range: looks.map(({ color }) => color) },
       },
       shape: {
         ...{ field: 'kind', type: 'nominal', legend },
-        scale: { domain, range: ['triangle-up', 'triangle-down', 'circle'] },
+        scale: { domain, range: looks.map((look) => look.shape) },
       },
       size: {
         ...{ field: 'categories', type: 'quantitative' },
-        scale: { type: 'sqrt', domain: [1, Math.max(2, most)], range: [80, several ? 600 : 80] },
+        scale: {
+          type: 'sqrt',
+          domain: [1, Math.max(2, most)],
+          range: [80, Math.min(600, 80 * most)],
+        },
         legend: several ? sizeLegend(most) : null,
       },
       tooltip: [
@@ -173,9 +183,10 @@ function names(
     y: (1 - scale.position(after)) * SIDE,
   })
   const changed = points.filter(({ kind }) => kind !== KIND_NAMES.unchanged).reverse()
-  const wanted = changed
-    .slice(0, labels)
-    .map((point) => ({ ...at(point), text: `${shortText(point.root, 30)} (${point.ids})` }))
+  const wanted = changed.slice(0, labels).map((point) => ({
+    ...at(point),
+    texts: [`${shortText(point.root, 30)} (${point.ids})`, `(${point.ids})`],
+  }))
   const placed = placedLabels(wanted, points.map(at), { width: SIDE, height: SIDE })
   return STANDS.flatMap((stand) => {
     const values = placed

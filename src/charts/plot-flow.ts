@@ -13,8 +13,9 @@ import { counted, grouped } from './wording.ts'
 /** What {@link plotFlow} can be told. */
 export interface FlowChartOptions {
   /**
-   * At most this many nodes; of larger flows those nearest to the root and to changed edges are
-   * drawn, and the chart says so. Default 150.
+   * At most this many nodes. Of a larger flow the root and the ends of changed edges are drawn,
+   * those with the largest change first; where little changed, also those of the slowest edges.
+   * The chart says what it leaves out. Default 60.
    */
   readonly limit?: number
 }
@@ -41,7 +42,7 @@ const Y = { field: 'y', type: 'quantitative' } as const
 export function plotFlow(
   responseTime: ResponseTimeMutations,
   category: number,
-  { limit = 150 }: FlowChartOptions = {},
+  { limit = 60 }: FlowChartOptions = {},
 ): Chart {
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of nodes, 1 or more')
   const { categories } = responseTime
@@ -59,7 +60,7 @@ export function plotFlow(
     },
     {
       ...{ width: Math.ceil(drawing.width), height: Math.ceil(drawing.height) },
-      layer: [lines(drawing), arrowheads(drawing), ...boxes(drawing), latencies(drawing)],
+      layer: [lines(drawing), arrowheads(drawing), boxes(drawing), ...latencies(drawing)],
     },
   )
 }
@@ -88,7 +89,7 @@ function changes({ changed }: FlowDrawing): string {
 function omissions({ nodes, nodesInAll }: FlowDrawing): string[] {
   if (nodes.length === nodesInAll) return []
   return [
-    `${grouped(nodes.length)} of ${counted(nodesInAll, 'node')} are drawn: those nearest to the root and to what changed.`,
+    `${grouped(nodes.length)} of ${counted(nodesInAll, 'node')} are drawn: the root, and the ends of the edges that changed most or take longest.`,
   ]
 }
 
@@ -98,113 +99,92 @@ function pixels(length: number, { down = false } = {}): SpecPart {
   return { scale, axis: null }
 }
 
-const KIND = {
-  field: 'kind',
-  type: 'ordinal',
-} as const
+const KIND = { field: 'kind', type: 'ordinal' } as const
 const LEGEND = { title: null, symbolType: 'stroke', symbolSize: 400, columns: 1 }
 const LOOKS = [
   { kind: EDGE_KINDS.changed, color: PALETTE.change, width: 3.5, dash: [1, 0] },
   { kind: EDGE_KINDS.unchanged, color: PALETTE.rest, width: 1.5, dash: [1, 0] },
-  { kind: EDGE_KINDS.untested, color: PALETTE.faint, width: 1.2, dash: [4, 3] },
+  { kind: EDGE_KINDS.untested, color: PALETTE.faint, width: 1.2, dash: [5, 3] },
+  { kind: EDGE_KINDS.gap, color: PALETTE.rest, width: 2, dash: [1.5, 4] },
 ]
 
 function lines({ edges, width, height }: FlowDrawing): SpecPart {
-  const values = edges.flatMap(({ edge, kind, points, from, to, label, test }) =>
-    points.map(({ x, y }, order) => ({ edge, kind, order, x, y, from, to, label, test })),
+  const values = edges.flatMap(({ kind, points }, edge) =>
+    points.map(({ x, y }, order) => ({ edge, kind, order, x: rounded(x), y: rounded(y) })),
   )
   const looks = LOOKS.filter(({ kind }) => edges.some((edge) => edge.kind === kind))
   const domain = looks.map(({ kind }) => kind)
+  const styled = (range: unknown[]) => ({ ...KIND, scale: { domain, range }, legend: LEGEND })
   return {
     data: { values },
-    mark: { type: 'line', interpolate: 'monotone', orient: 'horizontal', strokeCap: 'round' },
+    mark: {
+      ...{ type: 'line', interpolate: 'monotone', orient: 'horizontal', tooltip: false },
+      aria: false,
+    },
     encoding: {
       x: { ...X, ...pixels(width) },
       y: { ...Y, ...pixels(height, { down: true }) },
       order: { field: 'order', type: 'quantitative' },
       detail: { field: 'edge', type: 'nominal' },
-      color: {
-        ...KIND,
-        scale: { domain, range: looks.map(({ color }) => color) },
-        legend: LEGEND,
-      },
-      strokeWidth: {
-        ...KIND,
-        scale: { domain, range: looks.map((look) => look.width) },
-        legend: LEGEND,
-      },
-      strokeDash: {
-        ...KIND,
-        scale: { domain, range: looks.map(({ dash }) => dash) },
-        legend: LEGEND,
-      },
-      tooltip: edgeTooltip,
+      color: styled(looks.map(({ color }) => color)),
+      strokeWidth: styled(looks.map((look) => look.width)),
+      strokeDash: styled(looks.map(({ dash }) => dash)),
     },
   }
 }
-
-const edgeTooltip = [
-  { field: 'from', type: 'nominal', title: 'from' },
-  { field: 'to', type: 'nominal', title: 'to' },
-  { field: 'label', type: 'nominal', title: 'mean latency, before → after' },
-  { field: 'test', type: 'nominal', title: 'KS test' },
-]
 
 function arrowheads({ edges }: FlowDrawing): SpecPart {
   const values = edges.flatMap(({ kind, points }) => {
     const end = points.at(-1)
-    return end === undefined ? [] : [{ kind, x: end.x, y: end.y }]
+    return end === undefined ? [] : [{ kind, x: rounded(end.x), y: rounded(end.y) }]
   })
+  const mark = { type: 'point', shape: 'triangle-down', filled: true, size: 55, opacity: 1 }
   return {
     data: { values },
-    mark: {
-      type: 'point',
-      shape: 'triangle-down',
-      filled: true,
-      size: 55,
-      yOffset: -4,
-      opacity: 1,
-    },
+    mark: { ...mark, yOffset: -4, aria: false, tooltip: false },
     encoding: { x: X, y: Y, color: KIND },
   }
 }
 
-function boxes({ nodes }: FlowDrawing): SpecPart[] {
+function boxes({ nodes }: FlowDrawing): SpecPart {
+  const pixelsOf = (each: FlowDrawing['nodes'][number]) =>
+    Object.fromEntries(
+      Object.entries(each).map(([name, value]) => [
+        name,
+        typeof value === 'number' ? rounded(value) : value,
+      ]),
+    )
   const text = (field: string, at: string, mark: SpecPart) => ({
     mark: { type: 'text', baseline: 'middle', ...mark },
     encoding: { x: X, y: { field: at, type: 'quantitative' }, text: { field, type: 'nominal' } },
   })
-  return [
-    {
-      data: { values: nodes },
-      layer: [
-        {
-          mark: { type: 'rect', fill: 'white', stroke: '#888888', strokeWidth: 1, cornerRadius: 4 },
-          encoding: {
-            ...{ x: { field: 'left', type: 'quantitative' }, x2: { field: 'right' } },
-            ...{ y: { field: 'top', type: 'quantitative' }, y2: { field: 'bottom' } },
-            tooltip: [
-              { field: 'full', type: 'nominal', title: 'trace point' },
-              { field: 'where', type: 'nominal', title: 'where' },
-            ],
-          },
+  return {
+    data: { values: nodes.map(pixelsOf) },
+    layer: [
+      {
+        mark: { type: 'rect', fill: 'white', stroke: '#888888', strokeWidth: 1, cornerRadius: 4 },
+        encoding: {
+          ...{ x: { field: 'left', type: 'quantitative' }, x2: { field: 'right' } },
+          ...{ y: { field: 'top', type: 'quantitative' }, y2: { field: 'bottom' } },
+          tooltip: [
+            { field: 'full', type: 'nominal', title: 'node' },
+            { field: 'where', type: 'nominal', title: 'where' },
+          ],
         },
-        text('name', 'nameY', { fontSize: FONT_SIZES.name, color: '#111111' }),
-        text('where', 'whereY', { fontSize: FONT_SIZES.where, color: PALETTE.softText }),
-      ],
-    },
-  ]
+      },
+      text('name', 'nameY', { fontSize: FONT_SIZES.name, color: '#111111' }),
+      text('where', 'whereY', { fontSize: FONT_SIZES.where, color: PALETTE.softText }),
+    ],
+  }
 }
 
 /** Latencies beside their edges; those that changed in red and bold. */
-function latencies({ edges }: FlowDrawing): SpecPart {
-  const layer = [true, false].map((changed) => ({
+function latencies({ edges }: FlowDrawing): SpecPart[] {
+  return [true, false].map((changed) => ({
     data: {
       values: edges
         .filter(({ kind }) => (kind === EDGE_KINDS.changed) === changed)
-        .map(({ labelX, labelY, label, from, to, test }) => ({
-          ...{ x: labelX, y: labelY, label, from, to, test },
-        })),
+        .map(({ label }) => ({ ...label, x: rounded(label.x), y: rounded(label.y) })),
     },
     mark: {
       ...{ type: 'text', align: 'left', baseline: 'middle', fontSize: FONT_SIZES.latency },
@@ -212,7 +192,18 @@ function latencies({ edges }: FlowDrawing): SpecPart {
         ? { color: PALETTE.change, fontWeight: 'bold' }
         : { color: PALETTE.softText, fontWeight: 'normal' }),
     },
-    encoding: { x: X, y: Y, text: { field: 'label', type: 'nominal' }, tooltip: edgeTooltip },
+    encoding: {
+      ...{ x: X, y: Y, text: { field: 'text', type: 'nominal' } },
+      tooltip: [
+        { field: 'from', type: 'nominal', title: 'from' },
+        { field: 'to', type: 'nominal', title: 'to' },
+        { field: 'text', type: 'nominal', title: 'mean latency, before → after' },
+        { field: 'test', type: 'nominal', title: 'KS test' },
+      ],
+    },
   }))
-  return { layer }
+}
+
+function rounded(pixel: number): number {
+  return Math.round(pixel * 10) / 10
 }

@@ -38,7 +38,6 @@ export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}
 }
 
 function categoryEntry({ categories, responseTime, structural }: Comparison, category: number) {
-  const { root, labels, from } = categories.structure(category)
   const { statistic, p, testable, rejected, direction } = responseTime.test(category)
   const label = structural.label(category)
   const times = (period: Period) => {
@@ -47,9 +46,9 @@ function categoryEntry({ categories, responseTime, structural }: Comparison, cat
   }
   return {
     id: category,
-    root,
-    nodes: labels.length,
-    edges: from.length,
+    root: categories.root(category),
+    nodes: categories.nodeCount(category),
+    edges: categories.edgeCount(category),
     before: times(BEFORE),
     after: times(AFTER),
     labels: [

@@ -27,7 +27,7 @@ export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): s
 function mutationText(comparison: Comparison, mutation: RankedMutation): string {
   const { categories } = comparison
   const { rank, kind, category, requests, contributionUs } = mutation
-  const { root } = categories.structure(category)
+  const root = categories.root(category)
   const sign = contributionUs > 0 ? '+' : ''
   return [
     `${rank}. ${root}`,

@@ -54,7 +54,7 @@ export class ResponseTimeMutations {
 
   /** The test of one category's response times. */
   test(category: number): FamilyTest {
-    this.categories.structure(category)
+    this.categories.root(category)
     return this.#tests[category] as FamilyTest
   }
 
@@ -89,7 +89,7 @@ export class ResponseTimeMutations {
       ids.map((category) => categories.responseTimeMoments(category, period).mean)
     return stageTable({
       category: ids,
-      root: ids.map((category) => categories.structure(category).root),
+      root: ids.map((category) => categories.root(category)),
       before: this.#tests.map(({ beforeCount }) => beforeCount),
       after: this.#tests.map(({ afterCount }) => afterCount),
       beforeMeanUs: mean(BEFORE),

@@ -49,7 +49,7 @@ export class StructuralMutations {
     const ids = Array.from(this.changes, (_, category) => category)
     return stageTable({
       category: ids,
-      root: ids.map((category) => categories.structure(category).root),
+      root: ids.map((category) => categories.root(category)),
       before: ids.map((category) => categories.count(category, 0)),
       after: ids.map((category) => categories.count(category, 1)),
       change: this.changes,

@@ -33,13 +33,13 @@ export function matchPrecursors(
   const distances = structureDistances(categories, tokenKind)
   const byRoot = new Map<string, number[]>()
   for (const precursor of structural.precursors) {
-    const { root } = categories.structure(precursor)
+    const root = categories.root(precursor)
     byRoot.set(root, [...(byRoot.get(root) ?? []), precursor])
   }
   const candidates = new Map<number, readonly PrecursorCandidate[]>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number
-    const sameRoot = byRoot.get(categories.structure(mutation).root) ?? []
+    const sameRoot = byRoot.get(categories.root(mutation)) ?? []
     const possible = sameRoot.filter(
       (precursor) => !oneToN || -(changes[precursor] as number) >= gained,
     )

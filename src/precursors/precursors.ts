@@ -48,7 +48,7 @@ export class Precursors {
     return stageTable({
       mutation: pairs.map(({ mutation }) => mutation),
       precursor: pairs.map(({ category }) => category),
-      root: pairs.map(({ category }) => categories.structure(category).root),
+      root: pairs.map(({ category }) => categories.root(category)),
       gained: pairs.map(({ mutation }) => changes[mutation] as number),
       lost: pairs.map(({ category }) => -(changes[category] as number)),
       nsed: pairs.map(({ nsed }) => nsed),

@@ -42,7 +42,7 @@ export class Ranking {
       rank: mutations.map(({ rank }) => rank),
       kind: mutations.map(({ kind }) => kind),
       category: mutations.map(({ category }) => category),
-      root: mutations.map(({ category }) => categories.structure(category).root),
+      root: mutations.map(({ category }) => categories.root(category)),
       requests: mutations.map(({ requests }) => requests),
       contributionUs: mutations.map(({ contributionUs }) => contributionUs),
       precursors: mutations.map(({ precursors }) =>

@@ -1,0 +1,48 @@
+/** How the storage nodes behave. */
+export interface StorageNodeConfiguration {
+  /** Processor time burnt in the write path after each disk write; 0 for none. */
+  readonly writeSpinUs: number
+  /** 16 KB blocks each node keeps in memory. */
+  readonly cacheBlocks: number
+}
+
+/** How the metadata server behaves. */
+export interface MetadataServerConfiguration {
+  /** Size of a page of a directory's index; small pages split often and make a deep index. */
+  readonly pageBytes: number
+  /** Pages kept in memory, of all directories together. */
+  readonly pageCachePages: number
+  /** The storage node that holds the pages of the directories' indexes. */
+  readonly metadataNode: 'storage-meta' | 'storage-data'
+}
+
+/** How the front end behaves. */
+export interface FrontEndConfiguration {
+  /** 16 KB blocks kept in memory, clean and dirty. */
+  readonly cacheBlocks: number
+  /** An unstable WRITE that leaves more dirty blocks than this writes some back. */
+  readonly dirtyBlockLimit: number
+  /** How many it then writes back. */
+  readonly writeBackBatch: number
+  /** Files whose attributes are kept in memory. */
+  readonly attributeCacheFiles: number
+}
+
+/** Everything that can be set in the service. */
+export interface ServiceConfiguration {
+  readonly storageNodes: StorageNodeConfiguration
+  readonly metadataServer: MetadataServerConfiguration
+  readonly frontEnd: FrontEndConfiguration
+}
+
+/** The service as it should run; a case names what it changes. */
+export const usualService: ServiceConfiguration = {
+  storageNodes: { writeSpinUs: 0, cacheBlocks: 320 },
+  metadataServer: { pageBytes: 256, pageCachePages: 14, metadataNode: 'storage-meta' },
+  frontEnd: {
+    cacheBlocks: 128,
+    dirtyBlockLimit: 8,
+    writeBackBatch: 4,
+    attributeCacheFiles: 130,
+  },
+}

@@ -1,0 +1,31 @@
+/** One request a workload wants sent. */
+export type Step =
+  | {
+      readonly kind: 'read'
+      readonly name: string
+      readonly offset: number
+      readonly count: number
+    }
+  | {
+      readonly kind: 'write'
+      readonly name: string
+      readonly offset: number
+      readonly count: number
+      readonly stable: boolean
+    }
+  | {
+      readonly kind: 'mkdir' | 'commit' | 'create' | 'remove' | 'lookup' | 'getattr'
+      readonly name: string
+    }
+
+/** What one worker sends. */
+export interface Steps {
+  /** The directories that the workers share; only one worker makes them. */
+  directories(): Iterable<Step>
+  /** The requests that bring this worker's files into being. */
+  populate(): Iterable<Step>
+  /** The next request; there is always one. */
+  next(): Step
+  /** How long to wait before sending it. */
+  thinkMs(): number
+}

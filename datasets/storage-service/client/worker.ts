@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FrontEndOperations } from '../front-end/operations.ts'
+import { NO_BYTES } from '../rpc/operations.ts'
+import type { RpcClient } from '../rpc/rpc-client.ts'
+import { UNTRACED } from '../telemetry/untraced.ts'
+import { ExpectedFiles } from './expected-files.ts'
+import type { Step, Steps } from './step.ts'
+
+/** Sends one request after the other and checks every answer. */
+export class Worker {
+  readonly #frontEnd: RpcClient<FrontEndOperations>
+  readonly #steps: Steps
+  readonly #expected = new ExpectedFiles()
+
+  constructor(frontEnd: RpcClient<FrontEndOperations>, steps: Steps) {
+    this.#frontEnd = frontEnd
+    this.#steps = steps
+  }
+
+  /** Makes the directories for all workers, untraced. */
+  async makeDirectories(): Promise<void> {
+    for (const step of this.#steps.directories()) await this.#perform(step, UNTRACED)
+  }
+
+  /** Brings this worker's files into being, untraced. */
+  async populate(): Promise<void> {
+    for (const step of this.#steps.populate()) await this.#perform(step, UNTRACED)
+  }
+
+  /** Sends `requests` requests of the workload. */
+  async run(
+    requests: number,
+    { traced, onRequest }: { traced: boolean; onRequest: () => void },
+  ): Promise<void> {
+    for (let sent = 0; sent < requests; sent++) {
+      await pause(this.#steps.thinkMs())
+      await this.#perform(this.#steps.next(), traced ? {} : UNTRACED)
+      onRequest()
+    }
+  }
+
+  async #perform(step: Step, trace: Record<string, string>): Promise<void> {
+    const { name } = step
+    if (step.kind === 'read') {
+      const { offset, count } = step
+      const { body } = await this.#send('NFS3 READ', { name, offset, count }, trace)
+      this.#expected.check(name, { offset, count, bytes: body })
+    } else if (step.kind === 'write') {
+      const { offset, count, stable } = step
+      const bytes = this.#expected.write(name, offset, count)
+      await this.#send('NFS3 WRITE', { name, offset, stable }, trace, bytes)
+    } else if (step.kind === 'create') {
+      this.#expected.create(name)
+      await this.#send('NFS3 CREATE', { name }, trace)
+    } else if (step.kind === 'remove') {
+      this.#expected.remove(name)
+      await this.#send('NFS3 REMOVE', { name }, trace)
+    } else if (step.kind === 'commit') await this.#send('NFS3 COMMIT', { name }, trace)
+    else if (step.kind === 'mkdir') await this.#send('NFS3 MKDIR', { name }, trace)
+    else await this.#attributes(step.kind, name, trace)
+  }
+
+  async #attributes(
+    kind: 'lookup' | 'getattr',
+    name: string,
+    trace: Record<string, string>,
+  ): Promise<void> {
+    const operation = kind === 'lookup' ? 'NFS3 LOOKUP' : 'NFS3 GETATTR'
+    const { result } = await this.#send(operation, { name }, trace)
+    const expected = this.#expected.sizeBytes(name)
+    if (result.record.sizeBytes !== expected) {
+      throw new Error(`${operation} of ${name} says ${result.record.sizeBytes}, not ${expected}.`)
+    }
+  }
+
+  #send<Operation extends keyof FrontEndOperations>(
+    operation: Operation,
+    args: FrontEndOperations[Operation]['args'],
+    trace: Record<string, string>,
+    body = NO_BYTES,
+  ) {
+    return this.#frontEnd.send(operation, args, { body, trace })
+  }
+}

@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Side } from '../cases/case.ts'
+import type { ClientLaunch } from '../client/main.ts'
+import type { Batch, Traffic } from '../client/traffic.ts'
+import { ManagedProcess } from '../control/managed-process.ts'
+import type { FrontEndLaunch } from '../front-end/main.ts'
+import type { MetadataServerLaunch } from '../metadata-server/main.ts'
+import type { StorageNodeLaunch } from '../storage-node/main.ts'
+import { readClockAnchorNs } from '../telemetry/clock.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
+
+export interface ConstellationOptions {
+  readonly seed: string
+  /** Share of requests traced, 0 to 1. */
+  readonly sample: number
+}
+
+/** The processes of one running service, the client that drives it, and the folder they use. */
+export class Constellation {
+  readonly #options: ConstellationOptions
+  readonly #clockAnchorNs = readClockAnchorNs().toString()
+  readonly #processes = new Map<string, ManagedProcess>()
+  #directory: string | undefined
+
+  constructor(options: ConstellationOptions) {
+    this.#options = options
+  }
+
+  /** The folder for the storage nodes' files; there until `stop`. */
+  get directory(): string {
+    if (this.#directory === undefined) throw new Error('The service is not running: start it.')
+    return this.#directory
+  }
+
+  get pids(): number[] {
+    return [...this.#processes.values()].flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
+  }
+
+  /** Starts every process and waits until all are ready. If one fails, `stop` is still needed. */
+  async start(): Promise<void> {
+    this.#directory = await mkdtemp(join(tmpdir(), 'storage-service-'))
+    const [data, meta] = await Promise.all([
+      this.#storageNode('storage-data'),
+      this.#storageNode('storage-meta'),
+    ])
+    const mds: MetadataServerLaunch = {
+      tracing: this.#tracing('mds'),
+      storagePorts: { 'storage-meta': meta, 'storage-data': data },
+    }
+    const metadataServerPort = await this.#launch('mds', 'metadata-server/main.ts', mds)
+    const frontEnd: FrontEndLaunch = {
+      tracing: this.#tracing('frontend'),
+      metadataServerPort,
+      dataNodePort: data,
+    }
+    const frontEndPort = await this.#launch('frontend', 'front-end/main.ts', frontEnd)
+    const client: ClientLaunch = { frontEndPort }
+    await this.#launch('client', 'client/main.ts', client)
+  }
+
+  /** Empties the service and sets it up as `service` says, the lower layers first. */
+  async configure({ storageNodes, metadataServer, frontEnd }: Side['service']): Promise<void> {
+    await Promise.all([
+      this.#process('storage-data').command('configure', storageNodes),
+      this.#process('storage-meta').command('configure', storageNodes),
+    ])
+    await this.#process('mds').command('configure', metadataServer)
+    await this.#process('frontend').command('configure', frontEnd)
+  }
+
+  /** Lets the client bring the files into being that its traffic starts from, untraced. */
+  async prepare(traffic: Traffic): Promise<void> {
+    await this.#process('client').command('prepare', traffic)
+  }
+
+  /** Lets the client send the next requests of its traffic. */
+  async send(batch: Batch, onProgress: (requests: number) => void = () => {}): Promise<void> {
+    const client = this.#process('client')
+    client.onProgress = onProgress
+    await client.command('send', batch)
+  }
+
+  /** Appends what every process traced since the last time to `path`, OTLP JSON lines. */
+  async collect(path: string): Promise<void> {
+    for (const [name, process] of this.#processes) {
+      if (name !== 'client') await process.command('collect', path)
+    }
+  }
+
+  /** Ends every process and removes their folder; harmless at any time. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#processes.values()].map((process) => process.stop()))
+    this.#processes.clear()
+    if (this.#directory !== undefined) await rm(this.#directory, { recursive: true, force: true })
+    this.#directory = undefined
+  }
+
+  async #storageNode(name: string): Promise<number> {
+    const directory = join(this.directory, name)
+    await mkdir(directory)
+    const launch: StorageNodeLaunch = { tracing: this.#tracing(name), directory }
+    return this.#launch(name, 'storage-node/main.ts', launch)
+  }
+
+  #launch(name: string, entry: string, launch: object): Promise<number> {
+    const started = new ManagedProcess(name, entry, launch)
+    this.#processes.set(name, started)
+    return started.ready()
+  }
+
+  #tracing(service: string): Tracing {
+    const { seed, sample } = this.#options
+    return { service, host: `${service}-0`, seed, sample, clockAnchorNs: this.#clockAnchorNs }
+  }
+
+  #process(name: string): ManagedProcess {
+    const process = this.#processes.get(name)
+    if (process === undefined) throw new Error(`The service has no process ${name}: start it.`)
+    return process
+  }
+}

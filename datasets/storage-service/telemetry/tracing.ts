@@ -1,0 +1,44 @@
+import { context, propagation, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BasicTracerProvider,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base'
+import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions'
+import { anchoredClock } from './clock.ts'
+import { seededIds } from './seeded-ids.ts'
+import { useClock } from './span.ts'
+import { SpanBuffer } from './span-buffer.ts'
+
+/** How one process traces itself. Plain data: it is handed over on the command line. */
+export interface Tracing {
+  readonly service: string
+  readonly host: string
+  readonly seed: string
+  /** Share of requests traced, decided at the root (head sampling), 0 to 1. */
+  readonly sample: number
+  /** See `readClockAnchorNs`; text, because JSON has no big integers. */
+  readonly clockAnchorNs: string
+}
+
+/** Installs the OpenTelemetry SDK in this process; the answer holds the spans it will end. */
+export function startTracing(tracing: Tracing): SpanBuffer {
+  const buffer = new SpanBuffer()
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: tracing.service,
+      'host.name': tracing.host,
+    }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(tracing.sample) }),
+    idGenerator: seededIds(`${tracing.seed}/${tracing.service}`),
+    spanProcessors: [buffer],
+  })
+  useClock(anchoredClock(BigInt(tracing.clockAnchorNs)))
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  trace.setGlobalTracerProvider(provider)
+  return buffer
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { type ComparisonOptions, compare } from '../../src/comparison.ts'
+import { QualityLog } from '../../src/traces/quality.ts'
+import {
+  around,
+  chains,
+  type GraphSketch,
+  makeGraphs,
+  makeSpans,
+  type SpanSketch,
+} from '../make-traces.ts'
+
+const HIT = ['READ', 'HIT', 'REPLY']
+
+function load(before: number, after: number, options: Partial<ComparisonOptions> = {}) {
+  const requests = (count: number) => makeGraphs(chains(HIT, around(1, count)))
+  return compare(requests(before), requests(after), options).warnings()
+}
+
+/** One request of `web`, which calls `db`, on these hosts. */
+function served(webHost: string, dbHost: string): SpanSketch[] {
+  return [
+    { id: 'web', host: webHost, startUs: 0, endUs: 10 },
+    { id: 'db', host: dbHost, parent: 'web', startUs: 1, endUs: 9 },
+  ]
+}
+
+/** A root that leads to a ring of sources and targets, or to two rings of half the size. */
+function rings(count: 1 | 2, size: number): GraphSketch {
+  const ringSize = size / count
+  const source = (i: number) => 1 + i
+  const target = (i: number) => 1 + size + i
+  const next = (i: number) => (i % ringSize === ringSize - 1 ? i - ringSize + 1 : i + 1)
+  const all = Array.from({ length: size }, (_, i) => i)
+  return {
+    labels: ['root', ...all.map(() => 's'), ...all.map(() => 't')],
+    edges: all.flatMap((i) => [
+      [0, source(i)],
+      [source(i), target(i)],
+      [source(i), target(next(i))],
+    ]),
+  }
+}
+
+describe('warnings', () => {
+  test('there are none about periods that are alike', () => {
+    expect(load(100, 110)).toEqual([])
+    expect(load(110, 100)).toEqual([])
+  })
+
+  test('of unequal load: requests differ by more than a tenth', () => {
+    expect(load(100, 111)).toEqual([
+      {
+        code: 'unequal-load',
+        message:
+          'There are 100 requests before and 111 after. Every category then gains or loses ' +
+          'requests, and more of them look like structural mutations. Compare periods of equal ' +
+          "load, or scale counts with `counts: 'scaled'` (--scale-counts).",
+      },
+    ])
+    expect(load(111, 100)).toHaveLength(1)
+    expect(load(100, 0)).toHaveLength(1)
+  })
+
+  test('none of unequal load with scaled counts', () => {
+    expect(load(100, 200, { counts: 'scaled' })).toEqual([])
+  })
+
+  test('of hosts that differ, naming only the services none of whose hosts stayed', () => {
+    const comparison = compare(
+      makeSpans(served('web-1', 'db-1')),
+      makeSpans(served('web-1', 'db-7')),
+    )
+    expect(comparison.warnings()).toEqual([
+      {
+        code: 'hosts-differ',
+        message:
+          'db: no host of the before period serves in the after period, so every request through ' +
+          'them looks like a new structure. Leave hosts out of labels with `omitHosts: true` ' +
+          '(--omit-hosts).',
+      },
+    ])
+    expect(comparison.with({ omitHosts: true }).warnings()).toEqual([])
+  })
+
+  test('none of hosts when a service keeps one of them', () => {
+    const before = [...served('web-1', 'db-1'), ...served('web-1', 'db-2')].map((span, i) => ({
+      ...span,
+      trace: `t${i >> 1}`,
+    }))
+    const after = makeSpans(served('web-1', 'db-2'))
+    expect(compare(makeSpans(before), after, { counts: 'scaled' }).warnings()).toEqual([])
+  })
+
+  test('of skipped traces, by period', () => {
+    const quality = new QualityLog()
+    for (const line of [3, 9]) {
+      quality.note(
+        { code: 'cyclic-graph', effect: 'trace skipped', place: { line }, message: 'A cycle' },
+        '',
+      )
+    }
+    const comparison = compare(
+      makeGraphs(chains(HIT, [1]), 'monday'),
+      makeGraphs(chains(HIT, [1]), 'tuesday', quality),
+    )
+    expect(comparison.warnings()).toEqual([
+      {
+        code: 'skipped-traces',
+        message:
+          '2 trace(s) of tuesday could not be used and are left out. ' +
+          'Look at `traces.quality().table()` for which and why.',
+      },
+    ])
+  })
+
+  test('of structures too symmetric to compare', () => {
+    const comparison = compare(makeGraphs([rings(1, 24)]), makeGraphs([rings(2, 24)]))
+    expect(comparison.categories.size).toBe(2)
+    expect(comparison.warnings()).toMatchObject([{ code: 'undecided-structures' }])
+    expect(comparison.warnings()[0]?.message).toMatch(
+      /^1 pair\(s\) of flows are too symmetric to compare within the step budget and count as different structures\./,
+    )
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest'
+import { rmw } from '../../../datasets/storage-service/cases/rmw.ts'
+import { ExpectedFiles } from '../../../datasets/storage-service/client/expected-files.ts'
+import type { Step } from '../../../datasets/storage-service/client/step.ts'
+import type { Workload } from '../../../datasets/storage-service/client/workload.ts'
+import { mixedSteps } from '../../../datasets/storage-service/client/workloads/mixed.ts'
+import { seededRandom } from '../../../datasets/storage-service/random.ts'
+import { planBlocks } from '../../../datasets/storage-service/recording/block-plan.ts'
+
+function firstSteps(workload: Workload, count: number, seed = 'seed'): Step[] {
+  const steps = mixedSteps(workload, 0, seededRandom(seed))
+  return Array.from({ length: count }, () => steps.next())
+}
+
+describe('the mixed workload', () => {
+  test('sends the same requests for the same seed, others for another', () => {
+    const { workload } = rmw.before
+    expect(firstSteps(workload, 200)).toEqual(firstSteps(workload, 200))
+    expect(firstSteps(workload, 200, 'other')).not.toEqual(firstSteps(workload, 200))
+  })
+
+  test('differs between the two sides of rmw in nothing but places within a block', () => {
+    const blockOf = (step: Step) =>
+      'count' in step && !step.name.includes('/n')
+        ? { ...step, count: 'any', offset: Math.floor(step.offset / 16384) }
+        : { kind: step.kind, name: step.name }
+    const before = firstSteps(rmw.before.workload, 2000)
+    const after = firstSteps(rmw.after.workload, 2000)
+    expect(after.map(blockOf)).toEqual(before.map(blockOf))
+    const sizes = (steps: Step[]) => new Set(steps.flatMap((s) => ('count' in s ? s.count : [])))
+    expect(sizes(before)).toEqual(new Set([16384]))
+    expect(sizes(after)).toEqual(new Set([4096]))
+  })
+
+  test('keeps READs and WRITEs inside the files there are', () => {
+    const { workload } = rmw.after
+    const steps = mixedSteps({ ...workload, appendShare: 0 }, 0, seededRandom('x'))
+    const ends = new Map<string, number>()
+    for (const step of steps.populate()) {
+      if (step.kind === 'write') ends.set(step.name, step.offset + step.count)
+    }
+    for (let i = 0; i < 2000; i++) {
+      const step = steps.next()
+      if (step.kind !== 'read' && step.kind !== 'write') continue
+      expect(step.offset + step.count).toBeLessThanOrEqual(ends.get(step.name) ?? 0)
+    }
+  })
+})
+
+describe('the client', () => {
+  test('notices a READ that gives what was there before', () => {
+    const files = new ExpectedFiles()
+    files.create('d/f')
+    const old = files.write('d/f', 0, 64)
+    const recent = files.write('d/f', 32, 32)
+    files.check('d/f', { offset: 32, count: 32, bytes: recent })
+    expect(() => files.check('d/f', { offset: 0, count: 64, bytes: old })).toThrow(
+      /READ of d\/f at 0 gave 64 bytes for 64, wrong from byte \d+/,
+    )
+  })
+
+  test('notices a READ that is cut short', () => {
+    const files = new ExpectedFiles()
+    files.create('d/f')
+    const bytes = files.write('d/f', 0, 64).subarray(0, 63)
+    expect(() => files.check('d/f', { offset: 0, count: 64, bytes })).toThrow(
+      'gave 63 bytes for 64',
+    )
+  })
+})
+
+describe('the plan of a recording', () => {
+  test('alternates, turns every other pair round, and shares the requests out', () => {
+    const shown = planBlocks(3, 10).map(({ period, pair, requests }) => [period, pair, requests])
+    expect(shown).toEqual([
+      ['before', 0, 4],
+      ['after', 0, 4],
+      ['after', 1, 3],
+      ['before', 1, 3],
+      ['before', 2, 3],
+      ['after', 2, 3],
+    ])
+  })
+})

@@ -1,0 +1,131 @@
+import type { GraphTraces } from '../src/traces/graph-traces.ts'
+import { GraphTracesBuilder } from '../src/traces/graph-traces-builder.ts'
+import { QualityLog } from '../src/traces/quality.ts'
+import type { SpanKind, SpanTraces } from '../src/traces/span-traces.ts'
+import { SpanTracesBuilder } from '../src/traces/span-traces-builder.ts'
+
+/** A trace-point graph; the first node that nothing leads to is its root. */
+export interface GraphSketch {
+  readonly labels: readonly string[]
+  readonly edges: readonly (readonly [from: number, to: number])[]
+  /** One an edge; 1 µs each when left out. */
+  readonly latencyUs?: readonly number[]
+  /** The longest way through the graph when left out. */
+  readonly responseTimeUs?: number
+  readonly startUs?: number
+  readonly id?: string
+}
+
+/** Trace-point graphs as a reader would load them. */
+export function makeGraphs(
+  graphs: readonly GraphSketch[],
+  name = 'graphs',
+  quality = new QualityLog(),
+): GraphTraces {
+  const builder = new GraphTracesBuilder()
+  graphs.forEach((graph, i) => {
+    const { labels, edges, id = `g${i}`, startUs = i } = rootFirst(graph)
+    const latencyUs = Float64Array.from(graph.latencyUs ?? edges.map(() => 1))
+    builder.add({
+      ...{ id, startUs, latencyUs },
+      responseTimeUs: graph.responseTimeUs ?? longestWay(labels.length, edges, latencyUs),
+      nodeCount: labels.length,
+      edgeCount: edges.length,
+      labels: Uint32Array.from(labels, (label) => builder.labels.code(label)),
+      from: Uint32Array.from(edges, ([from]) => from),
+      to: Uint32Array.from(edges, ([, to]) => to),
+    })
+  })
+  return builder.finish(name, quality)
+}
+
+function rootFirst(graph: GraphSketch): GraphSketch {
+  const entered = new Set(graph.edges.map(([, to]) => to))
+  const root = graph.labels.findIndex((_, node) => !entered.has(node))
+  if (root <= 0) return graph
+  const swap = (node: number) => (node === root ? 0 : node === 0 ? root : node)
+  return {
+    ...graph,
+    labels: graph.labels.map((_, node) => graph.labels[swap(node)] as string),
+    edges: graph.edges.map(([from, to]) => [swap(from), swap(to)] as const),
+  }
+}
+
+function longestWay(
+  nodes: number,
+  edges: GraphSketch['edges'],
+  latencyUs: ArrayLike<number>,
+): number {
+  const timeUs = new Float64Array(nodes)
+  for (let changed = true; changed; ) {
+    changed = false
+    edges.forEach(([from, to], edge) => {
+      const arrivalUs = (timeUs[from] as number) + (latencyUs[edge] as number)
+      if (arrivalUs <= (timeUs[to] as number)) return
+      timeUs[to] = arrivalUs
+      changed = true
+    })
+  }
+  return timeUs.reduce((latest, time) => Math.max(latest, time), 0)
+}
+
+/** A span; its service is called like it when left out. */
+export interface SpanSketch {
+  readonly trace?: string
+  readonly id: string
+  readonly parent?: string | null
+  readonly service?: string
+  readonly operation?: string
+  readonly host?: string
+  readonly kind?: SpanKind
+  readonly followsFrom?: boolean
+  readonly startUs: number
+  readonly endUs: number
+}
+
+/** Span trees as a reader would load them; times may be negative. */
+export function makeSpans(
+  spans: readonly SpanSketch[],
+  name = 'spans',
+  quality = new QualityLog(),
+): SpanTraces {
+  const builder = new SpanTracesBuilder(quality)
+  for (const span of spans) {
+    builder.add(
+      {
+        traceId: span.trace ?? 't',
+        spanId: `span ${span.id}`,
+        parentId: span.parent == null ? null : `span ${span.parent}`,
+        service: span.service ?? span.id,
+        operation: span.operation ?? 'call',
+        host: span.host ?? '',
+        kind: span.kind ?? 'internal',
+        status: 'unset',
+        startUs: span.startUs,
+        durationUs: span.endUs - span.startUs,
+        followsFrom: span.followsFrom ?? false,
+      },
+      {},
+    )
+  }
+  return builder.finish(name)
+}
+
+/** Requests through these points one after the other, one for each response time. */
+export function chains(
+  points: readonly string[],
+  responseTimesUs: readonly number[],
+): GraphSketch[] {
+  const edges = points.slice(1).map((_, i) => [i, i + 1] as const)
+  return responseTimesUs.map((responseTimeUs) => ({
+    ...{ labels: points, edges, responseTimeUs },
+    latencyUs: edges.map(() => responseTimeUs / edges.length),
+  }))
+}
+
+/** `count` response times with mean `meanUs`, evenly spread within 10 % of it. */
+export function around(meanUs: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) =>
+    count === 1 ? meanUs : meanUs * (0.9 + (0.2 * i) / (count - 1)),
+  )
+}
