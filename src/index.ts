@@ -1,12 +1,77 @@
 import { connectNotebook } from './notebook/connect.ts'
 
+export {
+  Categories,
+  type CategoryOptions,
+  squaredVariation,
+} from './categories/categories.ts'
+export { categorize } from './categories/categorize.ts'
+export type { CategoryStructure, EdgeClass } from './categories/category-structure.ts'
+export type { EdgeSample, EdgeSamples } from './categories/edge-samples.ts'
 export { Chart, type ChartText } from './charts/chart.ts'
+export { type ArrivalsOptions, plotArrivals } from './charts/plot-arrivals.ts'
+export { type CategoryCountsOptions, plotCategoryCounts } from './charts/plot-category-counts.ts'
+export { type ContributionsOptions, plotContributions } from './charts/plot-contributions.ts'
+export { type FlowChartOptions, plotFlow } from './charts/plot-flow.ts'
+export { plotResponseTimeEcdf } from './charts/plot-response-time-ecdf.ts'
+export {
+  plotSquaredVariation,
+  type SquaredVariationOptions,
+} from './charts/plot-squared-variation.ts'
 export type { VegaLiteSpec } from './charts/vega-lite-spec.ts'
+export { Comparison, type ComparisonOptions, compare } from './comparison.ts'
+export type { ComparisonWarning } from './comparison-warnings.ts'
 export { Displayable, type MimeBundle } from './display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './errors.ts'
+export { buildFlows, type Periods } from './flows/build-flows.ts'
+export { CriticalPathFinder } from './flows/critical-path.ts'
+export type { FlowReport } from './flows/flow-report.ts'
+export {
+  AFTER,
+  BEFORE,
+  type Concurrency,
+  type FlowOptions,
+  FlowSet,
+  type Period,
+} from './flows/flow-set.ts'
+export type { NodeLabel } from './flows/node-labels.ts'
+export { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
+export { findStructuralMutations } from './mutations/find-structural-mutations.ts'
+export type {
+  Correction,
+  EdgeComparison,
+  FamilyTest,
+  ResponseTimeMutations,
+  ResponseTimeOptions,
+} from './mutations/response-time-mutations.ts'
+export type {
+  Counts,
+  StructuralLabel,
+  StructuralMutations,
+  StructuralOptions,
+} from './mutations/structural-mutations.ts'
 export { show } from './notebook/show.ts'
+export type { EditTokens } from './precursors/edit-tokens.ts'
+export {
+  type LabelCount,
+  type LabelDifference,
+  labelDifference,
+} from './precursors/label-difference.ts'
+export { matchPrecursors } from './precursors/match-precursors.ts'
+export type { PrecursorCandidate, PrecursorOptions, Precursors } from './precursors/precursors.ts'
+export { type Exemplars, exemplars } from './ranking/exemplars.ts'
+export { rankMutations } from './ranking/rank-mutations.ts'
+export type { RankedMutation, Ranking } from './ranking/ranking.ts'
 export { StageTable, stageTable } from './stage-table.ts'
+export * from './stats/index.ts'
 export { type TableDisplayOptions, tableHtml, tableText } from './table-display.ts'
+export type { Attributes, AttributeValue } from './traces/attributes.ts'
+export type { GraphTraces } from './traces/graph-traces.ts'
+export { type LoadOptions, loadTraces, type TraceFormat } from './traces/load-traces.ts'
+export type { Quality, QualityIssue } from './traces/quality.ts'
+export type { SpanTraces } from './traces/span-traces.ts'
+export type { TraceSet } from './traces/trace-set.ts'
+export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { formatDuration, type Microseconds } from './units.ts'
 
 connectNotebook()

@@ -14,6 +14,9 @@ const TEXT_CELL_WIDTH = 60
 /** Characters of one cell in {@link tableHtml}. */
 const HTML_CELL_LENGTH = 400
 
+/** Longer cells of {@link tableHtml} may be broken into lines. */
+const LONGEST_LINE = 72
+
 const TABLE_STYLE =
   'border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;margin:0'
 
@@ -72,7 +75,9 @@ function htmlRow(row: readonly string[], numeric: readonly boolean[]): string {
 }
 
 function htmlCell(tag: string, text: string, numeric: boolean): string {
-  const style = `padding:2px 8px;text-align:${numeric ? 'right' : 'left'}`
+  const align = `text-align:${numeric ? 'right' : 'left'}`
+  const wrap = text.length > LONGEST_LINE ? '' : ';white-space:nowrap'
+  const style = `padding:2px 8px;${align}${wrap}`
   const name = tag.split(' ')[0]
   return `<${tag} style="${style}">${escapeHtml(shorten(text, HTML_CELL_LENGTH))}</${name}>`
 }

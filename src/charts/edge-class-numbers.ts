@@ -55,7 +55,7 @@ function nodeParts({ labels, from, to }: CategoryStructure): number[] {
   let parts = numbered(labels)
   for (let distinct = 0; new Set(parts).size > distinct; ) {
     distinct = new Set(parts).size
-    parts = sweep(order.toReversed(), parts, below)
+    parts = sweep(order.slice().reverse(), parts, below)
     parts = sweep(order, parts, above)
   }
   return parts

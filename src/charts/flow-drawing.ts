@@ -60,8 +60,6 @@ export const FONT_SIZES = { name: 12, where: 10, latency: 11 } as const
 
 const LONGEST_NAME = 34
 const PADDING = 16
-/** A large flow in which little changed is filled up with its slowest edges to so many nodes. */
-const ENOUGH_NODES = 24
 
 /** An edge before it has a place. */
 interface EdgeSketch {
@@ -72,11 +70,14 @@ interface EdgeSketch {
   readonly test: string
 }
 
-/** Lays out the flow of a category: at most `limit` nodes, those at changed edges first. */
+/**
+ * Lays out the flow of a category; of one with more than `limit` nodes only `keep`, those at the
+ * ends of changed edges first.
+ */
 export function flowDrawing(
   responseTime: ResponseTimeMutations,
   category: number,
-  limit: number,
+  { limit, keep }: { limit: number; keep: number },
 ): FlowDrawing {
   const { categories } = responseTime
   const { labels, from, to } = categories.structure(category)
@@ -84,12 +85,10 @@ export function flowDrawing(
   const classOf = edgeClassNumbers(categories.structure(category))
   const comparisonOf = (edge: number) => comparisons[classOf[edge] as number] as EdgeComparison
   const order = edgesByWeight(Array.from(from, (_, edge) => comparisonOf(edge)))
-  const flow = { size: labels.length, from, to }
-  const telling = order.filter((edge) => isChanged(comparisonOf(edge))).length
-  const part =
-    telling * 2 >= ENOUGH_NODES || flow.size <= limit
-      ? flowPart(flow, { order: order.slice(0, telling), limit })
-      : flowPart(flow, { order, limit: Math.min(limit, ENOUGH_NODES) })
+  const part = flowPart(
+    { size: labels.length, from, to },
+    { order, limit: labels.length > limit ? Math.min(limit, keep) : limit },
+  )
   const names = part.nodes.map((node) =>
     nodeName(categories, { category, node, longest: LONGEST_NAME }),
   )
@@ -179,13 +178,19 @@ function layoutOf(
 }
 
 function sketch(comparison: EdgeComparison, from: number, to: number): EdgeSketch {
-  const { beforeMeanUs, afterMeanUs } = comparison
-  const text = `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
+  const text = latencies(comparison)
   return { from, to, text, kind: kindOf(comparison), test: testWords(comparison) }
 }
 
 function gapSketch({ from, to, nodes }: FlowPart['gaps'][number]): EdgeSketch {
   return { from, to, text: `… ${counted(nodes, 'node')}`, kind: EDGE_KINDS.gap, test: '–' }
+}
+
+/** Means before → after. An edge into a join has none where the join never waited for it. */
+function latencies({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison): string {
+  const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
+  if (isUnknown && edge.intoJoin) return 'never waited for'
+  return `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
 }
 
 /** A mean latency; a dash for a period without a request. */

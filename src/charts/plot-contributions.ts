@@ -16,7 +16,10 @@ export interface ContributionsOptions {
 
 const WIDTH = 420
 const BAR = 22
-const KINDS = ['response-time mutation', 'structural mutation'] as const
+const LOOKS = [
+  { kind: 'response-time mutation', color: PALETTE.change },
+  { kind: 'structural mutation', color: PALETTE.after },
+]
 
 /**
  * Draws what each ranked mutation adds to the sum of all response times, as bars in the order of
@@ -118,6 +121,7 @@ function layers(rows: readonly Row[]): SpecPart[] {
     ticks: 8,
     title: 'contribution to the change, mutation by mutation',
   })
+  const looks = LOOKS.filter((look) => rows.some(({ kind }) => kind === look.kind))
   const y = {
     ...{ field: 'label', type: 'nominal', sort: null },
     axis: { title: null, labelLimit: 600, domain: false, ticks: false, labelPadding: 6 },
@@ -139,7 +143,7 @@ function layers(rows: readonly Row[]): SpecPart[] {
         ...{ x, y },
         color: {
           ...{ field: 'kind', type: 'nominal', legend: { title: null } },
-          scale: { domain: [...KINDS], range: [PALETTE.change, PALETTE.after] },
+          scale: { domain: looks.map((look) => look.kind), range: looks.map(({ color }) => color) },
         },
         tooltip: [
           { field: 'rank', type: 'quantitative', title: 'rank', format: 'd' },

@@ -12,12 +12,13 @@ import { counted, grouped } from './wording.ts'
 
 /** What {@link plotFlow} can be told. */
 export interface FlowChartOptions {
-  /**
-   * At most this many nodes. Of a larger flow the root and the ends of changed edges are drawn,
-   * those with the largest change first; where little changed, also those of the slowest edges.
-   * The chart says what it leaves out. Default 60.
-   */
+  /** Flows of up to this many nodes are drawn whole. Default 60. */
   readonly limit?: number
+  /**
+   * How many nodes of a larger flow to draw: the root and the ends of changed edges, those with
+   * the largest change first, then those of the slowest edges. Default 30.
+   */
+  readonly keep?: number
 }
 
 const X = { field: 'x', type: 'quantitative' } as const
@@ -32,7 +33,7 @@ const Y = { field: 'y', type: 'quantitative' } as const
  * @param category number of the category
  * @param options see {@link FlowChartOptions}
  * @throws RangeError when there is no such category
- * @throws OptionError for a limit below 1
+ * @throws OptionError for a limit or a number of nodes to keep below 1
  *
  * Source: Sambasivan 2013, §2.3 (request-flow graphs) and §4.3 (what marks a change).
  *
@@ -42,11 +43,12 @@ const Y = { field: 'y', type: 'quantitative' } as const
 export function plotFlow(
   responseTime: ResponseTimeMutations,
   category: number,
-  { limit = 60 }: FlowChartOptions = {},
+  { limit = 60, keep = 30 }: FlowChartOptions = {},
 ): Chart {
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of nodes, 1 or more')
+  if (!(keep >= 1)) throw new OptionError('keep', keep, 'a number of nodes, 1 or more')
   const { categories } = responseTime
-  const drawing = flowDrawing(responseTime, category, limit)
+  const drawing = flowDrawing(responseTime, category, { limit, keep })
   return framedChart(
     {
       title: `Flow of ${rootName(categories, category, 60)} (category ${category})`,
@@ -114,7 +116,11 @@ function lines({ edges, width, height }: FlowDrawing): SpecPart {
   )
   const looks = LOOKS.filter(({ kind }) => edges.some((edge) => edge.kind === kind))
   const domain = looks.map(({ kind }) => kind)
-  const styled = (range: unknown[]) => ({ ...KIND, scale: { domain, range }, legend: LEGEND })
+  const styled = (range: unknown[]) => ({
+    ...KIND,
+    scale: { type: 'ordinal', domain, range },
+    legend: LEGEND,
+  })
   return {
     data: { values },
     mark: {

@@ -104,7 +104,7 @@ function said({
     const name = period === BEFORE ? 'Before' : 'After'
     return curve.count === 0
       ? `${name}, no category has more than ${counted(large, 'request')}.`
-      : `${name}, ${Math.round(belowOne * curve.count)} of ${counted(curve.count, 'large category', 'large categories')} (${percent(belowOne)}) are below 1.`
+      : `${name}, C² is below 1 in ${Math.round(belowOne * curve.count)} of ${counted(curve.count, 'large category', 'large categories')} (${percent(belowOne)}).`
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Comparison } from '../comparison.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
+import { type LabelCount, labelDifference } from '../precursors/label-difference.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
 import { formatDuration } from '../units.ts'
 
@@ -46,7 +47,8 @@ function structuralLines({ categories }: Comparison, mutation: RankedMutation): 
       `   mean ${formatDuration(after.mean)}; no precursor: what these were before is not known`,
     ]
   }
-  return mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
+  const [likeliest] = mutation.precursors
+  const origins = mutation.precursors.slice(0, 3).map(({ category, weight, nsed }) => {
     const now = categories.responseTimeMoments(category, AFTER)
     const times = now.count > 0 ? now : categories.responseTimeMoments(category, BEFORE)
     return (
@@ -54,6 +56,20 @@ function structuralLines({ categories }: Comparison, mutation: RankedMutation): 
       `${formatDuration(times.mean)} → ${formatDuration(after.mean)}`
     )
   })
+  const { added, removed } = labelDifference(
+    categories.structure(likeliest?.category as number),
+    categories.structure(mutation.category),
+  )
+  return [...origins, ...labelLine('adds', added), ...labelLine('drops', removed)]
+}
+
+function labelLine(verb: string, labels: readonly LabelCount[]): string[] {
+  if (labels.length === 0) return []
+  const named = labels
+    .slice(0, 4)
+    .map(({ label, count }) => `${label}${count > 1 ? ` ×${count}` : ''}`)
+  const more = labels.length > named.length ? `, … (${labels.length} in all)` : ''
+  return [`   ${verb} ${named.join(', ')}${more}`]
 }
 
 function responseTimeLines({ categories, responseTime }: Comparison, category: number): string[] {

@@ -23,7 +23,7 @@ const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
  * except where they differ significantly: there each keeps its own, so that work which was
  * parallel and became sequential shows as a structural change.
  *
- * @param traces one trace set, or `{ before, after }`
+ * @param traces one trace set, or `[before, after]`
  * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
  * @param options.slackUs overlap that still counts as one after the other; default 1 µs
  * @throws FlowdeltaError when one period has spans and the other trace-point graphs
@@ -31,18 +31,19 @@ const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
  * Source: Sambasivan 2013, §2.3; flowdelta's own rule for span trees.
  *
  * @example
- * const flows = buildFlows({ before, after }, { concurrency: 'learned' })
+ * const flows = buildFlows([before, after], { concurrency: 'learned' })
  * flows.table().print()
  */
 export function buildFlows(
-  traces: TraceSet | Periods,
+  traces: TraceSet | readonly [before: TraceSet, after: TraceSet] | Periods,
   { concurrency = 'learned', slackUs = 1 }: Partial<FlowOptions> = {},
 ): FlowSet {
   if (!CONCURRENCIES.includes(concurrency)) {
     throw new OptionError('concurrency', concurrency, "'learned', 'observed' or 'none'")
   }
   if (!(slackUs >= 0)) throw new OptionError('slackUs', slackUs, 'a number of µs, 0 or more')
-  const periods = 'before' in traces ? [traces.before, traces.after] : [traces]
+  const periods =
+    'before' in traces ? [traces.before, traces.after] : ([traces].flat() as TraceSet[])
   const options = { concurrency, slackUs }
   if (periods.every((period): period is SpanTraces => period.kind === 'spans')) {
     return buildSpanFlows(periods, options)

@@ -39,16 +39,21 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
   return new FlowSet({ periods, labels, shapes, ids, ...columns }, options, new FlowReport())
 }
 
-/** Adds a period's shapes to those of all periods; gives the new number of each. */
+/**
+ * Adds the shapes that a period's traces have to those of all periods; gives the new number of
+ * each. Shapes of graphs that were left out, for a cycle say, are left out here too.
+ */
 function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTable): Uint32Array {
   const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
-  return Uint32Array.from({ length: traces.shapes.size }, (_, shape) => {
+  const numbers = new Uint32Array(traces.shapes.size)
+  for (const shape of new Set(traces.shapeOf)) {
     const relabelled = traces.shapes.labels(shape).map((label) => codes[label] as number)
     const from = traces.shapes.from(shape)
-    return shapes.intern(relabelled, relabelled.length, {
+    numbers[shape] = shapes.intern(relabelled, relabelled.length, {
       from,
       to: traces.shapes.to(shape),
       edgeCount: from.length,
     })
-  })
+  }
+  return numbers
 }

@@ -103,22 +103,27 @@ export class ResponseTimeMutations {
     })
   }
 
-  /** One row an edge class of a category, changed ones first. */
+  /** One row an edge class of a category: changed ones first, the largest shift of means first. */
   edgeTable(category: number): StageTable {
+    const changed = ({ test }: EdgeComparison) => test?.rejected ?? false
+    const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
     const edges = [...this.edges(category)].sort(
-      (a, b) => Number(b.test?.rejected ?? false) - Number(a.test?.rejected ?? false),
+      (a, b) =>
+        Number(changed(b)) - Number(changed(a)) ||
+        (Math.abs(shiftUs(b)) || 0) - (Math.abs(shiftUs(a)) || 0),
     )
     return stageTable({
       from: edges.map(({ edge }) => edge.from),
       to: edges.map(({ edge }) => edge.to),
       occurrence: edges.map(({ edge }) => edge.occurrence),
-      onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
+      changed: edges.map(changed),
       beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
       afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
+      shiftUs: edges.map(shiftUs),
       statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
       p: edges.map(({ test }) => test?.p ?? Number.NaN),
       tested: edges.map(({ test }) => test?.testable ?? false),
-      changed: edges.map(({ test }) => test?.rejected ?? false),
+      onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
     })
   }
 }

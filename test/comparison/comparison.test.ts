@@ -24,7 +24,14 @@ const after = makeGraphs(
   'after',
 )
 
-const STAGES = ['flows', 'categories', 'responseTime', 'structural', 'precursors', 'ranking'] as const
+const STAGES = [
+  'flows',
+  'categories',
+  'responseTime',
+  'structural',
+  'precursors',
+  'ranking',
+] as const
 
 describe('compare', () => {
   test('finds, matches and ranks what changed', () => {
@@ -75,10 +82,16 @@ describe('compare', () => {
 
   test.each<[Partial<ComparisonOptions>, string]>([
     [{ alpha: 1 }, 'Option alpha is 1. Give a level between 0 and 1.'],
-    [{ correction: 'bonferroni' as 'bh' }, "Option correction is \"bonferroni\". Give 'none' or 'bh'."],
+    [
+      { correction: 'bonferroni' as 'bh' },
+      "Option correction is \"bonferroni\". Give 'none' or 'bh'.",
+    ],
     [{ smPThreshold: -1 }, 'Option smPThreshold is -1. Give a number of requests, 0 or more.'],
     [{ counts: 'relative' as 'raw' }, "Option counts is \"relative\". Give 'raw' or 'scaled'."],
-    [{ editTokens: 'words' as 'edges' }, "Option editTokens is \"words\". Give 'preorder' or 'edges'."],
+    [
+      { editTokens: 'words' as 'edges' },
+      "Option editTokens is \"words\". Give 'preorder' or 'edges'.",
+    ],
   ])('refuses %o', (options, text) => {
     expect(() => compare(before, after, options).ranking).toThrow(text)
   })
@@ -131,14 +144,17 @@ describe('with', () => {
     expect(comparison.ranking).toBe(ranking)
   })
 
-  test.each([0, 10, 59, 60, 100])('smPThreshold %d gives what a fresh comparison gives', (value) => {
-    const slid = compare(before, after).with({ smPThreshold: 200 }).with({ smPThreshold: value })
-    const fresh = compare(before, after, { smPThreshold: value })
-    expect(slid.options).toEqual(fresh.options)
-    expect(slid.ranking.mutations).toEqual(fresh.ranking.mutations)
-    expect(slid.structural.table().objects()).toEqual(fresh.structural.table().objects())
-    expect(slid.precursors.table().objects()).toEqual(fresh.precursors.table().objects())
-  })
+  test.each([0, 10, 59, 60, 100])(
+    'smPThreshold %d gives what a fresh comparison gives',
+    (value) => {
+      const slid = compare(before, after).with({ smPThreshold: 200 }).with({ smPThreshold: value })
+      const fresh = compare(before, after, { smPThreshold: value })
+      expect(slid.options).toEqual(fresh.options)
+      expect(slid.ranking.mutations).toEqual(fresh.ranking.mutations)
+      expect(slid.structural.table().objects()).toEqual(fresh.structural.table().objects())
+      expect(slid.precursors.table().objects()).toEqual(fresh.precursors.table().objects())
+    },
+  )
 })
 
 describe('rankMutations', () => {

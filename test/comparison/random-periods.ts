@@ -42,7 +42,12 @@ function requests(
 export const randomPeriods: fc.Arbitrary<RandomPeriods> = fc
   .record({
     groups: fc.array(
-      fc.record({ form, before: fc.nat(25), after: fc.nat(25), slowdown: fc.constantFrom(1, 1, 2) }),
+      fc.record({
+        form,
+        before: fc.nat(25),
+        after: fc.nat(25),
+        slowdown: fc.constantFrom(1, 1, 2),
+      }),
       { minLength: 1, maxLength: 5 },
     ),
     smPThreshold: fc.nat(10),

@@ -91,7 +91,12 @@ describe('response-time mutations', () => {
     expect(
       responseTime
         .edges(0)
-        .map(({ edge, onCriticalPath, test }) => [edge.from, edge.to, onCriticalPath, test?.rejected]),
+        .map(({ edge, onCriticalPath, test }) => [
+          edge.from,
+          edge.to,
+          onCriticalPath,
+          test?.rejected,
+        ]),
     ).toEqual([
       ['CALL', 'LEFT', true, true],
       ['CALL', 'RIGHT', false, undefined],
@@ -167,10 +172,10 @@ describe('precursors', () => {
   })
 
   test('with requests after count with their mean after', () => {
-    const { ranking } = compared(
-      chains(HIT, around(100, 100)),
-      [...chains(HIT, around(300, 4)), ...chains(MISS, around(1000, 60))],
-    )
+    const { ranking } = compared(chains(HIT, around(100, 100)), [
+      ...chains(HIT, around(300, 4)),
+      ...chains(MISS, around(1000, 60)),
+    ])
     expect(ranking.mutations[0]?.contributionUs).toBeCloseTo(60 * 700, 6)
   })
 

@@ -12,8 +12,8 @@ test('cells and column names are escaped', () => {
 
 test('numbers are aligned right, words left', () => {
   const html = tableHtml(table({ service: ['cart'], requests: [12] }))
-  expect(html).toContain('<td style="padding:2px 8px;text-align:left">cart</td>')
-  expect(html).toContain('<td style="padding:2px 8px;text-align:right">12</td>')
+  expect(html).toContain('<td style="padding:2px 8px;text-align:left;white-space:nowrap">cart</td>')
+  expect(html).toContain('<td style="padding:2px 8px;text-align:right;white-space:nowrap">12</td>')
   expect(html).toContain('title="1 row, 2 columns"')
 })
 

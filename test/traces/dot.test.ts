@@ -56,6 +56,14 @@ describe('a graph in Spectroscope’s DOT', () => {
     expect(graphOf(traces)).toMatchObject({ startUs: 0.01, responseTimeUs: 4500 })
   })
 
+  test.each(['7', '007', '0', '1.5', '10.', '1e5', '-3', '12345678901234567890', 'GET_7', 'größe'])(
+    'may be called %s',
+    async (id) => {
+      const traces = await readDot(`# ${id} R: 4 usecs RT: 1 usecs\ndigraph G { a [label=A] }`)
+      expect(traces.ids).toEqual([id])
+    },
+  )
+
   test('begins with the first node that nothing leads to', async () => {
     const traces = await readStatements(`
       b [label=B, size=2]
@@ -113,8 +121,8 @@ describe('latencies', () => {
     ['"R: +7 us"', 7],
     ['"12.25"', 12.25],
     ['12.25', 12.25],
-    ['"R: 123456789012.345678 us"', 123456789012.345678],
-    ['"R: 0.1234567890123456789 us"', 0.1234567890123456789],
+    ['"R: 123456789012.345678 us"', 123456789012.34567],
+    ['"R: 0.1234567890123456789 us"', 0.12345678901234568],
   ])('%s is %d µs', async (label, expected) => {
     expect(await latencyOf(label)).toBe(expected)
   })
@@ -145,7 +153,7 @@ describe('any way of writing it', () => {
     ],
     [
       'comments',
-      '# } first\na [label=A] // } second\nb [label=B]\n// third\nc [label=C]\na->b [label=1] # fourth\nb->c [label=2]',
+      '# } first\na [label=A] /* } \n */ // } second\nb [label=B]\n// third\nc [label=C]\na->b [label=1] # fourth\nb->c [label=2]',
     ],
     [
       'defaults and graph attributes',
@@ -194,7 +202,7 @@ describe('any way of writing it', () => {
   )
 
   test('no blank line, or several, or comments between graphs', async () => {
-    const text = `${smallGraph('1')}${smallGraph('2')}\n\n\n# a comment\n${smallGraph('3')}# end\n`
+    const text = `${smallGraph('1')}${smallGraph('2')}\n\n\n# a comment\n${smallGraph('3')}# end\n/* the\nend */\n`
     const traces = await readDot(text)
     expect(traces.ids).toEqual(['1', '2', '3'])
     expect(traces.quality().issues).toEqual([])

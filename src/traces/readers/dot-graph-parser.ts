@@ -38,6 +38,9 @@ export class DotGraphParser {
   /** Bytes of the last declared node's id. */
   #idLength = 0
 
+  /** Line on which the last statement begins. */
+  #statementLine = 0
+
   constructor(scanner: DotScanner) {
     this.#scanner = scanner
   }
@@ -107,6 +110,7 @@ export class DotGraphParser {
 
   #statement(): void {
     const scanner = this.#scanner
+    this.#statementLine = scanner.line
     scanner.name()
     const { tokenStart, tokenEnd } = scanner
     const next = scanner.skipBlanks()
@@ -141,7 +145,7 @@ export class DotGraphParser {
   #nodeStatement(node: number): void {
     const scanner = this.#scanner
     if (this.labels[node] !== UNDECLARED) {
-      throw this.#problem('duplicate-node', `Node ${this.#idText(node)} is declared twice`)
+      throw this.#statementProblem('duplicate-node', `Node ${this.#idText(node)} is declared twice`)
     }
     if (scanner.enterAttributes()) {
       while (scanner.nextAttribute()) {
@@ -156,7 +160,7 @@ export class DotGraphParser {
       }
     }
     if (this.labels[node] === UNDECLARED) {
-      throw this.#problem('missing-label', `Node ${this.#idText(node)} has no label`)
+      throw this.#statementProblem('missing-label', `Node ${this.#idText(node)} has no label`)
     }
   }
 
@@ -175,7 +179,7 @@ export class DotGraphParser {
       scanner.skipBlanks()
     }
     const latencyUs = this.#edgeLatency()
-    if (!(latencyUs >= 0))
+    if (!(latencyUs >= 0 && latencyUs < Number.POSITIVE_INFINITY))
       throw this.#latencyProblem(this.from[firstEdge] as number, from, latencyUs)
     this.latencyUs.fill(latencyUs, firstEdge, this.edgeCount)
   }
@@ -204,7 +208,7 @@ export class DotGraphParser {
     const scanner = this.#scanner
     const label = this.#labelBytes.intern(scanner.source, [start, end], hash)
     if (label === this.labelTexts.length) {
-      const parts = scanner.text(start, end).split('\\n')
+      const parts = scanner.lines(start, end)
       this.labelTexts.push(parts.filter((part) => part !== '').join(' '))
     }
     return label
@@ -248,11 +252,17 @@ export class DotGraphParser {
     return new DotProblem(code, this.#scanner.line, message)
   }
 
+  #statementProblem(code: string, message: string): DotProblem {
+    return new DotProblem(code, this.#statementLine, message)
+  }
+
   #latencyProblem(from: number, to: number, latencyUs: number): DotProblem {
     const edge = `Edge ${this.#idText(from)} -> ${this.#idText(to)}`
-    return Number.isNaN(latencyUs)
-      ? this.#problem('missing-latency', `${edge} has no latency`)
-      : this.#problem('negative-latency', `${edge} has latency ${latencyUs} µs`)
+    if (Number.isNaN(latencyUs)) {
+      return this.#statementProblem('missing-latency', `${edge} has no latency`)
+    }
+    const code = latencyUs < 0 ? 'negative-latency' : 'infinite-latency'
+    return this.#statementProblem(code, `${edge} has latency ${latencyUs} µs`)
   }
 
   #growEdges(): void {

@@ -48,7 +48,7 @@ export class DotHeaderReader {
     for (; at < end && (source[at] as number) > SPACE; at++)
       id = id * 10 + (source[at] as number) - 48
     const idText =
-      decimal.read(source, idStart, at) && decimal.end === at && source[idStart] !== 48
+      decimal.read(source, idStart, at) && decimal.value === id && source[idStart] !== 48
         ? String(id)
         : DECODER.decode(source.subarray(idStart, at))
     at = this.#skipSpace(source, at, end)
@@ -67,7 +67,8 @@ export class DotHeaderReader {
     const [, id, responseTime, arrival = '0'] = found ?? []
     const responseTimeUs = Number(responseTime)
     const startUs = Number(arrival)
-    if (id === undefined || !(responseTimeUs >= 0) || !Number.isFinite(startUs)) return null
+    if (id === undefined || !(responseTimeUs >= 0)) return null
+    if (!Number.isFinite(responseTimeUs) || !Number.isFinite(startUs)) return null
     return { id, responseTimeUs, startUs }
   }
 

@@ -148,6 +148,12 @@ export class DotScanner {
     return text.includes('\\') ? text.replace(/\\(["\\])/g, '$1') : text
   }
 
+  /** A range of the source as the lines that a literal `\\n` cuts it into. */
+  lines(start: number, end: number): string[] {
+    const text = this.#decoder.decode(this.source.subarray(start, end))
+    return text.replace(/\\(["\\n])/g, (_, kept) => (kept === 'n' ? '\n' : kept)).split('\n')
+  }
+
   /** The first number in the last token (`R: 4.38 us` is 4.38); `NaN` where there is none. */
   tokenNumber(): number {
     const { source, tokenEnd } = this
@@ -180,11 +186,12 @@ export class DotScanner {
   }
 
   unexpected(expected: string): DotProblem {
-    const found = this.#decoder.decode(this.source.subarray(this.position, this.position + 20))
+    const end = Math.min(this.position + 20, this.limit)
+    const found = this.#decoder.decode(this.source.subarray(this.position, end))
     return new DotProblem(
       'malformed-graph',
       this.line,
-      `Found ${JSON.stringify(found.split('\n')[0])} where ${expected} should be`,
+      `Found ${JSON.stringify(/^[^\n]?[^\n}]*/.exec(found)?.[0])} where ${expected} should be`,
     )
   }
 

@@ -3,7 +3,13 @@ import { DotHeaderReader, headerId } from './dot-header.ts'
 import { DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
+const HEADER_START = /^[ \t]*#[^\n]*\bR:/m
 const NEXT_HEADER = /\n[ \t]*#[^\n]*\bR:/
+/** Space and comments. Each alternative ends where the next begins, or long lines take for ever. */
+const NOTHING = /^\s*(?:(?:#|\/\/)[^\n]*(?:\n\s*|$)|\/\*[\s\S]*?\*\/\s*)*$/
+/** A closing brace, or what may hold one that closes nothing: a string or a comment. */
+const BRACE_OR_SKIPPED =
+  /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|$)|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\}/g
 const DECODER = new TextDecoder()
 /** One character a byte, so that places in the text are places in the bytes. */
 const BYTE_DECODER = new TextDecoder('latin1')
@@ -69,8 +75,9 @@ class DotRun {
     this.#readGraphs(true)
     const rest = this.#text(this.#start, this.#end)
     const id = headerId(rest)
-    if (id === undefined && /^\s*(#[^\n]*\s*)*$/.test(rest)) return
-    const { line } = this.#scanner
+    if (id === undefined && NOTHING.test(rest) && !HEADER_START.test(rest)) return
+    const blankLines = (/^\s*/.exec(rest)?.[0] ?? '').split('\n').length - 1
+    const line = this.#scanner.line + blankLines
     this.#note(
       new DotProblem('truncated-graph', line, 'The file ends in the middle of a graph'),
       id,
@@ -142,14 +149,16 @@ class DotRun {
   }
 
   /**
-   * Leaves the graph that begins at `#start` out: goes on at the next header, or behind the brace
-   * that closes the graph. Gives `false` where neither is among the bytes yet.
+   * Leaves the graph that begins at `#start` out: goes on behind the brace that closes it, or at
+   * the next header if that comes first. Gives `false` where neither is among the bytes yet: where
+   * a file happens to be cut into chunks must not matter.
    */
   #skipGraph(line: number, problem: DotProblem, final: boolean): boolean {
     const text = BYTE_DECODER.decode(this.#buffer.subarray(this.#start, this.#end))
     const opened = text.indexOf('{') + 1
-    const next = text.slice(opened).search(NEXT_HEADER)
-    const close = text.indexOf('}', this.#scanner.position - this.#start)
+    const close = closingBrace(text, this.#scanner.position - this.#start)
+    const inside = close < 0 ? text : text.slice(0, close)
+    const next = inside.slice(opened).search(NEXT_HEADER)
     if (next < 0 && close < 0 && !final) return false
     const end = next >= 0 ? opened + next + 1 : close >= 0 ? close + 1 : text.length
     const skipped = text.slice(0, end)
@@ -174,4 +183,14 @@ class DotRun {
       NEXT_STEP,
     )
   }
+}
+
+/** Where the brace that closes a graph stands, from `start` on; -1 where there is none. */
+function closingBrace(text: string, start: number): number {
+  BRACE_OR_SKIPPED.lastIndex = start
+  for (let found = BRACE_OR_SKIPPED.exec(text); found !== null; ) {
+    if (found[0] === '}') return found.index
+    found = BRACE_OR_SKIPPED.exec(text)
+  }
+  return -1
 }

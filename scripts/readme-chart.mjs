@@ -1,0 +1,13 @@
+// npm run docs: draws the chart that the README shows, from the recorded case it tells of.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuild, ensureDependencies, ROOT } from './setup.mjs'
+
+await ensureDependencies()
+await ensureBuild()
+const { compare, loadTraces, plotContributions } = await import('../dist/index.js')
+const folder = join(ROOT, 'datasets', 'storage-service', 'delay-1ms')
+const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
+const after = await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' })
+const chart = plotContributions(compare(before, after).ranking, { limit: 8 })
+writeFileSync(join(ROOT, 'docs', 'contributions.svg'), `${chart.svg()}\n`)

@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import Ajv2020 from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const RMW = `${ROOT}datasets/storage-service/rmw`
+const PERIODS = ['--before', `${RMW}/before.jsonl.gz`, '--after', `${RMW}/after.jsonl.gz`]
+
+interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the built command line. */
+function flowdelta(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [`${ROOT}dist/cli.js`, ...args],
+      { maxBuffer: 1 << 26 },
+      (problem, out, err) => {
+        resolve({ code: problem === null ? 0 : Number(problem.code), out, err })
+      },
+    )
+  })
+}
+
+describe('flowdelta compare', () => {
+  test('--json prints a document that its schema describes', async () => {
+    const { code, out } = await flowdelta('compare', ...PERIODS, '--json')
+    expect(code).toBe(0)
+    const document = JSON.parse(out)
+    const schema = JSON.parse(readFileSync(`${ROOT}src/cli/comparison.schema.json`, 'utf8'))
+    const validate = new Ajv2020.default({ allErrors: true }).compile(schema)
+    validate(document)
+    expect(validate.errors).toBeNull()
+    expect(document).toMatchObject({
+      schema: 'flowdelta.comparison/1',
+      parameters: {
+        smPThreshold: 50,
+        alpha: 0.05,
+        alternative: 'two-sided',
+        correction: 'none',
+        oneToN: true,
+        concurrency: 'learned',
+        omitHosts: false,
+      },
+      requests: { before: 5000, after: 5000 },
+    })
+    expect(document.truncated).toBeUndefined()
+    expect(document.mutations[0]).toMatchObject({ rank: 1, kind: 'structural' })
+    expect(document.mutations[0].exemplars.after).toHaveLength(3)
+  })
+
+  test('options reach the comparison', async () => {
+    const options = ['--sm-p-threshold', '10', '--alpha', '0.01', '--alternative', 'slower']
+    const more = [
+      '--correction',
+      'bh',
+      '--no-one-to-n',
+      '--omit-hosts',
+      '--concurrency',
+      'observed',
+    ]
+    const { out } = await flowdelta('compare', ...PERIODS, ...options, ...more, '--json')
+    expect(JSON.parse(out).parameters).toEqual({
+      smPThreshold: 10,
+      alpha: 0.01,
+      alternative: 'slower',
+      correction: 'bh',
+      oneToN: false,
+      concurrency: 'observed',
+      omitHosts: true,
+      editTokens: 'preorder',
+      counts: 'raw',
+    })
+  })
+
+  test('--limit cuts categories and mutations, and says how many there are', async () => {
+    const { out } = await flowdelta('compare', ...PERIODS, '--json', '--limit', '2')
+    const { categories, mutations, truncated } = JSON.parse(out)
+    expect([categories.length, mutations.length]).toEqual([2, 2])
+    expect(truncated.categories).toBeGreaterThan(2)
+    expect(truncated.mutations).toBeGreaterThan(2)
+  })
+
+  test('without --json it prints text that names what the mutation does more', async () => {
+    const { code, out } = await flowdelta('compare', ...PERIODS, '--limit', '1')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^5000 requests before, 5000 after, in \d+ categories\n/)
+    expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
+    expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
+    expect(out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
+  })
+})
+
+describe('wrong usage ends with exit code 2 and says what to do', () => {
+  test('a file that is not there', async () => {
+    const { code, out, err } = await flowdelta('compare', '--before', 'no-such', '--after', 'x')
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain('no-such')
+  })
+
+  test('a file in no known format', async () => {
+    const other = fileURLToPath(import.meta.url)
+    const { code, err } = await flowdelta('compare', '--before', other, '--after', other)
+    expect(code).toBe(2)
+    expect(err).toContain('compare.test.ts')
+  })
+
+  test.each([
+    [['--sm-p-threshold', 'many'], "'many' is invalid"],
+    [['--alpha', '2'], "'2' is invalid"],
+    [['--alternative', 'better'], "'better' is invalid"],
+    [['--limit', '0'], "'0' is invalid"],
+    [['--threshold', '5'], "unknown option '--threshold'"],
+  ])('%j', async (options, message) => {
+    const { code, err } = await flowdelta('compare', ...PERIODS, ...options)
+    expect(code).toBe(2)
+    expect(err).toContain(message)
+  })
+
+  test('a missing period', async () => {
+    const { code, err } = await flowdelta('compare', '--before', PERIODS[1] as string)
+    expect(code).toBe(2)
+    expect(err).toContain("required option '--after <file...>' not specified")
+  })
+})
