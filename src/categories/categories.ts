@@ -5,6 +5,7 @@ import { type Moments, moments } from '../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'
 import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
 import type { StructureCatalog } from './structure-catalog.ts'
+import type { StructureOutline } from './structure-outline.ts'
 
 /** What requests were categorized with. */
 export interface CategoryOptions {
@@ -61,6 +62,16 @@ export class Categories {
   /** The structure of a category; worked out when first asked for. */
   structure(category: number): CategoryStructure {
     return this.#catalog.structure(category)
+  }
+
+  /** What it takes to compare a category's structure with others; cheaper than `structure`. */
+  outline(category: number): StructureOutline {
+    return this.#catalog.outline(category)
+  }
+
+  /** How many different node labels there are; `outline` numbers them from 0. */
+  get labelCount(): number {
+    return this.#catalog.labelCount
   }
 
   /** Label of the node that a category's flows begin with. */

@@ -1,7 +1,4 @@
-import { neighboursOf, type ShapeGraph } from '../traces/shape-graph.ts'
-import type { ShapeTable } from '../traces/shape-table.ts'
-import type { ColouredShape } from './structure-colours.ts'
-import { structureHashes } from './structure-hashes.ts'
+import type { StructureOutline } from './structure-outline.ts'
 
 /** Edges that play the same part: usually one, more where branches are identical. */
 export interface EdgeClass {
@@ -15,16 +12,10 @@ export interface EdgeClass {
 }
 
 /** The structure that all requests of a category share. */
-export interface CategoryStructure {
-  /** The shape it is shown by; node and edge numbers are those of this shape. */
-  readonly shape: number
+export interface CategoryStructure extends StructureOutline {
   /** Label of each node, hosts omitted if so chosen. */
   readonly labels: readonly string[]
   readonly root: string
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-  /** Every node once, depth first, children by label and then by structure. */
-  readonly preorder: readonly number[]
   readonly edgeClasses: readonly EdgeClass[]
   /** Number of each edge's class in `edgeClasses`. */
   readonly classOf: Uint32Array
@@ -35,14 +26,13 @@ export interface CategoryStructure {
 /** More colours than there ever are. */
 const COLOURS = 2 ** 26
 
-/** Describes the structure of a category by one of its shapes, whose nodes are coloured. */
+/** Describes the structure of a category, given the colours of its nodes and their labels. */
 export function describeStructure(
-  { shape, colours }: ColouredShape,
-  { shapes, graph, labels }: { shapes: ShapeTable; graph: ShapeGraph; labels: readonly string[] },
+  outline: StructureOutline,
+  colours: Uint32Array,
+  labels: readonly string[],
 ): CategoryStructure {
-  const from = shapes.from(shape).slice()
-  const to = shapes.to(shape).slice()
-  const preorder = depthFirst(graph, { labels, hashes: structureHashes(graph, labels) })
+  const { from, to, preorder } = outline
   const rank = new Uint32Array(labels.length)
   preorder.forEach((node, at) => {
     rank[node] = at
@@ -61,7 +51,8 @@ export function describeStructure(
     firstEdges.push(edge)
   }
   return {
-    ...{ shape, labels, from, to, preorder, classNumbers },
+    ...outline,
+    ...{ labels, classNumbers },
     root: labels[0] as string,
     edgeClasses: describeClasses(firstEdges, { labels, from, to }),
     classOf: Uint32Array.from(keys, (key) => classNumbers.get(key) as number),
@@ -75,30 +66,6 @@ export function edgeKeys(colours: Uint32Array, from: Uint32Array, to: Uint32Arra
     (source, edge) =>
       (colours[source] as number) * COLOURS + (colours[to[edge] as number] as number),
   )
-}
-
-/** Every node once, depth first; siblings by label, then by the part they play. */
-function depthFirst(
-  { below, above }: ShapeGraph,
-  { labels, hashes }: { labels: readonly string[]; hashes: Float64Array },
-): number[] {
-  const byPart = (a: number, b: number) =>
-    compareText(labels[a] as string, labels[b] as string) ||
-    (hashes[a] as number) - (hashes[b] as number)
-  const entered = new Uint8Array(labels.length)
-  const preorder: number[] = []
-  const roots = labels
-    .map((_, node) => node)
-    .filter((node) => neighboursOf(above, node).length === 0)
-  const pending = roots.sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : byPart(a, b))).reverse()
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (entered[node] === 1) continue
-    entered[node] = 1
-    preorder.push(node)
-    const next = Array.from(neighboursOf(below, node)).filter((child) => entered[child] === 0)
-    pending.push(...next.sort(byPart).reverse())
-  }
-  return preorder
 }
 
 function describeClasses(
@@ -117,9 +84,4 @@ function describeClasses(
     const intoJoin = (entries[to[edge] as number] as number) > 1
     return { from: source, to: target, occurrence, intoJoin }
   })
-}
-
-/** By UTF-16 code units: the same on every machine, whatever its language. */
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,7 +1,9 @@
 import { ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
+import { type LabelOrder, labelOrder } from './label-order.ts'
 import type { StructureColours } from './structure-colours.ts'
+import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
 /** What the catalog is about. */
 export interface CatalogContents {
@@ -19,11 +21,14 @@ export interface CatalogContents {
 export class StructureCatalog {
   readonly #contents: CatalogContents
   readonly #graph = new ShapeGraph()
+  readonly #labelOrder: LabelOrder
+  readonly #outlines: StructureOutline[] = []
   readonly #structures: CategoryStructure[] = []
   readonly #classOfEdges: Uint32Array[] = []
 
   constructor(contents: CatalogContents) {
     this.#contents = contents
+    this.#labelOrder = labelOrder(contents.labelTexts)
   }
 
   get size(): number {
@@ -42,17 +47,40 @@ export class StructureCatalog {
 
   /** Label of the root of a category's flows. */
   root(category: number): string {
-    return this.#labelText(this.#contents.shapes.labels(this.shape(category))[0] as number)
+    const { shapes, labelOf, labelTexts } = this.#contents
+    const label = shapes.labels(this.shape(category))[0] as number
+    return labelTexts[labelOf[label] as number] as string
+  }
+
+  /** How many different labels there are. */
+  get labelCount(): number {
+    return this.#contents.labelTexts.length
+  }
+
+  outline(category: number): StructureOutline {
+    const shape = this.shape(category)
+    const known = this.#outlines[category]
+    if (known !== undefined) return known
+    const { shapes, labelOf } = this.#contents
+    const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
+    const graph = this.#graph.load(shapes, shape)
+    const outline = {
+      ...{ shape, labelCodes },
+      from: shapes.from(shape).slice(),
+      to: shapes.to(shape).slice(),
+      preorder: depthFirst(graph, labelCodes, this.#labelOrder),
+    }
+    this.#outlines[category] = outline
+    return outline
   }
 
   structure(category: number): CategoryStructure {
-    const shape = this.shape(category)
+    const outline = this.outline(category)
     const known = this.#structures[category]
     if (known !== undefined) return known
-    const { shapes, colours } = this.#contents
-    const labels = Array.from(shapes.labels(shape), (label) => this.#labelText(label))
-    const graph = this.#graph.load(shapes, shape)
-    const structure = describeStructure(colours.colour(shape), { shapes, graph, labels })
+    const { colours, labelTexts } = this.#contents
+    const labels = Array.from(outline.labelCodes, (code) => labelTexts[code] as string)
+    const structure = describeStructure(outline, colours.colour(outline.shape).colours, labels)
     this.#structures[category] = structure
     return structure
   }
@@ -67,9 +95,5 @@ export class StructureCatalog {
     const classes = Uint32Array.from(keys, (key) => classNumbers.get(key) as number)
     this.#classOfEdges[shape] = classes
     return classes
-  }
-
-  #labelText(label: number): string {
-    return this.#contents.labelTexts[this.#contents.labelOf[label] as number] as string
   }
 }

@@ -6,13 +6,15 @@ import type { Neighbours, ShapeGraph } from '../traces/shape-graph.ts'
  * leads to it. Unlike colours, hashes do not depend on which requests came first, so they can
  * order siblings with equal labels the same way in every run. They may collide; only order
  * depends on them.
+ *
+ * @param labelHashes a hash of each node's label
  */
 export function structureHashes(
   { nodes, order, acyclic, below, above }: ShapeGraph,
-  labels: readonly string[],
+  labelHashes: Float64Array,
 ): Float64Array {
   if (!acyclic) throw new InternalError('a flow has a cycle')
-  const hashes = Float64Array.from(labels, hashText)
+  const hashes = labelHashes.map(mix)
   let before = 0
   for (let found = new Set(hashes).size; found > before; found = new Set(hashes).size) {
     before = found
@@ -29,12 +31,6 @@ function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighb
     sum = (sum + mix(hashes[nodes[entry] as number] as number)) % 2 ** 52
   }
   hashes[node] = mix((hashes[node] as number) + mix(sum))
-}
-
-function hashText(text: string): number {
-  let hash = 17
-  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) % 2 ** 47
-  return mix(hash)
 }
 
 /** Scrambles a non-negative number into an integer below 2⁵². */

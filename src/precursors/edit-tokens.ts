@@ -1,5 +1,4 @@
-import type { CategoryStructure } from '../categories/category-structure.ts'
-import type { Dictionary } from '../traces/dictionary.ts'
+import type { StructureOutline } from '../categories/structure-outline.ts'
 
 /**
  * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
@@ -7,67 +6,55 @@ import type { Dictionary } from '../traces/dictionary.ts'
  */
 export type EditTokens = 'preorder' | 'edges'
 
-/** The tokens of a structure; equal tokens in two structures get equal numbers. */
-export function editTokens(
-  structure: CategoryStructure,
-  kind: EditTokens,
-  dictionary: Dictionary,
-): Uint32Array {
-  return kind === 'edges' ? edgeTokens(structure, dictionary) : nodeTokens(structure, dictionary)
-}
+/** The root has no edge into it. */
+const NO_NODE = -1
 
 /**
- * Labels depth first. Where a join is reached again, a token that says so instead: without it, a
- * shared join and a private one read the same.
+ * The tokens of a structure, from 0 to twice the number of labels less one. A node's token is
+ * twice its label's number; with `'preorder'`, one more where a join is reached again: without
+ * that, a shared join and a private one would read the same.
  */
-function nodeTokens(structure: CategoryStructure, dictionary: Dictionary): Uint32Array {
-  const { labels } = structure
-  const tokens: number[] = []
-  const entered = new Uint8Array(labels.length)
-  for (const { node } of walkEdges(structure)) {
-    const again = entered[node] === 1 ? 'again ' : 'node '
-    entered[node] = 1
-    tokens.push(dictionary.code(again + labels[node]))
-  }
-  return Uint32Array.from(tokens)
+export function editTokens(outline: StructureOutline, kind: EditTokens): Uint32Array {
+  const { labelCodes, from } = outline
+  const label = (node: number) => 2 * (labelCodes[node] as number)
+  const tokens = new Uint32Array(labelCodes.length + 2 * from.length)
+  let count = 0
+  walkEdges(outline, (node, caller, again) => {
+    if (kind === 'preorder') tokens[count++] = label(node) + (again ? 1 : 0)
+    else if (caller !== NO_NODE) {
+      tokens[count++] = label(caller)
+      tokens[count++] = label(node)
+    }
+  })
+  return tokens.slice(0, count)
 }
 
-function edgeTokens(structure: CategoryStructure, dictionary: Dictionary): Uint32Array {
-  const { labels } = structure
-  const tokens: number[] = []
-  for (const { node, from } of walkEdges(structure)) {
-    if (from === null) continue
-    tokens.push(dictionary.code(`node ${labels[from]}`), dictionary.code(`node ${labels[node]}`))
-  }
-  return Uint32Array.from(tokens)
-}
-
-/** Every edge once, depth first in canonical order; roots come with no edge. */
-function* walkEdges({
-  labels,
-  from,
-  to,
-  preorder,
-}: CategoryStructure): Generator<{ node: number; from: number | null }> {
-  const rank = new Uint32Array(labels.length)
+/** Visits every edge once, depth first in canonical order; roots come without a caller. */
+function walkEdges(
+  { labelCodes, from, to, preorder }: StructureOutline,
+  visit: (node: number, caller: number, again: boolean) => void,
+): void {
+  const rank = new Uint32Array(labelCodes.length)
   preorder.forEach((node, at) => {
     rank[node] = at
   })
-  const below: number[][] = labels.map(() => [])
-  const hasEntry = new Uint8Array(labels.length)
-  from.forEach((source, edge) => {
-    below[source]?.push(to[edge] as number)
+  const below: number[][] = Array.from(labelCodes, () => [])
+  const hasEntry = new Uint8Array(labelCodes.length)
+  for (let edge = 0; edge < from.length; edge++) {
+    below[from[edge] as number]?.push(to[edge] as number)
     hasEntry[to[edge] as number] = 1
-  })
-  const last = (a: number, b: number) => (rank[b] as number) - (rank[a] as number)
-  const roots = preorder.filter((node) => hasEntry[node] === 0)
-  const pending = roots.reverse().map((node) => ({ node, from: null as number | null }))
-  const entered = new Uint8Array(labels.length)
-  for (let step = pending.pop(); step !== undefined; step = pending.pop()) {
-    yield step
-    if (entered[step.node] === 1) continue
-    entered[step.node] = 1
-    const source = step.node
-    for (const node of (below[source] as number[]).sort(last)) pending.push({ node, from: source })
+  }
+  const lastFirst = (a: number, b: number) => (rank[b] as number) - (rank[a] as number)
+  const nodes = preorder.filter((node) => hasEntry[node] === 0).reverse()
+  const callers = nodes.map(() => NO_NODE)
+  const entered = new Uint8Array(labelCodes.length)
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    visit(node, callers.pop() as number, entered[node] === 1)
+    if (entered[node] === 1) continue
+    entered[node] = 1
+    for (const next of (below[node] as number[]).sort(lastFirst)) {
+      nodes.push(next)
+      callers.push(node)
+    }
   }
 }

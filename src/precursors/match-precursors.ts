@@ -2,7 +2,7 @@ import { OptionError } from '../errors.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
 import type { EditTokens } from './edit-tokens.ts'
 import { type PrecursorCandidate, type PrecursorOptions, Precursors } from './precursors.ts'
-import { type StructureDistance, structureDistances } from './structure-distances.ts'
+import { type DistanceColumns, structureDistances } from './structure-distances.ts'
 
 const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
 
@@ -34,7 +34,9 @@ export function matchPrecursors(
   const byRoot = new Map<string, number[]>()
   for (const precursor of structural.precursors) {
     const root = categories.root(precursor)
-    byRoot.set(root, [...(byRoot.get(root) ?? []), precursor])
+    const sameRoot = byRoot.get(root)
+    if (sameRoot === undefined) byRoot.set(root, [precursor])
+    else sameRoot.push(precursor)
   }
   const candidates = new Map<number, readonly PrecursorCandidate[]>()
   for (const mutation of structural.mutations) {
@@ -43,14 +45,21 @@ export function matchPrecursors(
     const possible = sameRoot.filter(
       (precursor) => !oneToN || -(changes[precursor] as number) >= gained,
     )
-    candidates.set(mutation, weigh(distances.from(mutation, possible)))
+    candidates.set(mutation, weigh(possible, distances.from(mutation, possible)))
   }
   return new Precursors(structural, { oneToN, editTokens: tokenKind }, candidates)
 }
 
-function weigh(candidates: readonly StructureDistance[]): PrecursorCandidate[] {
-  const sum = candidates.reduce((total, { inverse }) => total + inverse, 0)
-  return candidates
-    .map(({ category, nsed, inverse }) => ({ category, nsed, weight: inverse / sum }))
-    .sort((a, b) => b.weight - a.weight || a.category - b.category)
+function weigh(
+  categories: readonly number[],
+  { nsed, inverse }: DistanceColumns,
+): PrecursorCandidate[] {
+  let sum = 0
+  for (const value of inverse) sum += value
+  const candidates = categories.map((category, i) => ({
+    category,
+    nsed: nsed[i] as number,
+    weight: (inverse[i] as number) / sum,
+  }))
+  return candidates.sort((a, b) => b.weight - a.weight || a.category - b.category)
 }

@@ -1,15 +1,13 @@
 import type { Categories } from '../categories/categories.ts'
 import { editDistanceFrom } from '../stats/edit-distance-from.ts'
-import { Dictionary } from '../traces/dictionary.ts'
 import { type EditTokens, editTokens } from './edit-tokens.ts'
 
-/** How far a category's structure is from another's. */
-export interface StructureDistance {
-  readonly category: number
+/** How far a structure is from others, one value each. */
+export interface DistanceColumns {
   /** Edit distance as a share of the longer token string. */
-  readonly nsed: number
-  /** Its inverse; for different structures that read the same, of half an edit. */
-  readonly inverse: number
+  readonly nsed: Float64Array
+  /** Its inverse; for different structures that read the same, that of half an edit. */
+  readonly inverse: Float64Array
 }
 
 /**
@@ -19,9 +17,9 @@ export interface StructureDistance {
 export class StructureDistances {
   readonly #categories: Categories
   readonly #kind: EditTokens
-  readonly #dictionary = new Dictionary()
   readonly #tokens: Uint32Array[] = []
-  readonly #known = new Map<number, number>()
+  /** For each category asked about, the edit distances to others. */
+  readonly #known: Map<number, number>[] = []
 
   constructor(categories: Categories, kind: EditTokens) {
     this.#categories = categories
@@ -29,30 +27,33 @@ export class StructureDistances {
   }
 
   /** Distances from one category to others. */
-  from(category: number, others: readonly number[]): StructureDistance[] {
+  from(category: number, others: readonly number[]): DistanceColumns {
     const tokens = this.#tokensOf(category)
-    const otherTokens = others.map((other) => this.#tokensOf(other))
+    const known = this.#known[category] ?? new Map<number, number>()
+    this.#known[category] = known
+    const nsed = new Float64Array(others.length)
+    const inverse = new Float64Array(others.length)
     let distanceTo: ((text: Uint32Array) => number) | undefined
-    return others.map((other, i) => {
-      const text = otherTokens[i] as Uint32Array
-      const longer = Math.max(tokens.length, text.length, 1)
-      const pair = category * this.#categories.size + other
-      let distance = this.#known.get(pair)
+    for (let i = 0; i < others.length; i++) {
+      const other = others[i] as number
+      const text = this.#tokensOf(other)
+      let distance = known.get(other)
       if (distance === undefined) {
-        distanceTo ??= editDistanceFrom(tokens, this.#dictionary.size)
+        distanceTo ??= editDistanceFrom(tokens, 2 * this.#categories.labelCount)
         distance = distanceTo(text)
-        this.#known.set(pair, distance)
+        known.set(other, distance)
       }
-      const inverse = distance === 0 ? 2 * longer : longer / distance
-      return { category: other, nsed: distance / longer, inverse }
-    })
+      const longer = Math.max(tokens.length, text.length, 1)
+      nsed[i] = distance / longer
+      inverse[i] = distance === 0 ? 2 * longer : longer / distance
+    }
+    return { nsed, inverse }
   }
 
   #tokensOf(category: number): Uint32Array {
     const known = this.#tokens[category]
     if (known !== undefined) return known
-    const structure = this.#categories.structure(category)
-    const tokens = editTokens(structure, this.#kind, this.#dictionary)
+    const tokens = editTokens(this.#categories.outline(category), this.#kind)
     this.#tokens[category] = tokens
     return tokens
   }

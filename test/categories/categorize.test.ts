@@ -65,6 +65,20 @@ describe('categorize', () => {
     expect(took).toBeLessThan(3000)
   })
 
+  test('a fan-out to 200,000 points overflows no stack', () => {
+    const width = 200_000
+    const flows = buildFlows(
+      makeGraphs([
+        {
+          labels: Array.from({ length: width + 1 }, (_, node) => `point ${node % 3}`),
+          edges: Array.from({ length: width }, (_, edge) => [0, edge + 1] as const),
+          responseTimeUs: 1,
+        },
+      ]),
+    )
+    expect(categorize(flows).structure(0).preorder).toHaveLength(width + 1)
+  })
+
   test('two edges between the same points are another structure than one', () => {
     const flows = buildFlows(
       makeGraphs([
