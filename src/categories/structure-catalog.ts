@@ -62,13 +62,16 @@ export class StructureCatalog {
     const known = this.#outlines[category]
     if (known !== undefined) return known
     const { shapes, labelOf } = this.#contents
-    const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
+    const labelCodes = shapes.labels(shape).slice()
+    for (let node = 0; node < labelCodes.length; node++) {
+      labelCodes[node] = labelOf[labelCodes[node] as number] as number
+    }
     const graph = this.#graph.load(shapes, shape)
     const outline = {
       ...{ shape, labelCodes },
-      from: shapes.from(shape).slice(),
-      to: shapes.to(shape).slice(),
-      preorder: depthFirst(graph, labelCodes, this.#labelOrder),
+      from: shapes.from(shape),
+      to: shapes.to(shape),
+      ...depthFirst(graph, labelCodes, this.#labelOrder),
     }
     this.#outlines[category] = outline
     return outline

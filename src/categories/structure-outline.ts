@@ -1,4 +1,4 @@
-import { neighboursOf, type ShapeGraph } from '../traces/shape-graph.ts'
+import type { ShapeGraph } from '../traces/shape-graph.ts'
 import type { LabelOrder } from './label-order.ts'
 import { structureHashes } from './structure-hashes.ts'
 
@@ -11,16 +11,20 @@ export interface StructureOutline {
   readonly from: Uint32Array
   readonly to: Uint32Array
   /** Every node once, depth first, children by label and then by structure. */
-  readonly preorder: readonly number[]
+  readonly preorder: Uint32Array
+  /** As `preorder`, but joins come once for each edge into them. */
+  readonly visits: Uint32Array
+  /** For each visit, the node it came from; the node itself for a root. */
+  readonly callers: Uint32Array
 }
 
-/** Every node once, depth first; siblings by label, then by the part they play. */
+/** Walks every edge once, depth first; siblings by label, then by the part they play. */
 export function depthFirst(
   graph: ShapeGraph,
   labelCodes: Uint32Array,
   { ranks, hashes: labelHashes }: LabelOrder,
-): number[] {
-  const { below, above, nodes } = graph
+): Pick<StructureOutline, 'preorder' | 'visits' | 'callers'> {
+  const { below, above, nodes, edges } = graph
   let hashes: Float64Array | undefined
   const byPart = (a: number, b: number) => {
     const byLabel =
@@ -32,22 +36,54 @@ export function depthFirst(
     )
     return (hashes[a] as number) - (hashes[b] as number)
   }
+  const lastFirst = (a: number, b: number) => byPart(b, a)
   const entered = new Uint8Array(nodes)
-  const preorder: number[] = []
+  const preorder = new Uint32Array(nodes)
   const pending: number[] = []
+  const pendingCallers: number[] = []
   for (let node = 0; node < nodes; node++) {
     if (above.offsets[node] === above.offsets[node + 1]) pending.push(node)
   }
   pending.sort((a, b) => (a === 0 ? 1 : b === 0 ? -1 : byPart(b, a)))
+  for (const root of pending) pendingCallers.push(root)
+  const visits = new Uint32Array(pending.length + edges)
+  const callers = new Uint32Array(pending.length + edges)
+  let first = 0
+  let count = 0
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    visits[count] = node
+    callers[count++] = pendingCallers.pop() as number
     if (entered[node] === 1) continue
     entered[node] = 1
-    preorder.push(node)
-    const first = pending.length
-    for (const child of neighboursOf(below, node)) if (entered[child] === 0) pending.push(child)
-    if (pending.length - first < 2) continue
-    const next = pending.splice(first).sort((a, b) => byPart(b, a))
-    for (const child of next) pending.push(child)
+    preorder[first++] = node
+    const tail = pending.length
+    const end = below.offsets[node + 1] as number
+    for (let entry = below.offsets[node] as number; entry < end; entry++) {
+      pending.push(below.nodes[entry] as number)
+      pendingCallers.push(node)
+    }
+    if (pending.length - tail > 1) sortTail(pending, tail, lastFirst)
   }
-  return preorder
+  return { preorder, visits, callers }
+}
+
+/** Sorts what stands from `tail` on; a handful by insertion, which spares a copy. */
+function sortTail(
+  numbers: number[],
+  tail: number,
+  compare: (a: number, b: number) => number,
+): void {
+  if (numbers.length - tail > 16) {
+    const sorted = numbers.slice(tail).sort(compare)
+    for (let i = 0; i < sorted.length; i++) numbers[tail + i] = sorted[i] as number
+    return
+  }
+  for (let i = tail + 1; i < numbers.length; i++) {
+    const number = numbers[i] as number
+    let at = i - 1
+    for (; at >= tail && compare(numbers[at] as number, number) > 0; at--) {
+      numbers[at + 1] = numbers[at] as number
+    }
+    numbers[at + 1] = number
+  }
 }

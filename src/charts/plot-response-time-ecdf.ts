@@ -76,16 +76,18 @@ function timeAxis(before: Ecdf, after: Ecdf): DurationAxis {
 
 /** What the largest gap says, in words. */
 function finding({ test, before, after }: Gap): string {
-  const { beforeCount, afterCount, location, direction } = test
+  const { beforeCount, afterCount, location, direction, statistic } = test
   if (beforeCount === 0 || afterCount === 0) {
     const missing = beforeCount === 0 ? 'before' : 'after'
     return `There are no requests of this category ${missing}, so nothing to compare.`
   }
-  if (direction === 'none') return 'Response times are the same in both periods.'
+  if (statistic === 0) return 'Response times are the same in both periods.'
   const shares =
     `by ${formatDuration(location)}, ${percent(before)} of the requests before had finished, ` +
     `and ${percent(after)} of those after.`
-  return test.rejected ? `After is ${direction}: ${shares}` : `Largest gap: ${shares}`
+  return test.rejected && direction !== 'none'
+    ? `After is ${direction}: ${shares}`
+    : `Largest gap: ${shares}`
 }
 
 /** What the test says, in words. */
@@ -122,7 +124,7 @@ function curves(periods: { before: Ecdf; after: Ecdf }, { axis, scale, domain }:
 
 /** The line between the curves where they are furthest apart, with what it means beside it. */
 function gapMark({ test, before, after }: Gap, { domain, scale }: DurationAxis): SpecPart[] {
-  if (test.direction === 'none' || Number.isNaN(test.location)) return []
+  if (Number.isNaN(test.location)) return []
   const color = test.rejected ? PALETTE.change : PALETTE.rest
   const isLog = scale.type === 'log'
   const place = isLog ? Math.log(test.location / domain[0]) : test.location - domain[0]

@@ -36,7 +36,7 @@ describeWithShared('categories are isomorphism classes, as networkx sees them', 
     ({ a, b }) => {
       const [shownByA, shownByB] = [categoriesOf(a, b), categoriesOf(b, a)].map((categories) => {
         const { labels, preorder, edgeClasses } = categories.structure(0)
-        return { nodes: preorder.map((node) => labels[node]), edgeClasses }
+        return { nodes: Array.from(preorder, (node) => labels[node]), edgeClasses }
       })
       expect(shownByA).toEqual(shownByB)
     },

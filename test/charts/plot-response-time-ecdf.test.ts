@@ -73,6 +73,16 @@ test('equal samples have no gap to mark', () => {
   expectDrawable(chart)
 })
 
+test('curves that cross are not called the same', () => {
+  const { responseTime } = comparisonOf(chain(['A', 'B'], [5]), chain(['A', 'B'], [1, 9]))
+  const chart = plotResponseTimeEcdf(responseTime, 0)
+  expect(responseTime.test(0).direction).toBe('none')
+  expect(chart.description).toContain(
+    'Largest gap: by 1 µs, 0 % of the requests before had finished, and 50 % of those after.',
+  )
+  expect(pick(dataOf(chart)[1], 'timeUs', 'low', 'high')).toEqual([[1, 0, 0.5]])
+})
+
 test('a corrected test tells q as well', () => {
   const options = { correction: 'bh' } as const
   const before = chain(['A', 'B'], upFrom(100, 10))

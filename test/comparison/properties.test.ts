@@ -24,10 +24,10 @@ function all({ categories }: Comparison): number[] {
 /** A name of a category that does not depend on its number. */
 function structureName({ categories }: Comparison, category: number): string {
   const { labels, preorder, edgeClasses } = categories.structure(category)
-  const rank = new Map(preorder.map((node, at) => [node, at]))
+  const rank = new Map(Array.from(preorder, (node, at) => [node, at]))
   const { from, to } = categories.structure(category)
   const edges = Array.from(from, (node, e) => `${rank.get(node)}-${rank.get(to[e] as number)}`)
-  return JSON.stringify([preorder.map((node) => labels[node]), edges.sort(), edgeClasses])
+  return JSON.stringify([Array.from(preorder, (node) => labels[node]), edges.sort(), edgeClasses])
 }
 
 /** What each category's tests say, without times. */
