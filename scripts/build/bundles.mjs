@@ -19,14 +19,26 @@ export async function bundleLibrary(root) {
   ])
 }
 
-/** @param {string} root */
+/**
+ * The command line carries its packages with it: loading a hundred small files takes longer than
+ * many a comparison.
+ *
+ * @param {string} root
+ */
 export function bundleCommandLine(root) {
   return bundle(root, {
     ...FOR_NODE,
+    packages: 'bundle',
     entryPoints: ['src/cli/main.ts'],
     format: 'esm',
     outfile: 'dist/cli.js',
-    banner: { js: '#!/usr/bin/env node' },
+    banner: {
+      // CommonJS packages ask for Node's own modules through `require`.
+      js: `#!/usr/bin/env node
+import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)`,
+    },
+    legalComments: 'eof',
   })
 }
 

@@ -1,7 +1,6 @@
 import type { EdgeComparison, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { formatDuration } from '../units.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
-import { edgeClassNumbers } from './edge-class-numbers.ts'
 import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type FlowPart, flowPart } from './flow-part.ts'
 import { type NodeName, nodeName } from './node-names.ts'
@@ -80,9 +79,8 @@ export function flowDrawing(
   { limit, keep }: { limit: number; keep: number },
 ): FlowDrawing {
   const { categories } = responseTime
-  const { labels, from, to } = categories.structure(category)
+  const { labels, from, to, classOf } = categories.structure(category)
   const comparisons = responseTime.edges(category)
-  const classOf = edgeClassNumbers(categories.structure(category))
   const comparisonOf = (edge: number) => comparisons[classOf[edge] as number] as EdgeComparison
   const order = edgesByWeight(Array.from(from, (_, edge) => comparisonOf(edge)))
   const part = flowPart(

@@ -1,6 +1,7 @@
 import type { LoggerInterface, Runtime, Spec } from 'vega'
 import * as vega from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
+import { textWidth } from '../charts/text-width.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { closedLoader } from './closed-loader.ts'
 
@@ -28,9 +29,18 @@ const { SVGStringRenderer } = vega as unknown as {
   SVGStringRenderer: new (loader: unknown) => StringRenderer
 }
 
+/** How wide Vega takes text to be; without a canvas to ask, it guesses far too wide. */
+interface TextMetrics {
+  width(item: { text?: unknown; fontSize?: number }, text?: unknown): number
+}
+
+const { textMetrics } = vega as unknown as { textMetrics: TextMetrics }
+
 /** Draws a Vega-Lite specification, synchronously and without a DOM. */
 export function compileChart(spec: object): CompiledChart {
   const warnings: string[] = []
+  textMetrics.width = (item, text) =>
+    textWidth(String(text ?? item.text ?? ''), item.fontSize ?? 11)
   const logger = collectingLogger(warnings)
   const { spec: vegaSpec } = compile(spec as TopLevelSpec, { logger })
   const runtime: Runtime = vega.parse(vegaSpec as Spec)

@@ -1,7 +1,7 @@
 import { OptionError } from '../errors.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
 import type { EditTokens } from './edit-tokens.ts'
-import { type PrecursorCandidate, type PrecursorOptions, Precursors } from './precursors.ts'
+import { type CandidateColumns, type PrecursorOptions, Precursors } from './precursors.ts'
 import { type DistanceColumns, structureDistances } from './structure-distances.ts'
 
 const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
@@ -38,7 +38,7 @@ export function matchPrecursors(
     if (sameRoot === undefined) byRoot.set(root, [precursor])
     else sameRoot.push(precursor)
   }
-  const candidates = new Map<number, readonly PrecursorCandidate[]>()
+  const candidates = new Map<number, CandidateColumns>()
   for (const mutation of structural.mutations) {
     const gained = changes[mutation] as number
     const sameRoot = byRoot.get(categories.root(mutation)) ?? []
@@ -53,13 +53,8 @@ export function matchPrecursors(
 function weigh(
   categories: readonly number[],
   { nsed, inverse }: DistanceColumns,
-): PrecursorCandidate[] {
+): CandidateColumns {
   let sum = 0
-  for (const value of inverse) sum += value
-  const candidates = categories.map((category, i) => ({
-    category,
-    nsed: nsed[i] as number,
-    weight: (inverse[i] as number) / sum,
-  }))
-  return candidates.sort((a, b) => b.weight - a.weight || a.category - b.category)
+  for (let i = 0; i < inverse.length; i++) sum += inverse[i] as number
+  return { categories, nsed, weights: inverse.map((value) => value / sum) }
 }

@@ -18,32 +18,62 @@ export interface PrecursorCandidate {
   readonly weight: number
 }
 
+/** The candidates of one mutation in columns, in no particular order. */
+export interface CandidateColumns {
+  readonly categories: readonly number[]
+  readonly nsed: Float64Array
+  readonly weights: Float64Array
+}
+
+const NO_CANDIDATES: CandidateColumns = {
+  categories: [],
+  nsed: new Float64Array(),
+  weights: new Float64Array(),
+}
+
 /** The precursor candidates of every structural mutation. */
 export class Precursors {
   readonly structural: StructuralMutations
   readonly options: PrecursorOptions
-  readonly #candidates: ReadonlyMap<number, readonly PrecursorCandidate[]>
+  readonly #columns: ReadonlyMap<number, CandidateColumns>
+  readonly #candidates = new Map<number, readonly PrecursorCandidate[]>()
 
   constructor(
     structural: StructuralMutations,
     options: PrecursorOptions,
-    candidates: ReadonlyMap<number, readonly PrecursorCandidate[]>,
+    columns: ReadonlyMap<number, CandidateColumns>,
   ) {
     this.structural = structural
     this.options = options
-    this.#candidates = candidates
+    this.#columns = columns
   }
 
   /** Candidates of one mutation, most likely first; none for a category that is not one. */
   of(mutation: number): readonly PrecursorCandidate[] {
-    return this.#candidates.get(mutation) ?? []
+    const known = this.#candidates.get(mutation)
+    if (known !== undefined) return known
+    const { categories, nsed, weights } = this.columns(mutation)
+    const candidates = categories
+      .map((category, i) => ({
+        category,
+        nsed: nsed[i] as number,
+        weight: weights[i] as number,
+      }))
+      .sort((a, b) => b.weight - a.weight || a.category - b.category)
+    this.#candidates.set(mutation, candidates)
+    return candidates
+  }
+
+  /** The same in columns, unsorted: what sums over candidates need. */
+  columns(mutation: number): CandidateColumns {
+    return this.#columns.get(mutation) ?? NO_CANDIDATES
   }
 
   /** One row a pair of mutation and candidate. */
   table(): StageTable {
     const { categories, changes } = this.structural
-    const pairs = [...this.#candidates].flatMap(([mutation, candidates]) =>
-      candidates.map((candidate) => ({ mutation, ...candidate })),
+    const pairs = [...this.#columns.keys()].flatMap((mutation) =>
+      this.of(mutation).map((candidate) => ({ mutation, ...candidate })),
     )
     return stageTable({
       mutation: pairs.map(({ mutation }) => mutation),

@@ -5,7 +5,7 @@ import type { ResponseTimeMutations } from '../mutations/response-time-mutations
 import type { Precursors } from '../precursors/precursors.ts'
 import { type RankedMutation, Ranking } from './ranking.ts'
 
-type Unranked = Omit<RankedMutation, 'rank'>
+type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 
 /**
  * Ranks mutations by what they contribute to the change in the sum of response times.
@@ -47,21 +47,28 @@ export function rankMutations(
         a.category - b.category ||
         a.kind.localeCompare(b.kind, 'en'),
     )
-    .map((mutation, i) => ({ rank: i + 1, ...mutation }))
+    .map(({ category, kind, requests, contributionUs }, i) => ({
+      rank: i + 1,
+      ...{ category, kind, requests, contributionUs },
+      get precursors() {
+        return kind === 'structural' ? precursors.of(category) : []
+      },
+    }))
   return new Ranking(responseTime, precursors, mutations)
 }
 
 function structural(precursors: Precursors, category: number): Unranked {
   const { categories, changes } = precursors.structural
-  const candidates = precursors.of(category)
+  const candidates = precursors.columns(category)
+  let usedToTakeUs = 0
+  for (let i = 0; i < candidates.weights.length; i++) {
+    const candidate = candidates.categories[i] as number
+    usedToTakeUs += (candidates.weights[i] as number) * usualTimeUs(categories, candidate)
+  }
+  const known = candidates.weights.length > 0
   const requests = changes[category] as number
-  const usedToTakeUs = candidates.reduce(
-    (sum, candidate) => sum + candidate.weight * usualTimeUs(categories, candidate.category),
-    0,
-  )
-  const addedUs = candidates.length === 0 ? 0 : usualTimeUs(categories, category) - usedToTakeUs
-  const contributionUs = requests * addedUs
-  return { category, kind: 'structural', requests, contributionUs, precursors: candidates }
+  const addedUs = known ? usualTimeUs(categories, category) - usedToTakeUs : 0
+  return { category, kind: 'structural', requests, contributionUs: requests * addedUs }
 }
 
 function timed(categories: Categories, category: number): Unranked {
@@ -72,7 +79,6 @@ function timed(categories: Categories, category: number): Unranked {
     kind: 'response-time',
     requests: before.count,
     contributionUs: before.count * (after.mean - before.mean),
-    precursors: [],
   }
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../src/charts/duration-axis.ts'
-import { edgeClassNumbers } from '../../src/charts/edge-class-numbers.ts'
 import { flowPart } from '../../src/charts/flow-part.ts'
 import { placedLabels } from '../../src/charts/label-placement.ts'
 import { lanesOf, longestPause } from '../../src/charts/lanes.ts'
@@ -8,7 +7,6 @@ import { shortText } from '../../src/charts/shown-text.ts'
 import { shareAt, thinnedSteps } from '../../src/charts/thinned-steps.ts'
 import { counted, percent, pValue } from '../../src/charts/wording.ts'
 import { ecdf } from '../../src/stats/ecdf.ts'
-import { comparisonOf } from './fixture.ts'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {
@@ -165,30 +163,5 @@ describe('the part of a flow', () => {
       edges: [3],
       gaps: [{ from: 0, to: 3, nodes: 2 }],
     })
-  })
-})
-
-test('edge classes are numbered as the comparison numbers them', () => {
-  const graph = {
-    labels: ['R', 'A', 'B', 'B', 'C', 'B', 'D'],
-    edges: [
-      [0, 5],
-      [0, 1],
-      [1, 2],
-      [1, 3],
-      [2, 4],
-      [3, 4],
-      [5, 6],
-    ] as const,
-  }
-  const { categories } = comparisonOf([graph], [graph])
-  const structure = categories.structure(0)
-  const numbers = edgeClassNumbers(structure)
-  expect(structure.edgeClasses).toHaveLength(5)
-  expect(new Set(numbers).size).toBe(5)
-  numbers.forEach((number, edge) => {
-    const { from, to } = structure.edgeClasses[number] as { from: string; to: string }
-    expect(from).toBe(structure.labels[structure.from[edge] as number])
-    expect(to).toBe(structure.labels[structure.to[edge] as number])
   })
 })

@@ -1,11 +1,13 @@
-import { growingUint8, growingUint32 } from '../growing-columns.ts'
+import { growingUint32 } from '../growing-columns.ts'
 
 /**
  * Numbers byte strings without decoding them: equal bytes get the same number. What makes reading
  * millions of equal labels cheap is that only the first of each is ever turned into a string.
  */
 export class ByteInterner {
-  readonly #bytes = growingUint8()
+  #bytes: Uint8Array = new Uint8Array(4096)
+  #view: DataView = new DataView(this.#bytes.buffer)
+  #used = 0
   readonly #offsets = growingUint32()
   readonly #hashes = growingUint32()
   /** Open addressing: number + 1 by hash, 0 where free. */
@@ -22,15 +24,15 @@ export class ByteInterner {
   /**
    * The number of bytes `start` to `end` of `source`; new bytes get the next number.
    *
-   * @param hash of those bytes, by `hashByte` from 0, byte by byte
+   * @param hash of those bytes, as `hashBytes` gives it
    */
-  intern(source: Uint8Array, [start, end]: readonly [number, number], hash: number): number {
+  intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
     const mask = this.#slots.length - 1
     const spread = (hash ^ (hash >>> 15)) >>> 0
     let slot = spread & mask
     for (;;) {
       const found = this.#slots[slot] as number
-      if (found === 0) return this.#add(source.subarray(start, end), slot, spread)
+      if (found === 0) return this.#add(source, [start, end], { slot, spread })
       const known = found - 1
       if (this.#hashes.values[known] === spread && this.#isSame(known, source, start, end)) {
         return known
@@ -39,24 +41,44 @@ export class ByteInterner {
     }
   }
 
-  #add(value: Uint8Array, slot: number, spread: number): number {
+  #add(
+    source: DataView,
+    [start, end]: readonly [number, number],
+    { slot, spread }: { slot: number; spread: number },
+  ): number {
     const number = this.size
     this.#slots[slot] = number + 1
-    this.#bytes.append(value)
-    this.#offsets.push(this.#bytes.length)
+    if (this.#used + end - start > this.#bytes.length) this.#grow(this.#used + end - start)
+    this.#bytes.set(
+      new Uint8Array(source.buffer, source.byteOffset + start, end - start),
+      this.#used,
+    )
+    this.#used += end - start
+    this.#offsets.push(this.#used)
     this.#hashes.push(spread)
     if (this.size * 2 > this.#slots.length) this.#rehash()
     return number
   }
 
-  #isSame(number: number, source: Uint8Array, start: number, end: number): boolean {
-    const bytes = this.#bytes.values
-    const offset = this.#offsets.values[number] as number
-    if ((this.#offsets.values[number + 1] as number) - offset !== end - start) return false
-    for (let at = start, known = offset; at < end; at++, known++) {
-      if (bytes[known] !== source[at]) return false
+  #isSame(number: number, source: DataView, start: number, end: number): boolean {
+    const view = this.#view
+    let known = this.#offsets.values[number] as number
+    if ((this.#offsets.values[number + 1] as number) - known !== end - start) return false
+    let at = start
+    for (; at + 4 <= end; at += 4, known += 4) {
+      if (view.getInt32(known) !== source.getInt32(at)) return false
+    }
+    for (; at < end; at++, known++) {
+      if (view.getUint8(known) !== source.getUint8(at)) return false
     }
     return true
+  }
+
+  #grow(needed: number): void {
+    const larger = new Uint8Array(needed * 2)
+    larger.set(this.#bytes)
+    this.#bytes = larger
+    this.#view = new DataView(larger.buffer)
   }
 
   #rehash(): void {
@@ -71,7 +93,16 @@ export class ByteInterner {
   }
 }
 
-/** Takes one more byte into a hash. */
-export function hashByte(hash: number, byte: number): number {
-  return (Math.imul(hash, 31) + byte) | 0
+/** A hash of bytes: of four at a time, then of the one to three that are left. */
+export function hashBytes(source: DataView, start: number, end: number): number {
+  let hash = 0
+  let at = start
+  for (; at + 4 <= end; at += 4) hash = hashMore(hash, source.getInt32(at))
+  for (; at < end; at++) hash = hashMore(hash, source.getUint8(at))
+  return hash
+}
+
+/** Takes four more bytes, or one, into a hash. */
+export function hashMore(hash: number, value: number): number {
+  return Math.imul(hash ^ value, 0x9e3779b1) ^ (hash >>> 13)
 }

@@ -1,5 +1,5 @@
 import type { AttributeValue } from '../attributes.ts'
-import { ByteInterner, hashByte } from './byte-interner.ts'
+import { ByteInterner, hashBytes } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
 import { UsualLines } from './dot-usual-lines.ts'
 import { NodeIdTable } from './node-id-table.ts'
@@ -35,9 +35,10 @@ export class DotGraphParser {
   readonly #labelBytes = new ByteInterner()
   readonly #ids = new NodeIdTable()
   readonly #usual = new UsualLines()
-  /** Bytes of the last declared node's id. */
-  #idLength = 0
-
+  /** Where the last declared node's id begins in the source, and how long it is. */
+  readonly #lastId = { start: 0, length: 0 }
+  /** How many line ends each label holds. */
+  readonly #labelLines: number[] = []
   /** Line on which the last statement begins. */
   #statementLine = 0
 
@@ -72,28 +73,33 @@ export class DotGraphParser {
     this.#scanner.source = source
     this.#usual.source = source
     this.#usual.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+    this.#lastId.length = 0
   }
 
   #usualNode(): boolean {
     const scanner = this.#scanner
     const usual = this.#usual
     const start = scanner.position
-    const end = usual.node(start, scanner.limit)
+    const end = usual.node(start, scanner.limit, this.#lastId)
     if (end < 0) return false
     const node = this.#node(start, usual.idEnd)
     if (this.labels[node] !== UNDECLARED) return false
-    this.labels[node] = this.#label(usual.labelStart, usual.labelEnd, usual.labelHash)
-    this.#idLength = usual.idEnd - start
+    const label = this.#label(usual.labelStart, usual.labelEnd, usual.labelHash)
+    this.labels[node] = label
+    this.#lastId.start = start
+    this.#lastId.length = usual.idEnd - start
     scanner.position = end
-    scanner.line++
+    scanner.line += 1 + (this.#labelLines[label] as number)
     return true
   }
 
   #usualEdge(): boolean {
     const scanner = this.#scanner
     const usual = this.#usual
-    const known = { ids: this.#ids, idLength: this.#idLength }
-    const end = usual.edge(scanner.position, scanner.limit, known)
+    const end = usual.edge(scanner.position, scanner.limit, {
+      ids: this.#ids,
+      idLength: this.#lastId.length,
+    })
     if (end < 0) return false
     this.#addEdge(usual.from, usual.to, usual.latencyUs)
     scanner.position = end
@@ -197,17 +203,16 @@ export class DotGraphParser {
   }
 
   #tokenLabel(): number {
-    const { source, tokenStart, tokenEnd } = this.#scanner
-    let hash = 0
-    for (let at = tokenStart; at < tokenEnd; at++) hash = hashByte(hash, source[at] as number)
-    return this.#label(tokenStart, tokenEnd, hash)
+    const { tokenStart, tokenEnd } = this.#scanner
+    return this.#label(tokenStart, tokenEnd, hashBytes(this.#usual.view, tokenStart, tokenEnd))
   }
 
   /** Trace point and semantic label, which a literal `\\n` separates, become one name. */
   #label(start: number, end: number, hash: number): number {
     const scanner = this.#scanner
-    const label = this.#labelBytes.intern(scanner.source, [start, end], hash)
+    const label = this.#labelBytes.intern(this.#usual.view, [start, end], hash)
     if (label === this.labelTexts.length) {
+      this.#labelLines.push(scanner.text(start, end).split('\n').length - 1)
       const parts = scanner.lines(start, end)
       this.labelTexts.push(parts.filter((part) => part !== '').join(' '))
     }

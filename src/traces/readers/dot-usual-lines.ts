@@ -1,4 +1,4 @@
-import { hashByte } from './byte-interner.ts'
+import { hashMore } from './byte-interner.ts'
 import { DecimalReader } from './decimal-reader.ts'
 import { isNameByte } from './dot-scanner.ts'
 import type { NodeIdTable } from './node-id-table.ts'
@@ -12,6 +12,7 @@ const LABEL = word('bel=')
 const LATENCY = word('"R: ')
 const UNIT = word(' us"')
 const CLOSE = 93
+const FOUR_QUOTES = word('""""')
 
 /**
  * Reads the two kinds of lines that make up nearly all of a file, exactly as the tracing tools
@@ -38,30 +39,54 @@ export class UsualLines {
   to = 0
   latencyUs = 0
 
-  /** Reads a node line; gives the position behind it, or -1 if it is another kind of line. */
-  node(start: number, limit: number): number {
+  /**
+   * Reads a node line; gives the position behind it, or -1 if it is another kind of line.
+   *
+   * @param last where the last id that was read begins, and how long it is
+   */
+  node(start: number, limit: number, last: { start: number; length: number }): number {
+    const { source, view } = this
+    const idEnd = this.#idEnd(start, limit, last)
+    if (idEnd === start || idEnd + 12 > limit) return -1
+    if (view.getInt32(idEnd) !== LIST || view.getInt32(idEnd + 4) !== LABEL) return -1
+    if (source[idEnd + 8] !== QUOTE) return -1
+    this.idEnd = idEnd
+    this.labelStart = idEnd + 9
+    const end = this.#labelEnd(idEnd + 9, limit)
+    // A quote behind a backslash may or may not end the label.
+    if (end < 0 || source[end - 1] === BACKSLASH || end + 3 > limit) return -1
+    if (source[end + 1] !== CLOSE || source[end + 2] !== NEWLINE) return -1
+    this.labelEnd = end
+    return end + 3
+  }
+
+  /** Where the name at `start` ends. What it shares with the last id needs no second look. */
+  #idEnd(start: number, limit: number, last: { start: number; length: number }): number {
     const { source, view } = this
     let at = start
-    while (isNameByte(source[at] as number)) at++
-    if (at === start || at + 12 > limit) return -1
-    if (view.getInt32(at) !== LIST || view.getInt32(at + 4) !== LABEL) return -1
-    if (source[at + 8] !== QUOTE) return -1
-    this.idEnd = at
-    at += 9
-    this.labelStart = at
-    let hash = 0
-    for (let byte = source[at] as number; byte !== QUOTE; byte = source[at] as number) {
-      hash = hashByte(hash, byte)
-      // Only escapes of other characters than quotes and backslashes stay as they are.
-      if (byte === BACKSLASH && (source[at + 1] === QUOTE || source[at + 1] === BACKSLASH)) {
-        return -1
-      }
-      if (byte === NEWLINE || ++at >= limit) return -1
+    const lastWord = Math.min(start + last.length, limit) - 4
+    for (let known = last.start; at <= lastWord; known += 4, at += 4) {
+      if (view.getInt32(at) !== view.getInt32(known)) break
     }
-    if (source[at + 1] !== CLOSE || source[at + 2] !== NEWLINE || at + 3 > limit) return -1
-    this.labelEnd = at
+    while (isNameByte(source[at] as number)) at++
+    return at
+  }
+
+  /** Where the label that begins at `start` ends, -1 where it does not; hashes it on the way. */
+  #labelEnd(start: number, limit: number): number {
+    const { source, view } = this
+    let at = start
+    let hash = 0
+    for (; at + 4 <= limit; at += 4) {
+      const four = view.getInt32(at)
+      // Whether one of four bytes is zero (Mycroft 1987), here: is a quote.
+      const marked = four ^ FOUR_QUOTES
+      if (((marked - 0x01010101) & ~marked & 0x80808080) !== 0) break
+      hash = hashMore(hash, four)
+    }
+    for (; at < limit && source[at] !== QUOTE; at++) hash = hashMore(hash, source[at] as number)
     this.labelHash = hash
-    return at + 3
+    return at < limit ? at : -1
   }
 
   /**

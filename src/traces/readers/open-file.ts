@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { FlowdeltaError, TraceFormatError } from '../../errors.ts'
 
-const CHUNK_BYTES = 1 << 18
+const CHUNK_BYTES = 1 << 20
 
 /** Size in bytes of the file at `path`, which is thereby known to be one that can be read. */
 export async function fileSize(path: string | URL): Promise<number> {
