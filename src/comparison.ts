@@ -127,7 +127,7 @@ export class Comparison {
   }
 
   get flows(): FlowSet {
-    this.#stages.flows ??= buildFlows(this, this.options)
+    this.#stages.flows ??= buildFlows([this.before, this.after], this.options)
     return this.#stages.flows
   }
 

@@ -23,7 +23,7 @@ export { Comparison, type ComparisonOptions, compare } from './comparison.ts'
 export type { ComparisonWarning } from './comparison-warnings.ts'
 export { Displayable, type MimeBundle } from './display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './errors.ts'
-export { buildFlows, type Periods } from './flows/build-flows.ts'
+export { buildFlows } from './flows/build-flows.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { FlowReport } from './flows/flow-report.ts'
 export {

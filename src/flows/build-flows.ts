@@ -6,12 +6,6 @@ import type { Concurrency, FlowOptions, FlowSet } from './flow-set.ts'
 import { buildGraphFlows } from './graph-flows.ts'
 import { buildSpanFlows } from './span-flows.ts'
 
-/** The traces of two periods to compare. */
-export interface Periods {
-  readonly before: TraceSet
-  readonly after: TraceSet
-}
-
 const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
 
 /**
@@ -35,15 +29,14 @@ const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
  * flows.table().print()
  */
 export function buildFlows(
-  traces: TraceSet | readonly [before: TraceSet, after: TraceSet] | Periods,
+  traces: TraceSet | readonly [before: TraceSet, after: TraceSet],
   { concurrency = 'learned', slackUs = 1 }: Partial<FlowOptions> = {},
 ): FlowSet {
   if (!CONCURRENCIES.includes(concurrency)) {
     throw new OptionError('concurrency', concurrency, "'learned', 'observed' or 'none'")
   }
   if (!(slackUs >= 0)) throw new OptionError('slackUs', slackUs, 'a number of µs, 0 or more')
-  const periods =
-    'before' in traces ? [traces.before, traces.after] : ([traces].flat() as TraceSet[])
+  const periods = [traces].flat() as readonly TraceSet[]
   const options = { concurrency, slackUs }
   if (periods.every((period): period is SpanTraces => period.kind === 'spans')) {
     return buildSpanFlows(periods, options)

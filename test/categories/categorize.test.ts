@@ -85,10 +85,7 @@ describe('categorize', () => {
 
   test('categories are numbered in the order of their first request', () => {
     const [short, long] = [chain(2), chain(3)]
-    const flows = buildFlows({
-      before: makeGraphs([long, short, long]),
-      after: makeGraphs([chain(4), short]),
-    })
+    const flows = buildFlows([makeGraphs([long, short, long]), makeGraphs([chain(4), short])])
     const categories = categorize(flows)
     expect(Array.from(categories.categoryOf)).toEqual([0, 1, 0, 2, 1])
     expect(Array.from(categories.members(0, 0))).toEqual([0, 2])

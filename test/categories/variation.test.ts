@@ -29,7 +29,7 @@ describeWithShared('the table of categories against VarianceFinder’s numbers',
       ...{ latencyUs, responseTimeUs: latencyUs.reduce((sum, us) => sum + us, 0) },
     }))
     const traces = makeGraphs(graphs)
-    const categories = categorize(buildFlows({ before: traces, after: traces }))
+    const categories = categorize(buildFlows([traces, traces]))
     const row = categories.table().object(0) as Record<string, number>
     expect(row).toMatchObject({ root: 'start', before: expected.n, after: expected.n })
     expectRelative(row['beforeMeanUs'] as number, expected.mean, 1e-12)
@@ -47,10 +47,10 @@ describeWithShared('the table of categories against VarianceFinder’s numbers',
 
 describe('C²', () => {
   const table = categorize(
-    buildFlows({
-      before: makeGraphs([...chains(['a', 'b'], [7]), ...chains(['c', 'd'], [0, 0])]),
-      after: makeGraphs(chains(['a', 'b'], [5, 5])),
-    }),
+    buildFlows([
+      makeGraphs([...chains(['a', 'b'], [7]), ...chains(['c', 'd'], [0, 0])]),
+      makeGraphs(chains(['a', 'b'], [5, 5])),
+    ]),
   ).table()
 
   test('of one request is NaN', () => {

@@ -102,10 +102,7 @@ describe('the order of siblings is learned', () => {
 
 describe('two periods', () => {
   const change = (before: number, after: number) =>
-    buildFlows({
-      before: requests(before, () => parallel),
-      after: requests(after, () => sequential),
-    })
+    buildFlows([requests(before, () => parallel), requests(after, () => sequential)])
 
   test('work that was parallel and became sequential is two structures from 30 calls each', () => {
     const flows = change(30, 30)
@@ -124,10 +121,7 @@ describe('two periods', () => {
       ['b', 10, 40],
       ['a', 50, 90],
     ]
-    const flows = buildFlows({
-      before: requests(40, () => sequential),
-      after: requests(50, () => reversed),
-    })
+    const flows = buildFlows([requests(40, () => sequential), requests(50, () => reversed)])
     expect(structures(flows)).toEqual([
       A_THEN_B,
       ['a reply → r reply', 'b reply → a call', 'r call → b call'],
@@ -136,19 +130,16 @@ describe('two periods', () => {
   })
 
   test('overlapping more often, but never in order, is no difference', () => {
-    const flows = buildFlows({
-      before: requests(100, (i) => (i % 5 < 3 ? sequential : parallel)),
-      after: requests(100, (i) => (i % 5 < 1 ? sequential : parallel)),
-    })
+    const flows = buildFlows([
+      requests(100, (i) => (i % 5 < 3 ? sequential : parallel)),
+      requests(100, (i) => (i % 5 < 1 ? sequential : parallel)),
+    ])
     expect(structures(flows)).toEqual([A_BESIDE_B])
     expect(flows.report.counts.differingPairs).toBe(0)
   })
 
   test('an order seen in only one period holds for both', () => {
-    const flows = buildFlows({
-      before: requests(40, () => sequential),
-      after: requests(3, () => sequential),
-    })
+    const flows = buildFlows([requests(40, () => sequential), requests(3, () => sequential)])
     expect(categorize(flows).size).toBe(1)
   })
 })
@@ -167,10 +158,10 @@ describe('children that the parent does not wait for', () => {
   })
 
   test('one that the parent no longer waits for after is a structural change', () => {
-    const flows = buildFlows({
-      before: requests(40, () => [['a', 10, 90]]),
-      after: requests(40, () => [['a', 10, 400]]),
-    })
+    const flows = buildFlows([
+      requests(40, () => [['a', 10, 90]]),
+      requests(40, () => [['a', 10, 400]]),
+    ])
     expect(structures(flows)).toEqual([
       ['a reply → r reply', 'r call → a call'],
       ['r call → a call', 'r call → r reply'],
