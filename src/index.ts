@@ -23,6 +23,12 @@ export { Comparison, type ComparisonOptions, compare } from './comparison.ts'
 export type { ComparisonWarning } from './comparison-warnings.ts'
 export { Displayable, type MimeBundle } from './display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './errors.ts'
+export { evaluateComparison } from './evaluation/evaluate-comparison.ts'
+export { compareHalves, type NullRates } from './evaluation/null-comparisons.ts'
+export { type BaselineQualities, operationBaselines } from './evaluation/operation-baselines.ts'
+export { type RankedQuality, rankedQuality } from './evaluation/ranked-quality.ts'
+export { type ThesisRow, thesisRow } from './evaluation/thesis-table.ts'
+export type { Truth } from './evaluation/truth.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { FlowReport } from './flows/flow-report.ts'
@@ -35,6 +41,7 @@ export {
   type Period,
 } from './flows/flow-set.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
+export { selectRequests } from './flows/select-requests.ts'
 export { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
 export { findStructuralMutations } from './mutations/find-structural-mutations.ts'
 export type {
@@ -73,5 +80,6 @@ export type { SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { formatDuration, type Microseconds } from './units.ts'
+export { compareVariances } from './variance/compare-variances.ts'
 
 connectNotebook()

@@ -25,7 +25,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['comparison-warnings.ts'],
   ['comparison.ts'],
   // Side roads import the spine, never each other.
-  ['variance', 'explosion', 'logs', 'whatif', 'engines'],
+  ['variance', 'explosion', 'logs', 'whatif', 'engines', 'evaluation'],
   // Output.
   ['charts'],
   ['widgets'],

@@ -79,6 +79,12 @@ export class Categories {
     return this.#catalog.root(category)
   }
 
+  /** What is known of a node of a category's structure, before any label rule. */
+  nodeLabel(category: number, node: number): NodeLabel {
+    const { shapes, labels } = this.flows
+    return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
+  }
+
   nodeCount(category: number): number {
     return this.flows.shapes.nodeCount(this.#catalog.shape(category))
   }

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { FlowdeltaError } from '../errors.ts'
 import { addCompareCommand } from './compare-command.ts'
+import { addEvaluateCommand } from './evaluate-command.ts'
 
 /** The command line. Exit codes: 0 done, 2 for wrong usage or unreadable input. */
 async function main(): Promise<number> {
@@ -9,6 +10,7 @@ async function main(): Promise<number> {
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
   addCompareCommand(program)
+  addEvaluateCommand(program)
   try {
     await program.parseAsync()
     return 0

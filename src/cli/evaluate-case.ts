@@ -1,0 +1,53 @@
+import { type ComparisonOptions, compare } from '../comparison.ts'
+import { evaluateComparison } from '../evaluation/evaluate-comparison.ts'
+import { type BaselineQualities, operationBaselines } from '../evaluation/operation-baselines.ts'
+import type { RankedQuality } from '../evaluation/ranked-quality.ts'
+import { type ThesisRow, thesisRow } from '../evaluation/thesis-table.ts'
+import { loadTraces } from '../traces/load-traces.ts'
+import { compareVariances } from '../variance/compare-variances.ts'
+import type { RecordedCase } from './recorded-cases.ts'
+
+/** One row of the evaluation: a case at one threshold. */
+export interface EvaluatedCase extends RankedQuality {
+  readonly name: string
+  readonly smPThreshold: number
+  readonly categories: number
+  /** Rank of the first relevant finding; `null` until mutations are grouped into findings. */
+  readonly firstRelevantFinding: number | null
+  /** p of the comparison of variances within categories (thesis 3.3.6). */
+  readonly variancesP: number | null
+  /** From files to the ranked list. */
+  readonly seconds: number
+  readonly thesis: ThesisRow | null
+  readonly baselines: BaselineQualities | null
+}
+
+/** Evaluates a case at each of its thresholds. */
+export async function evaluateCase(
+  { name, before, after, truth }: RecordedCase,
+  options: Partial<ComparisonOptions>,
+): Promise<EvaluatedCase[]> {
+  const start = performance.now()
+  const good = await loadTraces(before, { name: 'before' })
+  const bad = await loadTraces(after, { name: 'after' })
+  const comparison = compare(good, bad, options)
+  const { size } = comparison.categories
+  const variancesP = compareVariances(comparison.categories).p
+  const shared = (performance.now() - start) / 1000
+  const baselines =
+    good.kind === 'spans' && bad.kind === 'spans' ? operationBaselines(good, bad, truth) : null
+  return (truth.smPThresholds ?? [50]).map((smPThreshold) => {
+    const began = performance.now()
+    const atThreshold = comparison.with({ smPThreshold })
+    const quality = evaluateComparison(atThreshold, truth)
+    return {
+      ...{ name, smPThreshold, categories: size },
+      ...quality,
+      firstRelevantFinding: null,
+      variancesP: Number.isNaN(variancesP) ? null : variancesP,
+      seconds: shared + (performance.now() - began) / 1000,
+      thesis: thesisRow(name, smPThreshold),
+      baselines,
+    }
+  })
+}

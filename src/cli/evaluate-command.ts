@@ -1,0 +1,64 @@
+import { type Command, Option } from 'commander'
+import type { Correction } from '../mutations/response-time-mutations.ts'
+import type { Alternative } from '../stats/ks-two-sample.ts'
+import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
+import { evaluateNull } from './evaluate-null.ts'
+import { evaluationText } from './evaluation-text.ts'
+import { countFrom } from './option-values.ts'
+import { findCases } from './recorded-cases.ts'
+
+/** What commander makes of the options below. */
+interface EvaluateFlags {
+  readonly data: string
+  readonly json: boolean
+  readonly null: boolean
+  readonly splits: number
+  readonly alternative: Alternative
+  readonly correction: Correction
+}
+
+/** `flowdelta evaluate`: how good the diagnosis is on recorded cases whose cause is known. */
+export function addEvaluateCommand(program: Command): void {
+  program
+    .command('evaluate')
+    .argument('[case...]', 'names of cases; all of them by default')
+    .description('measure the quality of ranked lists on recorded cases with known causes')
+    .option('--data <folder>', 'folder of the cases', 'datasets/storage-service')
+    .option('--json', 'print a JSON document instead of a table', false)
+    .option(
+      '--null',
+      'compare halves of each before period: how often is there a false alarm?',
+      false,
+    )
+    .option('--splits <n>', 'with --null: random splits of each period', countFrom(1), 50)
+    .addOption(
+      new Option('--alternative <direction>', 'changes to look for; the thesis looked for slower')
+        .choices(['two-sided', 'slower', 'faster'])
+        .default('slower'),
+    )
+    .addOption(
+      new Option('--correction <method>', 'correction for the number of tests')
+        .choices(['none', 'bh'])
+        .default('bh'),
+    )
+    .action(runEvaluate)
+}
+
+async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
+  const folders = await findCases(flags.data, names)
+  const cases: EvaluatedCase[] = []
+  const { alternative, correction } = flags
+  for (const folder of folders) {
+    cases.push(...(await evaluateCase(folder, { alternative, correction })))
+  }
+  const nullRates = flags.null ? await evaluateNull(folders, { comparisons: flags.splits }) : null
+  const document = {
+    schema: 'flowdelta.evaluation/1',
+    parameters: { alternative, correction },
+    cases,
+    ...(nullRates !== null && { null: nullRates }),
+  }
+  process.stdout.write(
+    flags.json ? `${JSON.stringify(document, null, 1)}\n` : evaluationText(cases, nullRates),
+  )
+}

@@ -1,0 +1,24 @@
+import { compareHalves, type NullRates } from '../evaluation/null-comparisons.ts'
+import { buildFlows } from '../flows/build-flows.ts'
+import { loadTraces } from '../traces/load-traces.ts'
+import type { RecordedCase } from './recorded-cases.ts'
+
+/** False alarms on one case's before period. */
+export interface NullCase extends NullRates {
+  readonly name: string
+}
+
+/** Compares random halves of each case's before period, with and without correction. */
+export async function evaluateNull(
+  cases: readonly RecordedCase[],
+  { comparisons }: { comparisons: number },
+): Promise<NullCase[]> {
+  const rates: NullCase[] = []
+  for (const { name, before } of cases) {
+    const flows = buildFlows(await loadTraces(before))
+    for (const correction of ['none', 'bh'] as const) {
+      rates.push({ name, ...compareHalves(flows, { comparisons, correction }) })
+    }
+  }
+  return rates
+}

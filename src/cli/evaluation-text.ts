@@ -1,0 +1,73 @@
+import type { RankedQuality } from '../evaluation/ranked-quality.ts'
+import type { EvaluatedCase } from './evaluate-case.ts'
+import type { NullCase } from './evaluate-null.ts'
+import { textTable } from './text-table.ts'
+
+/** The evaluation as tables: ours beside the thesis's numbers, the baselines, false alarms. */
+export function evaluationText(
+  cases: readonly EvaluatedCase[],
+  nullRates: readonly NullCase[] | null,
+): string {
+  return [
+    'Ranked results, the thesis’s numbers in brackets (Sambasivan 2013, Table 3.4)',
+    qualityTable(cases),
+    '',
+    'Operations compared without flows: results, top-10 relevant %, first relevant rank',
+    baselineTable(cases),
+    ...(nullRates === null
+      ? []
+      : ['', 'False alarms: random halves of each before period', nullTable(nullRates)]),
+    '',
+  ].join('\n')
+}
+
+function qualityTable(cases: readonly EvaluatedCase[]): string {
+  const head = ['case', 'SM', 'categories', 'results', 'top-10 %', 'false +%', 'coverage %']
+  const rows = cases.map((row) => [
+    ...[row.name, String(row.smPThreshold), String(row.categories)],
+    beside(row.results, row.thesis?.results),
+    beside(row.top10RelevantPct, row.thesis?.top10RelevantPct),
+    beside(row.falsePositivesPct, row.thesis?.falsePositivesPct),
+    beside(row.coveragePct, row.thesis?.coveragePct),
+    number(row.ndcg, 2),
+    number(row.firstRelevantRank),
+    number(row.variancesP, 2),
+    number(row.seconds, 2),
+  ])
+  return textTable([...head, 'nDCG', 'first', 'variances p', 's'], rows)
+}
+
+function baselineTable(cases: readonly EvaluatedCase[]): string {
+  const rows = cases.flatMap(({ name, baselines }) =>
+    baselines === null
+      ? []
+      : [[name, summary(baselines.p95Tripled), summary(baselines.ksStatistic)]],
+  )
+  const unique = rows.filter(([name], i) => rows.findIndex(([other]) => other === name) === i)
+  return textTable(['case', 'P95 tripled', 'KS statistic'], unique)
+}
+
+function nullTable(rates: readonly NullCase[]): string {
+  const head = ['case', 'correction', 'comparisons', 'categories %', 'edges %', 'any finding %']
+  return textTable(
+    head,
+    rates.map((row) => [
+      ...[row.name, row.correction, String(row.comparisons)],
+      `${number(100 * row.categoryRejectionRate, 2)} of ${row.testableCategories}`,
+      `${number(100 * row.edgeRejectionRate, 2)} of ${row.testableEdges}`,
+      number(100 * row.anyFindingRate),
+    ]),
+  )
+}
+
+function summary({ results, top10RelevantPct, firstRelevantRank }: RankedQuality): string {
+  return `${results}, ${number(top10RelevantPct)}, ${number(firstRelevantRank)}`
+}
+
+function beside(ours: number | null, thesis: number | null | undefined): string {
+  return thesis === undefined ? number(ours) : `${number(ours)} (${number(thesis)})`
+}
+
+function number(value: number | null, digits = 0): string {
+  return value === null ? '–' : value.toFixed(digits)
+}

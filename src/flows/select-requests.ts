@@ -1,0 +1,48 @@
+import { AFTER, BEFORE, FlowSet } from './flow-set.ts'
+
+/** Rows of the requests that are to be the before and the after period. */
+export interface Selection {
+  readonly before: ArrayLike<number>
+  readonly after: ArrayLike<number>
+}
+
+/**
+ * The same flows, cut to some of their requests and divided anew into two periods: a time range
+ * of each, the first thousand against the last, or random halves of one period.
+ *
+ * Nothing is learned again: the order of sibling spans stays as it was built.
+ *
+ * @param selection rows of `flows`, a row in at most one of the periods
+ *
+ * @example
+ * selectRequests(flows, { before: [0, 1, 2], after: [5, 6, 7] }).size // 6
+ */
+export function selectRequests(flows: FlowSet, { before, after }: Selection): FlowSet {
+  const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
+  const latencyOffsets = new Uint32Array(rows.length + 1)
+  rows.forEach((row, i) => {
+    latencyOffsets[i + 1] = (latencyOffsets[i] as number) + flows.latencies(row).length
+  })
+  const latencyUs = new Float64Array(latencyOffsets[rows.length] as number)
+  rows.forEach((row, i) => {
+    latencyUs.set(flows.latencies(row), latencyOffsets[i])
+  })
+  const pick = (column: ArrayLike<number>) => (row: number) => column[row] as number
+  return new FlowSet(
+    {
+      periods: flows.periods,
+      labels: flows.labels,
+      shapes: flows.shapes,
+      ids: Array.from(rows, (row) => flows.ids[row] as string),
+      period: Uint8Array.from(rows, (_, i) => (i < before.length ? BEFORE : AFTER)),
+      traceOf: rows.map(pick(flows.traceOf)),
+      startUs: Float64Array.from(rows, pick(flows.startUs)),
+      responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
+      shapeOf: rows.map(pick(flows.shapeOf)),
+      latencyUs,
+      latencyOffsets,
+    },
+    flows.options,
+    flows.report,
+  )
+}

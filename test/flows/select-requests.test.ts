@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { categorize } from '../../src/categories/categorize.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
+import { selectRequests } from '../../src/flows/select-requests.ts'
+import { makeGraphs } from '../make-traces.ts'
+
+const flows = buildFlows(
+  makeGraphs([
+    { labels: ['a', 'b'], edges: [[0, 1]], latencyUs: [1], responseTimeUs: 1 },
+    {
+      labels: ['a', 'b', 'c'],
+      edges: [
+        [0, 1],
+        [1, 2],
+      ],
+      latencyUs: [2, 3],
+      responseTimeUs: 5,
+    },
+    { labels: ['a', 'b'], edges: [[0, 1]], latencyUs: [7], responseTimeUs: 7 },
+  ]),
+)
+
+test('selected requests keep their ids, times and latencies, in the order given', () => {
+  const { ids, responseTimeUs, period, ...selected } = selectRequests(flows, {
+    before: [2],
+    after: [1, 0],
+  })
+  expect(ids).toEqual([flows.ids[2], flows.ids[1], flows.ids[0]])
+  expect(Array.from(responseTimeUs)).toEqual([7, 5, 1])
+  expect(Array.from(period)).toEqual([0, 1, 1])
+  expect(Array.from(selected.latencyUs)).toEqual([7, 2, 3, 1])
+})
+
+test('categories of a selection count only what was selected', () => {
+  const categories = categorize(selectRequests(flows, { before: [0], after: [2] }))
+  expect(categories.size).toBe(1)
+  expect([categories.count(0, 0), categories.count(0, 1)]).toEqual([1, 1])
+})
+
+test('nothing selected is no request', () => {
+  expect(selectRequests(flows, { before: [], after: [] }).size).toBe(0)
+})
