@@ -17,7 +17,7 @@ import { OptionError } from '../errors.ts'
  * @throws OptionError for a p below 0 or above 1.
  *
  * @example
- * benjaminiHochberg([0.01, 0.04, NaN, 0.02]) // Float64Array [ 0.03, 0.04, NaN, 0.03 ]
+ * benjaminiHochberg([0.01, 0.04, NaN, 0.02]) // Float64Array(4) [ 0.03, 0.04, NaN, 0.03 ]
  */
 export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
   const values = Float64Array.from(p)

@@ -19,7 +19,7 @@ export interface Ecdf {
  * An empty sample gives empty arrays.
  *
  * @example
- * ecdf([3, 1, 3, 5]).y // Float64Array [ 0.25, 0.75, 1 ]
+ * ecdf([3, 1, 3, 5]).y // Float64Array(3) [ 0.25, 0.75, 1 ]
  */
 export function ecdf(sample: ArrayLike<number>): Ecdf {
   const { values, dropped } = sortedFinite(sample)

@@ -28,7 +28,7 @@ export interface TwoProportionsResult {
  * @throws OptionError for a size below 0, or successes outside 0 to the group's size.
  *
  * @example
- * twoProportionsTest(50, 100, 65, 100).difference // 0.15
+ * twoProportionsTest(50, 100, 75, 100).difference // 0.25
  */
 export function twoProportionsTest(
   successes1: number,

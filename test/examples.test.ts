@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import * as flowdelta from '../src/index.ts'
+
+const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+const DATA = fileURLToPath(new URL('../datasets/storage-service/rmw/', import.meta.url))
+
+interface Example {
+  readonly file: string
+  readonly code: string
+}
+
+/** Every `@example` of a docstring, up to the next tag or the docstring's end. */
+function examplesOf(file: string): Example[] {
+  const text = readFileSync(SRC + file, 'utf8')
+  return Array.from(
+    text.matchAll(/\* @example\n((?: *\* ?.*\n)*?) *\*(?:\/| @)/g),
+    ([, lines]) => ({
+      file,
+      code: (lines as string).replace(/^ *\* ?/gm, '').trim(),
+    }),
+  )
+}
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+const EXAMPLES = FILES.filter((path) => path.endsWith('.ts'))
+  .sort()
+  .flatMap(examplesOf)
+
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: string[]
+) => (...values: unknown[]) => Promise<unknown>
+
+/** Cuts code into statements: as few lines as make a whole one. */
+function statementsOf(code: string): string[] {
+  const statements: string[] = []
+  let pending = ''
+  for (const line of code.split('\n')) {
+    pending += `${line}\n`
+    try {
+      new AsyncFunction(pending)
+      statements.push(pending.trim())
+      pending = ''
+    } catch {
+      // Not whole yet.
+    }
+  }
+  expect(pending).toBe('')
+  return statements
+}
+
+/** Code in which every `expression // value` says what the expression is. */
+function checked(code: string): string {
+  return statementsOf(code)
+    .map((statement) => {
+      const [, expression, expected] = /^([\s\S]*\S) +\/\/ (.+)$/.exec(statement) ?? []
+      if (expression === undefined || /^(const|let) /.test(expression)) return statement
+      return `check(${expression}, ${JSON.stringify(expected)})`
+    })
+    .join('\n')
+}
+
+describe('every example in a docstring runs and gives what it says', () => {
+  /** What examples take for granted. */
+  const given: Record<string, unknown> = {}
+
+  beforeAll(async () => {
+    const before = await flowdelta.loadTraces(`${DATA}before.jsonl.gz`)
+    const after = await flowdelta.loadTraces(`${DATA}after.jsonl.gz`)
+    const comparison = flowdelta.compare(before, after)
+    const { flows, categories, structural, ranking } = comparison
+    const [first] = ranking.mutations
+    const truth = JSON.parse(readFileSync(`${DATA}truth.json`, 'utf8'))
+    const precursor = first?.precursors[0]?.category
+    Object.assign(given, {
+      ...{ before, after, comparison, flows, categories, structural, truth, precursor },
+      mutation: first?.category,
+      check: (actual: unknown, expected: string) => expect(inspect(actual)).toBe(expected),
+    })
+  })
+
+  test.each(EXAMPLES)('$file: $code', async ({ file, code }) => {
+    vi.spyOn(console, 'log').mockReturnValue()
+    vi.spyOn(console, 'table').mockReturnValue()
+    const own = (await import(SRC + file)) as Record<string, unknown>
+    const declared = new Set(
+      Array.from(code.matchAll(/^const (?:\{ )?(\w+)/gm), ([, name]) => name),
+    )
+    const names = { ...flowdelta, ...own, ...given }
+    const scope = Object.entries(names).filter(([name]) => !declared.has(name))
+    const run = new AsyncFunction(...scope.map(([name]) => name), checked(code))
+    await run(...scope.map(([, value]) => value))
+    vi.restoreAllMocks()
+  })
+})
+
+test('there are examples to run', () => {
+  expect(EXAMPLES.length).toBeGreaterThan(40)
+})
