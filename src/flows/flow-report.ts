@@ -3,7 +3,7 @@ import { type StageTable, stageTable } from '../stage-table.ts'
 const MEANINGS = {
   asynchronousSpans: 'spans their parent does not wait for: they have no edge to its reply',
   clampedStarts: 'spans that start before their parent: taken as starting with it',
-  outsideParent: 'spans wholly outside their parent: treated as asynchronous',
+  outsideParent: 'spans wholly outside their parent: asynchronous, or from another clock',
   learnedPairs: 'pairs of sibling operations whose order was learned',
   differingPairs: 'pairs whose order differs between the periods: each keeps its own',
   differingWaits: 'children that the parent waits for in one period only: each keeps its own',

@@ -58,9 +58,11 @@ interface Call {
 }
 
 /** Whether the caller's reply does not wait for a child, by this call's own times. */
-function outlives({ startUs, endUs, detached }: SpanCalls, child: number, call: Call): boolean {
+function outlives(calls: SpanCalls, child: number, call: Call): boolean {
+  const { startUs, endUs, detached, outside } = calls
   return (
     detached[child] === 1 ||
+    outside[child] === 1 ||
     (endUs[child] as number) > (endUs[call.caller] as number) + call.slackUs ||
     (startUs[child] as number) > (endUs[call.caller] as number)
   )
@@ -157,7 +159,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   #learn(period: Period): void {
-    const { childOffsets, children, startUs, endUs } = this.#periods[period] as SpanCalls
+    const { childOffsets, children, startUs, endUs, outside } = this.#periods[period] as SpanCalls
     const names = this.#names[period] as Uint32Array
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
@@ -172,10 +174,12 @@ class LearnedSiblingOrder implements SiblingOrder {
       for (let j = 0; j < siblings.length; j++) {
         const span = siblings[j] as number
         const beginUs = (startUs[span] as number) + this.#slackUs
-        order.noteReply(period, numbers[j] as number, (endUs[span] as number) <= replyUs)
+        const over = outside[span] === 0 && (endUs[span] as number) <= replyUs
+        order.noteReply(period, numbers[j] as number, over)
         for (let i = 0; i < j; i++) {
-          const over = (endUs[siblings[i] as number] as number) <= beginUs
-          order.notePair(period, [numbers[i] as number, numbers[j] as number], over)
+          const earlier = siblings[i] as number
+          const done = (endUs[earlier] as number) <= beginUs
+          order.notePair(period, [numbers[i] as number, numbers[j] as number], done)
         }
       }
     }

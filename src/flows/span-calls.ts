@@ -12,8 +12,10 @@ export interface SpanCalls {
   /** Start, never before the parent's. */
   readonly startUs: Float64Array
   readonly endUs: Float64Array
-  /** 1 where the parent cannot wait for the span, whatever the times say. */
+  /** 1 where the span itself says that its parent does not wait for it. */
   readonly detached: Uint8Array
+  /** 1 where the span lies wholly outside its parent: asynchronous, or another clock. */
+  readonly outside: Uint8Array
   readonly clampedStarts: number
   readonly outsideParent: number
 }
@@ -23,8 +25,8 @@ const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
  * Indexes the calls of a period. A span that starts before its parent is taken as starting with
- * it (its end stays); one that lies wholly outside its parent keeps its duration and is detached,
- * as are producers, consumers and spans that only follow from their parent.
+ * it (its end stays); one that lies wholly outside its parent keeps its duration and is marked.
+ * Producers, consumers and spans that only follow from their parent are detached.
  */
 export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   const { spans } = traces
@@ -32,6 +34,7 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   const startUs = spans.startUs.slice()
   const endUs = spans.startUs.map((start, span) => start + (spans.durationUs[span] as number))
   const detached = new Uint8Array(startUs.length)
+  const outside = new Uint8Array(startUs.length)
   let clampedStarts = 0
   let outsideParent = 0
   const pending = Array.from(roots)
@@ -47,7 +50,7 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
         detached[span] = 1
       }
       if (start >= callerEnd ? start > callerEnd : (endUs[span] as number) < callerStart) {
-        detached[span] = 1
+        outside[span] = 1
         outsideParent++
       }
       if (start < callerStart) {
@@ -63,7 +66,7 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
     sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
   }
   return {
-    ...{ traces, childOffsets, children, roots, startUs, endUs, detached },
+    ...{ traces, childOffsets, children, roots, startUs, endUs, detached, outside },
     ...{ clampedStarts, outsideParent },
   }
 }

@@ -157,6 +157,14 @@ describe('children that the parent does not wait for', () => {
     expect(flows.report.counts.asynchronousSpans).toBe(0)
   })
 
+  test('one that lies outside its parent in few calls, as clocks that differ make it, is in all', () => {
+    const usual: Child = ['a', 10, 90]
+    const skewed: Child = ['a', 150, 190]
+    const flows = buildFlows(requests(50, (i) => [i % 5 === 0 ? skewed : usual]))
+    expect(structures(flows)).toEqual([['a reply → r reply', 'r call → a call']])
+    expect(flows.report.counts.outsideParent).toBe(10)
+  })
+
   test('one that the parent no longer waits for after is a structural change', () => {
     const flows = buildFlows([
       requests(40, () => [['a', 10, 90]]),
