@@ -1,4 +1,4 @@
-import { type RandomSource, randomSource } from '../src/stats/random.ts'
+import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 
 /** One kind of request: a tree of calls, flattened to trace points with forks and joins. */
 export interface FlowTemplate {
@@ -16,23 +16,51 @@ export interface FlowTemplate {
 const ROOTS = ['READ', 'WRITE', 'LOOKUP', 'GETATTR', 'CREATE', 'REMOVE', 'READDIR', 'COMMIT']
 const POINTS = ['CACHE', 'LOCK', 'RPC_SEND', 'RPC_RECEIVE', 'DISK', 'QUEUE', 'ALLOCATE', 'CHECKSUM']
 
+/** How large flows are, and how often each kind comes. */
+export interface SimulatedScale {
+  readonly kinds: number
+  /** Nodes of each kind's flow; kinds come most frequent first. */
+  readonly sizes: (random: RandomSource) => readonly number[]
+  /** Frequency of kind `k`, as a share of no particular whole. */
+  readonly popularity: (kind: number) => number
+}
+
+/** Flows of about as many nodes each, a few kinds frequent and many rare. */
+export function evenScale(kinds: number, nodes: number): SimulatedScale {
+  return {
+    kinds,
+    sizes: (random) =>
+      Array.from({ length: kinds }, () =>
+        Math.max(4, Math.round(nodes * (0.4 + 1.2 * random.next()))),
+      ),
+    popularity: (kind) => 1 / (kind + 3),
+  }
+}
+
+/**
+ * The thesis's SFS 97 run (Sambasivan 2013, Table 3.1): 1,602 categories whose flows have 206 nodes
+ * on average (SD 200), while the average request has 30 (SD 51), as most requests are small. Sizes
+ * are log-normal; the exponent that makes small kinds frequent was fitted to those numbers.
+ */
+export const SFS97_SCALE: SimulatedScale = {
+  kinds: 1602,
+  sizes: (random) =>
+    Array.from({ length: 1602 }, () =>
+      Math.max(4, Math.round(random.logNormal(4.996, 0.815))),
+    ).sort((a, b) => a - b),
+  popularity: (kind) => (kind + 3) ** -1.45,
+}
+
 /**
  * Kinds of requests in the manner of the thesis's storage traces: structures that share roots, a
- * few frequent and many rare, fork-joins among chains. Simulated, not recorded.
+ * few frequent and many rare, fork-joins among chains. Simulated, not recorded. One kind in twenty
+ * comes more or less often after, one in twenty has an edge that gets slower.
  */
-export function simulatedTemplates({
-  kinds,
-  nodes,
-  seed,
-}: {
-  kinds: number
-  nodes: number
-  seed: number
-}): FlowTemplate[] {
+export function simulatedTemplates(scale: SimulatedScale, { seed = 1 } = {}): FlowTemplate[] {
   const random = randomSource(seed)
-  return Array.from({ length: kinds }, (_, kind) => {
+  return scale.sizes(random).map((nodes, kind) => {
     const template = growTemplate(random, { kind, nodes })
-    const popularity = 1 / (kind + 3)
+    const popularity = scale.popularity(kind)
     const shift = random.next() < 0.05 ? random.next() * 2 : 1
     const slow = random.next() < 0.05
     return {
@@ -64,10 +92,9 @@ function growTemplate(random: RandomSource, { kind, nodes }: { kind: number; nod
     const name = POINTS[random.integer(POINTS.length)]
     return `e${component}__t${1 + random.integer(4)}__${name}_${random.integer(3)}\\nDEFAULT`
   }
-  const target = Math.max(4, Math.round(nodes * (0.4 + 1.2 * random.next())))
   let tip = 0
-  while (labels.length < target - 1) {
-    if (random.next() < 0.2 && labels.length + 6 < target) {
+  while (labels.length < nodes - 1) {
+    if (random.next() < 0.2 && labels.length + 6 < nodes) {
       const branches = 2 + random.integer(2)
       const ends = Array.from({ length: branches }, () => add(point(), [add(point(), [tip])]))
       tip = add('e10__t3__JOIN\\nDEFAULT', ends)
