@@ -36,7 +36,31 @@ function fan(width: number): GraphSketch {
   }
 }
 
+/** A root that leads to a ring of sources and targets, or to two rings of half the size. */
+function rings(count: 1 | 2, size: number): GraphSketch {
+  const ringSize = size / count
+  const source = (i: number) => 1 + i
+  const target = (i: number) => 1 + size + i
+  const next = (i: number) => (i % ringSize === ringSize - 1 ? i - ringSize + 1 : i + 1)
+  const all = Array.from({ length: size }, (_, i) => i)
+  return {
+    labels: ['root', ...all.map(() => 's'), ...all.map(() => 't')],
+    edges: all.flatMap((i) => [
+      [0, source(i)],
+      [source(i), target(i)],
+      [source(i), target(next(i))],
+    ]),
+  }
+}
+
 describe('categorize', () => {
+  test('a ring of 400 sources and targets is itself in any order, and not two rings of 200', () => {
+    const graphs = [rings(1, 400), backToFront(rings(1, 400)), rings(2, 400)]
+    const categories = categorize(buildFlows(makeGraphs(graphs)))
+    expect(Array.from(categories.categoryOf)).toEqual([0, 0, 1])
+    expect(categories.undecided).toBe(0)
+  })
+
   test('chains of 20,000 nodes overflow no stack', () => {
     const flows = buildFlows(makeGraphs([chain(20_000), backToFront(chain(20_000)), chain(19_999)]))
     const categories = categorize(flows)

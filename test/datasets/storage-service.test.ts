@@ -19,6 +19,7 @@ const NODE_ARGUMENTS = ['--import', import.meta.resolve('tsx'), RECORD]
 
 /** The same case, quick, with a cache so small that most blocks are not in it. */
 function small({ service, workload }: Side): Side {
+  if (workload.kind !== 'mixed') throw new Error(`The workload is ${workload.kind}, not mixed.`)
   return {
     service: {
       ...service,
@@ -47,7 +48,7 @@ describe('the storage service', () => {
       before: small(recordedCase.before),
       after: small(recordedCase.after),
     }
-    const options = { requests: REQUESTS, blocks: 1, seed: 7, warmUp: 4 }
+    const options = { requests: REQUESTS, blocks: 1, seed: 7, warmUp: 4, rehearsal: 8 }
     const files = await recordCase(service, quick, options)
     recorded.set(recordedCase.name, {
       before: await readTraces(files.before),
@@ -66,8 +67,8 @@ describe('the storage service', () => {
     pids = service.pids
     await record(delay1ms)
     await record(rmw)
-    const [object = ''] = await readdir(join(directory, 'storage-data'))
-    data = await readFile(join(directory, 'storage-data', object), 'latin1')
+    const [object = ''] = await readdir(join(directory, 'storage-data', 'before'))
+    data = await readFile(join(directory, 'storage-data', 'before', object), 'latin1')
     await service.stop()
   }, 60_000)
 
@@ -178,7 +179,9 @@ describe('npm run record', () => {
   test('says which cases there are when asked for another', async () => {
     const run = promisify(execFile)(process.execPath, [...NODE_ARGUMENTS, 'nonsense'])
     await expect(run).rejects.toMatchObject({
-      stderr: expect.stringContaining('nonsense is not a case. Give one of: delay-1ms, rmw.'),
+      stderr: expect.stringContaining(
+        'nonsense is not a case. Give one of: control, create-behaviour,',
+      ),
     })
   })
 

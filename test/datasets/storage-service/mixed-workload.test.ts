@@ -2,13 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { rmw } from '../../../datasets/storage-service/cases/rmw.ts'
 import { ExpectedFiles } from '../../../datasets/storage-service/client/expected-files.ts'
 import type { Step } from '../../../datasets/storage-service/client/step.ts'
-import type { Workload } from '../../../datasets/storage-service/client/workload.ts'
+import type { MixedWorkload, Workload } from '../../../datasets/storage-service/client/workload.ts'
 import { mixedSteps } from '../../../datasets/storage-service/client/workloads/mixed.ts'
 import { seededRandom } from '../../../datasets/storage-service/random.ts'
-import { planBlocks } from '../../../datasets/storage-service/recording/block-plan.ts'
+import { shares } from '../../../datasets/storage-service/recording/shares.ts'
+
+function mixed(workload: Workload): MixedWorkload {
+  if (workload.kind !== 'mixed') throw new Error(`The workload is ${workload.kind}, not mixed.`)
+  return workload
+}
 
 function firstSteps(workload: Workload, count: number, seed = 'seed'): Step[] {
-  const steps = mixedSteps(workload, 0, seededRandom(seed))
+  const steps = mixedSteps(mixed(workload), 0, seededRandom(seed))
   return Array.from({ length: count }, () => steps.next())
 }
 
@@ -34,7 +39,7 @@ describe('the mixed workload', () => {
 
   test('keeps READs and WRITEs inside the files there are', () => {
     const { workload } = rmw.after
-    const steps = mixedSteps({ ...workload, appendShare: 0 }, 0, seededRandom('x'))
+    const steps = mixedSteps({ ...mixed(workload), appendShare: 0 }, 0, seededRandom('x'))
     const ends = new Map<string, number>()
     for (const step of steps.populate()) {
       if (step.kind === 'write') ends.set(step.name, step.offset + step.count)
@@ -69,16 +74,6 @@ describe('the client', () => {
   })
 })
 
-describe('the plan of a recording', () => {
-  test('alternates, turns every other pair round, and shares the requests out', () => {
-    const shown = planBlocks(3, 10).map(({ period, pair, requests }) => [period, pair, requests])
-    expect(shown).toEqual([
-      ['before', 0, 4],
-      ['after', 0, 4],
-      ['after', 1, 3],
-      ['before', 1, 3],
-      ['before', 2, 3],
-      ['after', 2, 3],
-    ])
-  })
+test('a recording shares its requests out evenly among its blocks', () => {
+  expect(shares(10, 3)).toEqual([4, 3, 3])
 })

@@ -46,6 +46,14 @@ describe('the paged index', () => {
     expect(await reopened.get('f00000')).toEqual({ sizeBytes: 0, version: 0 })
   })
 
+  test('names neighbours: those after a key, and then the first ones', async () => {
+    const { index } = await filled(Array.from({ length: 300 }, (_, i) => nameOf(i)))
+    expect(await index.neighbours('f00296', 5)).toEqual([297, 298, 299, 0, 1].map(nameOf))
+    expect(await index.neighbours('f00100', 2)).toEqual(['f00101', 'f00102'])
+    expect(await index.neighbours('f00000', 0)).toEqual([])
+    expect(await index.neighbours('f00007', 1000)).toHaveLength(299)
+  })
+
   test('replaces a record without splitting', async () => {
     const { index, pages } = await filled(['a', 'b'])
     const before = pages.pages
