@@ -15,6 +15,7 @@ import { matchPrecursors } from './precursors/match-precursors.ts'
 import type { PrecursorOptions, Precursors } from './precursors/precursors.ts'
 import { rankMutations } from './ranking/rank-mutations.ts'
 import type { Ranking } from './ranking/ranking.ts'
+import { Stage } from './stage.ts'
 import type { StageTable } from './stage-table.ts'
 import type { TraceSet } from './traces/trace-set.ts'
 
@@ -94,7 +95,7 @@ export function compare(
 }
 
 /** A comparison of two periods, stage by stage. */
-export class Comparison {
+export class Comparison extends Stage {
   readonly before: TraceSet
   readonly after: TraceSet
   readonly options: ComparisonOptions
@@ -106,6 +107,7 @@ export class Comparison {
     options: ComparisonOptions,
     stages: Partial<Stages>,
   ) {
+    super()
     this.before = before
     this.after = after
     this.options = options

@@ -14,6 +14,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['display.ts', 'table-cells.ts'],
   ['table-display.ts'],
   ['stage-table.ts'],
+  ['stage.ts'],
   // The spine.
   ['traces'],
   ['flows'],

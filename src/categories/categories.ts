@@ -1,5 +1,6 @@
 import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import { type Moments, moments } from '../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'
@@ -30,7 +31,7 @@ export interface CategoryColumns {
  * Requests grouped by the structure of their flows. Categories are numbered in the order of
  * their first request.
  */
-export class Categories {
+export class Categories extends Stage {
   readonly flows: FlowSet
   readonly options: CategoryOptions
   readonly categoryOf: Uint32Array
@@ -44,6 +45,7 @@ export class Categories {
   readonly #moments: Moments[] = []
 
   constructor(columns: CategoryColumns) {
+    super()
     this.flows = columns.flows
     this.options = columns.options
     this.categoryOf = columns.categoryOf

@@ -1,3 +1,4 @@
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 
 const MEANINGS = {
@@ -15,10 +16,11 @@ const MEANINGS = {
 export type FlowReportEntry = keyof typeof MEANINGS
 
 /** How often each decision was taken while flows were built. */
-export class FlowReport {
+export class FlowReport extends Stage {
   readonly counts: Readonly<Record<FlowReportEntry, number>>
 
   constructor(counts: Partial<Record<FlowReportEntry, number>> = {}) {
+    super()
     const zero = Object.fromEntries(Object.keys(MEANINGS).map((entry) => [entry, 0]))
     this.counts = { ...(zero as Record<FlowReportEntry, number>), ...counts }
   }

@@ -1,3 +1,4 @@
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -48,7 +49,7 @@ export interface FlowColumns {
 }
 
 /** The request flows of one or two periods: what `buildFlows` makes. */
-export class FlowSet implements FlowColumns {
+export class FlowSet extends Stage implements FlowColumns {
   readonly options: FlowOptions
   /** What had to be decided while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport
@@ -65,6 +66,7 @@ export class FlowSet implements FlowColumns {
   readonly latencyOffsets: Uint32Array
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
+    super()
     this.options = options
     this.report = report
     this.periods = columns.periods

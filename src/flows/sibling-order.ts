@@ -1,4 +1,5 @@
 import type { FlowOptions, Period } from './flow-set.ts'
+import { intervalPrecedence } from './interval-precedence.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { type Precedence, reducePrecedence } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
@@ -70,16 +71,20 @@ function outlives(calls: SpanCalls, child: number, call: Call): boolean {
 
 /** `children` come sorted by start, then end: an order in which predecessors come first. */
 function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
-  const { startUs, endUs } = calls
   const { children, slackUs } = call
-  const precedence = reducePrecedence(
-    children.map((_, i) => i),
-    (a, b) =>
-      (endUs[children[a] as number] as number) <=
-      (startUs[children[b] as number] as number) + slackUs,
-    (child) => outlives(calls, children[child] as number, call),
-  )
-  return { spans: children, precedence }
+  const startUs = Float64Array.from(children, (span) => calls.startUs[span] as number)
+  const endUs = Float64Array.from(children, (span) => calls.endUs[span] as number)
+  const asynchronous = (child: number) => outlives(calls, children[child] as number, call)
+  if (children.length > MOST_CHILDREN) {
+    return {
+      spans: children,
+      precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
+    }
+  }
+  const precedes = (a: number, b: number) =>
+    (endUs[a] as number) <= (startUs[b] as number) + slackUs
+  const order = children.map((_, i) => i)
+  return { spans: children, precedence: reducePrecedence(order, precedes, asynchronous) }
 }
 
 function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {

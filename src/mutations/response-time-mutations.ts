@@ -1,6 +1,7 @@
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Alternative, KsResult } from '../stats/ks-two-sample.ts'
 import { testEdges } from './test-edges.ts'
@@ -40,13 +41,14 @@ export interface EdgeComparison {
 }
 
 /** The response times of every category, compared between the periods. */
-export class ResponseTimeMutations {
+export class ResponseTimeMutations extends Stage {
   readonly categories: Categories
   readonly options: ResponseTimeOptions
   readonly #tests: readonly FamilyTest[]
   readonly #edges = new Map<number, readonly EdgeComparison[]>()
 
   constructor(categories: Categories, options: ResponseTimeOptions, tests: readonly FamilyTest[]) {
+    super()
     this.categories = categories
     this.options = options
     this.#tests = tests

@@ -1,4 +1,5 @@
 import type { Categories } from '../categories/categories.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 
 /** Compare numbers of requests as they are, or after scaled to as many requests as before. */
@@ -15,13 +16,14 @@ export interface StructuralOptions {
 export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
 
 /** Every category's change in its number of requests. */
-export class StructuralMutations {
+export class StructuralMutations extends Stage {
   readonly categories: Categories
   readonly options: StructuralOptions
   /** Change of each category's number of requests, after − before, after scaled if so chosen. */
   readonly changes: Float64Array
 
   constructor(categories: Categories, options: StructuralOptions, changes: Float64Array) {
+    super()
     this.categories = categories
     this.options = options
     this.changes = changes

@@ -1,4 +1,5 @@
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { EditTokens } from './edit-tokens.ts'
 
@@ -32,7 +33,7 @@ const NO_CANDIDATES: CandidateColumns = {
 }
 
 /** The precursor candidates of every structural mutation. */
-export class Precursors {
+export class Precursors extends Stage {
   readonly structural: StructuralMutations
   readonly options: PrecursorOptions
   readonly #columns: ReadonlyMap<number, CandidateColumns>
@@ -43,6 +44,7 @@ export class Precursors {
     options: PrecursorOptions,
     columns: ReadonlyMap<number, CandidateColumns>,
   ) {
+    super()
     this.structural = structural
     this.options = options
     this.#columns = columns

@@ -1,5 +1,6 @@
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import type { PrecursorCandidate, Precursors } from '../precursors/precursors.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 
 /** One ranked change. A category that changed in both ways appears twice. */
@@ -19,7 +20,7 @@ export interface RankedMutation {
 }
 
 /** All mutations, the one that contributes most to the change first. */
-export class Ranking {
+export class Ranking extends Stage {
   readonly responseTime: ResponseTimeMutations
   readonly precursors: Precursors
   readonly mutations: readonly RankedMutation[]
@@ -29,6 +30,7 @@ export class Ranking {
     precursors: Precursors,
     mutations: readonly RankedMutation[],
   ) {
+    super()
     this.responseTime = responseTime
     this.precursors = precursors
     this.mutations = mutations

@@ -1,3 +1,4 @@
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Quality } from './quality.ts'
@@ -22,7 +23,7 @@ export interface GraphColumns {
 }
 
 /** The traces of one period as trace-point graphs with explicit forks and joins. */
-export class GraphTraces implements GraphColumns {
+export class GraphTraces extends Stage implements GraphColumns {
   readonly kind = 'graphs'
   /** What the period is called in messages and charts. */
   readonly name: string
@@ -39,6 +40,7 @@ export class GraphTraces implements GraphColumns {
   readonly #quality: Quality
 
   constructor(name: string, columns: GraphColumns, quality: Quality) {
+    super()
     this.name = name
     this.ids = columns.ids
     this.startUs = columns.startUs

@@ -1,4 +1,5 @@
 import { describePlace, type Place, TraceFormatError } from '../errors.ts'
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 
 /** What became of the data an issue is about. */
@@ -16,7 +17,7 @@ export interface QualityIssue {
 const LISTED_PER_CODE = 1000
 
 /** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
-export class Quality {
+export class Quality extends Stage {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
   /** Traces that were loaded. */
@@ -29,6 +30,7 @@ export class Quality {
     traces: number
     skippedTraces: number
   }) {
+    super()
     this.issues = log.issues
     this.counts = log.counts
     this.traces = log.traces

@@ -1,3 +1,4 @@
+import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -49,7 +50,7 @@ export interface SpanTraceColumns {
 }
 
 /** The traces of one period as span trees. */
-export class SpanTraces implements SpanTraceColumns {
+export class SpanTraces extends Stage implements SpanTraceColumns {
   readonly kind = 'spans'
   /** What the period is called in messages and charts. */
   readonly name: string
@@ -64,6 +65,7 @@ export class SpanTraces implements SpanTraceColumns {
   readonly #quality: Quality
 
   constructor(name: string, columns: SpanTraceColumns, quality: Quality) {
+    super()
     this.name = name
     this.epochNs = columns.epochNs
     this.ids = columns.ids
