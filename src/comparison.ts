@@ -1,45 +1,25 @@
-import type { Categories, CategoryOptions } from './categories/categories.ts'
+import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
+import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
 import { type ComparisonWarning, comparisonWarnings } from './comparison-warnings.ts'
-import { FlowdeltaError } from './errors.ts'
+import { FlowdeltaError, rejectUnknownOptions, show } from './errors.ts'
 import { buildFlows } from './flows/build-flows.ts'
-import type { FlowOptions, FlowSet } from './flows/flow-set.ts'
+import type { FlowSet } from './flows/flow-set.ts'
 import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from './mutations/find-structural-mutations.ts'
-import type {
-  ResponseTimeMutations,
-  ResponseTimeOptions,
-} from './mutations/response-time-mutations.ts'
-import type { StructuralMutations, StructuralOptions } from './mutations/structural-mutations.ts'
+import type { ResponseTimeMutations } from './mutations/response-time-mutations.ts'
+import type { StructuralMutations } from './mutations/structural-mutations.ts'
 import { matchPrecursors } from './precursors/match-precursors.ts'
-import type { PrecursorOptions, Precursors } from './precursors/precursors.ts'
+import type { Precursors } from './precursors/precursors.ts'
 import { rankMutations } from './ranking/rank-mutations.ts'
 import type { Ranking } from './ranking/ranking.ts'
 import { Stage } from './stage.ts'
 import type { StageTable } from './stage-table.ts'
+import { GraphTraces } from './traces/graph-traces.ts'
+import { SpanTraces } from './traces/span-traces.ts'
 import type { TraceSet } from './traces/trace-set.ts'
 
-/** The options of every stage of a comparison; see the stages for meanings and defaults. */
-export type ComparisonOptions = FlowOptions &
-  CategoryOptions &
-  ResponseTimeOptions &
-  StructuralOptions &
-  PrecursorOptions
-
-const DEFAULTS: ComparisonOptions = {
-  concurrency: 'learned',
-  slackUs: 1,
-  omitHosts: false,
-  label: null,
-  alpha: 0.05,
-  alternative: 'two-sided',
-  correction: 'none',
-  method: 'stephens',
-  smPThreshold: 50,
-  counts: 'raw',
-  oneToN: true,
-  editTokens: 'preorder',
-}
+export type { ComparisonOptions } from './comparison-options.ts'
 
 /** Which options each stage is computed with; everything else it gets from stages before it. */
 const STAGE_OPTIONS = {
@@ -90,8 +70,10 @@ export function compare(
   after: TraceSet,
   options: Partial<ComparisonOptions> = {},
 ): Comparison {
-  rejectUnknown(options)
-  return new Comparison({ before, after }, { ...DEFAULTS, ...options }, {})
+  requireTraces(before, 'before')
+  requireTraces(after, 'after')
+  rejectUnknownOptions(options, Object.keys(COMPARISON_DEFAULTS))
+  return new Comparison({ before, after }, { ...COMPARISON_DEFAULTS, ...options }, {})
 }
 
 /** A comparison of two periods, stage by stage. */
@@ -119,7 +101,7 @@ export class Comparison extends Stage {
    * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
    */
   with(changes: Partial<ComparisonOptions>): Comparison {
-    rejectUnknown(changes)
+    rejectUnknownOptions(changes, Object.keys(COMPARISON_DEFAULTS))
     const options = { ...this.options, ...changes }
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
@@ -182,12 +164,10 @@ export class Comparison extends Stage {
   }
 }
 
-function rejectUnknown(options: Partial<ComparisonOptions>): void {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(DEFAULTS, name)) {
-      throw new FlowdeltaError(
-        `There is no option ${name}. Give one of ${Object.keys(DEFAULTS).join(', ')}.`,
-      )
-    }
-  }
+function requireTraces(traces: unknown, period: 'before' | 'after'): void {
+  const isTraces = traces instanceof SpanTraces || traces instanceof GraphTraces
+  if (isTraces) return
+  const next =
+    traces instanceof Promise ? 'Write `await loadTraces(…)`.' : 'Give what `loadTraces` loads.'
+  throw new FlowdeltaError(`compare(before, after) got ${show(traces)} for ${period}. ${next}`)
 }

@@ -34,6 +34,15 @@ export class OptionError extends FlowdeltaError {
   }
 }
 
+/** Throws for the first option that is not among the known ones: most likely misspelt. */
+export function rejectUnknownOptions(options: object, known: readonly string[]): void {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) {
+      throw new FlowdeltaError(`There is no option ${name}. Give one of ${known.join(', ')}.`)
+    }
+  }
+}
+
 /** A bug in flowdelta itself, not in what it was given. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'

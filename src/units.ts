@@ -18,7 +18,16 @@ const STEPS: readonly (readonly [factor: number, unit: string])[] = [
 export function formatDuration(durationUs: Microseconds): string {
   if (!Number.isFinite(durationUs)) return String(durationUs)
   const size = Math.abs(durationUs)
-  const [factor, unit] = STEPS.findLast(([step]) => size >= step) ?? [1, 'µs']
-  const value = durationUs / factor
-  return `${Number(value.toPrecision(3))} ${unit}`
+  const step = Math.max(
+    0,
+    STEPS.findLastIndex(([factor]) => size >= factor),
+  )
+  const inUnit = ([factor]: readonly [number, string]) =>
+    Number((durationUs / factor).toPrecision(3))
+  const [here, next] = [STEPS[step] as (typeof STEPS)[number], STEPS[step + 1]]
+  // Rounding can reach the next unit: 999.96 µs are 1 ms.
+  if (next !== undefined && Math.abs(inUnit(here)) * here[0] >= next[0]) {
+    return `${inUnit(next)} ${next[1]}`
+  }
+  return `${inUnit(here)} ${here[1]}`
 }

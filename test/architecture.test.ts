@@ -23,6 +23,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['precursors'],
   ['ranking'],
   ['explanation'],
+  ['comparison-options.ts'],
   ['comparison-warnings.ts'],
   ['comparison.ts'],
   // Side roads import the spine, never each other.

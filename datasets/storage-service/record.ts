@@ -3,21 +3,21 @@ import { join } from 'node:path'
 import { stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'
-import type { Case } from './cases/case.ts'
+import type { Case, Extent } from './cases/case.ts'
 import { cases } from './cases/index.ts'
 import { Constellation } from './recording/constellation.ts'
+import { keepAwake } from './recording/keep-awake.ts'
 import { showProgress } from './recording/progress.ts'
 import { recordCase } from './recording/record-case.ts'
 import { writeDataset } from './recording/write-dataset.ts'
 
-interface Options {
+interface Options extends Partial<Extent> {
   readonly seed: number
-  readonly requests: number
   readonly sample: number
-  readonly blocks: number
-  readonly warmUp: number
   readonly out?: string
 }
+
+const USUAL_EXTENT: Extent = { requests: 5000, blocks: 10, warmUp: 100 }
 
 const { signals } = constants
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -42,7 +42,9 @@ const share = (text: string) => {
 }
 
 async function record(recorded: Case, options: Options): Promise<void> {
-  const { seed, requests, sample, blocks, warmUp, out = join(HERE, recorded.name) } = options
+  const { seed, sample, out = join(HERE, recorded.name), ...given } = options
+  const provenance = { seed, ...USUAL_EXTENT, ...recorded.extent, ...given, sample }
+  const letSleep = keepAwake()
   const service = new Constellation({ seed: String(seed), sample })
   let interrupted: NodeJS.Signals | undefined
   const interrupt = (signal: NodeJS.Signals) => {
@@ -50,7 +52,6 @@ async function record(recorded: Case, options: Options): Promise<void> {
     void service.stop()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-  const provenance = { seed, requests, blocks, warmUp, sample }
   try {
     await service.start()
     const recording = await recordCase(service, recorded, {
@@ -65,6 +66,7 @@ async function record(recorded: Case, options: Options): Promise<void> {
     stderr.write(`\nNothing was recorded: ${why}\n`)
     process.exitCode = interrupted === undefined ? 1 : 128 + signals[interrupted]
   } finally {
+    letSleep()
     await service.stop()
   }
 }
@@ -73,10 +75,10 @@ await new Command('record')
   .description('Records a before and an after period of the storage service.')
   .argument('<case>', `one of: ${cases.map(({ name }) => name).join(', ')}`, caseNamed)
   .option('--seed <number>', 'for everything but the real timings', wholeNumber(0), 1)
-  .option('--requests <number>', 'requests per period', wholeNumber(1), 5000)
+  .option('--requests <number>', 'requests per period', wholeNumber(1))
   .option('--sample <share>', 'share of requests traced, such as 0.1 or 1', share, 1)
-  .option('--blocks <number>', 'blocks per period', wholeNumber(1), 40)
-  .option('--warm-up <number>', 'untraced requests at the start of a block', wholeNumber(0), 100)
+  .option('--blocks <number>', 'times the service is filled anew', wholeNumber(1))
+  .option('--warm-up <number>', 'untraced requests at the start of a block', wholeNumber(0))
   .option('--out <directory>', 'where to write; by default the folder of the case')
   .action(record)
   .parseAsync()

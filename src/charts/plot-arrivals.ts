@@ -88,6 +88,7 @@ function title(source: FlowSet | Categories, category: number | null): string {
 function pauses({ all }: ArrivalWindow): string {
   const [before, after] = all.map((arrivals) => {
     const { fromUs, lengthUs } = longestPause(arrivals)
+    if (arrivals.length === 0) return 'no requests at all'
     return lengthUs === 0
       ? 'none'
       : `${formatDuration(lengthUs)} (from ${formatDuration(fromUs)} on)`

@@ -1,6 +1,6 @@
 import { OptionError } from '../errors.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
+import type { EdgeComparison, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { formatDuration } from '../units.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
@@ -55,7 +55,7 @@ export function plotFlow(
       subtitle: [
         'Time runs down. Beside each edge stands its mean latency, before → after.',
         whole(responseTime, category),
-        changes(drawing),
+        changes(drawing, responseTime.edges(category)),
       ],
       omissions: omissions(drawing),
       width: drawing.width,
@@ -69,18 +69,23 @@ export function plotFlow(
 
 /** What the requests took as a whole. */
 function whole({ categories }: ResponseTimeMutations, category: number): string {
-  const [before, after] = [BEFORE, AFTER].map((period) => {
-    const { count, mean } = categories.responseTimeMoments(category, period)
+  const times = [BEFORE, AFTER].map((period) => categories.responseTimeMoments(category, period))
+  const [before, after] = times.map(({ count, mean }, period) => {
+    const when = period === BEFORE ? 'before' : 'after'
     return count === 0
-      ? 'no requests'
-      : `${formatDuration(mean)} on average over ${counted(count, 'request')}`
+      ? `No request took this way ${when}`
+      : `${formatDuration(mean)} on average over ${counted(count, 'request')} ${when}`
   })
-  return `The whole took ${before} before, ${after} after.`
+  if (times.every(({ count }) => count > 0)) return `The whole took ${before}, ${after}.`
+  return `${before}; ${after?.replace(/^No/, 'no')}.`
 }
 
-function changes({ changed }: FlowDrawing): string {
+function changes({ changed }: FlowDrawing, all: readonly EdgeComparison[]): string {
+  const tested = all.some(({ test }) => test?.testable === true)
   const [first] = changed
-  if (first === undefined) return 'No latency changed significantly.'
+  if (first === undefined) {
+    return tested ? 'No latency changed significantly.' : 'No latency could be tested.'
+  }
   const shiftUs = first.afterMeanUs - first.beforeMeanUs
   const way = shiftUs < 0 ? 'less' : 'more'
   const count = counted(changed.length, 'latency', 'latencies')

@@ -5,6 +5,10 @@ import { type LabelCount, labelDifference } from '../precursors/label-difference
 import type { RankedMutation } from '../ranking/ranking.ts'
 import { formatDuration } from '../units.ts'
 
+/** What could make a terminal do something, from a name in a trace; all but line ends. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
+
 /** A comparison as text for a terminal: what was compared, then each mutation in two lines or more. */
 export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): string {
   const { flows, categories, ranking, responseTime, structural } = comparison
@@ -13,27 +17,50 @@ export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): s
   const left = mutations.length - shown.length
   return [
     `${flows.count(BEFORE)} requests before, ${flows.count(AFTER)} after, ` +
-      `in ${categories.size} categories`,
+      `in ${counted(categories.size, 'category', 'categories')}`,
     `${responseTime.mutations.length} response-time mutations, ` +
       `${structural.mutations.length} structural mutations, ` +
       `${structural.precursors.length} precursors (SM_P_THRESHOLD ${structural.options.smPThreshold})`,
     ...comparison.warnings().map(({ code, message }) => `\n! ${code}: ${message}`),
     ...shown.map((mutation) => `\n${mutationText(comparison, mutation)}`),
-    ...(mutations.length === 0 ? ['\nNothing changed.'] : []),
+    ...(mutations.length === 0 ? [`\n${nothingFound(comparison)}`] : []),
     ...(left > 0 ? [`\n… and ${left} more; raise --limit to see them.`] : []),
     '',
-  ].join('\n')
+  ]
+    .join('\n')
+    .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+/** Finding nothing means as much as could be tested. */
+function nothingFound({ categories, responseTime }: Comparison): string {
+  let testable = 0
+  for (let category = 0; category < categories.size; category++) {
+    if (responseTime.test(category).testable) testable++
+  }
+  return (
+    `No change found: ${testable} of ${counted(categories.size, 'category', 'categories')} ` +
+    'had enough requests to test.'
+  )
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
 }
 
 function mutationText(comparison: Comparison, mutation: RankedMutation): string {
   const { categories } = comparison
-  const { rank, kind, category, requests, contributionUs } = mutation
+  const { rank, kind, category, requests, contributionUs, precursors } = mutation
   const root = categories.root(category)
   const sign = contributionUs > 0 ? '+' : ''
+  const cost =
+    kind === 'structural' && precursors.length === 0
+      ? 'cost unknown'
+      : `${sign}${formatDuration(contributionUs)} in all`
   return [
     `${rank}. ${root}`,
-    `   ${kind}, category ${category}: ${sign}${formatDuration(contributionUs)} in all, ` +
-      `${Math.round(requests)} requests`,
+    `   ${kind}, category ${category}: ${cost}, ` +
+      `${counted(Math.round(requests), 'request', 'requests')} ` +
+      (kind === 'structural' ? 'more' : 'before'),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category)),

@@ -10,6 +10,8 @@ import type { RecordedCase } from './recorded-cases.ts'
 /** One row of the evaluation: a case at one threshold. */
 export interface EvaluatedCase extends RankedQuality {
   readonly name: string
+  /** Which recording of the case this is. */
+  readonly recording: number
   readonly smPThreshold: number
   readonly categories: number
   /** Rank of the first relevant finding; `null` until mutations are grouped into findings. */
@@ -24,7 +26,7 @@ export interface EvaluatedCase extends RankedQuality {
 
 /** Evaluates a case at each of its thresholds. */
 export async function evaluateCase(
-  { name, before, after, truth }: RecordedCase,
+  { name, recording, before, after, truth }: RecordedCase,
   options: Partial<ComparisonOptions>,
 ): Promise<EvaluatedCase[]> {
   const start = performance.now()
@@ -41,7 +43,7 @@ export async function evaluateCase(
     const atThreshold = comparison.with({ smPThreshold })
     const quality = evaluateComparison(atThreshold, truth)
     return {
-      ...{ name, smPThreshold, categories: size },
+      ...{ name, recording, smPThreshold, categories: size },
       ...quality,
       firstRelevantFinding: null,
       variancesP: Number.isNaN(variancesP) ? null : variancesP,

@@ -6,6 +6,7 @@ import type { RecordedCase } from './recorded-cases.ts'
 /** False alarms on one case's before period. */
 export interface NullCase extends NullRates {
   readonly name: string
+  readonly recording: number
 }
 
 /** Compares random halves of each case's before period, with and without correction. */
@@ -14,10 +15,10 @@ export async function evaluateNull(
   { comparisons }: { comparisons: number },
 ): Promise<NullCase[]> {
   const rates: NullCase[] = []
-  for (const { name, before } of cases) {
+  for (const { name, recording, before } of cases) {
     const flows = buildFlows(await loadTraces(before))
     for (const correction of ['none', 'bh'] as const) {
-      rates.push({ name, ...compareHalves(flows, { comparisons, correction }) })
+      rates.push({ name, recording, ...compareHalves(flows, { comparisons, correction }) })
     }
   }
   return rates

@@ -11,6 +11,7 @@ export function evaluationText(
   return [
     'Ranked results, the thesis’s numbers in brackets (Sambasivan 2013, Table 3.4)',
     qualityTable(cases),
+    ...spreads(cases),
     '',
     'Operations compared without flows: results, top-10 relevant %, first relevant rank',
     baselineTable(cases),
@@ -24,7 +25,8 @@ export function evaluationText(
 function qualityTable(cases: readonly EvaluatedCase[]): string {
   const head = ['case', 'SM', 'categories', 'results', 'top-10 %', 'false +%', 'coverage %']
   const rows = cases.map((row) => [
-    ...[row.name, String(row.smPThreshold), String(row.categories)],
+    rowName(row),
+    ...[String(row.smPThreshold), String(row.categories)],
     beside(row.results, row.thesis?.results),
     beside(row.top10RelevantPct, row.thesis?.top10RelevantPct),
     beside(row.falsePositivesPct, row.thesis?.falsePositivesPct),
@@ -37,11 +39,46 @@ function qualityTable(cases: readonly EvaluatedCase[]): string {
   return textTable([...head, 'nDCG', 'first', 'variances p', 's'], rows)
 }
 
+/** A case's second recording is `<case> (2)`. */
+function rowName({ name, recording }: { name: string; recording: number }): string {
+  return recording === 1 ? name : `${name} (${recording})`
+}
+
+/** The spread over the recordings of each case that was recorded more than once. */
+function spreads(cases: readonly EvaluatedCase[]): string[] {
+  const groups = new Map<string, EvaluatedCase[]>()
+  for (const row of cases) {
+    const title = `${row.name}, SM ${row.smPThreshold}`
+    groups.set(title, [...(groups.get(title) ?? []), row])
+  }
+  return [...groups].flatMap(([title, rows]) => {
+    if (rows.length === 1) return []
+    const range = (value: (row: EvaluatedCase) => number | null) => {
+      const values = rows.map(value).filter((one) => one !== null)
+      return values.length === 0
+        ? '–'
+        : `${number(Math.min(...values))} to ${number(Math.max(...values))}`
+    }
+    return [
+      `${title}, ${rows.length} recordings: ${range((row) => row.results)} results, ` +
+        `top-10 % ${range((row) => row.top10RelevantPct)}, ` +
+        `false +% ${range((row) => row.falsePositivesPct)}, ` +
+        `coverage % ${range((row) => row.coveragePct)}`,
+    ]
+  })
+}
+
 function baselineTable(cases: readonly EvaluatedCase[]): string {
-  const rows = cases.flatMap(({ name, baselines }) =>
+  const rows = cases.flatMap(({ name, recording, baselines }) =>
     baselines === null
       ? []
-      : [[name, summary(baselines.p95Tripled), summary(baselines.ksStatistic)]],
+      : [
+          [
+            rowName({ name, recording }),
+            summary(baselines.p95Tripled),
+            summary(baselines.ksStatistic),
+          ],
+        ],
   )
   const unique = rows.filter(([name], i) => rows.findIndex(([other]) => other === name) === i)
   return textTable(['case', 'P95 tripled', 'KS statistic'], unique)
@@ -52,7 +89,7 @@ function nullTable(rates: readonly NullCase[]): string {
   return textTable(
     head,
     rates.map((row) => [
-      ...[row.name, row.correction, String(row.comparisons)],
+      ...[rowName(row), row.correction, String(row.comparisons)],
       `${number(100 * row.categoryRejectionRate, 2)} of ${row.testableCategories}`,
       `${number(100 * row.edgeRejectionRate, 2)} of ${row.testableEdges}`,
       number(100 * row.anyFindingRate),

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError } from '../errors.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addEvaluateCommand } from './evaluate-command.ts'
@@ -7,6 +8,7 @@ import { addEvaluateCommand } from './evaluate-command.ts'
 async function main(): Promise<number> {
   const program = new Command('flowdelta')
     .description('Find out why a distributed system got slower.')
+    .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
   addCompareCommand(program)
@@ -22,4 +24,8 @@ async function main(): Promise<number> {
   }
 }
 
+// A reader that has seen enough, such as `head`, closes the pipe: no error.
+process.stdout.on('error', (problem: NodeJS.ErrnoException) => {
+  process.exit(problem.code === 'EPIPE' ? 0 : 1)
+})
 process.exitCode = await main()

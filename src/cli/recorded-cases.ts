@@ -6,6 +6,8 @@ import type { Truth } from '../evaluation/truth.ts'
 /** A folder with `before.jsonl.gz`, `after.jsonl.gz` and `truth.json`. */
 export interface RecordedCase {
   readonly name: string
+  /** Which recording of the case this is: 1, or 2 in a folder `<case>.2`. */
+  readonly recording: number
   readonly before: string
   readonly after: string
   readonly truth: Truth
@@ -25,7 +27,7 @@ export async function findCases(data: string, names: readonly string[]): Promise
   })
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(data, name))
   const found = (await Promise.all(folders.sort().map(readCase))).flatMap((one) => one ?? [])
-  const known = found.map(({ name }) => name)
+  const known = [...new Set(found.map(({ name }) => name))]
   const missing = names.filter((name) => !known.includes(name))
   if (missing.length > 0 || found.length === 0) {
     throw new FlowdeltaError(
@@ -39,8 +41,10 @@ export async function findCases(data: string, names: readonly string[]): Promise
 async function readCase(folder: string): Promise<RecordedCase | null> {
   const text = await readFile(join(folder, 'truth.json'), 'utf8').catch(() => null)
   if (text === null) return null
+  const [name = '', recording = '1'] = basename(folder).split('.')
   return {
-    name: basename(folder),
+    name,
+    recording: Number(recording),
     before: join(folder, 'before.jsonl.gz'),
     after: join(folder, 'after.jsonl.gz'),
     truth: JSON.parse(text) as Truth,

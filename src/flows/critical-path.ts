@@ -9,8 +9,8 @@ const SAME_MOMENT_US = 1e-3
  * Finds critical paths: from the reply back, always to the predecessor that was waited for.
  *
  * A node happens when its last predecessor and the latency behind it are over. Where several
- * arrive at the same moment, the latest predecessor is the one that was waited for. The latencies
- * on the path add up to the response time.
+ * arrive at the same moment, the latest predecessor is the one that was waited for; of several
+ * equally late, the first by label. The latencies on the path add up to the response time.
  *
  * One finder serves many requests: what depends on structure alone is worked out once a shape.
  *
@@ -77,8 +77,9 @@ export class CriticalPathFinder {
       const last = waitedFor[target] as number
       if (ahead > SAME_MOMENT_US || last < 0) waitedFor[target] = edge
       else if (ahead < -SAME_MOMENT_US) continue
-      else if ((timeUs[source] as number) > (timeUs[from[last] as number] as number)) {
-        waitedFor[target] = edge
+      else {
+        const later = (timeUs[source] as number) - (timeUs[from[last] as number] as number)
+        if (later > SAME_MOMENT_US) waitedFor[target] = edge
       }
       if (ahead > 0) timeUs[target] = arrival
     }
@@ -117,11 +118,14 @@ interface ShapePlan {
   readonly to: Uint32Array
   readonly roots: readonly number[]
   readonly leaves: readonly number[]
-  /** Edges such that all that lead to a node come before any that leave it. */
+  /**
+   * Edges such that all that lead to a node come before any that leave it; those into one node by
+   * the labels they come from, so that ties do not hang on the order of recording.
+   */
   readonly edgesByTarget: Uint32Array
 }
 
-function planShape({ shapes }: FlowSet, shape: number): ShapePlan {
+function planShape({ shapes, labels }: FlowSet, shape: number): ShapePlan {
   const graph = new ShapeGraph().load(shapes, shape)
   const { nodes, above, below } = graph
   const from = shapes.from(shape).slice()
@@ -131,8 +135,13 @@ function planShape({ shapes }: FlowSet, shape: number): ShapePlan {
   graph.order.subarray(0, nodes).forEach((node, at) => {
     rank[node] = at
   })
+  const codes = shapes.labels(shape)
+  const labelOf = (edge: number) => labels.text(codes[from[edge] as number] as number)
   const edgesByTarget = Uint32Array.from(from, (_, edge) => edge).sort(
-    (a, b) => (rank[to[a] as number] as number) - (rank[to[b] as number] as number) || a - b,
+    (a, b) =>
+      (rank[to[a] as number] as number) - (rank[to[b] as number] as number) ||
+      compareText(labelOf(a), labelOf(b)) ||
+      a - b,
   )
   const numbers = Array.from({ length: nodes }, (_, node) => node)
   return {
@@ -140,4 +149,8 @@ function planShape({ shapes }: FlowSet, shape: number): ShapePlan {
     roots: numbers.filter((node) => above.offsets[node] === above.offsets[node + 1]),
     leaves: numbers.filter((node) => below.offsets[node] === below.offsets[node + 1]),
   }
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

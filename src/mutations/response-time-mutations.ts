@@ -122,6 +122,7 @@ export class ResponseTimeMutations extends Stage {
       beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
       afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
       shiftUs: edges.map(shiftUs),
+      direction: edges.map(({ test }) => test?.direction ?? ''),
       statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
       p: edges.map(({ test }) => test?.p ?? Number.NaN),
       tested: edges.map(({ test }) => test?.testable ?? false),

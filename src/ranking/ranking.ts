@@ -36,7 +36,11 @@ export class Ranking extends Stage {
     this.mutations = mutations
   }
 
-  /** One row a mutation, in order of rank. */
+  /**
+   * One row a mutation, in order of rank. `direction` is where the test sees the distribution
+   * move; where it disagrees with the sign of `contributionUs`, a few extreme requests carry the
+   * mean.
+   */
   table(): StageTable {
     const { categories } = this.responseTime
     const { mutations } = this
@@ -45,6 +49,9 @@ export class Ranking extends Stage {
       kind: mutations.map(({ kind }) => kind),
       category: mutations.map(({ category }) => category),
       root: mutations.map(({ category }) => categories.root(category)),
+      direction: mutations.map(({ kind, category }) =>
+        kind === 'structural' ? '' : this.responseTime.test(category).direction,
+      ),
       requests: mutations.map(({ requests }) => requests),
       contributionUs: mutations.map(({ contributionUs }) => contributionUs),
       precursors: mutations.map(({ precursors }) =>

@@ -1,4 +1,4 @@
-import { OptionError, TraceFormatError } from '../errors.ts'
+import { OptionError, rejectUnknownOptions, TraceFormatError } from '../errors.ts'
 import { GraphTracesBuilder } from './graph-traces-builder.ts'
 import { QualityLog } from './quality.ts'
 import { type CsvOptions, csvReader } from './readers/csv.ts'
@@ -55,8 +55,11 @@ export interface LoadOptions {
  */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
-  { name, format = 'auto', strict = false, csv, onProgress }: LoadOptions = {},
+  options: LoadOptions = {},
 ): Promise<TraceSet> {
+  rejectUnknownOptions(options, ['name', 'format', 'strict', 'csv', 'onProgress'])
+  const { name, format = 'auto', strict = false, csv, onProgress } = options
+  rejectRepeated(files)
   const readers = [dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv)]
   const sources = await Promise.all([files].flat().map((file) => openSource(file as TraceSource)))
   const [first] = sources
@@ -85,6 +88,15 @@ export async function loadTraces(
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
     : sink.spans.finish(periodName)
+}
+
+/** A file named twice would count its requests twice. */
+function rejectRepeated(files: TraceSource | readonly TraceSource[]): void {
+  const paths = [files].flat().filter((file) => typeof file === 'string')
+  const repeated = paths.find((path, i) => paths.indexOf(path) !== i)
+  if (repeated !== undefined) {
+    throw new OptionError('files', `a list with ${repeated} in it twice`, 'each file once')
+  }
 }
 
 function recogniseUnless(

@@ -100,7 +100,7 @@ describe('compare', () => {
     const comparison = compare(makeGraphs([]), makeGraphs([]))
     expect(comparison.ranking.mutations).toEqual([])
     expect(comparison.table().numRows()).toBe(0)
-    expect(comparison.warnings()).toEqual([])
+    expect(comparison.warnings().map(({ code }) => code)).toEqual(['small-periods'])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ComparisonOptions, compare } from '../../src/comparison.ts'
+import { type Comparison, type ComparisonOptions, compare } from '../../src/comparison.ts'
 import { comparisonWarnings } from '../../src/comparison-warnings.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
 import { around, chains, makeGraphs, makeSpans, type SpanSketch } from '../make-traces.ts'
@@ -19,6 +19,11 @@ function served(webHost: string, dbHost: string): SpanSketch[] {
   ]
 }
 
+/** The warnings with one code. */
+function coded(comparison: Comparison, code: string) {
+  return comparison.warnings().filter((warning) => warning.code === code)
+}
+
 describe('warnings', () => {
   test('there are none about periods that are alike', () => {
     expect(load(100, 110)).toEqual([])
@@ -36,11 +41,33 @@ describe('warnings', () => {
       },
     ])
     expect(load(111, 100)).toHaveLength(1)
-    expect(load(100, 0)).toHaveLength(1)
   })
 
   test('none of unequal load with scaled counts', () => {
     expect(load(100, 200, { counts: 'scaled' })).toEqual([])
+  })
+
+  test('of periods too small to find anything in', () => {
+    const comparison = compare(makeGraphs(chains(HIT, [1])), makeGraphs(chains(HIT, [5])))
+    expect(coded(comparison, 'small-periods')).toEqual([
+      {
+        code: 'small-periods',
+        message:
+          'With 1 requests before and 1 after, no category has enough requests in both periods to ' +
+          'test its times, and no category can change by more than SM_P_THRESHOLD (50) requests: ' +
+          'no finding does not mean no change. Load longer periods, or lower `smPThreshold` ' +
+          '(--sm-p-threshold).',
+      },
+    ])
+    expect(load(51, 51)).toEqual([])
+  })
+
+  test('of periods with no category in common', () => {
+    const other = makeGraphs(chains(['READ', 'MISS', 'REPLY'], around(1, 60)))
+    const comparison = compare(makeGraphs(chains(HIT, around(1, 60))), other)
+    expect(coded(comparison, 'nothing-in-common')[0]?.message).toMatch(
+      /^None of the 2 categories has requests in both periods: every request took another structure\./,
+    )
   })
 
   test('of hosts that differ, naming only the services none of whose hosts stayed', () => {
@@ -48,7 +75,7 @@ describe('warnings', () => {
       makeSpans(served('web-1', 'db-1')),
       makeSpans(served('web-1', 'db-7')),
     )
-    expect(comparison.warnings()).toEqual([
+    expect(coded(comparison, 'hosts-differ')).toEqual([
       {
         code: 'hosts-differ',
         message:
@@ -57,7 +84,7 @@ describe('warnings', () => {
           '(--omit-hosts).',
       },
     ])
-    expect(comparison.with({ omitHosts: true }).warnings()).toEqual([])
+    expect(coded(comparison.with({ omitHosts: true }), 'hosts-differ')).toEqual([])
   })
 
   test('none of hosts when a service keeps one of them', () => {
@@ -66,7 +93,7 @@ describe('warnings', () => {
       trace: `t${i >> 1}`,
     }))
     const after = makeSpans(served('web-1', 'db-2'))
-    expect(compare(makeSpans(before), after, { counts: 'scaled' }).warnings()).toEqual([])
+    expect(coded(compare(makeSpans(before), after), 'hosts-differ')).toEqual([])
   })
 
   test('of skipped traces, by period', () => {
@@ -81,12 +108,12 @@ describe('warnings', () => {
       makeGraphs(chains(HIT, [1]), 'monday'),
       makeGraphs(chains(HIT, [1]), 'tuesday', quality),
     )
-    expect(comparison.warnings()).toEqual([
+    expect(coded(comparison, 'skipped-traces')).toEqual([
       {
         code: 'skipped-traces',
         message:
-          '2 trace(s) of tuesday could not be used and are left out. ' +
-          'Look at `traces.quality().table()` for which and why.',
+          'tuesday: 2 trace(s) could not be used and are left out: 2 × cyclic-graph (A cycle). ' +
+          'All of it: `traces.quality().issues`.',
       },
     ])
   })
@@ -96,9 +123,9 @@ describe('warnings', () => {
       makeGraphs(chains(HIT, [1])),
       makeGraphs(chains(HIT, [1])),
     )
-    const categories = { undecided: 1 }
-    const [warning] = comparisonWarnings({ before, after, flows, categories, options })
-    expect(warning?.code).toBe('undecided-structures')
+    const categories = { undecided: 1, size: 1, count: () => 100 }
+    const warnings = comparisonWarnings({ before, after, flows, categories, options })
+    const warning = warnings.find(({ code }) => code === 'undecided-structures')
     expect(warning?.message).toMatch(
       /^1 pair\(s\) of flows are too symmetric to compare within the step budget and count as different structures\./,
     )

@@ -9,24 +9,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case, Side } from '../../datasets/storage-service/cases/case.ts'
 import { delay1ms } from '../../datasets/storage-service/cases/delay-1ms.ts'
 import { rmw } from '../../datasets/storage-service/cases/rmw.ts'
+import type { Workload } from '../../datasets/storage-service/client/workload.ts'
 import { Constellation } from '../../datasets/storage-service/recording/constellation.ts'
 import { recordCase } from '../../datasets/storage-service/recording/record-case.ts'
 import { type RecordedSpan, readTraces } from './storage-service/otlp-lines.ts'
 
 const REQUESTS = 60
+const RECORDS = 14
 const RECORD = fileURLToPath(new URL('../../datasets/storage-service/record.ts', import.meta.url))
 const NODE_ARGUMENTS = ['--import', import.meta.resolve('tsx'), RECORD]
 
 /** The same case, quick, with a cache so small that most blocks are not in it. */
 function small({ service, workload }: Side): Side {
-  if (workload.kind !== 'mixed') throw new Error(`The workload is ${workload.kind}, not mixed.`)
   return {
     service: {
       ...service,
       frontEnd: { ...service.frontEnd, cacheBlocks: 8, dirtyBlockLimit: 3, writeBackBatch: 2 },
     },
-    workload: { ...workload, files: 16, directories: 3, thinkMs: 0, appendShare: 0 },
+    workload: smallWorkload(workload),
   }
+}
+
+function smallWorkload(workload: Workload): Workload {
+  const quick = { directories: 3, thinkMs: 0 }
+  if (workload.kind === 'sequential') return { ...workload, ...quick, records: RECORDS }
+  if (workload.kind === 'mixed') return { ...workload, ...quick, files: 16, appendShare: 0 }
+  throw new Error(`This test does not know the workload ${workload.kind}.`)
 }
 
 type Traces = RecordedSpan[][]
@@ -139,7 +147,11 @@ describe('the storage service', () => {
   })
 
   test('reads the block first for a WRITE of a part of one that is not in memory: after rmw', () => {
-    const writes = writesOf(periodsOf('rmw').after)
+    const lastBlock = (RECORDS - 1) * 16384
+    const grows = (trace: RecordedSpan[]) => has(trace, 'mds', 'MDS SETATTR')
+    const writes = writesOf(periodsOf('rmw').after).filter(
+      (trace) => Number(rootOf(trace)?.attributes.get('offset')) < lastBlock && !grows(trace),
+    )
     const missed = writes.filter((trace) =>
       trace.some((span) => Number(span.attributes.get('cache.misses')) > 0),
     )
@@ -164,8 +176,8 @@ describe('the storage service', () => {
   })
 
   test('has written into real files what the client made up', () => {
-    expect(data).toMatch(/^(\0|d\d\d\/)/)
-    expect(data).toMatch(/d\d\d\/f\d-\d{4}@\d+ write \d+;/)
+    expect(data.slice(0, 4)).toMatch(/^(\0|d\d\d\/)/)
+    expect(/d\d\d\/q\d-\d{4}@\d+ write \d+;/.test(data)).toBe(true)
   })
 
   test('leaves no process and no folder behind', async () => {

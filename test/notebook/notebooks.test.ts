@@ -5,10 +5,19 @@ import { listNotebooks, runNotebook } from '../../scripts/notebook-runner.mjs'
 /** What each notebook must have found, wherever it says so. */
 const FINDINGS: Record<string, readonly RegExp[]> = {
   '01-diagnosis.ipynb': [
-    /1\. (storage-\w+-0) disk write reply → \1 SN WRITE reply: \+/,
+    /1\. (storage-\w+-0) disk write reply → \1 SN WRITE reply: [\d.]+ µs → 1\.\d+ ms/,
     /adds {3}frontend-0 SN READ call\s+storage-data-0 SN READ call/,
     /drops {2}nothing/,
     /categories shared: true/,
+  ],
+  '02-case-studies.ipynb': [
+    /NFS3 \w+ call, structural.*\n.*more: .*storage-data-0 SN WRITE/,
+    /more: frontend-0 SN READ ×1/,
+    /more: .*mds-0 lock acquire ×\d\d/,
+    /disk write reply → storage-\w+-0 SN WRITE reply/,
+    /\d+ categories, 0 results/,
+    /p = 0\.\d+/,
+    /control +50 +0 \(–\)/,
   ],
 }
 

@@ -1,3 +1,4 @@
+import type { Order } from '../client/traffic.ts'
 import type { Workload } from '../client/workload.ts'
 import type { ServiceConfiguration } from './configuration.ts'
 import type { Truth } from './truth.ts'
@@ -8,6 +9,16 @@ export interface Side {
   readonly workload: Workload
 }
 
+/** How much of a case is recorded. */
+export interface Extent {
+  /** Requests per period. */
+  readonly requests: number
+  /** Times that the service is emptied and filled anew for the next share of them. */
+  readonly blocks: number
+  /** Untraced requests at the start of every block. */
+  readonly warmUp: number
+}
+
 /** Something that changes between a before and an after period. */
 export interface Case {
   /** The name on the command line and of the folder recorded into. */
@@ -16,4 +27,13 @@ export interface Case {
   readonly before: Side
   readonly after: Side
   readonly truth: Truth
+  /** Where the recorder's usual extent does not do. */
+  readonly extent?: Partial<Extent>
+  /** How the requests of the two periods are sent; `'in turns'` unless given. */
+  readonly order?: Order
+  /**
+   * The periods are the start and the end of one run (of the before side), and this many requests
+   * lie between them.
+   */
+  readonly requestsBetween?: number
 }

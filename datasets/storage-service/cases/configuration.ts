@@ -6,6 +6,17 @@ export interface StorageNodeConfiguration {
   readonly cacheBlocks: number
 }
 
+/**
+ * How a page of an index is spread over parts, objects of its storage node, as a code that survives the
+ * loss of `parity` parts: cut into `data` stripes, and beside them as many copies (of one stripe)
+ * or exclusive-or sums (of several; then one at most).
+ */
+export interface Distribution {
+  readonly scheme: 'replication' | 'erasure'
+  readonly data: number
+  readonly parity: number
+}
+
 /** How the metadata server behaves. */
 export interface MetadataServerConfiguration {
   /** Size of a page of a directory's index; small pages split often and make a deep index. */
@@ -14,6 +25,9 @@ export interface MetadataServerConfiguration {
   readonly pageCachePages: number
   /** The storage node that holds the pages of the directories' indexes. */
   readonly metadataNode: 'storage-meta' | 'storage-data'
+  readonly distribution: Distribution
+  /** Records of other files of the directory that go with every answer; 0 for none. */
+  readonly prefetchFiles: number
 }
 
 /** How the front end behaves. */
@@ -38,7 +52,13 @@ export interface ServiceConfiguration {
 /** The service as it should run; a case names what it changes. */
 export const usualService: ServiceConfiguration = {
   storageNodes: { writeSpinUs: 0, cacheBlocks: 320 },
-  metadataServer: { pageBytes: 256, pageCachePages: 14, metadataNode: 'storage-meta' },
+  metadataServer: {
+    pageBytes: 256,
+    pageCachePages: 14,
+    metadataNode: 'storage-meta',
+    distribution: { scheme: 'replication', data: 1, parity: 0 },
+    prefetchFiles: 0,
+  },
   frontEnd: {
     cacheBlocks: 128,
     dirtyBlockLimit: 8,

@@ -1,6 +1,23 @@
 import type { Case } from './case.ts'
+import { control } from './control.ts'
+import { createBehaviour } from './create-behaviour.ts'
 import { delay1ms } from './delay-1ms.ts'
+import { delay100us } from './delay-100us.ts'
+import { delay500us } from './delay-500us.ts'
+import { mdsConfig } from './mds-config.ts'
+import { mdsPrefetch } from './mds-prefetch.ts'
+import { periodicSpikes } from './periodic-spikes.ts'
 import { rmw } from './rmw.ts'
 
 /** Every case that can be recorded. */
-export const cases: readonly Case[] = [delay1ms, rmw]
+export const cases: readonly Case[] = [
+  control,
+  createBehaviour,
+  delay100us,
+  delay1ms,
+  delay500us,
+  mdsConfig,
+  mdsPrefetch,
+  periodicSpikes,
+  rmw,
+]

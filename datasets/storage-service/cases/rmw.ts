@@ -1,16 +1,26 @@
+import type { SequentialWorkload } from '../client/workload.ts'
 import type { Case } from './case.ts'
-import { usualService } from './configuration.ts'
-import { mixedWorkload } from './mixed-workload.ts'
+import { type ServiceConfiguration, usualService } from './configuration.ts'
 
 const USUAL_IO_BYTES = 16384
 const SMALL_IO_BYTES = 4096
 
-const withIoBytes = (ioBytes: number) => ({
-  ...mixedWorkload,
-  readBytes: [ioBytes],
-  writeBytes: [ioBytes],
-  stableShare: 0.75,
+/** Each record begins a block of its own, so that both periods touch the same blocks. */
+const withIoBytes = (recordBytes: number): SequentialWorkload => ({
+  kind: 'sequential',
+  workers: 1,
+  thinkMs: 2,
+  directories: 4,
+  recordBytes,
+  strideBytes: USUAL_IO_BYTES,
+  records: 64,
 })
+
+/** A front end that holds half of the file. */
+const service: ServiceConfiguration = {
+  ...usualService,
+  frontEnd: { ...usualService.frontEnd, cacheBlocks: 32 },
+}
 
 export const rmw: Case = {
   name: 'rmw',
@@ -18,8 +28,8 @@ export const rmw: Case = {
     'The client stops honouring the preferred I/O size of the front end: its READs and WRITEs ' +
     'drop from 16 KB, one whole block, to 4 KB, so that a WRITE to a block that is not in memory ' +
     'has to read it first: a read-modify-write (thesis 3.3.2).',
-  before: { service: usualService, workload: withIoBytes(USUAL_IO_BYTES) },
-  after: { service: usualService, workload: withIoBytes(SMALL_IO_BYTES) },
+  before: { service, workload: withIoBytes(USUAL_IO_BYTES) },
+  after: { service, workload: withIoBytes(SMALL_IO_BYTES) },
   truth: {
     kind: 'structural',
     cause: {

@@ -17,30 +17,34 @@ export interface AffectedPredicate {
   readonly span?: SpanPredicate
 }
 
-/** What makes one entry of the ranked list a right answer. */
-export type RelevantPredicate =
-  | {
-      readonly kind: 'response-time'
-      /** Among the edges named as responsible is one between such nodes; a missing end is any. */
-      readonly changedEdge: {
-        readonly from?: NodePredicate
-        readonly to?: NodePredicate
-        readonly direction: 'slower' | 'faster'
-      }
-    }
-  | {
-      readonly kind: 'structural'
-      readonly root: SpanPredicate
-      /** In the mutation, and not in its most likely precursor. */
-      readonly addedNode: NodePredicate
-    }
+/** What makes one entry of the ranked list a right answer: all parts that are given must hold. */
+export interface RelevantPredicate {
+  readonly kind?: 'response-time' | 'structural'
+  /** The root span of its requests. */
+  readonly root?: SpanPredicate
+  /** Among the edges named as responsible is one between such nodes; a missing end is any. */
+  readonly changedEdge?: {
+    readonly from?: NodePredicate
+    readonly to?: NodePredicate
+    readonly direction: 'slower' | 'faster'
+  }
+  /** In the mutation, and not in its most likely precursor. */
+  readonly addedNode?: NodePredicate
+  /** In the most likely precursor, and not in the mutation. */
+  readonly removedNode?: NodePredicate
+  /** More such spans than the most likely precursor has, and at least so many. */
+  readonly moreOf?: SpanPredicate & { readonly atLeast?: number }
+  /** Nothing changed: every entry is wrong. */
+  readonly none?: true
+}
 
 /** What was planted, and how to tell that it was found. Written before any result was seen. */
 export interface Truth {
-  readonly kind: 'response-time' | 'structural'
+  readonly kind: 'response-time' | 'structural' | 'none'
+  /** `null` where nothing inside the service changed. */
   readonly cause: {
     readonly service: string | readonly string[]
-    readonly operation: string
+    readonly operation: string | readonly string[]
     readonly mechanism: string
     /** The low-level parameter that tells the after side from the before side, where one does. */
     readonly parameter?: {
@@ -48,7 +52,10 @@ export interface Truth {
       readonly op: '<=' | '>'
       readonly value: number
     }
-  }
-  readonly affected: AffectedPredicate
+  } | null
+  /** `null` where it is not clear which requests are affected, or none is. */
+  readonly affected: AffectedPredicate | null
   readonly relevant: RelevantPredicate
+  /** Values of SM_P_THRESHOLD to judge the case at; 50 where none is given. */
+  readonly smPThresholds?: readonly number[]
 }

@@ -3,9 +3,12 @@ import { launched } from '../control/launched.ts'
 import type { FrontEndOperations } from '../front-end/operations.ts'
 import { seededRandom } from '../random.ts'
 import { RpcClient } from '../rpc/rpc-client.ts'
+import type { Period } from '../volumes/period.ts'
+import { sendBatch } from './send-batch.ts'
+import { thinkTimes } from './think-time.ts'
 import type { Batch, Traffic } from './traffic.ts'
 import { Worker } from './worker.ts'
-import { mixedSteps } from './workloads/mixed.ts'
+import { stepsOf } from './workloads/steps-of.ts'
 
 /** What the client is started with. */
 export interface ClientLaunch {
@@ -18,30 +21,28 @@ const frontEnd = new RpcClient<FrontEndOperations>(
   'frontend',
   launched<ClientLaunch>().frontEndPort,
 )
-let workers: Worker[] = []
+const workers: Record<Period, Worker[]> = { before: [], after: [] }
+let turns = seededRandom('turns')
 
 /** Makes the directories and the files that the workload starts from. */
-async function prepare({ workload, seed }: Traffic): Promise<void> {
-  workers = Array.from({ length: workload.workers }, (_, i) => {
-    const random = seededRandom(`${seed}/worker-${i}`)
-    return new Worker(frontEnd, mixedSteps(workload, i, random))
+async function prepare({ period, workload, seed }: Traffic): Promise<void> {
+  const made = Array.from({ length: workload.workers }, (_, i) => {
+    const steps = stepsOf(workload, i, seededRandom(`${seed}/worker-${i}`))
+    const thinkMs = thinkTimes(workload, seededRandom(`${seed}/think-${i}`))
+    return new Worker(frontEnd, { steps, thinkMs, period })
   })
-  await workers[0]?.makeDirectories()
-  await Promise.all(workers.map((worker) => worker.populate()))
+  workers[period] = made
+  turns = seededRandom(`${seed}/turns`)
+  await made[0]?.makeDirectories()
+  await Promise.all(made.map((worker) => worker.populate()))
 }
 
-/** Sends the next requests, shared out evenly among the workers. */
-async function send({ requests, traced }: Batch): Promise<void> {
+async function send(batch: Batch): Promise<void> {
   let done = 0
   const onRequest = () => {
     if (++done % REPORT_EVERY === 0) report({ kind: 'progress', requests: done })
   }
-  await Promise.all(
-    workers.map((worker, i) => {
-      const extra = i < requests % workers.length ? 1 : 0
-      return worker.run(Math.floor(requests / workers.length) + extra, { traced, onRequest })
-    }),
-  )
+  await sendBatch(workers, batch, { random: turns, onRequest })
 }
 
 answerControl(0, { prepare, send })

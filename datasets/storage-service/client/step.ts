@@ -26,6 +26,4 @@ export interface Steps {
   populate(): Iterable<Step>
   /** The next request; there is always one. */
   next(): Step
-  /** How long to wait before sending it. */
-  thinkMs(): number
 }

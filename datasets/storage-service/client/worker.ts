@@ -3,6 +3,7 @@ import type { FrontEndOperations } from '../front-end/operations.ts'
 import { NO_BYTES } from '../rpc/operations.ts'
 import type { RpcClient } from '../rpc/rpc-client.ts'
 import { UNTRACED } from '../telemetry/untraced.ts'
+import type { Period } from '../volumes/period.ts'
 import { ExpectedFiles } from './expected-files.ts'
 import type { Step, Steps } from './step.ts'
 
@@ -10,11 +11,22 @@ import type { Step, Steps } from './step.ts'
 export class Worker {
   readonly #frontEnd: RpcClient<FrontEndOperations>
   readonly #steps: Steps
+  readonly #thinkMs: () => number
+  readonly #period: Period
   readonly #expected = new ExpectedFiles()
 
-  constructor(frontEnd: RpcClient<FrontEndOperations>, steps: Steps) {
+  constructor(
+    frontEnd: RpcClient<FrontEndOperations>,
+    {
+      steps,
+      thinkMs,
+      period,
+    }: { readonly steps: Steps; readonly thinkMs: () => number; readonly period: Period },
+  ) {
     this.#frontEnd = frontEnd
     this.#steps = steps
+    this.#thinkMs = thinkMs
+    this.#period = period
   }
 
   /** Makes the directories for all workers, untraced. */
@@ -27,16 +39,10 @@ export class Worker {
     for (const step of this.#steps.populate()) await this.#perform(step, UNTRACED)
   }
 
-  /** Sends `requests` requests of the workload. */
-  async run(
-    requests: number,
-    { traced, onRequest }: { traced: boolean; onRequest: () => void },
-  ): Promise<void> {
-    for (let sent = 0; sent < requests; sent++) {
-      await pause(this.#steps.thinkMs())
-      await this.#perform(this.#steps.next(), traced ? {} : UNTRACED)
-      onRequest()
-    }
+  /** Thinks, and then sends the next request of the workload. */
+  async sendNext(traced: boolean): Promise<void> {
+    await pause(this.#thinkMs())
+    await this.#perform(this.#steps.next(), traced ? {} : UNTRACED)
   }
 
   async #perform(step: Step, trace: Record<string, string>): Promise<void> {
@@ -79,6 +85,6 @@ export class Worker {
     trace: Record<string, string>,
     body = NO_BYTES,
   ) {
-    return this.#frontEnd.send(operation, args, { body, trace })
+    return this.#frontEnd.send(operation, args, { body, trace, period: this.#period })
   }
 }

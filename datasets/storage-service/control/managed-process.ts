@@ -9,6 +9,8 @@ interface Waiting {
 }
 
 const STDERR_KEPT = 4000
+/** Megabytes for new objects: room for many requests between two garbage collections. */
+const NURSERY = '--max-semi-space-size=64'
 
 /** A process of the service, as the recorder sees it. */
 export class ManagedProcess {
@@ -29,7 +31,7 @@ export class ManagedProcess {
       fileURLToPath(new URL(`../${entry}`, import.meta.url)),
       [JSON.stringify(launch)],
       {
-        execArgv: ['--import', import.meta.resolve('tsx')],
+        execArgv: [NURSERY, '--import', import.meta.resolve('tsx')],
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
     )

@@ -22,6 +22,12 @@ export class AttributeCache {
     if (this.#records.size > this.#capacity && oldest !== undefined) this.#records.delete(oldest)
   }
 
+  /** Keeps a record that came unasked, unless a newer one is here. */
+  keepPrefetched(name: string, record: FileRecord): void {
+    const known = this.#records.get(name)
+    if (known === undefined || known.version <= record.version) this.keep(name, record)
+  }
+
   drop(name: string): void {
     this.#records.delete(name)
   }

@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { FrontEndConfiguration } from '../cases/configuration.ts'
-import type { MetadataServerOperations } from '../metadata-server/operations.ts'
+import type { MetadataServerOperations, WithPrefetched } from '../metadata-server/operations.ts'
 import type { FileRecord } from '../metadata-server/page.ts'
 import type { RpcClient } from '../rpc/rpc-client.ts'
 import type { Reply } from '../rpc/rpc-server.ts'
@@ -39,7 +39,7 @@ export class FileService {
 
   async lookup({ name }: Named): Promise<Reply<{ record: FileRecord }>> {
     const { result } = await this.#metadataServer.call('MDS LOOKUP', { name })
-    return { result: { record: this.#found(name, result.record) } }
+    return { result: { record: this.#found(name, result) } }
   }
 
   async mkdir({ name }: Named): Promise<Reply<object>> {
@@ -49,7 +49,7 @@ export class FileService {
 
   async create({ name }: Named): Promise<Reply<{ record: FileRecord }>> {
     const { result } = await this.#metadataServer.call('MDS CREATE', { name })
-    return { result: { record: this.#found(name, result.record) } }
+    return { result: { record: this.#found(name, result) } }
   }
 
   async remove({ name }: Named): Promise<Reply<object>> {
@@ -80,7 +80,7 @@ export class FileService {
     if (end > sizeBytes) {
       const grown = { name, sizeBytes: end }
       const { result } = await this.#metadataServer.call('MDS SETATTR', grown)
-      this.#attributes.keep(name, result.record)
+      this.#found(name, result)
     }
     return { result: {} }
   }
@@ -96,10 +96,15 @@ export class FileService {
     note({ 'attributes.cached': cached !== undefined })
     if (cached !== undefined) return cached
     const { result } = await this.#metadataServer.call('MDS GETLAYOUT', { name })
-    return this.#found(name, result.record)
+    return this.#found(name, result)
   }
 
-  #found(name: string, record: FileRecord | undefined): FileRecord {
+  /** Keeps what the metadata server answered; its own record last, so that it stays longest. */
+  #found(
+    name: string,
+    { record, prefetched }: { readonly record?: FileRecord } & WithPrefetched,
+  ): FileRecord {
+    for (const other of prefetched) this.#attributes.keepPrefetched(other.name, other.record)
     if (record === undefined) throw new Error(`NFS3ERR_NOENT: ${name} does not exist.`)
     this.#attributes.keep(name, record)
     return record

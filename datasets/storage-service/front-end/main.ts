@@ -2,12 +2,14 @@ import type { FrontEndConfiguration } from '../cases/configuration.ts'
 import { answerControl } from '../control/answer-control.ts'
 import { collectSpans } from '../control/collect-spans.ts'
 import { launched } from '../control/launched.ts'
+import type { Setup } from '../control/setup.ts'
 import { LockTable } from '../locks/lock-table.ts'
 import type { MetadataServerOperations } from '../metadata-server/operations.ts'
 import { RpcClient } from '../rpc/rpc-client.ts'
 import { serve } from '../rpc/rpc-server.ts'
 import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
+import { Volumes } from '../volumes/volumes.ts'
 import { FileService } from './file-service.ts'
 import type { FrontEndOperations } from './operations.ts'
 
@@ -22,15 +24,14 @@ const { tracing, metadataServerPort, dataNodePort } = launched<FrontEndLaunch>()
 const spans = startTracing(tracing)
 const metadataServer = new RpcClient<MetadataServerOperations>('mds', metadataServerPort)
 const dataNode = new RpcClient<StorageNodeOperations>('storage-data', dataNodePort)
-const fileLocks = new LockTable()
-let service: FileService | undefined
+const volumes = new Volumes<{ readonly files: FileService; readonly locks: LockTable }>()
 
 /** Runs one request while no other is working on the same file. */
 async function onFile<T>(name: string, work: (files: FileService) => Promise<T>): Promise<T> {
-  if (service === undefined) throw new Error('The front end has no caches: configure it.')
-  const release = await fileLocks.acquire(name)
+  const { files, locks } = volumes.current
+  const release = await locks.acquire(name)
   try {
-    return await work(service)
+    return await work(files)
   } finally {
     release()
   }
@@ -49,8 +50,9 @@ const port = await serve<FrontEndOperations>({
 })
 
 answerControl(port, {
-  configure: async (configuration: FrontEndConfiguration) => {
-    service = new FileService({ metadataServer, dataNode, configuration })
+  configure: async ({ period, configuration }: Setup<FrontEndConfiguration>) => {
+    const files = new FileService({ metadataServer, dataNode, configuration })
+    volumes.set(period, { files, locks: new LockTable() })
   },
   collect: collectSpans(spans),
 })

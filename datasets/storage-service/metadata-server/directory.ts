@@ -26,6 +26,18 @@ export class Directory {
     return this.#step('index get', async () => ({ value: await this.#index.get(file) }))
   }
 
+  /** Like `get`, but no step of its own in the trace: a prefetch does this by the dozen. */
+  peek(file: string): Promise<FileRecord | undefined> {
+    return this.#index.get(file)
+  }
+
+  /** Up to `count` other files, those after `file` first and then from the start. */
+  neighbours(file: string, count: number): Promise<string[]> {
+    return this.#step('index scan', async () => ({
+      value: await this.#index.neighbours(file, count),
+    }))
+  }
+
   put(file: string, record: FileRecord): Promise<FileRecord> {
     return this.#step('index put', async () => {
       const { splits, depth } = await this.#index.put(file, record)
@@ -44,6 +56,12 @@ export class Directory {
       const { value, note = {} } = await work()
       const { cached, read, written } = this.#pages.takeCosts()
       span.setAttributes({ 'pages.cached': cached, 'pages.read': read, 'pages.written': written })
+      const { scheme, data, parity } = this.#pages.distribution
+      span.setAttributes({
+        'distribution.scheme': scheme,
+        'distribution.data': data,
+        'distribution.parity': parity,
+      })
       span.setAttributes(note)
       return value
     })

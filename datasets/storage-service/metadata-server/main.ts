@@ -2,12 +2,14 @@ import type { MetadataServerConfiguration } from '../cases/configuration.ts'
 import { answerControl } from '../control/answer-control.ts'
 import { collectSpans } from '../control/collect-spans.ts'
 import { launched } from '../control/launched.ts'
+import type { Setup } from '../control/setup.ts'
 import { RpcClient } from '../rpc/rpc-client.ts'
 import { serve } from '../rpc/rpc-server.ts'
 import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
+import { Volumes } from '../volumes/volumes.ts'
 import { Namespace } from './namespace.ts'
-import type { MetadataServerOperations } from './operations.ts'
+import type { MetadataServerOperations, WithPrefetched } from './operations.ts'
 import type { FileRecord } from './page.ts'
 import { PageCache } from './page-cache.ts'
 import { RemotePages } from './remote-pages.ts'
@@ -30,17 +32,22 @@ const nodes = {
     storagePorts['storage-data'],
   ),
 }
-let formatted: Namespace | undefined
+const volumes = new Volumes<{ readonly names: Namespace; readonly prefetchFiles: number }>()
+const names = () => volumes.current.names
 
-function names(): Namespace {
-  if (formatted === undefined)
-    throw new Error('The metadata server has no directories: configure it.')
-  return formatted
+async function found(name: string): Promise<{ result: { record?: FileRecord } & WithPrefetched }> {
+  const record = await names().find(name)
+  return record === undefined ? { result: { prefetched: [] } } : accessed(name, record)
 }
 
-async function found(name: string): Promise<{ result: { record?: FileRecord } }> {
-  const record = await names().find(name)
-  return { result: record === undefined ? {} : { record } }
+/** The answer to every access to a file's metadata. */
+async function accessed(
+  name: string,
+  record: FileRecord,
+): Promise<{ result: { record: FileRecord } & WithPrefetched }> {
+  const { prefetchFiles } = volumes.current
+  const prefetched = prefetchFiles > 0 ? await names().prefetch(name, prefetchFiles) : []
+  return { result: { record, prefetched } }
 }
 
 const port = await serve<MetadataServerOperations>({
@@ -50,21 +57,22 @@ const port = await serve<MetadataServerOperations>({
     await names().makeDirectory(args.name)
     return { result: {} }
   },
-  'MDS CREATE': async ({ args }) => ({ result: { record: await names().create(args.name) } }),
-  'MDS SETATTR': async ({ args: { name, sizeBytes } }) => ({
-    result: { record: await names().grow(name, sizeBytes) },
-  }),
+  'MDS CREATE': async ({ args: { name } }) => accessed(name, await names().create(name)),
+  'MDS SETATTR': async ({ args: { name, sizeBytes } }) =>
+    accessed(name, await names().grow(name, sizeBytes)),
   'MDS REMOVE': async ({ args }) => ({ result: { removed: await names().remove(args.name) } }),
 })
 
 answerControl(port, {
-  configure: async (next: MetadataServerConfiguration) => {
-    const { metadataNode, pageBytes, pageCachePages } = next
+  configure: async ({ period, configuration }: Setup<MetadataServerConfiguration>) => {
+    const { metadataNode, pageBytes, pageCachePages, distribution, prefetchFiles } = configuration
+    const node = nodes[metadataNode]
     const cache = new PageCache(pageCachePages)
-    formatted = new Namespace(
+    const names = new Namespace(
       (directory) =>
-        new RemotePages(`index of ${directory}`, { node: nodes[metadataNode], cache, pageBytes }),
+        new RemotePages(`index of ${directory}`, { node, cache, pageBytes, distribution }),
     )
+    volumes.set(period, { names, prefetchFiles })
   },
   collect: collectSpans(spans),
 })

@@ -1,6 +1,8 @@
 import { LockTable } from '../locks/lock-table.ts'
 import { withLock } from '../locks/with-lock.ts'
+import { inSpan } from '../telemetry/span.ts'
 import { Directory } from './directory.ts'
+import type { NamedRecord } from './operations.ts'
 import type { FileRecord } from './page.ts'
 import type { RemotePages } from './remote-pages.ts'
 
@@ -55,6 +57,25 @@ export class Namespace {
   /** Takes a file away; false if there was none. */
   remove(path: string): Promise<boolean> {
     return this.#inDirectory(path, (directory, file) => directory.remove(file))
+  }
+
+  /**
+   * Records of up to `count` other files of the same directory. Each is looked up by itself, as if
+   * it had been asked for: the directory's lock is acquired and released once per record.
+   */
+  prefetch(path: string, count: number): Promise<NamedRecord[]> {
+    return inSpan('prefetch', async (span) => {
+      const directory = path.slice(0, path.indexOf('/'))
+      const files = await this.#inDirectory(path, (index, file) => index.neighbours(file, count))
+      const records: NamedRecord[] = []
+      for (const file of files) {
+        const name = `${directory}/${file}`
+        const record = await this.#inDirectory(name, (index) => index.peek(file))
+        if (record !== undefined) records.push({ name, record })
+      }
+      span.setAttribute('prefetch.records', records.length)
+      return records
+    })
   }
 
   #inDirectory<T>(

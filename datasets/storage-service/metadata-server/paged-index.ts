@@ -55,6 +55,14 @@ export class PagedIndex {
     return found ? leaf.records[at] : undefined
   }
 
+  /** Up to `count` other keys in order: those after `key`, and then the first ones. */
+  async neighbours(key: string, count: number): Promise<string[]> {
+    const after = await this.#keysFrom(this.#head.root, key, count + 1)
+    const found = after.filter((other) => other !== key).slice(0, count)
+    const first = await this.#keysFrom(this.#head.root, '', count - found.length)
+    return [...found, ...first.filter((other) => other < key)]
+  }
+
   /** Adds or replaces; the answer says how many pages were split. */
   async put(key: string, record: FileRecord): Promise<{ splits: number; depth: number }> {
     const { path, page, leaf } = await this.#descend(key)
@@ -80,6 +88,20 @@ export class PagedIndex {
       path.push({ page, branch: content })
       page = childFor(content, key)
     }
+  }
+
+  /** Up to `count` keys under `page`, the smallest of those from `key` on. */
+  async #keysFrom(page: number, key: string, count: number): Promise<string[]> {
+    if (count <= 0) return []
+    const content = await this.#pages.read(page)
+    if (content.kind === 'head') throw new Error(`Page ${page} of the index is a second head.`)
+    if (content.kind === 'leaf') return content.keys.filter((k) => k >= key).slice(0, count)
+    const found: string[] = []
+    const first = content.children.indexOf(childFor(content, key))
+    for (const child of content.children.slice(first)) {
+      found.push(...(await this.#keysFrom(child, key, count - found.length)))
+    }
+    return found
   }
 
   /** Writes a changed page; if it is too big, its two halves, and then its parent. */

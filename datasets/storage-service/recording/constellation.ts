@@ -1,15 +1,17 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Side } from '../cases/case.ts'
 import type { ClientLaunch } from '../client/main.ts'
 import type { Batch, Traffic } from '../client/traffic.ts'
+import type { Collection } from '../control/collect-spans.ts'
 import { ManagedProcess } from '../control/managed-process.ts'
 import type { FrontEndLaunch } from '../front-end/main.ts'
 import type { MetadataServerLaunch } from '../metadata-server/main.ts'
 import type { StorageNodeLaunch } from '../storage-node/main.ts'
 import { readClockAnchorNs } from '../telemetry/clock.ts'
 import type { Tracing } from '../telemetry/tracing.ts'
+import type { Period } from '../volumes/period.ts'
+import { scratchDirectory } from './scratch-directory.ts'
 
 export interface ConstellationOptions {
   readonly seed: string
@@ -40,7 +42,7 @@ export class Constellation {
 
   /** Starts every process and waits until all are ready. If one fails, `stop` is still needed. */
   async start(): Promise<void> {
-    this.#directory = await mkdtemp(join(tmpdir(), 'storage-service-'))
+    this.#directory = await mkdtemp(join(scratchDirectory(), 'storage-service-'))
     const [data, meta] = await Promise.all([
       this.#storageNode('storage-data'),
       this.#storageNode('storage-meta'),
@@ -60,14 +62,19 @@ export class Constellation {
     await this.#launch('client', 'client/main.ts', client)
   }
 
-  /** Empties the service and sets it up as `service` says, the lower layers first. */
-  async configure({ storageNodes, metadataServer, frontEnd }: Side['service']): Promise<void> {
+  /** Empties the volume of a period and sets it up, the lower layers first. */
+  async configure(
+    period: Period,
+    { storageNodes, metadataServer, frontEnd }: Side['service'],
+  ): Promise<void> {
+    const configure = (name: string, configuration: object) =>
+      this.#process(name).command('configure', { period, configuration })
     await Promise.all([
-      this.#process('storage-data').command('configure', storageNodes),
-      this.#process('storage-meta').command('configure', storageNodes),
+      configure('storage-data', storageNodes),
+      configure('storage-meta', storageNodes),
     ])
-    await this.#process('mds').command('configure', metadataServer)
-    await this.#process('frontend').command('configure', frontEnd)
+    await configure('mds', metadataServer)
+    await configure('frontend', frontEnd)
   }
 
   /** Lets the client bring the files into being that its traffic starts from, untraced. */
@@ -82,10 +89,10 @@ export class Constellation {
     await client.command('send', batch)
   }
 
-  /** Appends what every process traced since the last time to `path`, OTLP JSON lines. */
-  async collect(path: string): Promise<void> {
+  /** Appends what every process traced since the last time to a file, OTLP JSON lines. */
+  async collect(collection: Collection): Promise<void> {
     for (const [name, process] of this.#processes) {
-      if (name !== 'client') await process.command('collect', path)
+      if (name !== 'client') await process.command('collect', collection)
     }
   }
 

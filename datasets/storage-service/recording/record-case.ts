@@ -1,17 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Case } from '../cases/case.ts'
-import { type Block, type Period, planBlocks } from './block-plan.ts'
+import type { Case, Extent } from '../cases/case.ts'
+import { PERIODS, type Period } from '../volumes/period.ts'
 import type { Constellation } from './constellation.ts'
+import { shares } from './shares.ts'
 
-export interface RecordOptions {
-  /** Requests per period. */
-  readonly requests: number
-  /** Blocks per period. */
-  readonly blocks: number
+export interface RecordOptions extends Extent {
   readonly seed: number
-  /** Untraced requests at the start of every block. */
-  readonly warmUp: number
+  /** Requests of each period that are traced and thrown away first. */
+  readonly rehearsal?: number
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -19,7 +16,7 @@ export interface Progress {
   /** `undefined` while the processes are warmed up before the first block. */
   readonly block: number | undefined
   readonly blocks: number
-  readonly period: Period
+  /** Sent so far in this block, of both periods together. */
   readonly requests: number
   readonly of: number
 }
@@ -27,35 +24,55 @@ export interface Progress {
 /** The files of OTLP JSON lines, one per period. */
 export type Recording = Readonly<Record<Period, string>>
 
-/** Records both periods of a case on a started service, block by block. */
+/** Records both periods of a case on a started service. */
 export async function recordCase(
   service: Constellation,
   recorded: Case,
-  { requests, blocks: pairs, seed, warmUp, onProgress = () => {} }: RecordOptions,
+  { requests, blocks, seed, warmUp, rehearsal = 1500, onProgress = () => {} }: RecordOptions,
 ): Promise<Recording> {
   const files = {
     before: join(service.directory, 'before.jsonl'),
     after: join(service.directory, 'after.jsonl'),
   }
   const unwanted = join(service.directory, 'unwanted.jsonl')
-  const blocks = planBlocks(pairs, requests)
+  const { requestsBetween, order = 'in turns' } = recorded
+  const periods: readonly Period[] = requestsBetween === undefined ? PERIODS : ['before']
 
-  const runBlock = async (block: Block, position: number | undefined, path: string) => {
-    const { service: configuration, workload } = recorded[block.period]
-    const state = { block: position, blocks: blocks.length, period: block.period }
-    onProgress({ ...state, requests: 0, of: block.requests })
-    await service.configure(configuration)
-    await service.prepare({ workload, seed: `${seed}/pair-${block.pair}` })
-    await service.send({ requests: warmUp, traced: false })
-    await service.send({ requests: block.requests, traced: true }, (done) =>
-      onProgress({ ...state, requests: done, of: block.requests }),
+  const setUp = async (block: number | 'rehearsal') => {
+    for (const period of periods) {
+      const { service: configuration, workload } = recorded[period]
+      await service.configure(period, configuration)
+      await service.prepare({ period, workload, seed: `${seed}/block-${block}` })
+    }
+    await service.send({ periods, order, requests: warmUp, traced: false })
+  }
+  const sendTraced = async (count: number, block: number | undefined, of: number) => {
+    const state = { block, blocks: of, of: count * periods.length }
+    onProgress({ ...state, requests: 0 })
+    await service.send({ periods, order, requests: count, traced: true }, (done) =>
+      onProgress({ ...state, requests: done }),
     )
-    await service.collect(path)
   }
 
-  // The first blocks of a fresh process run code that is not compiled yet: run one pair for nothing.
-  for (const block of planBlocks(1, warmUp)) await runBlock(block, undefined, unwanted)
+  // The first requests of a fresh process run code that is not compiled yet: send some for nothing.
+  await setUp('rehearsal')
+  await sendTraced(rehearsal, undefined, blocks)
+  for (const period of periods) await service.collect({ period, path: unwanted })
   await rm(unwanted, { force: true })
-  for (const [i, block] of blocks.entries()) await runBlock(block, i + 1, files[block.period])
+
+  if (requestsBetween !== undefined) {
+    await setUp(0)
+    await sendTraced(requests, 1, 2)
+    await service.collect({ period: 'before', path: files.before })
+    await service.send({ periods, order, requests: requestsBetween, traced: false })
+    await sendTraced(requests, 2, 2)
+    await service.collect({ period: 'before', path: files.after })
+    return files
+  }
+  for (const [block, share] of shares(requests, blocks).entries()) {
+    await setUp(block)
+    await sendTraced(share, block + 1, blocks)
+    for (const period of periods) await service.collect({ period, path: files[period] })
+  }
   return files
 }

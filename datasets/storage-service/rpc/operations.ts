@@ -1,9 +1,12 @@
+import type { Period } from '../volumes/period.ts'
+
 /** What a service offers: per operation, what goes in and what comes out (bytes travel beside). */
 export type Operations<Service> = {
   [Operation in keyof Service]: { readonly args: object; readonly result: object }
 }
 
 export interface RequestHeader {
+  readonly period: Period
   readonly id: number
   readonly operation: string
   readonly args: object

@@ -1,12 +1,19 @@
 import { connect, type Socket } from 'node:net'
 import { context, propagation, SpanKind } from '@opentelemetry/api'
 import { inSpan } from '../telemetry/span.ts'
+import { type Period, periodOf } from '../volumes/period.ts'
 import { encodeFrame, type Frame, FrameReader } from './frame.ts'
 import { type AnswerHeader, NO_BYTES, type Operations } from './operations.ts'
 
 interface Waiting {
   resolve(frame: Frame<AnswerHeader>): void
   reject(error: Error): void
+}
+
+interface SendOptions {
+  readonly body?: Buffer
+  readonly trace?: Record<string, string>
+  readonly period?: Period
 }
 
 /** Calls one service over one connection; many calls may be under way at once. */
@@ -39,16 +46,16 @@ export class RpcClient<Service extends Operations<Service>> {
     })
   }
 
-  /** Calls without a span, with the trace context given. */
+  /** Calls without a span, with the trace context given, for the period given. */
   async send<Operation extends keyof Service & string>(
     operation: Operation,
     args: Service[Operation]['args'],
-    { body = NO_BYTES, trace = {} }: { body?: Buffer; trace?: Record<string, string> } = {},
+    { body = NO_BYTES, trace = {}, period = periodOf() }: SendOptions = {},
   ): Promise<{ result: Service[Operation]['result']; body: Buffer }> {
     const id = ++this.#lastId
     const frame = await new Promise<Frame<AnswerHeader>>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      this.#socket.write(encodeFrame({ header: { id, operation, args, trace }, body }))
+      this.#socket.write(encodeFrame({ header: { id, operation, args, trace, period }, body }))
     })
     if ('error' in frame.header) {
       throw new Error(`${this.#peer} refused ${operation}: ${frame.header.error}`)

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net'
 import { type Attributes, context, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api'
 import { inSpan } from '../telemetry/span.ts'
+import { inPeriod } from '../volumes/period.ts'
 import { encodeFrame, type Frame, FrameReader } from './frame.ts'
 import { type AnswerHeader, NO_BYTES, type Operations, type RequestHeader } from './operations.ts'
 
@@ -61,7 +62,7 @@ async function answer(
     if (handler === undefined) {
       throw new Error(`No operation ${operation} here; there are ${[...handlers.keys()]}.`)
     }
-    const parent = propagation.extract(ROOT_CONTEXT, header.trace)
+    const parent = propagation.extract(inPeriod(ROOT_CONTEXT, header.period), header.trace)
     const reply = await context.with(parent, () =>
       inSpan(
         operation,

@@ -1,6 +1,7 @@
-import { TraceFlags } from '@opentelemetry/api'
+import { type Context, TraceFlags } from '@opentelemetry/api'
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer'
-import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { type Period, periodOf } from '../volumes/period.ts'
 
 const SPANS_PER_LINE = 512
 
@@ -9,18 +10,23 @@ const SPANS_PER_LINE = 512
  * processor time from the requests being timed.
  */
 export class SpanBuffer implements SpanProcessor {
-  #ended: ReadableSpan[] = []
+  readonly #periods = new WeakMap<ReadableSpan, Period>()
+  #ended: Record<Period, ReadableSpan[]> = { before: [], after: [] }
 
-  onStart(): void {}
-
-  onEnd(span: ReadableSpan): void {
-    if (span.spanContext().traceFlags & TraceFlags.SAMPLED) this.#ended.push(span)
+  onStart(span: Span, parent: Context): void {
+    this.#periods.set(span, periodOf(parent))
   }
 
-  /** Hands out and forgets all ended spans: OTLP JSON, one ExportTraceServiceRequest per line. */
-  drain(): string[] {
-    const spans = this.#ended
-    this.#ended = []
+  onEnd(span: ReadableSpan): void {
+    const period = this.#periods.get(span)
+    if (period === undefined) throw new Error(`The span ${span.name} ended without a beginning.`)
+    if (span.spanContext().traceFlags & TraceFlags.SAMPLED) this.#ended[period].push(span)
+  }
+
+  /** Hands out and forgets the ended spans of a period: OTLP JSON, one ExportTraceServiceRequest per line. */
+  drain(period: Period): string[] {
+    const spans = this.#ended[period]
+    this.#ended[period] = []
     const lines: string[] = []
     for (let start = 0; start < spans.length; start += SPANS_PER_LINE) {
       lines.push(exportLine(spans.slice(start, start + SPANS_PER_LINE)))
@@ -31,7 +37,7 @@ export class SpanBuffer implements SpanProcessor {
   async forceFlush(): Promise<void> {}
 
   async shutdown(): Promise<void> {
-    this.#ended = []
+    this.#ended = { before: [], after: [] }
   }
 }
 

@@ -7,8 +7,8 @@ import {
 
 const page = Buffer.from([1, 2, 3, 4, 5])
 
-describe('a page spread over volumes', () => {
-  test('as copies is the page itself, once per volume', () => {
+describe('a page spread over parts', () => {
+  test('as copies is the page itself, once per part', () => {
     const copies = fragmentsOf(page, { scheme: 'replication', data: 1, parity: 2 })
     expect(copies).toEqual([page, page, page])
   })
@@ -31,7 +31,7 @@ describe('a page spread over volumes', () => {
 
   test('says so when asked for more parity than it can compute', () => {
     expect(() => fragmentsOf(page, { scheme: 'erasure', data: 2, parity: 2 })).toThrow(
-      '2 stripes can have one parity volume, not 2.',
+      '2 stripes can have one parity part, not 2.',
     )
   })
 })

@@ -1,36 +1,37 @@
 import { describe, expect, test } from 'vitest'
-import { rmw } from '../../../datasets/storage-service/cases/rmw.ts'
+import { sfsWorkload } from '../../../datasets/storage-service/cases/sfs-workload.ts'
 import { ExpectedFiles } from '../../../datasets/storage-service/client/expected-files.ts'
 import type { Step } from '../../../datasets/storage-service/client/step.ts'
-import type { MixedWorkload, Workload } from '../../../datasets/storage-service/client/workload.ts'
+import type { MixedWorkload } from '../../../datasets/storage-service/client/workload.ts'
 import { mixedSteps } from '../../../datasets/storage-service/client/workloads/mixed.ts'
 import { seededRandom } from '../../../datasets/storage-service/random.ts'
 import { shares } from '../../../datasets/storage-service/recording/shares.ts'
 
-function mixed(workload: Workload): MixedWorkload {
-  if (workload.kind !== 'mixed') throw new Error(`The workload is ${workload.kind}, not mixed.`)
-  return workload
-}
+const withIoBytes = (ioBytes: number): MixedWorkload => ({
+  ...sfsWorkload,
+  readBytes: [ioBytes],
+  writeBytes: [ioBytes],
+})
 
-function firstSteps(workload: Workload, count: number, seed = 'seed'): Step[] {
-  const steps = mixedSteps(mixed(workload), 0, seededRandom(seed))
+function firstSteps(workload: MixedWorkload, count: number, seed = 'seed'): Step[] {
+  const steps = mixedSteps(workload, 0, seededRandom(seed))
   return Array.from({ length: count }, () => steps.next())
 }
 
 describe('the mixed workload', () => {
   test('sends the same requests for the same seed, others for another', () => {
-    const { workload } = rmw.before
-    expect(firstSteps(workload, 200)).toEqual(firstSteps(workload, 200))
-    expect(firstSteps(workload, 200, 'other')).not.toEqual(firstSteps(workload, 200))
+    const usual = firstSteps(sfsWorkload, 200)
+    expect(firstSteps(sfsWorkload, 200)).toEqual(usual)
+    expect(firstSteps(sfsWorkload, 200, 'other')).not.toEqual(usual)
   })
 
-  test('differs between the two sides of rmw in nothing but places within a block', () => {
+  test('differs between two I/O sizes in nothing but places within a block', () => {
     const blockOf = (step: Step) =>
       'count' in step && !step.name.includes('/n')
         ? { ...step, count: 'any', offset: Math.floor(step.offset / 16384) }
         : { kind: step.kind, name: step.name }
-    const before = firstSteps(rmw.before.workload, 2000)
-    const after = firstSteps(rmw.after.workload, 2000)
+    const before = firstSteps(withIoBytes(16384), 2000)
+    const after = firstSteps(withIoBytes(4096), 2000)
     expect(after.map(blockOf)).toEqual(before.map(blockOf))
     const sizes = (steps: Step[]) => new Set(steps.flatMap((s) => ('count' in s ? s.count : [])))
     expect(sizes(before)).toEqual(new Set([16384]))
@@ -38,8 +39,7 @@ describe('the mixed workload', () => {
   })
 
   test('keeps READs and WRITEs inside the files there are', () => {
-    const { workload } = rmw.after
-    const steps = mixedSteps({ ...mixed(workload), appendShare: 0 }, 0, seededRandom('x'))
+    const steps = mixedSteps({ ...withIoBytes(4096), appendShare: 0 }, 0, seededRandom('x'))
     const ends = new Map<string, number>()
     for (const step of steps.populate()) {
       if (step.kind === 'write') ends.set(step.name, step.offset + step.count)

@@ -13,8 +13,13 @@ import { stepsOf } from '../../../datasets/storage-service/client/workloads/step
 import { seededRandom } from '../../../datasets/storage-service/random.ts'
 
 const sequential: SequentialWorkload = {
-  ...{ kind: 'sequential', workers: 1, thinkMs: 0, directories: 1 },
-  ...{ recordBytes: 4096, strideBytes: 16384, records: 3 },
+  kind: 'sequential',
+  workers: 1,
+  thinkMs: 0,
+  directories: 1,
+  recordBytes: 4096,
+  strideBytes: 16384,
+  records: 3,
 }
 
 function run(workload: Workload, count: number, seed = 'seed') {

@@ -2,6 +2,7 @@ import { BLOCK_BYTES } from '../../front-end/block-cache.ts'
 import type { Random } from '../../random.ts'
 import type { Step, Steps } from '../step.ts'
 import type { Mix, MixedWorkload } from '../workload.ts'
+import { at, makeDirectories, pathOf } from './paths.ts'
 
 const POPULATE_BYTES = 4 * BLOCK_BYTES
 
@@ -52,7 +53,7 @@ export function mixedSteps(workload: MixedWorkload, worker: number, random: Rand
     commit: (draws) => ({ kind: 'commit', name: uncommitted.pop() ?? existing(draws, false).name }),
     create: (draws) => {
       const directory = Math.floor(draws.file * workload.directories)
-      const name = nameOf(directory, `n${worker}-${String(creations++).padStart(6, '0')}`)
+      const name = pathOf(directory, `n${worker}-${String(creations++).padStart(6, '0')}`)
       created.push({ name, sizeBytes: 0 })
       return { kind: 'create', name }
     },
@@ -67,10 +68,7 @@ export function mixedSteps(workload: MixedWorkload, worker: number, random: Rand
   }
 
   return {
-    *directories() {
-      for (let i = 0; i < workload.directories; i++) yield { kind: 'mkdir', name: directoryName(i) }
-    },
-    thinkMs: () => -Math.log(1 - random.next()) * workload.thinkMs,
+    directories: () => makeDirectories(workload.directories),
     *populate() {
       for (const { name, blocks } of files) {
         yield { kind: 'create', name }
@@ -105,7 +103,7 @@ function ownFiles(
   const { least, most } = fileBlocks
   const own = Math.floor(files / workers)
   return Array.from({ length: own }, (_, i) => ({
-    name: nameOf(random.below(directories), `f${worker}-${String(i).padStart(4, '0')}`),
+    name: pathOf(random.below(directories), `f${worker}-${String(i).padStart(4, '0')}`),
     blocks: least + random.below(most - least + 1),
   }))
 }
@@ -132,13 +130,4 @@ function chosen(mix: Mix, draw: number): keyof Mix {
 
 function forget(names: string[], name: string): void {
   for (let i = names.length - 1; i >= 0; i--) if (names[i] === name) names.splice(i, 1)
-}
-
-const directoryName = (directory: number) => `d${String(directory).padStart(2, '0')}`
-const nameOf = (directory: number, file: string) => `${directoryName(directory)}/${file}`
-
-function at<T>(items: readonly T[], index: number): T {
-  const item = items[index]
-  if (item === undefined) throw new RangeError(`No item ${index} among ${items.length}.`)
-  return item
 }

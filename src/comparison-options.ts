@@ -1,0 +1,28 @@
+import type { CategoryOptions } from './categories/categories.ts'
+import type { FlowOptions } from './flows/flow-set.ts'
+import type { ResponseTimeOptions } from './mutations/response-time-mutations.ts'
+import type { StructuralOptions } from './mutations/structural-mutations.ts'
+import type { PrecursorOptions } from './precursors/precursors.ts'
+
+/** The options of every stage of a comparison; see the stages for meanings and defaults. */
+export type ComparisonOptions = FlowOptions &
+  CategoryOptions &
+  ResponseTimeOptions &
+  StructuralOptions &
+  PrecursorOptions
+
+/** What a comparison is made with where nothing else is said. */
+export const COMPARISON_DEFAULTS: ComparisonOptions = {
+  concurrency: 'learned',
+  slackUs: 1,
+  omitHosts: false,
+  label: null,
+  alpha: 0.05,
+  alternative: 'two-sided',
+  correction: 'none',
+  method: 'stephens',
+  smPThreshold: 50,
+  counts: 'raw',
+  oneToN: true,
+  editTokens: 'preorder',
+}
