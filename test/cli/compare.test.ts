@@ -5,8 +5,11 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const RMW = `${ROOT}datasets/storage-service/rmw`
-const PERIODS = ['--before', `${RMW}/before.jsonl.gz`, '--after', `${RMW}/after.jsonl.gz`]
+const periods = (name: string) => {
+  const folder = `${ROOT}datasets/storage-service/${name}`
+  return ['--before', `${folder}/before.jsonl.gz`, '--after', `${folder}/after.jsonl.gz`]
+}
+const PERIODS = periods('rmw')
 
 interface Outcome {
   readonly code: number
@@ -80,7 +83,7 @@ describe('flowdelta compare', () => {
   })
 
   test('--limit cuts categories and mutations, and says how many there are', async () => {
-    const { out } = await flowdelta('compare', ...PERIODS, '--json', '--limit', '2')
+    const { out } = await flowdelta('compare', ...periods('delay-1ms'), '--json', '--limit', '2')
     const { categories, mutations, truncated } = JSON.parse(out)
     expect([categories.length, mutations.length]).toEqual([2, 2])
     expect(truncated.categories).toBeGreaterThan(2)
@@ -93,7 +96,8 @@ describe('flowdelta compare', () => {
     expect(out).toMatch(/^5000 requests before, 5000 after, in \d+ categories\n/)
     expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
     expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
-    expect(out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
+    const many = await flowdelta('compare', ...periods('delay-1ms'), '--limit', '1')
+    expect(many.out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
   })
 })
 
