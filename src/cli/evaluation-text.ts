@@ -3,6 +3,8 @@ import type { EvaluatedCase } from './evaluate-case.ts'
 import type { NullCase } from './evaluate-null.ts'
 import { textTable } from './text-table.ts'
 
+const ALPHA = 0.05
+
 /** The evaluation as tables: ours beside the thesis's numbers, the baselines, false alarms. */
 export function evaluationText(
   cases: readonly EvaluatedCase[],
@@ -17,7 +19,12 @@ export function evaluationText(
     baselineTable(cases),
     ...(nullRates === null
       ? []
-      : ['', 'False alarms: random halves of each before period', nullTable(nullRates)]),
+      : [
+          '',
+          'False alarms: random halves of each before period. In brackets: standard errors from 5 %;',
+          'findings also count structural mutations, which have a threshold and no level',
+          nullTable(nullRates),
+        ]),
     '',
   ].join('\n')
 }
@@ -86,15 +93,23 @@ function baselineTable(cases: readonly EvaluatedCase[]): string {
 
 function nullTable(rates: readonly NullCase[]): string {
   const head = ['case', 'correction', 'comparisons', 'categories %', 'edges %', 'any finding %']
+  const level = (rate: number, count: number) =>
+    `${number(100 * rate, 2)} of ${count} (${standardErrors(rate, count)} SE)`
   return textTable(
     head,
     rates.map((row) => [
       ...[rowName(row), row.correction, String(row.comparisons)],
-      `${number(100 * row.categoryRejectionRate, 2)} of ${row.testableCategories}`,
-      `${number(100 * row.edgeRejectionRate, 2)} of ${row.testableEdges}`,
+      level(row.categoryRejectionRate, row.testableCategories),
+      level(row.edgeRejectionRate, row.testableEdges),
       number(100 * row.anyFindingRate),
     ]),
   )
+}
+
+/** How many standard errors a rate lies above (or below) the level of the tests. */
+function standardErrors(rate: number, count: number): string {
+  const errors = (rate - ALPHA) / Math.sqrt((ALPHA * (1 - ALPHA)) / count)
+  return `${errors > 0 ? '+' : ''}${number(errors, 1)}`
 }
 
 function summary({ results, top10RelevantPct, firstRelevantRank }: RankedQuality): string {
