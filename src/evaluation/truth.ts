@@ -47,6 +47,12 @@ export interface Truth {
     readonly service: string | readonly string[]
     readonly operation: string | readonly string[]
     readonly mechanism: string
+    /** The low-level parameter that tells the after side from the before side, where one does. */
+    readonly parameter?: {
+      readonly parameter: string
+      readonly op: '<=' | '>'
+      readonly value: number
+    }
   } | null
   /** `null` where it is not clear which requests are affected, or none is. */
   readonly affected: AffectedPredicate | null

@@ -1,61 +1,7 @@
-/** A span by the service that recorded it and by its name; a list means any of these. */
-export interface SpanPredicate {
-  readonly service: string | readonly string[]
-  readonly operation: string | readonly string[]
-}
+import type { Truth as RecordedTruth } from '../../../src/evaluation/truth.ts'
 
-/** A node of a request's flow: a span's start (`call`) or its end (`reply`). */
-export interface NodePredicate extends SpanPredicate {
-  readonly point: 'call' | 'reply'
-}
-
-/** After-period requests that the cause touches: all parts that are given must hold. */
-export interface AffectedPredicate {
-  /** The root span. */
-  readonly root?: SpanPredicate
-  /** At least one span of the request. */
-  readonly span?: SpanPredicate
-}
-
-/** What makes one entry of the ranked list a right answer: all parts that are given must hold. */
-export interface RelevantPredicate {
-  readonly kind?: 'response-time' | 'structural'
-  /** The root span of its requests. */
-  readonly root?: SpanPredicate
-  /** Among the edges named as responsible is one between such nodes; a missing end is any. */
-  readonly changedEdge?: {
-    readonly from?: NodePredicate
-    readonly to?: NodePredicate
-    readonly direction: 'slower' | 'faster'
-  }
-  /** In the mutation, and not in its most likely precursor. */
-  readonly addedNode?: NodePredicate
-  /** In the most likely precursor, and not in the mutation. */
-  readonly removedNode?: NodePredicate
-  /** More such spans than the most likely precursor has, and at least so many. */
-  readonly moreOf?: SpanPredicate & { readonly atLeast?: number }
-  /** Nothing changed: every entry is wrong. */
-  readonly none?: true
-}
-
-/** What was planted, and how to tell that it was found. Written before any result was seen. */
-export interface Truth {
-  readonly kind: 'response-time' | 'structural' | 'none'
-  /** `null` where nothing inside the service changed. */
-  readonly cause: {
-    readonly service: string | readonly string[]
-    readonly operation: string | readonly string[]
-    readonly mechanism: string
-    /** The low-level parameter that tells the after side from the before side, where one does. */
-    readonly parameter?: {
-      readonly parameter: string
-      readonly op: '<=' | '>'
-      readonly value: number
-    }
-  } | null
-  /** `null` where it is not clear which requests are affected, or none is. */
-  readonly affected: AffectedPredicate | null
-  readonly relevant: RelevantPredicate
-  /** Values of SM_P_THRESHOLD to judge the case at; 50 where none is given. */
-  readonly smPThresholds?: readonly number[]
-}
+/**
+ * What a case plants, and how to tell that it was found. Written before any result was seen; the
+ * recorder adds name and description.
+ */
+export type Truth = Omit<RecordedTruth, 'name' | 'description'>
