@@ -9,5 +9,7 @@ const { compare, loadTraces, plotContributions } = await import('../dist/index.j
 const folder = join(ROOT, 'datasets', 'storage-service', 'delay-1ms')
 const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
 const after = await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' })
-const chart = plotContributions(compare(before, after, { alternative: 'slower' }).ranking, { limit: 8 })
+const chart = plotContributions(compare(before, after, { alternative: 'slower' }).ranking, {
+  limit: 8,
+})
 writeFileSync(join(ROOT, 'docs', 'contributions.svg'), `${chart.svg()}\n`)
