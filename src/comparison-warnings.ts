@@ -64,7 +64,7 @@ function unequalLoad(flows: FlowSet, counts: string): ComparisonWarning[] {
 function smallPeriods(
   flows: FlowSet,
   categories: CategoryCounts,
-  smPThreshold: number,
+  smPThreshold: number | 'auto',
 ): ComparisonWarning[] {
   const smaller = Math.min(flows.count(BEFORE), flows.count(AFTER))
   let testable = 0
@@ -76,7 +76,7 @@ function smallPeriods(
     ...(testable === 0
       ? ['no category has enough requests in both periods to test its times']
       : []),
-    ...(smaller <= smPThreshold
+    ...(smPThreshold !== 'auto' && smaller <= smPThreshold
       ? [`no category can change by more than SM_P_THRESHOLD (${smPThreshold}) requests`]
       : []),
   ]

@@ -2,7 +2,11 @@ import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
 import { type ComparisonWarning, comparisonWarnings } from './comparison-warnings.ts'
+import type { EdgeChanges } from './edges/edge-changes.ts'
+import { findEdgeChanges } from './edges/find-edge-changes.ts'
 import { FlowdeltaError, rejectUnknownOptions, show } from './errors.ts'
+import type { Findings } from './findings/findings.ts'
+import { groupFindings } from './findings/group-findings.ts'
 import { buildFlows } from './flows/build-flows.ts'
 import type { FlowSet } from './flows/flow-set.ts'
 import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
@@ -25,10 +29,11 @@ export type { ComparisonOptions } from './comparison-options.ts'
 const STAGE_OPTIONS = {
   flows: ['concurrency', 'slackUs'],
   categories: ['omitHosts', 'label'],
-  responseTime: ['alpha', 'alternative', 'correction', 'method'],
-  structural: ['smPThreshold', 'counts'],
+  responseTime: ['alpha', 'alternative', 'correction', 'method', 'test'],
+  structural: ['smPThreshold', 'counts', 'alpha'],
   precursors: ['oneToN', 'editTokens'],
-  ranking: [],
+  ranking: ['centre'],
+  edges: ['alpha', 'minimumEffect', 'minimumShare'],
 } as const satisfies Record<string, readonly (keyof ComparisonOptions)[]>
 
 const UPSTREAM: Record<StageName, readonly StageName[]> = {
@@ -38,7 +43,28 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
   structural: ['categories'],
   precursors: ['structural'],
   ranking: ['responseTime', 'precursors'],
+  edges: ['categories'],
 }
+
+/** A number as threshold needs no level: the slider of α then keeps structures and precursors. */
+function stageOptions(
+  name: StageName,
+  { smPThreshold }: ComparisonOptions,
+): readonly (keyof ComparisonOptions)[] {
+  return name === 'structural' && smPThreshold !== 'auto'
+    ? STAGE_OPTIONS[name].filter((option) => option !== 'alpha')
+    : STAGE_OPTIONS[name]
+}
+
+function pick(
+  options: ComparisonOptions,
+  names: readonly (keyof ComparisonOptions)[],
+): Partial<ComparisonOptions> {
+  return Object.fromEntries(names.map((name) => [name, options[name]]))
+}
+
+/** Categories, structures and edges are tested apart; findings share one level between them. */
+const KINDS_OF_EVIDENCE = 3
 
 type StageName = keyof typeof STAGE_OPTIONS
 
@@ -49,6 +75,7 @@ interface Stages {
   structural: StructuralMutations
   precursors: Precursors
   ranking: Ranking
+  edges: EdgeChanges
 }
 
 /**
@@ -73,7 +100,11 @@ export function compare(
   requireTraces(before, 'before')
   requireTraces(after, 'after')
   rejectUnknownOptions(options, Object.keys(COMPARISON_DEFAULTS))
-  return new Comparison({ before, after }, { ...COMPARISON_DEFAULTS, ...options }, {})
+  return new Comparison(
+    { before, after },
+    { ...COMPARISON_DEFAULTS, ...options },
+    { thresholdAsked: options.smPThreshold !== undefined },
+  )
 }
 
 /** A comparison of two periods, stage by stage. */
@@ -82,18 +113,21 @@ export class Comparison extends Stage {
   readonly after: TraceSet
   readonly options: ComparisonOptions
   readonly #stages: Partial<Stages>
+  readonly #thresholdAsked: boolean
+  #findings: Findings | undefined
 
   /** Use `compare` instead. */
   constructor(
     { before, after }: { before: TraceSet; after: TraceSet },
     options: ComparisonOptions,
-    stages: Partial<Stages>,
+    { stages = {}, thresholdAsked }: { stages?: Partial<Stages>; thresholdAsked: boolean },
   ) {
     super()
     this.before = before
     this.after = after
     this.options = options
     this.#stages = stages
+    this.#thresholdAsked = thresholdAsked
   }
 
   /**
@@ -107,7 +141,8 @@ export class Comparison extends Stage {
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
     }
-    return new Comparison(this, options, shared)
+    const thresholdAsked = this.#thresholdAsked || changes.smPThreshold !== undefined
+    return new Comparison(this, options, { stages: shared, thresholdAsked })
   }
 
   get flows(): FlowSet {
@@ -126,7 +161,10 @@ export class Comparison extends Stage {
   }
 
   get structural(): StructuralMutations {
-    this.#stages.structural ??= findStructuralMutations(this.categories, this.options)
+    this.#stages.structural ??= findStructuralMutations(
+      this.categories,
+      pick(this.options, stageOptions('structural', this.options)),
+    )
     return this.#stages.structural
   }
 
@@ -136,8 +174,28 @@ export class Comparison extends Stage {
   }
 
   get ranking(): Ranking {
-    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors)
+    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, this.options)
     return this.#stages.ranking
+  }
+
+  /** Every edge pooled over the categories, and what became of it. */
+  get edges(): EdgeChanges {
+    this.#stages.edges ??= findEdgeChanges(this.categories, this.options)
+    return this.#stages.edges
+  }
+
+  /**
+   * What changed, one entry a cause. Findings rest on corrected tests, whatever the options say,
+   * and on `smPThreshold: 'auto'` unless a number was asked for. The level is shared by the three
+   * kinds of evidence: categories, structures, edges.
+   */
+  get findings(): Findings {
+    if (this.#findings === undefined) {
+      const evidence = this.#corrected()
+      const { ranking, edges } = evidence
+      this.#findings = groupFindings({ ranking: this.ranking, evidence: ranking, edges })
+    }
+    return this.#findings
   }
 
   /** What may make the results mean less than they seem to. */
@@ -150,10 +208,19 @@ export class Comparison extends Stage {
     return this.ranking.table()
   }
 
+  /** The same comparison, as strict as findings are. */
+  #corrected(): Comparison {
+    return this.with({
+      alpha: this.options.alpha / KINDS_OF_EVIDENCE,
+      correction: 'bh',
+      ...(this.#thresholdAsked ? {} : { smPThreshold: 'auto' }),
+    })
+  }
+
   /** Whether other options reach a stage, directly or through one it is computed from. */
   #isStale(name: StageName, options: ComparisonOptions): boolean {
     return (
-      STAGE_OPTIONS[name].some((option) => options[option] !== this.options[option]) ||
+      stageOptions(name, options).some((option) => options[option] !== this.options[option]) ||
       UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
     )
   }

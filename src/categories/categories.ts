@@ -125,6 +125,11 @@ export class Categories extends Stage {
     return known
   }
 
+  /** For a shape, the number of each edge's class in its category's structure. */
+  edgeClassOf(shape: number): Uint32Array {
+    return this.#catalog.classOfEdges(shape)
+  }
+
   /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
   edgeSamples(category: number): readonly EdgeSamples[] {
     const known = this.#edgeSamples.get(category)

@@ -68,9 +68,17 @@ function subtitle({ categories, options, mutations, precursors }: StructuralMuta
   const scaled = options.counts === 'scaled' ? ', after scaled to as many requests as before' : ''
   return [
     `${counted(categories.size, 'category', 'categories')}: ${grouped(mutations.length)} gained and ` +
-      `${grouped(precursors.length)} lost more than ${counted(options.smPThreshold, 'request')}${scaled}.`,
-    'Inside the grey band the number of requests changed by no more than that. Names have the number of their category in brackets.',
+      `${grouped(precursors.length)} lost ${more(options)}${scaled}.`,
+    options.smPThreshold === 'auto'
+      ? 'Each category’s share of the requests of its type was tested. Names have the number of their category in brackets.'
+      : 'Inside the grey band the number of requests changed by no more than that. Names have the number of their category in brackets.',
   ]
+}
+
+function more({ smPThreshold }: StructuralMutations['options']): string {
+  return smPThreshold === 'auto'
+    ? 'significantly many requests'
+    : `more than ${counted(smPThreshold, 'request')}`
 }
 
 function omissions(all: readonly CategoryPoint[], shown: number): string[] {
@@ -87,14 +95,15 @@ function band({ options, categories }: StructuralMutations, scale: CountScale): 
   const { flows } = categories
   const factor =
     options.counts === 'scaled' && flows.count(1) > 0 ? flows.count(0) / flows.count(1) : 1
+  const threshold = options.smPThreshold === 'auto' ? 0 : options.smPThreshold
   const inside = (after: number) => Math.min(high, Math.max(low, after / factor))
   const values = Array.from({ length: BAND_STEPS + 1 }, (_, i) => {
     const before = i === 0 ? low : Math.expm1((Math.log1p(high) * i) / BAND_STEPS)
     const count = Math.max(0, before)
     return {
       before,
-      low: inside(count - options.smPThreshold - (i === 0 ? 1 : 0)),
-      high: inside(count + options.smPThreshold),
+      low: inside(count - threshold - (i === 0 ? 1 : 0)),
+      high: inside(count + threshold),
       same: inside(i === 0 ? low : count),
     }
   })

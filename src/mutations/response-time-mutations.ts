@@ -3,7 +3,9 @@ import type { EdgeClass } from '../categories/category-structure.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
-import type { Alternative, KsResult } from '../stats/ks-two-sample.ts'
+import type { Alternative } from '../stats/ks-two-sample.ts'
+import type { SampleComparison, SampleTest } from './compare-samples.ts'
+import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
 import { testEdges } from './test-edges.ts'
 
 /** How p-values are corrected for the number of tests: not at all, or Benjamini-Hochberg. */
@@ -16,10 +18,11 @@ export interface ResponseTimeOptions {
   readonly alternative: Alternative
   readonly correction: Correction
   readonly method: 'stephens' | 'exact' | 'auto'
+  readonly test: SampleTest
 }
 
-/** A Kolmogorov-Smirnov test in the context of the others of its family. */
-export interface FamilyTest extends KsResult {
+/** A test in the context of the others of its family. */
+export interface FamilyTest extends SampleComparison {
   /** p corrected over the testable members of the family; `NaN` where this one is not. */
   readonly q: number
   readonly rejected: boolean
@@ -58,6 +61,26 @@ export class ResponseTimeMutations extends Stage {
   test(category: number): FamilyTest {
     this.categories.root(category)
     return this.#tests[category] as FamilyTest
+  }
+
+  /** How large the change of one category's response times is, whatever its p. */
+  effect(category: number): EffectSize {
+    return effectSize(this.#responseTimes(category))
+  }
+
+  /** Of that, the shift of the median; quick to compute. */
+  medianEffect(category: number): MedianEffect {
+    return medianEffect(this.#responseTimes(category))
+  }
+
+  /** How large the change of one edge class of a category is; see `edges` for its number. */
+  edgeEffect(category: number, edge: number): EffectSize {
+    return effectSize(this.#latencies(category, edge))
+  }
+
+  /** Of that, the shift of the median; quick to compute. */
+  edgeMedianEffect(category: number, edge: number): MedianEffect {
+    return medianEffect(this.#latencies(category, edge))
   }
 
   /** The categories whose response times changed. */
@@ -128,5 +151,42 @@ export class ResponseTimeMutations extends Stage {
       tested: edges.map(({ test }) => test?.testable ?? false),
       onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
     })
+  }
+
+  /** One row a testable category: how large its change is, with intervals at 95 %. */
+  effectTable(): StageTable {
+    const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
+    const effects = ids.map((category) => this.effect(category))
+    const column = <T>(value: (effect: EffectSize) => T) => effects.map(value)
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => this.categories.root(category)),
+      medianShiftUs: column(({ medianShiftUs }) => medianShiftUs),
+      medianLowUs: column(({ interval }) => interval[0]),
+      medianHighUs: column(({ interval }) => interval[1]),
+      meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
+      meanLowUs: column(({ meanInterval }) => meanInterval[0]),
+      meanHighUs: column(({ meanInterval }) => meanInterval[1]),
+      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+      wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
+      detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),
+      p: ids.map((category) => this.test(category).p),
+      q: ids.map((category) => this.test(category).q),
+    })
+  }
+
+  #responseTimes(category: number) {
+    return {
+      before: this.categories.responseTimes(category, BEFORE),
+      after: this.categories.responseTimes(category, AFTER),
+    }
+  }
+
+  #latencies(category: number, edge: number) {
+    const samples = this.categories.edgeSamples(category)[edge]
+    if (samples === undefined) {
+      throw new RangeError(`Category ${category} has no edge class ${edge}.`)
+    }
+    return { before: samples.before.latencyUs, after: samples.after.latencyUs }
   }
 }

@@ -1,5 +1,5 @@
 import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
-import { ksTwoSample } from '../stats/ks-two-sample.ts'
+import { compareSamples } from './compare-samples.ts'
 import type { FamilyTest, ResponseTimeOptions } from './response-time-mutations.ts'
 
 /** The two samples of one test. */
@@ -14,10 +14,10 @@ export interface SamplePair {
  */
 export function testFamily(
   pairs: readonly SamplePair[],
-  { alpha, alternative, correction, method }: ResponseTimeOptions,
+  { alpha, alternative, correction, method, test }: ResponseTimeOptions,
 ): FamilyTest[] {
   const results = pairs.map(({ before, after }) =>
-    ksTwoSample(before, after, { alternative, method }),
+    compareSamples(before, after, { test, alternative, method }),
   )
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
   return results.map((result, i) => {

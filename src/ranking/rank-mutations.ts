@@ -1,9 +1,12 @@
 import type { Categories } from '../categories/categories.ts'
-import { FlowdeltaError } from '../errors.ts'
+import { FlowdeltaError, OptionError } from '../errors.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import type { Precursors } from '../precursors/precursors.ts'
-import { type RankedMutation, Ranking } from './ranking.ts'
+import { type RankedMutation, Ranking, type RankingOptions } from './ranking.ts'
+import { type Centre, typicalTimeUs } from './typical-time.ts'
+
+const CENTRES: readonly Centre[] = ['mean', 'median', 'trimmed']
 
 type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 
@@ -18,7 +21,10 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
  * A category that is both is split into two virtual ones, one of each kind. Changes that save
  * time have negative contributions and stand at the end.
  *
- * @throws FlowdeltaError when the two stages come from different categories
+ * @param options.centre what stands for a category's response times: `'mean'` (default, as in the
+ *   thesis), `'median'`, or `'trimmed'` (the mean without the extreme tenths)
+ * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
+ *   unknown centre
  *
  * Source: Sambasivan 2013, §2.4.4 and Figure 2.4.
  *
@@ -28,7 +34,11 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 export function rankMutations(
   responseTime: ResponseTimeMutations,
   precursors: Precursors,
+  { centre = 'mean' }: Partial<RankingOptions> = {},
 ): Ranking {
+  if (!CENTRES.includes(centre)) {
+    throw new OptionError('centre', centre, "'mean', 'median' or 'trimmed'")
+  }
   const { categories } = responseTime
   if (precursors.structural.categories !== categories) {
     throw new FlowdeltaError(
@@ -37,8 +47,8 @@ export function rankMutations(
     )
   }
   const unranked = [
-    ...precursors.structural.mutations.map((category) => structural(precursors, category)),
-    ...responseTime.mutations.map((category) => timed(categories, category)),
+    ...precursors.structural.mutations.map((category) => structural(precursors, category, centre)),
+    ...responseTime.mutations.map((category) => timed(categories, category, centre)),
   ]
   const mutations = unranked
     .sort(
@@ -54,36 +64,32 @@ export function rankMutations(
         return kind === 'structural' ? precursors.of(category) : []
       },
     }))
-  return new Ranking(responseTime, precursors, mutations)
+  return new Ranking(responseTime, precursors, { mutations, options: { centre } })
 }
 
-function structural(precursors: Precursors, category: number): Unranked {
+function structural(precursors: Precursors, category: number, centre: Centre): Unranked {
   const { categories, changes } = precursors.structural
   const candidates = precursors.columns(category)
   let usedToTakeUs = 0
   for (let i = 0; i < candidates.weights.length; i++) {
     const candidate = candidates.categories[i] as number
-    usedToTakeUs += (candidates.weights[i] as number) * usualTimeUs(categories, candidate)
+    usedToTakeUs += (candidates.weights[i] as number) * usualTimeUs(categories, candidate, centre)
   }
   const known = candidates.weights.length > 0
   const requests = changes[category] as number
-  const addedUs = known ? usualTimeUs(categories, category) - usedToTakeUs : 0
+  const addedUs = known ? usualTimeUs(categories, category, centre) - usedToTakeUs : 0
   return { category, kind: 'structural', requests, contributionUs: requests * addedUs }
 }
 
-function timed(categories: Categories, category: number): Unranked {
-  const before = categories.responseTimeMoments(category, BEFORE)
-  const after = categories.responseTimeMoments(category, AFTER)
-  return {
-    category,
-    kind: 'response-time',
-    requests: before.count,
-    contributionUs: before.count * (after.mean - before.mean),
-  }
+function timed(categories: Categories, category: number, centre: Centre): Unranked {
+  const requests = categories.count(category, BEFORE)
+  const before = typicalTimeUs(categories, { category, period: BEFORE, centre })
+  const after = typicalTimeUs(categories, { category, period: AFTER, centre })
+  return { category, kind: 'response-time', requests, contributionUs: requests * (after - before) }
 }
 
-/** Mean response time after, or before where there is no request after. */
-function usualTimeUs(categories: Categories, category: number): number {
-  const after = categories.responseTimeMoments(category, AFTER)
-  return after.count > 0 ? after.mean : categories.responseTimeMoments(category, BEFORE).mean
+/** Typical response time after, or before where there is no request after. */
+export function usualTimeUs(categories: Categories, category: number, centre: Centre): number {
+  const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
+  return typicalTimeUs(categories, { category, period, centre })
 }

@@ -2,6 +2,12 @@ import type { ResponseTimeMutations } from '../mutations/response-time-mutations
 import type { PrecursorCandidate, Precursors } from '../precursors/precursors.ts'
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
+import type { Centre } from './typical-time.ts'
+
+/** How mutations are ranked. */
+export interface RankingOptions {
+  readonly centre: Centre
+}
 
 /** One ranked change. A category that changed in both ways appears twice. */
 export interface RankedMutation {
@@ -24,16 +30,18 @@ export class Ranking extends Stage {
   readonly responseTime: ResponseTimeMutations
   readonly precursors: Precursors
   readonly mutations: readonly RankedMutation[]
+  readonly options: RankingOptions
 
   constructor(
     responseTime: ResponseTimeMutations,
     precursors: Precursors,
-    mutations: readonly RankedMutation[],
+    { mutations, options }: { mutations: readonly RankedMutation[]; options: RankingOptions },
   ) {
     super()
     this.responseTime = responseTime
     this.precursors = precursors
     this.mutations = mutations
+    this.options = options
   }
 
   /**

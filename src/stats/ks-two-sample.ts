@@ -1,7 +1,8 @@
-import { OptionError } from '../errors.ts'
 import { type KsGap, ksGap, tieGroupEnds } from './ks-gap.ts'
 import { type Alternative, exactP, stephensP } from './ks-p-value.ts'
+import { requireOneOf } from './require-option.ts'
 import { sortedFinite } from './sorted-finite.ts'
+import type { Direction, TwoSampleResult } from './two-sample-result.ts'
 
 export type { Alternative } from './ks-p-value.ts'
 
@@ -24,28 +25,19 @@ export interface KsOptions {
   readonly sorted?: boolean
 }
 
-export interface KsResult {
+export interface KsResult extends TwoSampleResult {
   /**
    * The largest gap between the two empirical distributions, 0 to 1: in either direction for
    * `'two-sided'`, else in the direction asked for. NaN when a sample is empty.
    */
   readonly statistic: number
-  readonly p: number
   /** The smallest value at which that gap is reached; NaN when the gap is 0. */
   readonly location: number
   /**
    * `'slower'` when at `location` fewer requests of after than of before have finished,
    * `'faster'` the opposite, `'none'` when the gap is 0 or equally large both ways.
    */
-  readonly direction: 'slower' | 'faster' | 'none'
-  /** How many finite values the sample has. */
-  readonly beforeCount: number
-  readonly afterCount: number
-  /** How many values were NaN or infinite and left out. */
-  readonly droppedBefore: number
-  readonly droppedAfter: number
-  /** Whether the samples are large enough for the p-value to mean anything; see `isTestable`. */
-  readonly testable: boolean
+  readonly direction: Direction
   /** How p was computed. */
   readonly method: 'stephens' | 'exact'
 }
@@ -134,9 +126,4 @@ function chosenGap(gap: KsGap, alternative: Alternative) {
 
 function oneSided(height: number, location: number, direction: 'slower' | 'faster') {
   return { height, location, direction: height > 0 ? direction : ('none' as const) }
-}
-
-function requireOneOf(option: string, value: string, allowed: readonly string[]): void {
-  if (allowed.includes(value)) return
-  throw new OptionError(option, value, allowed.map((each) => `'${each}'`).join(', '))
 }

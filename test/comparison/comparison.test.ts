@@ -75,7 +75,8 @@ describe('compare', () => {
     const options = { smThreshold: 10 } as Partial<ComparisonOptions>
     const text =
       'There is no option smThreshold. Give one of concurrency, slackUs, omitHosts, label, alpha, ' +
-      'alternative, correction, method, smPThreshold, counts, oneToN, editTokens.'
+      'alternative, correction, method, test, smPThreshold, counts, oneToN, editTokens, centre, ' +
+      'minimumEffect, minimumShare.'
     expect(() => compare(before, after, options)).toThrow(text)
     expect(() => compare(before, after).with(options)).toThrow(text)
   })
@@ -86,8 +87,14 @@ describe('compare', () => {
       { correction: 'bonferroni' as 'bh' },
       "Option correction is \"bonferroni\". Give 'none' or 'bh'.",
     ],
-    [{ smPThreshold: -1 }, 'Option smPThreshold is -1. Give a number of requests, 0 or more.'],
-    [{ counts: 'relative' as 'raw' }, "Option counts is \"relative\". Give 'raw' or 'scaled'."],
+    [
+      { smPThreshold: -1 },
+      "Option smPThreshold is -1. Give a number of requests, 0 or more, or 'auto'.",
+    ],
+    [
+      { counts: 'relative' as 'raw' },
+      "Option counts is \"relative\". Give 'raw', 'scaled' or 'weighted'.",
+    ],
     [
       { editTokens: 'words' as 'edges' },
       "Option editTokens is \"words\". Give 'preorder' or 'edges'.",

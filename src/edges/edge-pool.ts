@@ -1,0 +1,66 @@
+import type { Categories } from '../categories/categories.ts'
+import type { NodeLabel } from '../flows/node-labels.ts'
+
+/**
+ * What happens on an edge: work within one service (`'self'`), or the way between two, with
+ * whatever waits there: network, queues, connections (`'network'`).
+ */
+export type EdgeKind = 'self' | 'network'
+
+/** An edge by the labels at its ends, wherever in whatever category it occurs. */
+export interface PooledEdge {
+  readonly from: string
+  readonly to: string
+  readonly kind: EdgeKind
+  readonly fromNode: NodeLabel
+  readonly toNode: NodeLabel
+}
+
+/** Numbers edges by the labels at their ends, over all categories. */
+export class EdgePool {
+  readonly edges: PooledEdge[] = []
+  readonly #categories: Categories
+  readonly #numbers = new Map<number, number>()
+
+  constructor(categories: Categories) {
+    this.#categories = categories
+  }
+
+  /** The pooled edge of each edge class of a category. */
+  ofClasses(category: number): Uint32Array {
+    const structure = this.#categories.structure(category)
+    const { edgeClasses, classOf, from, to, labelCodes } = structure
+    const first = new Int32Array(edgeClasses.length).fill(-1)
+    classOf.forEach((number, edge) => {
+      if (first[number] === -1) first[number] = edge
+    })
+    return Uint32Array.from(first, (edge, number) => {
+      const source = from[edge] as number
+      const target = to[edge] as number
+      const key =
+        (labelCodes[source] as number) * this.#categories.labelCount +
+        (labelCodes[target] as number)
+      let pooled = this.#numbers.get(key)
+      if (pooled === undefined) {
+        pooled = this.edges.length
+        this.#numbers.set(key, pooled)
+        const fromNode = this.#categories.nodeLabel(category, source)
+        const toNode = this.#categories.nodeLabel(category, target)
+        const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
+        const { from, to } = edgeClasses[number] as { from: string; to: string }
+        this.edges.push({ from, to, kind, fromNode, toNode })
+      }
+      return pooled
+    })
+  }
+}
+
+/** Where a node is: its service, or for trace points without one their machine. */
+export function place({ service, host }: NodeLabel): string {
+  return service === '' ? host : service
+}
+
+/** Of the two ends of a way between services, the one that is called or has answered. */
+export function calledPlace({ fromNode, toNode }: PooledEdge): string {
+  return fromNode.phase === 'reply' && toNode.phase === 'reply' ? place(fromNode) : place(toNode)
+}

@@ -1,0 +1,44 @@
+import type { Categories } from '../categories/categories.ts'
+import type { AnsweredCall } from './finding.ts'
+
+/**
+ * The call to another service than `service` whose reply comes last before a node, if only replies
+ * lie between: what it answered may be why the flow goes on as it does.
+ */
+export function answeredCall(
+  categories: Categories,
+  { category, at, service }: { category: number; at: number; service: string },
+): AnsweredCall | null {
+  const { labels, from, to } = categories.structure(category)
+  const before = (node: number) =>
+    Array.from(to.keys())
+      .filter((edge) => to[edge] === node)
+      .map((edge) => from[edge] as number)
+  let reply = at
+  for (;;) {
+    const label = categories.nodeLabel(category, reply)
+    if (label.phase !== 'reply') return null
+    if (label.service !== service) break
+    const [only, ...others] = before(reply)
+    if (only === undefined || others.length > 0) return null
+    reply = only
+  }
+  const { service: called, operation } = categories.nodeLabel(category, reply)
+  const within = new Set([reply])
+  const pending = [reply]
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const label = categories.nodeLabel(category, node)
+    const isCall =
+      label.phase === 'call' && label.service === called && label.operation === operation
+    if (isCall) continue
+    for (const earlier of before(node)) {
+      if (within.has(earlier)) continue
+      within.add(earlier)
+      pending.push(earlier)
+    }
+  }
+  return {
+    ...{ service: called, operation },
+    labels: new Set([...within].map((node) => labels[node] as string)),
+  }
+}

@@ -1,0 +1,124 @@
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChange } from '../edges/edge-changes.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { typicalTimeUs } from '../ranking/typical-time.ts'
+import { formatDuration } from '../units.ts'
+import { servicesOf, stepName } from './edge-words.ts'
+import type { Finding } from './finding.ts'
+
+type Described = Omit<Finding, 'text'>
+
+/** A finding in two sentences that need no knowledge of the method. */
+export function findingText(categories: Categories, finding: Described): string {
+  switch (finding.kind) {
+    case 'edges':
+      return edgesText(categories, finding)
+    case 'requests':
+      return requestsText(categories, finding)
+    case 'structure':
+      return structureText(categories, finding)
+  }
+}
+
+function requestsText(categories: Categories, finding: Described): string {
+  const [category = 0] = finding.categories
+  const [then, now] = ([BEFORE, AFTER] as const).map((period) =>
+    formatDuration(typicalTimeUs(categories, { category, period, centre: 'median' })),
+  )
+  return (
+    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned: half of them ` +
+    `took less than ${then} before and take less than ${now} after, which ${cost(finding)}. ` +
+    `A difference like this ${byChance(finding.q)}; since no single step changed by enough, look ` +
+    `next at what all steps share (host, runtime, load)${examples(finding)}.`
+  )
+}
+
+function edgesText(categories: Categories, finding: Described): string {
+  const [edge] = finding.changedEdges as [EdgeChange]
+  const { interval, probabilitySlower } = edge
+  const all = categories.flows.count(AFTER)
+  const [least, most] = interval.map(Math.abs).sort((a, b) => a - b) as [number, number]
+  const slower = finding.direction === 'slower'
+  const chance = slower ? probabilitySlower : 1 - probabilitySlower
+  return (
+    `In ${counted(finding.requests, all)} one such step takes ` +
+    `${formatDuration(Math.abs(edge.shiftUs))} ${slower ? 'longer' : 'less'} than before ` +
+    `(between ${formatDuration(least)} and ${formatDuration(most)}), which ${cost(finding)}. ` +
+    `A request after is ${finding.direction} there than a like one before in ` +
+    `${percent(chance)} of pairs, which ${byChance(finding.q)}; look next at ` +
+    `${servicesOf(edge).slice(0, 2).join(' and ')}${examples(finding)}.`
+  )
+}
+
+function structureText(categories: Categories, finding: Described): string {
+  const { moves } = finding
+  const all = categories.flows.count(AFTER)
+  const [move] = moves
+  const from = move?.from ?? 0
+  const to = move?.to ?? 0
+  const then = categories.responseTimeMoments(
+    from,
+    categories.count(from, BEFORE) > 0 ? BEFORE : AFTER,
+  ).mean
+  const now = categories.responseTimeMoments(
+    to,
+    categories.count(to, AFTER) > 0 ? AFTER : BEFORE,
+  ).mean
+  return (
+    `About ${counted(Math.round(finding.requests), all)} take another way than they did before ` +
+    `(such requests: ${categories.count(to, BEFORE)} before, ${categories.count(to, AFTER)} ` +
+    `after; typically ${formatDuration(then)} then, ${formatDuration(now)} now), which ` +
+    `${cost(finding)}. The shift of requests ${byChance(finding.q)}; look next at what decides ` +
+    `${whereNext(finding)}${examples(finding)}.`
+  )
+}
+
+function whereNext({ changedStructure, changedEdges }: Described): string {
+  const change = changedStructure.find(({ answered }) => answered !== null) ?? changedStructure[0]
+  if (change?.after == null) return 'how such requests begin'
+  const point = `what follows ${stepName(change.after.node)}`
+  const { answered } = change
+  if (answered === null) return point
+  const inside = [...new Set(changedEdges.flatMap(servicesOf))].slice(0, 3)
+  const whose = `the answer of “${answered.operation}” of ${answered.service}`
+  if (inside.length === 0) return `${point}, first of all ${whose}`
+  return `${point}, first of all ${whose}, where times changed in ${inside.join(', ')}`
+}
+
+function counted(requests: number, all: number): string {
+  const share = all === 0 ? '' : ` (${percent(requests / all)})`
+  return `${grouped(requests)} of ${grouped(all)} requests after${share}`
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+function cost({ contributionUs, shareOfChange }: Described): string {
+  const verb = contributionUs < 0 ? 'saves' : 'adds'
+  const total = `${verb} ${formatDuration(Math.abs(contributionUs))} in all`
+  if (!(shareOfChange > 0)) return total
+  return `${total}, ${percent(shareOfChange)} of the observed change`
+}
+
+/** A corrected p in words. */
+export function byChance(q: number): string {
+  if (!(q < 1)) return 'may well be chance'
+  if (q < 1e-6) return 'chance would do less than once in a million times'
+  const once = 1 / q
+  const round = once >= 100 ? Number(once.toPrecision(1)) : Math.floor(once)
+  return `chance would do about once in ${grouped(round)} times`
+}
+
+function percent(share: number): string {
+  const value = 100 * share
+  return value > 0 && value < 1 ? `${Number(value.toPrecision(1))} %` : `${Math.round(value)} %`
+}
+
+function examples({ exemplars: { before, after } }: Described): string {
+  const traces = [
+    ...(before[0] === undefined ? [] : [`${before[0]} (before)`]),
+    ...(after[0] === undefined ? [] : [`${after[0]} (after)`]),
+  ]
+  return traces.length === 0 ? '' : `, for example in traces ${traces.join(' and ')}`
+}

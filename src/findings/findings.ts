@@ -1,0 +1,36 @@
+import { Stage } from '../stage.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import type { Finding } from './finding.ts'
+
+/** What changed, one entry a cause, the most important first. */
+export class Findings extends Stage {
+  readonly findings: readonly Finding[]
+  /** Findings beyond the limit, which are left out. */
+  readonly omitted: number
+  /** By how much the sum of response times after differs from what before would have made it. */
+  readonly observedChangeUs: number
+
+  constructor(findings: readonly Finding[], { omitted = 0, observedChangeUs = 0 } = {}) {
+    super()
+    this.findings = findings
+    this.omitted = omitted
+    this.observedChangeUs = observedChangeUs
+  }
+
+  /** One row a finding. */
+  table(): StageTable {
+    const column = <T>(value: (finding: Finding) => T) => this.findings.map(value)
+    return stageTable({
+      rank: column(({ rank }) => rank),
+      title: column(({ title }) => title),
+      direction: column(({ direction }) => direction),
+      requests: column(({ requests }) => requests),
+      contributionUs: column(({ contributionUs }) => contributionUs),
+      shareOfChange: column(({ shareOfChange }) => shareOfChange),
+      q: column(({ q }) => q),
+      mutations: column(({ mutations }) => mutations.map(({ rank }) => rank).join(', ')),
+      categories: column(({ categories }) => categories.length),
+      id: column(({ id }) => id),
+    })
+  }
+}

@@ -1,0 +1,87 @@
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChanges } from '../edges/edge-changes.ts'
+import { FlowdeltaError } from '../errors.ts'
+import { fingerprint } from '../fingerprint.ts'
+import { exemplars } from '../ranking/exemplars.ts'
+import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
+import { assignMutations } from './assign-mutations.ts'
+import { edgeDrafts } from './edge-drafts.ts'
+import type { Draft, Finding } from './finding.ts'
+import { findingText } from './finding-text.ts'
+import { Findings } from './findings.ts'
+import { requestDrafts } from './request-drafts.ts'
+import { structureDrafts } from './structure-drafts.ts'
+
+/** What findings are made of; all of one comparison. */
+export interface FindingSources {
+  /** Whose mutations are told which finding they belong to. */
+  readonly ranking: Ranking
+  /** Mutations that are safe to make a finding of: tested and corrected. */
+  readonly evidence: Ranking
+  readonly edges: EdgeChanges
+}
+
+/**
+ * Groups what changed into findings, one a cause: changed edges by the service or the step they
+ * have in common, structural mutations by the part of the flow they gained or lost, and response
+ * times that no edge accounts for by the kind of request. Every ranked mutation is counted to the
+ * finding that explains the most of it. The largest contribution, up or down, comes first.
+ *
+ * @param sources stages of one comparison
+ * @param options.limit most findings to keep; default 10
+ * @throws FlowdeltaError when the stages come from different categories
+ *
+ * @example
+ * comparison.findings.findings[0]?.title
+ */
+export function groupFindings(
+  { ranking, evidence, edges }: FindingSources,
+  { limit = 10 } = {},
+): Findings {
+  requireSame(ranking, evidence, edges)
+  const { categories, observedChangeUs } = edges
+  const { centre } = ranking.options
+  const ofEdges = edgeDrafts(edges)
+  const explained = assignMutations(evidence, ofEdges).flat()
+  const drafts = [
+    ...ofEdges,
+    ...structureDrafts(evidence.precursors, { edges, centre }),
+    ...requestDrafts(evidence.responseTime, {
+      explained: new Set(explained.map(({ category }) => category)),
+      edges,
+    }),
+  ].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs) || a.q - b.q)
+  const mutations = assignMutations(ranking, drafts)
+  const findings = drafts.slice(0, limit).map(({ key, ...draft }, i): Finding => {
+    const finding = {
+      ...draft,
+      id: `${draft.kind}-${fingerprint(key)}`,
+      rank: i + 1,
+      mutations: mutations[i] as readonly RankedMutation[],
+      shareOfChange: observedChangeUs === 0 ? Number.NaN : draft.contributionUs / observedChangeUs,
+      exemplars: exemplarsOf(categories, draft),
+    }
+    return { ...finding, text: findingText(categories, finding) }
+  })
+  return new Findings(findings, { omitted: drafts.length - findings.length, observedChangeUs })
+}
+
+function requireSame(ranking: Ranking, evidence: Ranking, { categories }: EdgeChanges): void {
+  const all = [ranking, evidence].map(({ responseTime }) => responseTime.categories)
+  if (all.every((one) => one === categories)) return
+  throw new FlowdeltaError(
+    'The rankings and the edges come from different categories. ' +
+      'Find all of them from one `categorize` result.',
+  )
+}
+
+/** Typical requests of where a finding shows most. */
+function exemplarsOf(categories: Categories, { moves, categories: ids }: Omit<Draft, 'key'>) {
+  const [move] = moves
+  return exemplars(categories, {
+    ...{ rank: 0, requests: 0, contributionUs: 0 },
+    category: move?.to ?? (ids[0] as number),
+    kind: move === undefined ? 'response-time' : 'structural',
+    precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],
+  })
+}

@@ -1,0 +1,82 @@
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
+import type { Precursors } from '../precursors/precursors.ts'
+import { usualTimeUs } from '../ranking/rank-mutations.ts'
+import type { Centre } from '../ranking/typical-time.ts'
+import { byRequestsAfter } from './concerned.ts'
+import { stepName } from './edge-words.ts'
+import type { Draft, StructureChange, StructureMove } from './finding.ts'
+import { groupMoves } from './group-moves.ts'
+import { structureMoves } from './structure-moves.ts'
+
+/** One draft a group of structural changes. */
+export function structureDrafts(
+  precursors: Precursors,
+  { edges, centre }: { edges: EdgeChanges; centre: Centre },
+): Draft[] {
+  const { structural } = precursors
+  const { categories } = structural
+  return groupMoves(categories, structureMoves(precursors)).map(({ moves, changes }): Draft => {
+    const contributionUs = moves.reduce((sum, { from, to, requests }) => {
+      if (from === to) return sum
+      const added = usualTimeUs(categories, to, centre) - usualTimeUs(categories, from, centre)
+      return sum + requests * added
+    }, 0)
+    const members = moves.flatMap(({ from, to }) => [to, from])
+    const tests = members.map((category) => structural.test(category))
+    return {
+      ...{ kind: 'structure', moves, contributionUs, changedStructure: changes },
+      direction: contributionUs < 0 ? 'faster' : 'slower',
+      title: structureTitle(categories, { moves, changes }),
+      key: changes
+        .map(({ change, label }) => `${change} ${label}`)
+        .sort()
+        .join('\n'),
+      categories: byRequestsAfter(categories, members),
+      requests: Math.round(moves.reduce((sum, move) => sum + move.requests, 0)),
+      changedEdges: changedWithin(edges, changes),
+      q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
+    }
+  })
+}
+
+/** The significant changes of time in the calls that were answered just before the ways part. */
+function changedWithin({ edges }: EdgeChanges, changes: readonly StructureChange[]): EdgeChange[] {
+  const calls = changes.flatMap(({ answered }) => answered ?? [])
+  return edges
+    .filter(
+      ({ significant, from, to }) =>
+        significant && calls.some(({ labels }) => labels.has(from) && labels.has(to)),
+    )
+    .sort((a, b) => a.q - b.q)
+}
+
+const NAMED = 2
+
+function structureTitle(
+  categories: Categories,
+  { moves, changes }: { moves: readonly StructureMove[]; changes: readonly StructureChange[] },
+): string {
+  const roots = [...new Set(moves.map(({ to }) => stepName(categories.nodeLabel(to, 0))))]
+  const who =
+    roots.length <= NAMED
+      ? `Requests for ${roots.join(' and ')}`
+      : `${roots.length} kinds of request`
+  const added = changes.filter(({ change }) => change === 'added')
+  const removed = changes.filter(({ change }) => change === 'removed')
+  if (added.length > 0 && listed(added) === listed(removed)) {
+    return `${who} do ${listed(added)} in another order`
+  }
+  if (added.length > 0 && removed.length > 0) {
+    return `${who} now do ${listed(added)} instead of ${listed(removed)}`
+  }
+  if (added.length > 0) return `${who} now do ${listed(added)} as well`
+  if (removed.length > 0) return `${who} no longer do ${listed(removed)}`
+  return `${who} do the same steps another number of times`
+}
+
+function listed(changes: readonly StructureChange[]): string {
+  const names = [...new Set(changes.map(({ node }) => stepName(node)))]
+  const shown = names.slice(0, NAMED).join(', ')
+  return names.length > NAMED ? `${shown} and ${names.length - NAMED} more` : shown
+}

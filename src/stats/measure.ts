@@ -1,0 +1,28 @@
+// Means are taken of thousands of resamples: the loop indexes with `!`.
+import { OptionError } from '../errors.ts'
+import { quantile } from './quantile.ts'
+
+/** What of a sample is compared: its mean, its median, or another quantile. */
+export type Measure = 'mean' | 'median' | { readonly quantile: number }
+
+/** The share a measure is the quantile of, or null for the mean. */
+export function quantileOf(measure: Measure): number | null {
+  if (measure === 'mean') return null
+  if (measure === 'median') return 0.5
+  const share = (measure as { quantile?: unknown } | null)?.quantile
+  if (typeof share === 'number' && share >= 0 && share <= 1) return share
+  const found = typeof share === 'number' ? `{ quantile: ${share} }` : measure
+  throw new OptionError('measure', found, `'mean', 'median' or { quantile: 0 to 1 }`)
+}
+
+/** What computes a measure of an ascending sample; NaN of an empty one. */
+export function measurer(measure: Measure): (ascending: ArrayLike<number>) => number {
+  const share = quantileOf(measure)
+  return share === null ? mean : (ascending) => quantile(ascending, share)
+}
+
+function mean(sample: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < sample.length; i++) sum += sample[i]!
+  return sum / sample.length
+}
