@@ -25,20 +25,17 @@ export function answeredCall(
   }
   const { service: called, operation } = categories.nodeLabel(category, reply)
   const within = new Set([reply])
-  const pending = [reply]
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+  for (const node of within) {
     const label = categories.nodeLabel(category, node)
     const isCall =
       label.phase === 'call' && label.service === called && label.operation === operation
     if (isCall) continue
-    for (const earlier of before(node)) {
-      if (within.has(earlier)) continue
-      within.add(earlier)
-      pending.push(earlier)
-    }
+    for (const earlier of before(node)) within.add(earlier)
   }
+  const others = [...within].map((node) => categories.nodeLabel(category, node).service)
   return {
     ...{ service: called, operation },
+    restsOn: [...new Set(others)].filter((other) => other !== called),
     labels: new Set([...within].map((node) => labels[node] as string)),
   }
 }

@@ -1,7 +1,7 @@
 import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
 import { formatDuration } from '../units.ts'
 import { byRequestsAfter, requestsAfter } from './concerned.ts'
-import { edgeWords } from './edge-words.ts'
+import { edgeWords, servicesOf } from './edge-words.ts'
 import type { Draft } from './finding.ts'
 import { type EdgeGroup, groupEdgeChanges } from './group-edge-changes.ts'
 
@@ -21,6 +21,10 @@ export function edgeDrafts({ edges, categories }: EdgeChanges): Draft[] {
         requests: requestsAfter(categories, concerned),
         contributionUs: group.edges.reduce((sum, edge) => sum + edge.contributionUs, 0),
         changedEdges: group.edges,
+        services:
+          group.scope.of === 'edge'
+            ? servicesOf(group.edges[0] as EdgeChange)
+            : [group.scope.service],
         q: Math.min(...group.edges.map(({ q }) => q)),
       }
     }),

@@ -3,7 +3,7 @@ import type { EdgeChange } from '../edges/edge-changes.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
 import { formatDuration } from '../units.ts'
-import { servicesOf, stepName } from './edge-words.ts'
+import { stepName } from './edge-words.ts'
 import type { Finding } from './finding.ts'
 
 type Described = Omit<Finding, 'text'>
@@ -26,10 +26,10 @@ function requestsText(categories: Categories, finding: Described): string {
     formatDuration(typicalTimeUs(categories, { category, period, centre: 'median' })),
   )
   return (
-    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned: half of them ` +
-    `took less than ${then} before and take less than ${now} after, which ${cost(finding)}. ` +
-    `A difference like this ${byChance(finding.q)}; since no single step changed by enough, look ` +
-    `next at what all steps share (host, runtime, load)${examples(finding)}.`
+    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned: the median went ` +
+    `from ${then} to ${now}, which ${cost(finding)}. ` +
+    `Chance ${byChance(finding.q)}; no single step changed by enough, so look at what all steps ` +
+    `share (host, runtime, load)${examples(finding)}.`
   )
 }
 
@@ -44,9 +44,9 @@ function edgesText(categories: Categories, finding: Described): string {
     `In ${counted(finding.requests, all)} one such step takes ` +
     `${formatDuration(Math.abs(edge.shiftUs))} ${slower ? 'longer' : 'less'} than before ` +
     `(between ${formatDuration(least)} and ${formatDuration(most)}), which ${cost(finding)}. ` +
-    `A request after is ${finding.direction} there than a like one before in ` +
-    `${percent(chance)} of pairs, which ${byChance(finding.q)}; look next at ` +
-    `${servicesOf(edge).slice(0, 2).join(' and ')}${examples(finding)}.`
+    `Taken one of each, the request after is ${finding.direction} there than the one before ` +
+    `${percent(chance)} of the time, and chance ${byChance(finding.q)}; look next at ` +
+    `${finding.services.slice(0, 2).join(' and ')}${examples(finding)}.`
   )
 }
 
@@ -65,24 +65,27 @@ function structureText(categories: Categories, finding: Described): string {
     categories.count(to, AFTER) > 0 ? AFTER : BEFORE,
   ).mean
   return (
-    `About ${counted(Math.round(finding.requests), all)} take another way than they did before ` +
-    `(such requests: ${categories.count(to, BEFORE)} before, ${categories.count(to, AFTER)} ` +
-    `after; typically ${formatDuration(then)} then, ${formatDuration(now)} now), which ` +
-    `${cost(finding)}. The shift of requests ${byChance(finding.q)}; look next at what decides ` +
-    `${whereNext(finding)}${examples(finding)}.`
+    `About ${counted(Math.round(finding.requests), all)} go another way than they would have ` +
+    `before (this way went ${categories.count(to, BEFORE)} requests before, ` +
+    `${categories.count(to, AFTER)} after; ${formatDuration(then)} on average the old way, ` +
+    `${formatDuration(now)} the new), which ${cost(finding)}. ` +
+    `Chance ${byChance(finding.q)}; look next at ${whereNext(finding)}${examples(finding)}.`
   )
 }
 
-function whereNext({ changedStructure, changedEdges }: Described): string {
+/** Services named that an answer rests on, the last to answer first. */
+const RESTS_ON = 4
+
+function whereNext({ changedStructure }: Described): string {
   const change = changedStructure.find(({ answered }) => answered !== null) ?? changedStructure[0]
-  if (change?.after == null) return 'how such requests begin'
-  const point = `what follows ${stepName(change.after.node)}`
+  if (change?.after == null) return 'what such requests begin with'
   const { answered } = change
-  if (answered === null) return point
-  const inside = [...new Set(changedEdges.flatMap(servicesOf))].slice(0, 3)
-  const whose = `the answer of “${answered.operation}” of ${answered.service}`
-  if (inside.length === 0) return `${point}, first of all ${whose}`
-  return `${point}, first of all ${whose}, where times changed in ${inside.join(', ')}`
+  if (answered === null) return `what decides how it goes on after ${stepName(change.after.node)}`
+  const whose = `what “${answered.operation}” of ${answered.service} answered just before`
+  const { restsOn } = answered
+  if (restsOn.length === 0) return whose
+  const more = restsOn.length > RESTS_ON ? ` and ${restsOn.length - RESTS_ON} more` : ''
+  return `${whose}, which rests on ${restsOn.slice(0, RESTS_ON).join(', ')}${more}`
 }
 
 function counted(requests: number, all: number): string {
@@ -101,13 +104,13 @@ function cost({ contributionUs, shareOfChange }: Described): string {
   return `${total}, ${percent(shareOfChange)} of the observed change`
 }
 
-/** A corrected p in words. */
+/** A corrected p in words, after “chance”. */
 export function byChance(q: number): string {
-  if (!(q < 1)) return 'may well be chance'
-  if (q < 1e-6) return 'chance would do less than once in a million times'
+  if (!(q < 0.5)) return 'may well do as much'
+  if (q < 1e-6) return 'would do as much less than once in a million times'
   const once = 1 / q
   const round = once >= 100 ? Number(once.toPrecision(1)) : Math.floor(once)
-  return `chance would do about once in ${grouped(round)} times`
+  return `would do as much about once in ${grouped(round)} times`
 }
 
 function percent(share: number): string {

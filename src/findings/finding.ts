@@ -19,6 +19,8 @@ export interface StructureChange {
 export interface AnsweredCall {
   readonly service: string
   readonly operation: string
+  /** Other services called for the answer, the last to reply first. */
+  readonly restsOn: readonly string[]
   /** Labels of all nodes from the call to its reply. */
   readonly labels: ReadonlySet<string>
 }
@@ -49,6 +51,8 @@ export interface Draft {
    * Edges whose time changed, the largest contribution first. Of a structural finding: those within
    * the call that was answered just before the ways part.
    */
+  /** Where to look, the likeliest first. */
+  readonly services: readonly string[]
   readonly changedEdges: readonly EdgeChange[]
   readonly changedStructure: readonly StructureChange[]
   readonly moves: readonly StructureMove[]

@@ -1,5 +1,6 @@
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/edge-changes.ts'
+import { place } from '../edges/edge-pool.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
@@ -44,6 +45,9 @@ export function requestDrafts(
         ...{ changedEdges: [], changedStructure: [], moves: [] },
         title: `Requests for ${root} take ${shift} ${direction === 'slower' ? 'longer' : 'less'}, no single step of them`,
         categories: byRequestsAfter(categories, members),
+        services: [place(categories.nodeLabel(members[0] as number, 0))].filter(
+          (name) => name !== '',
+        ),
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
       }
     })

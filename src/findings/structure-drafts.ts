@@ -1,5 +1,6 @@
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
+import { place } from '../edges/edge-pool.ts'
 import type { Precursors } from '../precursors/precursors.ts'
 import { usualTimeUs } from '../ranking/rank-mutations.ts'
 import type { Centre } from '../ranking/typical-time.ts'
@@ -35,6 +36,7 @@ export function structureDrafts(
       categories: byRequestsAfter(categories, members),
       requests: Math.round(moves.reduce((sum, move) => sum + move.requests, 0)),
       changedEdges: changedWithin(edges, changes),
+      services: whereToLook(changes),
       q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
     }
   })
@@ -49,6 +51,16 @@ function changedWithin({ edges }: EdgeChanges, changes: readonly StructureChange
         significant && calls.some(({ labels }) => labels.has(from) && labels.has(to)),
     )
     .sort((a, b) => a.q - b.q)
+}
+
+/** Whoever answered just before the ways part, what that answer rests on, who goes on differently. */
+function whereToLook(changes: readonly StructureChange[]): string[] {
+  const answered = changes.flatMap((change) => change.answered ?? [])
+  const names = [
+    ...answered.flatMap(({ service, restsOn }) => [service, ...restsOn]),
+    ...changes.map(({ node }) => place(node)),
+  ]
+  return [...new Set(names)].filter((name) => name !== '')
 }
 
 const NAMED = 2

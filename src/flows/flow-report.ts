@@ -10,6 +10,7 @@ const MEANINGS = {
   differingWaits: 'children that the parent waits for in one period only: each keeps its own',
   orderViolations: 'calls in which siblings overlap although the learned rule orders them',
   circularOrders: 'calls whose learned orders contradict each other: built as observed',
+  coarseClocks: 'operations whose starts are cut to milliseconds: replies get 1 ms of slack',
   wideCalls: 'calls with too many children to learn from: built as observed',
 } as const
 

@@ -1,3 +1,4 @@
+import { clockResolutionUs } from './clock-resolution.ts'
 import type { FlowOptions, Period } from './flow-set.ts'
 import { intervalPrecedence } from './interval-precedence.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
@@ -23,7 +24,8 @@ export interface SiblingOrder {
       | 'differingWaits'
       | 'orderViolations'
       | 'circularOrders'
-      | 'wideCalls',
+      | 'wideCalls'
+      | 'coarseClocks',
       number
     >
   >
@@ -104,6 +106,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   readonly #periods: readonly SpanCalls[]
   readonly #names: readonly Uint32Array[]
   readonly #slackUs: number
+  readonly #resolutionUs: Float64Array
   readonly #observed: SiblingOrder
   readonly #childNumbers = new Map<number, number>()
   readonly #orders = new Map<number, LearnedOrder>()
@@ -115,6 +118,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     orderViolations: 0,
     circularOrders: 0,
     wideCalls: 0,
+    coarseClocks: 0,
   }
 
   constructor(
@@ -126,6 +130,8 @@ class LearnedSiblingOrder implements SiblingOrder {
     this.#names = names
     this.#slackUs = slackUs
     this.#observed = observed
+    this.#resolutionUs = clockResolutionUs(periods, names)
+    this.counts.coarseClocks = this.#resolutionUs.filter((resolution) => resolution > 0).length
     periods.forEach((_, period) => {
       this.#learn(period as Period)
     })
@@ -175,11 +181,12 @@ class LearnedSiblingOrder implements SiblingOrder {
       }
       const order = this.#orderOf(names[caller] as number)
       const numbers = this.#numberChildren(period, siblings)
-      const replyUs = (endUs[caller] as number) + this.#slackUs
+      const replyUs = endUs[caller] as number
       for (let j = 0; j < siblings.length; j++) {
         const span = siblings[j] as number
         const beginUs = (startUs[span] as number) + this.#slackUs
-        const over = outside[span] === 0 && (endUs[span] as number) <= replyUs
+        const slackUs = this.#replySlackUs(names[caller] as number, names[span] as number)
+        const over = outside[span] === 0 && (endUs[span] as number) <= replyUs + slackUs
         order.noteReply(period, numbers[j] as number, over)
         for (let i = 0; i < j; i++) {
           const earlier = siblings[i] as number
@@ -188,6 +195,12 @@ class LearnedSiblingOrder implements SiblingOrder {
         }
       }
     }
+  }
+
+  /** A start that was cut to milliseconds moves its span's end by as much. */
+  #replySlackUs(caller: number, child: number): number {
+    const callerUs = this.#resolutionUs[caller] as number
+    return Math.max(this.#slackUs, callerUs, this.#resolutionUs[child] as number)
   }
 
   #orderOf(name: number): LearnedOrder {
