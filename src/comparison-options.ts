@@ -32,5 +32,5 @@ export const COMPARISON_DEFAULTS: ComparisonOptions = {
   editTokens: 'preorder',
   centre: 'mean',
   minimumEffect: 0.03,
-  minimumShare: 0.005,
+  minimumShare: 0.001,
 }

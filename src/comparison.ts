@@ -1,10 +1,12 @@
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
 import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
-import { type ComparisonWarning, comparisonWarnings } from './comparison-warnings.ts'
 import type { EdgeChanges } from './edges/edge-changes.ts'
 import { findEdgeChanges } from './edges/find-edge-changes.ts'
 import { FlowdeltaError, rejectUnknownOptions, show } from './errors.ts'
+import type { ComparisonWarning } from './fairness/comparison-warning.ts'
+import { comparisonWarnings } from './fairness/comparison-warnings.ts'
+import { findingsLevel } from './findings/find-findings.ts'
 import type { Findings } from './findings/findings.ts'
 import { groupFindings } from './findings/group-findings.ts'
 import { buildFlows } from './flows/build-flows.ts'
@@ -62,9 +64,6 @@ function pick(
 ): Partial<ComparisonOptions> {
   return Object.fromEntries(names.map((name) => [name, options[name]]))
 }
-
-/** Categories, structures and edges are tested apart; findings share one level between them. */
-const KINDS_OF_EVIDENCE = 3
 
 type StageName = keyof typeof STAGE_OPTIONS
 
@@ -198,7 +197,13 @@ export class Comparison extends Stage {
     return this.#findings
   }
 
-  /** What may make the results mean less than they seem to. */
+  /**
+   * Is the comparison fair? What may make the results mean less than they seem to: what was found,
+   * what it does to the results, and which option answers it.
+   *
+   * @example
+   * comparison.warnings().map(({ code, answer }) => `${code}: ${answer}`) // []
+   */
   warnings(): readonly ComparisonWarning[] {
     return comparisonWarnings(this)
   }
@@ -211,7 +216,7 @@ export class Comparison extends Stage {
   /** The same comparison, as strict as findings are. */
   #corrected(): Comparison {
     return this.with({
-      alpha: this.options.alpha / KINDS_OF_EVIDENCE,
+      alpha: findingsLevel(this.options.alpha),
       correction: 'bh',
       ...(this.#thresholdAsked ? {} : { smPThreshold: 'auto' }),
     })

@@ -81,6 +81,8 @@ export interface SpanSketch {
   readonly followsFrom?: boolean
   readonly startUs: number
   readonly endUs: number
+  readonly probability?: number
+  readonly version?: string
 }
 
 /** Span trees as a reader would load them; times may be negative. */
@@ -104,6 +106,8 @@ export function makeSpans(
         startUs: span.startUs,
         durationUs: span.endUs - span.startUs,
         followsFrom: span.followsFrom ?? false,
+        probability: span.probability,
+        version: span.version,
       },
       {},
     )
@@ -128,4 +132,23 @@ export function around(meanUs: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) =>
     count === 1 ? meanUs : meanUs * (0.9 + (0.2 * i) / (count - 1)),
   )
+}
+
+/** Noon of a day in 2023: spans that start later than this know their time of day. */
+export const NOON_US = 1_700_000_000_000_000
+
+/** Requests of one span each, 1 ms long, that arrive at these times; `sketch` says what else they are. */
+export function requestsAt(
+  startsUs: readonly number[],
+  { trace = 'request', ...sketch }: Partial<SpanSketch> = {},
+): SpanSketch[] {
+  return startsUs.map((startUs, i) => ({
+    ...{ id: 'web', trace: `${trace}-${String(i).padStart(6, '0')}`, startUs },
+    ...{ endUs: startUs + 1000, ...sketch },
+  }))
+}
+
+/** `count` times, `stepUs` apart. */
+export function every(stepUs: number, count: number, fromUs = NOON_US): number[] {
+  return Array.from({ length: count }, (_, i) => fromUs + i * stepUs)
 }

@@ -35,8 +35,8 @@ export function bundleCommandLine(root) {
     banner: {
       // CommonJS packages ask for Node's own modules through `require`.
       js: `#!/usr/bin/env node
-import { createRequire } from 'node:module'
-const require = createRequire(import.meta.url)`,
+import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)`,
     },
     legalComments: 'eof',
   })

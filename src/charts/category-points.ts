@@ -1,7 +1,7 @@
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { StructuralLabel, StructuralMutations } from '../mutations/structural-mutations.ts'
+import { tooltipText } from '../shown-text.ts'
 import { rootName } from './node-names.ts'
-import { tooltipText } from './shown-text.ts'
 
 /** Names for legends, by label; drawn in this order. */
 export const KIND_NAMES: Readonly<Record<StructuralLabel, string>> = {

@@ -1,10 +1,10 @@
 import type { EdgeComparison, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
+import { tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
 import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type FlowPart, flowPart } from './flow-part.ts'
 import { type NodeName, nodeName } from './node-names.ts'
-import { tooltipText } from './shown-text.ts'
 import { textWidth } from './text-width.ts'
 import { counted, pValue } from './wording.ts'
 

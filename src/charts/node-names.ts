@@ -1,5 +1,5 @@
 import type { Categories } from '../categories/categories.ts'
-import { shortText } from './shown-text.ts'
+import { shortText } from '../shown-text.ts'
 
 /** What a node is called in a chart: what happens, and where. */
 export interface NodeName {

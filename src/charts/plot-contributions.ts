@@ -1,12 +1,11 @@
 import { OptionError } from '../errors.ts'
 import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
-import { formatDuration } from '../units.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
-import { counted, grouped } from './wording.ts'
+import { counted, grouped, signedDuration } from './wording.ts'
 
 /** What {@link plotContributions} can be told. */
 export interface ContributionsOptions {
@@ -92,11 +91,7 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
 /** The contribution with its sign; a mutation without a precursor has none. */
 function amount({ kind, contributionUs, precursors }: RankedMutation): string {
   if (kind === 'structural' && precursors.length === 0) return 'unknown: no precursor found'
-  return `${contributionUs > 0 ? '+' : ''}${signed(contributionUs)}`
-}
-
-function signed(durationUs: number): string {
-  return formatDuration(durationUs).replace('-', '−')
+  return signedDuration(contributionUs)
 }
 
 function omissions({ mutations }: Ranking, shown: readonly RankedMutation[]): string[] {
@@ -105,7 +100,7 @@ function omissions({ mutations }: Ranking, shown: readonly RankedMutation[]): st
   const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)
   return [
     `The first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
-      `the others add ${signed(sumUs)} together.`,
+      `the others add ${signedDuration(sumUs).replace('+', '')} together.`,
   ]
 }
 

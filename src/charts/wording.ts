@@ -1,3 +1,5 @@
+import { formatDuration } from '../units.ts'
+
 /**
  * A count with its noun: `1 request`, `1,602 categories`.
  *
@@ -25,4 +27,14 @@ export function pValue(p: number, name: 'p' | 'q' = 'p'): string {
   if (p < 0.001) return `${name} < 0.001`
   if (p > 0.99) return `${name} > 0.99`
   return `${name} = ${Number(p.toPrecision(2))}`
+}
+
+/**
+ * A difference of durations with its sign: `+1.04 ms`, `−3 µs`.
+ *
+ * @example
+ * signedDuration(-1042.4) // '−1.04 ms'
+ */
+export function signedDuration(differenceUs: number): string {
+  return `${differenceUs > 0 ? '+' : ''}${formatDuration(differenceUs).replace('-', '−')}`
 }

@@ -3,10 +3,12 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
 import { exemplars } from '../ranking/exemplars.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
+import { effectEntry, findingsDocument } from './findings-document.ts'
+import { numbers } from './json-numbers.ts'
 
 /**
  * A comparison as a JSON document, `flowdelta.comparison/1`; `comparison.schema.json` describes
- * it. What cannot be computed (the mean of no requests) is `null`. At most `limit` categories and
+ * it. Findings come first: grouped, corrected, in words. What cannot be computed (the mean of no requests) is `null`. At most `limit` categories and
  * mutations are listed, and `truncated` says how many there are when that is not all.
  */
 export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}) {
@@ -24,8 +26,12 @@ export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}
       omitHosts: options.omitHosts,
       editTokens: options.editTokens,
       counts: options.counts,
+      test: options.test,
+      centre: options.centre,
     },
+    suggestedThreshold: comparison.structural.suggestedThreshold,
     requests: { before: flows.count(BEFORE), after: flows.count(AFTER) },
+    ...findingsDocument(comparison),
     categories: Array.from({ length: Math.min(limit, categories.size) }, (_, category) =>
       categoryEntry(comparison, category),
     ),
@@ -59,32 +65,48 @@ function categoryEntry({ categories, responseTime, structural }: Comparison, cat
   }
 }
 
-function mutationEntry({ responseTime, categories }: Comparison, mutation: RankedMutation) {
+function mutationEntry(comparison: Comparison, mutation: RankedMutation) {
+  const { responseTime, categories } = comparison
   const { rank, category, kind, requests, contributionUs, precursors } = mutation
   return {
     ...{ rank, category, kind, requests, contributionUs, precursors },
-    edges: responseTime.edges(category).map(edgeEntry),
+    effect: mutationEffect(comparison, mutation),
+    edges: responseTime.edges(category).map((edge) => edgeEntry(comparison, { category, edge })),
     exemplars: exemplars(categories, mutation),
   }
 }
 
-function edgeEntry(comparison: EdgeComparison) {
-  const { edge, onCriticalPath, test } = comparison
-  const { from, to, occurrence } = edge
+/** Of a structural mutation, the shift is against what its requests most likely were before. */
+function mutationEffect({ responseTime, structural }: Comparison, mutation: RankedMutation) {
+  const { kind, category, precursors } = mutation
+  const [precursor] = precursors
+  if (kind === 'response-time') {
+    const { q } = responseTime.test(category)
+    return effectEntry({ ...responseTime.medianEffect(category), q })
+  }
+  if (precursor === undefined) return null
+  return effectEntry({
+    ...responseTime.medianEffect(category, precursor.category),
+    q: structural.test(category).q,
+  })
+}
+
+function edgeEntry(
+  { responseTime }: Comparison,
+  { category, edge }: { category: number; edge: EdgeComparison },
+) {
+  const { onCriticalPath, test } = edge
+  const { from, to, occurrence } = edge.edge
   return {
     ...{ from, to, occurrence, onCriticalPath },
-    before: numbers({ meanUs: comparison.beforeMeanUs, sdUs: comparison.beforeSdUs }),
-    after: numbers({ meanUs: comparison.afterMeanUs, sdUs: comparison.afterSdUs }),
+    before: numbers({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs }),
+    after: numbers({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs }),
     ...numbers({ statistic: test?.statistic ?? Number.NaN, p: test?.p ?? Number.NaN }),
     tested: test?.testable ?? false,
     rejected: test?.rejected ?? false,
+    effect:
+      test === null
+        ? null
+        : effectEntry({ ...responseTime.edgeMedianEffect(category, edge.number), q: test.q }),
   }
-}
-
-/** JSON has no NaN: what is not a number becomes `null`. */
-function numbers<K extends string>(values: Record<K, number>): Record<K, number | null> {
-  const entries = Object.entries<number>(values)
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, Number.isFinite(value) ? value : null]),
-  ) as Record<K, number | null>
 }

@@ -3,13 +3,15 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../precursors/label-difference.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
+import { moments } from '../stats/moments.ts'
+import { quantile } from '../stats/quantile.ts'
 import { formatDuration } from '../units.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 
-/** A comparison as text for a terminal: what was compared, then each mutation in two lines or more. */
+/** A comparison as text for a terminal: what was compared, findings, then every ranked mutation. */
 export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): string {
   const { flows, categories, ranking, responseTime, structural } = comparison
   const { mutations } = ranking
@@ -17,11 +19,14 @@ export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): s
   const left = mutations.length - shown.length
   return [
     `${flows.count(BEFORE)} requests before, ${flows.count(AFTER)} after, ` +
-      `in ${counted(categories.size, 'category', 'categories')}`,
-    `${responseTime.mutations.length} response-time mutations, ` +
-      `${structural.mutations.length} structural mutations, ` +
-      `${structural.precursors.length} precursors (SM_P_THRESHOLD ${structural.options.smPThreshold})`,
+      `in ${counted(categories.size, 'category', 'categories')}` +
+      responseTimes(comparison),
     ...comparison.warnings().map(({ code, message }) => `\n! ${code}: ${message}`),
+    `\n${comparison.findings.text()}`,
+    `\nRanked mutations: ${responseTime.mutations.length} response-time mutations, ` +
+      `${structural.mutations.length} structural mutations, ` +
+      `${structural.precursors.length} precursors (SM_P_THRESHOLD ` +
+      `${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`,
     ...shown.map((mutation) => `\n${mutationText(comparison, mutation)}`),
     ...(mutations.length === 0 ? [`\n${nothingFound(comparison)}`] : []),
     ...(left > 0 ? [`\n… and ${left} more; raise --limit to see them.`] : []),
@@ -29,6 +34,19 @@ export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): s
   ]
     .join('\n')
     .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+/** What a typical request took, then and now. */
+function responseTimes({ flows }: Comparison): string {
+  if (flows.count(BEFORE) === 0 || flows.count(AFTER) === 0) return ''
+  const split = flows.count(BEFORE)
+  const periods = [flows.responseTimeUs.slice(0, split), flows.responseTimeUs.slice(split)]
+  const change = (typical: (times: Float64Array) => number) =>
+    periods.map((times) => formatDuration(typical(times))).join(' → ')
+  return (
+    `; response time: mean ${change((times) => moments(times).mean)}, ` +
+    `median ${change((times) => quantile(times.toSorted(), 0.5))}`
+  )
 }
 
 /** Finding nothing means as much as could be tested. */

@@ -2,6 +2,7 @@ import { type ComparisonOptions, compare } from '../comparison.ts'
 import { evaluateComparison } from '../evaluation/evaluate-comparison.ts'
 import { type BaselineQualities, operationBaselines } from '../evaluation/operation-baselines.ts'
 import type { RankedQuality } from '../evaluation/ranked-quality.ts'
+import { firstRelevantFinding } from '../evaluation/relevant-finding.ts'
 import { type ThesisRow, thesisRow } from '../evaluation/thesis-table.ts'
 import { loadTraces } from '../traces/load-traces.ts'
 import { compareVariances } from '../variance/compare-variances.ts'
@@ -14,11 +15,12 @@ export interface EvaluatedCase extends RankedQuality {
   readonly recording: number
   readonly smPThreshold: number
   readonly categories: number
-  /** Rank of the first relevant finding; `null` until mutations are grouped into findings. */
+  /** Findings shown, and the place of the first that is right; they use the automatic threshold. */
+  readonly findings: number
   readonly firstRelevantFinding: number | null
   /** p of the comparison of variances within categories (thesis 3.3.6). */
   readonly variancesP: number | null
-  /** From files to the ranked list. */
+  /** From files to the ranked list and the findings. */
   readonly seconds: number
   readonly thesis: ThesisRow | null
   readonly baselines: BaselineQualities | null
@@ -35,6 +37,10 @@ export async function evaluateCase(
   const comparison = compare(good, bad, options)
   const { size } = comparison.categories
   const variancesP = compareVariances(comparison.categories).p
+  const found = {
+    findings: comparison.findings.findings.length,
+    firstRelevantFinding: firstRelevantFinding(comparison, truth),
+  }
   const shared = (performance.now() - start) / 1000
   const baselines =
     good.kind === 'spans' && bad.kind === 'spans' ? operationBaselines(good, bad, truth) : null
@@ -45,7 +51,7 @@ export async function evaluateCase(
     return {
       ...{ name, recording, smPThreshold, categories: size },
       ...quality,
-      firstRelevantFinding: null,
+      ...found,
       variancesP: Number.isNaN(variancesP) ? null : variancesP,
       seconds: shared + (performance.now() - began) / 1000,
       thesis: thesisRow(name, smPThreshold),

@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander'
+import type { SampleTest } from '../mutations/compare-samples.ts'
 import type { Correction } from '../mutations/response-time-mutations.ts'
+import type { Centre } from '../ranking/typical-time.ts'
 import type { Alternative } from '../stats/ks-two-sample.ts'
 import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { countFrom } from './option-values.ts'
 import { findCases } from './recorded-cases.ts'
+import { centreOption, testOption } from './statistic-options.ts'
 
 /** What commander makes of the options below. */
 interface EvaluateFlags {
@@ -15,6 +18,8 @@ interface EvaluateFlags {
   readonly splits: number
   readonly alternative: Alternative
   readonly correction: Correction
+  readonly test: SampleTest
+  readonly centre: Centre
 }
 
 /** `flowdelta evaluate`: how good the diagnosis is on recorded cases whose cause is known. */
@@ -41,20 +46,22 @@ export function addEvaluateCommand(program: Command): void {
         .choices(['none', 'bh'])
         .default('bh'),
     )
+    .addOption(testOption())
+    .addOption(centreOption())
     .action(runEvaluate)
 }
 
 async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
   const folders = await findCases(flags.data, names)
   const cases: EvaluatedCase[] = []
-  const { alternative, correction } = flags
+  const { alternative, correction, test, centre } = flags
   for (const folder of folders) {
-    cases.push(...(await evaluateCase(folder, { alternative, correction })))
+    cases.push(...(await evaluateCase(folder, { alternative, correction, test, centre })))
   }
   const nullRates = flags.null ? await evaluateNull(folders, { comparisons: flags.splits }) : null
   const document = {
     schema: 'flowdelta.evaluation/1',
-    parameters: { alternative, correction },
+    parameters: { alternative, correction, test, centre },
     cases,
     ...(nullRates !== null && { null: nullRates }),
   }

@@ -22,7 +22,7 @@ export function evaluationText(
       : [
           '',
           'False alarms: random halves of each before period. In brackets: standard errors from 5 %;',
-          'findings also count structural mutations, which have a threshold and no level',
+          'any finding: without correction any mutation, with it any finding, which should be 5 % at most',
           nullTable(nullRates),
         ]),
     '',
@@ -40,10 +40,11 @@ function qualityTable(cases: readonly EvaluatedCase[]): string {
     beside(row.coveragePct, row.thesis?.coveragePct),
     number(row.ndcg, 2),
     number(row.firstRelevantRank),
+    `${number(row.firstRelevantFinding)} of ${row.findings}`,
     number(row.variancesP, 2),
     number(row.seconds, 2),
   ])
-  return textTable([...head, 'nDCG', 'first', 'variances p', 's'], rows)
+  return textTable([...head, 'nDCG', 'first', 'finding', 'variances p', 's'], rows)
 }
 
 /** A case's second recording is `<case> (2)`. */

@@ -3,8 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError } from '../errors.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addEvaluateCommand } from './evaluate-command.ts'
+import { addReportCommand } from './report-command.ts'
 
-/** The command line. Exit codes: 0 done, 2 for wrong usage or unreadable input. */
+/** The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input. */
 async function main(): Promise<number> {
   const program = new Command('flowdelta')
     .description('Find out why a distributed system got slower.')
@@ -12,10 +13,11 @@ async function main(): Promise<number> {
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
   addCompareCommand(program)
+  addReportCommand(program)
   addEvaluateCommand(program)
   try {
     await program.parseAsync()
-    return 0
+    return Number(process.exitCode ?? 0)
   } catch (problem) {
     if (problem instanceof CommanderError) return problem.exitCode === 0 ? 0 : 2
     if (!(problem instanceof FlowdeltaError)) throw problem

@@ -20,3 +20,8 @@ export function countFrom(low: number) {
     return value
   }
 }
+
+/** Reads SM_P_THRESHOLD: a number of requests, or `auto`. */
+export function requestsOrAuto(text: string): number | 'auto' {
+  return text === 'auto' ? 'auto' : numberBetween(0)(text)
+}

@@ -21,7 +21,7 @@ type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
  * @param options.minimumEffect smallest change that is called one, as a share of the mean response
  *   time of the requests that have the edge; default 0.03
  * @param options.minimumShare smallest contribution that is called a change, as a share of what all
- *   requests after would have taken before; default 0.005
+ *   requests after would have taken before; default 0.001
  * @throws OptionError for a level or an effect that is none
  *
  * Source: van Elteren 1960; Hodges and Lehmann 1963.
@@ -31,7 +31,7 @@ type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
  */
 export function findEdgeChanges(
   categories: Categories,
-  { alpha = 0.05, minimumEffect = 0.03, minimumShare = 0.005 }: Partial<EdgeOptions> = {},
+  { alpha = 0.05, minimumEffect = 0.03, minimumShare = 0.001 }: Partial<EdgeOptions> = {},
 ): EdgeChanges {
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
   if (!(minimumEffect >= 0)) {

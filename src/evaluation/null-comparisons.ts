@@ -1,4 +1,5 @@
 import { categorize } from '../categories/categorize.ts'
+import { findFindings } from '../findings/find-findings.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { selectRequests } from '../flows/select-requests.ts'
 import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
@@ -16,7 +17,10 @@ export interface NullRates {
   /** Share of testable critical-path edges of testable categories that were rejected. */
   readonly edgeRejectionRate: number
   readonly testableEdges: number
-  /** Share of comparisons with any mutation, in time or in structure. */
+  /**
+   * Share of comparisons that report anything: any finding where results are corrected, any
+   * mutation, in time or in structure, where they are not.
+   */
   readonly anyFindingRate: number
 }
 
@@ -61,8 +65,11 @@ export function compareHalves(
         if (edge.test.rejected) tally.rejectedEdges++
       }
     }
-    const structural = findStructuralMutations(categories)
-    if (responseTime.mutations.length + structural.mutations.length > 0) tally.findings++
+    const reports =
+      correction === 'bh'
+        ? findFindings(categories, { alpha }).findings.length
+        : responseTime.mutations.length + findStructuralMutations(categories).mutations.length
+    if (reports > 0) tally.findings++
   }
   return {
     ...{ comparisons, correction },

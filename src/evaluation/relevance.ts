@@ -64,7 +64,8 @@ function isChangedEdge(
   return isNode(structure.from[edge], from) && isNode(structure.to[edge], to)
 }
 
-function matchesNode(label: NodeLabel, predicate: NodePredicate): boolean {
+/** Whether a node is of a service, an operation and an end of its span that a predicate names. */
+export function matchesNode(label: NodeLabel, predicate: NodePredicate): boolean {
   return label.phase === predicate.point && matchesSpan(label, predicate)
 }
 

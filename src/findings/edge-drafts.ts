@@ -1,7 +1,7 @@
 import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
 import { formatDuration } from '../units.ts'
 import { byRequestsAfter, requestsAfter } from './concerned.ts'
-import { edgeWords, servicesOf } from './edge-words.ts'
+import { edgeWords, enumerated, printable, servicesOf } from './edge-words.ts'
 import type { Draft } from './finding.ts'
 import { type EdgeGroup, groupEdgeChanges } from './group-edge-changes.ts'
 
@@ -21,14 +21,16 @@ export function edgeDrafts({ edges, categories }: EdgeChanges): Draft[] {
         requests: requestsAfter(categories, concerned),
         contributionUs: group.edges.reduce((sum, edge) => sum + edge.contributionUs, 0),
         changedEdges: group.edges,
-        services:
-          group.scope.of === 'edge'
-            ? servicesOf(group.edges[0] as EdgeChange)
-            : [group.scope.service],
+        services: whereToLook(group),
         q: Math.min(...group.edges.map(({ q }) => q)),
       }
     }),
   )
+}
+
+function whereToLook({ scope, edges }: EdgeGroup): string[] {
+  if (scope.of === 'edge' || scope.of === 'step') return [...new Set(edges.flatMap(servicesOf))]
+  return [scope.service]
 }
 
 function edgeTitle({ scope, edges }: EdgeGroup, direction: 'slower' | 'faster'): string {
@@ -39,12 +41,16 @@ function edgeTitle({ scope, edges }: EdgeGroup, direction: 'slower' | 'faster'):
   switch (scope.of) {
     case 'edge':
       return `${shift} ${more} ${edgeWords(first)}`
+    case 'step': {
+      const services = [...new Set(edges.flatMap(servicesOf))].map(printable)
+      return `${shift} ${more} ${edgeWords(first, enumerated(services))}`
+    }
     case 'work':
-      return `Work in ${scope.service} takes ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
+      return `Work in ${printable(scope.service)} takes ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
     case 'calls':
-      return `Calls to ${scope.service} take ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
+      return `Calls to ${printable(scope.service)} take ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
     case 'service':
-      return `Whatever ${scope.service} does takes ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
+      return `Whatever ${printable(scope.service)} does takes ${longer}: ${shift} ${edgeWords(first)}, and ${others(edges)}`
   }
 }
 

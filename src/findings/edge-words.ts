@@ -1,17 +1,25 @@
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
+import { shortText } from '../shown-text.ts'
 
-/** Where in a flow an edge is, in words that follow a duration: "after X, before Y". */
-export function edgeWords(edge: PooledEdge): string {
+/** Longer names from traces lose their middle. */
+const LONGEST = 100
+
+/**
+ * Where in a flow an edge is, in words that follow a duration: "in X, between Y and Z".
+ *
+ * @param places who does the work, where that is not only the service of this edge
+ */
+export function edgeWords(edge: PooledEdge, places = placeName(edge.fromNode)): string {
   const { kind, fromNode, toNode } = edge
-  if (fromNode.phase === 'point') return `between “${edge.from}” and “${edge.to}”`
+  if (fromNode.phase === 'point') return `between ${quoted(edge.from)} and ${quoted(edge.to)}`
   if (kind === 'network') {
     return fromNode.phase === 'reply' && toNode.phase === 'reply'
-      ? `on the way back from ${stepName(fromNode)} to ${place(toNode)}`
-      : `on the way from ${place(fromNode)} to ${stepName(toNode)}`
+      ? `on the way back from ${stepName(fromNode)} to ${placeName(toNode)}`
+      : `on the way from ${placeName(fromNode)} to ${stepName(toNode)}`
   }
-  const [from, to] = [`“${fromNode.operation}”`, `“${toNode.operation}”`]
-  const where = `in ${place(fromNode)}`
+  const [from, to] = [quoted(fromNode.operation), quoted(toNode.operation)]
+  const where = `in ${places}`
   if (fromNode.phase === 'call' && toNode.phase === 'call') {
     return `${where}, in ${from} before ${to} begins`
   }
@@ -22,9 +30,41 @@ export function edgeWords(edge: PooledEdge): string {
   return from === to ? `${where}, in ${from} itself` : `${where}, between ${from} and ${to}`
 }
 
+/** `a`, `a and b`, `a, b and c`. */
+export function enumerated(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}
+
 /** A node as a person would say it: “operation” of service. */
 export function stepName(node: NodeLabel): string {
-  return node.phase === 'point' ? `“${node.operation}”` : `“${node.operation}” of ${place(node)}`
+  const name = quoted(node.operation)
+  return node.phase === 'point' ? name : `${name} of ${placeName(node)}`
+}
+
+/** Kinds of request named one by one. */
+const NAMED = 2
+
+/** Requests by the roots of their flows. */
+export function requestsFor(roots: readonly NodeLabel[]): string {
+  const names = [...new Set(roots.map(stepName))]
+  return names.length <= NAMED
+    ? `Requests for ${names.join(' and ')}`
+    : `${names.length} kinds of request`
+}
+
+/** A name from a trace as it can be printed. */
+export function quoted(name: string): string {
+  return `“${printable(name)}”`
+}
+
+/** The same without the quotation marks. */
+export function printable(name: string): string {
+  return shortText(name, LONGEST)
+}
+
+function placeName(node: NodeLabel): string {
+  return printable(place(node))
 }
 
 /** The services at an edge, the one that is called or works first. */

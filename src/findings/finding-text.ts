@@ -3,7 +3,7 @@ import type { EdgeChange } from '../edges/edge-changes.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
 import { formatDuration } from '../units.ts'
-import { stepName } from './edge-words.ts'
+import { printable, quoted, stepName } from './edge-words.ts'
 import type { Finding } from './finding.ts'
 
 type Described = Omit<Finding, 'text'>
@@ -26,8 +26,9 @@ function requestsText(categories: Categories, finding: Described): string {
     formatDuration(typicalTimeUs(categories, { category, period, centre: 'median' })),
   )
   return (
-    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned: the median went ` +
-    `from ${then} to ${now}, which ${cost(finding)}. ` +
+    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned (the median of ` +
+    `${stepName(categories.nodeLabel(category, 0))} went from ${then} to ${now}), which ` +
+    `${cost(finding)}. ` +
     `Chance ${byChance(finding.q)}; no single step changed by enough, so look at what all steps ` +
     `share (host, runtime, load)${examples(finding)}.`
   )
@@ -43,11 +44,19 @@ function edgesText(categories: Categories, finding: Described): string {
   return (
     `In ${counted(finding.requests, all)} one such step takes ` +
     `${formatDuration(Math.abs(edge.shiftUs))} ${slower ? 'longer' : 'less'} than before ` +
-    `(between ${formatDuration(least)} and ${formatDuration(most)}), which ${cost(finding)}. ` +
+    `(${within(least, most)}), which ${cost(finding)}. ` +
     `Taken one of each, the request after is ${finding.direction} there than the one before ` +
     `${percent(chance)} of the time, and chance ${byChance(finding.q)}; look next at ` +
-    `${finding.services.slice(0, 2).join(' and ')}${examples(finding)}.`
+    `${finding.services.slice(0, 2).map(printable).join(' and ')}${examples(finding)}.`
   )
+}
+
+/** An interval; one that is narrower than what is shown of its ends by its width. */
+function within(leastUs: number, mostUs: number): string {
+  const [least, most] = [formatDuration(leastUs), formatDuration(mostUs)]
+  return least === most
+    ? `give or take ${formatDuration((mostUs - leastUs) / 2)}`
+    : `between ${least} and ${most}`
 }
 
 function structureText(categories: Categories, finding: Described): string {
@@ -81,11 +90,11 @@ function whereNext({ changedStructure }: Described): string {
   if (change?.after == null) return 'what such requests begin with'
   const { answered } = change
   if (answered === null) return `what decides how it goes on after ${stepName(change.after.node)}`
-  const whose = `what “${answered.operation}” of ${answered.service} answered just before`
+  const whose = `what ${quoted(answered.operation)} of ${printable(answered.service)} answered just before`
   const { restsOn } = answered
   if (restsOn.length === 0) return whose
   const more = restsOn.length > RESTS_ON ? ` and ${restsOn.length - RESTS_ON} more` : ''
-  return `${whose}, which rests on ${restsOn.slice(0, RESTS_ON).join(', ')}${more}`
+  return `${whose}, which rests on ${restsOn.slice(0, RESTS_ON).map(printable).join(', ')}${more}`
 }
 
 function counted(requests: number, all: number): string {
@@ -120,8 +129,8 @@ function percent(share: number): string {
 
 function examples({ exemplars: { before, after } }: Described): string {
   const traces = [
-    ...(before[0] === undefined ? [] : [`${before[0]} (before)`]),
-    ...(after[0] === undefined ? [] : [`${after[0]} (after)`]),
+    ...(before[0] === undefined ? [] : [`${printable(before[0])} (before)`]),
+    ...(after[0] === undefined ? [] : [`${printable(after[0])} (after)`]),
   ]
   return traces.length === 0 ? '' : `, for example in traces ${traces.join(' and ')}`
 }

@@ -1,6 +1,7 @@
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Finding } from './finding.ts'
+import { findingsText } from './findings-text.ts'
 
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends Stage {
@@ -15,6 +16,11 @@ export class Findings extends Stage {
     this.findings = findings
     this.omitted = omitted
     this.observedChangeUs = observedChangeUs
+  }
+
+  /** All findings in words, in lines of at most 100 characters. */
+  text(): string {
+    return findingsText(this)
   }
 
   /** One row a finding. */

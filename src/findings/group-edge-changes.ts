@@ -11,6 +11,8 @@ export type Scope =
   | { readonly of: 'calls'; readonly service: string }
   /** Whatever a service does: its work, and the calls it makes and takes. */
   | { readonly of: 'service'; readonly service: string }
+  /** The same work in several services, which run the same code. */
+  | { readonly of: 'step'; readonly step: string }
 
 export interface EdgeGroup {
   readonly scope: Scope
@@ -24,7 +26,8 @@ interface Candidate {
 
 /**
  * Groups changed edges by what they have in common: over and over, the candidate (one edge, the
- * work of a service, the calls to it, or all that it does) that explains the most. A candidate
+ * work of a service, the calls to it, all that it does, or one step in all services that take it)
+ * that explains the most. A candidate
  * explains what its changed edges contribute, times the share of its edges' calls that changed:
  * that every caller is slow because the one they all call is shows in that share.
  *
@@ -57,7 +60,11 @@ export function groupEdgeChanges(
 function scopesOf(edge: EdgeChange): { scope: Scope }[] {
   const from = place(edge.fromNode)
   if (edge.kind === 'self') {
-    return [{ scope: { of: 'work', service: from } }, { scope: { of: 'service', service: from } }]
+    return [
+      { scope: { of: 'work', service: from } },
+      { scope: { of: 'service', service: from } },
+      { scope: { of: 'step', step: stepOf(edge) } },
+    ]
   }
   return [
     { scope: { of: 'calls', service: calledPlace(edge) } },
@@ -68,12 +75,18 @@ function scopesOf(edge: EdgeChange): { scope: Scope }[] {
 
 function isWithin(edge: EdgeChange, scope: Scope): boolean {
   if (scope.of === 'edge') return false
+  if (scope.of === 'step') return edge.kind === 'self' && stepOf(edge) === scope.step
   const { service } = scope
   const from = place(edge.fromNode)
   const to = place(edge.toNode)
   if (scope.of === 'work') return edge.kind === 'self' && from === service
   if (scope.of === 'calls') return edge.kind === 'network' && calledPlace(edge) === service
   return from === service || to === service
+}
+
+/** What is done, wherever. */
+function stepOf({ fromNode, toNode }: EdgeChange): string {
+  return JSON.stringify([fromNode, toNode].map(({ operation, phase }) => [operation, phase]))
 }
 
 /** A group of several edges must have changed in at least this share of its calls. */

@@ -6,12 +6,14 @@ import type { ResponseTimeMutations } from '../mutations/response-time-mutations
 import { typicalTimeUs } from '../ranking/typical-time.ts'
 import { formatDuration } from '../units.ts'
 import { byRequestsAfter, requestsAfter } from './concerned.ts'
-import { stepName } from './edge-words.ts'
+import { requestsFor } from './edge-words.ts'
 import type { Draft } from './finding.ts'
 
 /**
- * Categories whose response times changed though no edge accounts for it, by their root: many steps
- * that each changed a little, or time between what was traced. The shift is that of medians.
+ * Categories whose response times changed though no edge accounts for it: many steps that each
+ * changed a little, or time between what was traced. One draft for all that became slower and one
+ * for all that became faster: what they have in common is that no step stands out. The shift is
+ * that of medians.
  *
  * @param sources.explained categories that a changed edge accounts for
  * @param sources.edges whose options say what is large enough
@@ -22,36 +24,34 @@ export function requestDrafts(
 ): Draft[] {
   const { categories } = responseTime
   const { minimumEffect, minimumShare } = edges.options
-  const groups = new Map<string, number[]>()
-  for (const category of responseTime.mutations) {
+  const shifted = responseTime.mutations.flatMap((category) => {
     const { beforeUs, shiftUs } = medians(categories, category)
-    if (explained.has(category) || Math.abs(shiftUs) < minimumEffect * beforeUs) continue
-    const direction = shiftUs < 0 ? 'faster' : 'slower'
-    const key = `${direction} ${categories.root(category)}`
-    groups.set(key, [...(groups.get(key) ?? []), category])
-  }
-  return [...groups]
-    .map(([key, members]): Draft => {
-      const shifts = members.map((category) => {
-        return medians(categories, category).shiftUs * categories.count(category, AFTER)
-      })
-      const contributionUs = shifts.reduce((sum, shift) => sum + shift, 0)
-      const requests = requestsAfter(categories, members)
-      const direction = key.startsWith('faster') ? ('faster' as const) : ('slower' as const)
-      const shift = formatDuration(Math.abs(contributionUs) / requests)
-      const root = stepName(categories.nodeLabel(members[0] as number, 0))
-      return {
-        ...{ kind: 'requests', key, direction, requests, contributionUs },
-        ...{ changedEdges: [], changedStructure: [], moves: [] },
-        title: `Requests for ${root} take ${shift} ${direction === 'slower' ? 'longer' : 'less'}, no single step of them`,
-        categories: byRequestsAfter(categories, members),
-        services: [place(categories.nodeLabel(members[0] as number, 0))].filter(
-          (name) => name !== '',
-        ),
+    const matters = !explained.has(category) && Math.abs(shiftUs) >= minimumEffect * beforeUs
+    return matters ? [{ category, shiftUs }] : []
+  })
+  return (['slower', 'faster'] as const).flatMap((direction): Draft[] => {
+    const found = shifted.filter(({ shiftUs }) => shiftUs < 0 === (direction === 'faster'))
+    const members = found.map(({ category }) => category)
+    const contributionUs = found.reduce(
+      (sum, { category, shiftUs }) => sum + shiftUs * categories.count(category, AFTER),
+      0,
+    )
+    if (members.length === 0 || Math.abs(contributionUs) < minimumShare * edges.usualUs) return []
+    const requests = requestsAfter(categories, members)
+    const concerned = byRequestsAfter(categories, members)
+    const roots = concerned.map((category) => categories.nodeLabel(category, 0))
+    const shift = formatDuration(Math.abs(contributionUs) / requests)
+    const change = `take ${shift} ${direction === 'slower' ? 'longer' : 'less'}`
+    return [
+      {
+        ...{ kind: 'requests', key: `requests ${direction}`, direction, requests, contributionUs },
+        ...{ changedEdges: [], changedStructure: [], moves: [], categories: concerned },
+        title: `${requestsFor(roots)} ${change}, no single step of them`,
+        services: [...new Set(roots.map(place))].filter((name) => name !== ''),
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
-      }
-    })
-    .filter(({ contributionUs }) => Math.abs(contributionUs) >= minimumShare * edges.usualUs)
+      },
+    ]
+  })
 }
 
 function medians(categories: Categories, category: number) {

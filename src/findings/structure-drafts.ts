@@ -5,7 +5,7 @@ import type { Precursors } from '../precursors/precursors.ts'
 import { usualTimeUs } from '../ranking/rank-mutations.ts'
 import type { Centre } from '../ranking/typical-time.ts'
 import { byRequestsAfter } from './concerned.ts'
-import { stepName } from './edge-words.ts'
+import { requestsFor, stepName } from './edge-words.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { groupMoves } from './group-moves.ts'
 import { structureMoves } from './structure-moves.ts'
@@ -69,11 +69,7 @@ function structureTitle(
   categories: Categories,
   { moves, changes }: { moves: readonly StructureMove[]; changes: readonly StructureChange[] },
 ): string {
-  const roots = [...new Set(moves.map(({ to }) => stepName(categories.nodeLabel(to, 0))))]
-  const who =
-    roots.length <= NAMED
-      ? `Requests for ${roots.join(' and ')}`
-      : `${roots.length} kinds of request`
+  const who = requestsFor(moves.map(({ to }) => categories.nodeLabel(to, 0)))
   const added = changes.filter(({ change }) => change === 'added')
   const removed = changes.filter(({ change }) => change === 'removed')
   if (added.length > 0 && listed(added) === listed(removed)) {

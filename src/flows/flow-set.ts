@@ -46,6 +46,11 @@ export interface FlowColumns {
   readonly latencyUs: Float64Array
   /** The latencies of request `i` are entries `latencyOffsets[i]` to `latencyOffsets[i + 1]`. */
   readonly latencyOffsets: Uint32Array
+  /**
+   * How many requests each recorded one stands for, 1 / sampling probability; `NaN` where its trace
+   * does not say. Undefined where none does.
+   */
+  readonly weight?: Float64Array | undefined
 }
 
 /** The request flows of one or two periods: what `buildFlows` makes. */
@@ -64,6 +69,7 @@ export class FlowSet extends Stage implements FlowColumns {
   readonly shapeOf: Uint32Array
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
+  readonly weight: Float64Array | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super()
@@ -80,6 +86,7 @@ export class FlowSet extends Stage implements FlowColumns {
     this.shapeOf = columns.shapeOf
     this.latencyUs = columns.latencyUs
     this.latencyOffsets = columns.latencyOffsets
+    this.weight = columns.weight
   }
 
   /** Requests in both periods. */

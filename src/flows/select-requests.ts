@@ -41,6 +41,7 @@ export function selectRequests(flows: FlowSet, { before, after }: Selection): Fl
       shapeOf: rows.map(pick(flows.shapeOf)),
       latencyUs,
       latencyOffsets,
+      weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
     },
     flows.options,
     flows.report,

@@ -88,9 +88,20 @@ class SpanFlowBuilder {
         shapeOf: this.#shapeOf.finish(),
         latencyUs: this.#latencyUs.finish(),
         latencyOffsets: this.#latencyOffsets.finish(),
+        weight: this.#weights(periods),
       },
       options,
       report,
+    )
+  }
+
+  /** The weight of each request's trace; undefined where no period recorded any. */
+  #weights(periods: readonly SpanTraces[]): Float64Array | undefined {
+    if (periods.every(({ weight }) => weight === undefined)) return undefined
+    const { values: traceOf } = this.#traceOf
+    return Float64Array.from(
+      this.#period,
+      (period, request) => periods[period]?.weight?.[traceOf[request] as number] ?? Number.NaN,
     )
   }
 

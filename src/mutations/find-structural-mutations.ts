@@ -66,10 +66,13 @@ function loadRatio({ flows }: Categories): number {
   return after > 0 ? flows.count(BEFORE) / after : 1
 }
 
+/** Requests counted by their weights; one without counts once. */
 function weighted(categories: Categories): (category: number, period: Period) => number {
-  const { weight } = categories.flows as unknown as { weight?: Float64Array }
+  const { weight } = categories.flows
+  if (weight === undefined) return categories.count.bind(categories)
   return (category, period) =>
-    categories
-      .members(category, period)
-      .reduce((sum, request) => sum + ((weight as Float64Array | undefined)?.[request] ?? 1), 0)
+    categories.members(category, period).reduce((sum, request) => {
+      const own = weight[request] as number
+      return sum + (Number.isNaN(own) ? 1 : own)
+    }, 0)
 }

@@ -68,9 +68,17 @@ export class ResponseTimeMutations extends Stage {
     return effectSize(this.#responseTimes(category))
   }
 
-  /** Of that, the shift of the median; quick to compute. */
-  medianEffect(category: number): MedianEffect {
-    return medianEffect(this.#responseTimes(category))
+  /**
+   * Of that, the shift of the median; quick to compute. `origin` is what the requests after were
+   * before, where that is another category; its times after stand in when it had no requests then.
+   */
+  medianEffect(category: number, origin = category): MedianEffect {
+    const { categories } = this
+    const period = categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER
+    return medianEffect({
+      before: categories.responseTimes(origin, period),
+      after: categories.responseTimes(category, AFTER),
+    })
   }
 
   /** How large the change of one edge class of a category is; see `edges` for its number. */
@@ -167,6 +175,12 @@ export class ResponseTimeMutations extends Stage {
       meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
       meanLowUs: column(({ meanInterval }) => meanInterval[0]),
       meanHighUs: column(({ meanInterval }) => meanInterval[1]),
+      p95ShiftUs: column(({ p95ShiftUs }) => p95ShiftUs),
+      p95LowUs: column(({ p95Interval }) => p95Interval[0]),
+      p95HighUs: column(({ p95Interval }) => p95Interval[1]),
+      p99ShiftUs: column(({ p99ShiftUs }) => p99ShiftUs),
+      p99LowUs: column(({ p99Interval }) => p99Interval[0]),
+      p99HighUs: column(({ p99Interval }) => p99Interval[1]),
       probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
       wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
       detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),

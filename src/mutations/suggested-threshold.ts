@@ -6,8 +6,8 @@ import { erfc } from '../stats/erfc.ts'
  * The smallest SM_P_THRESHOLD that chance alone would cross in a share `alpha` of comparisons: the
  * number of requests by which some category's count may differ though nothing changed.
  *
- * If nothing changed, which period each request fell into is a draw without replacement, so a
- * category's count after is hypergeometric; the change of its count has twice that standard
+ * If nothing changed, each request of a category fell into either period independently (counts are
+ * Poisson): its count after is binomial, and the change of its count has twice that standard
  * deviation. The chances of all categories to pass the threshold (normal approximation) add up to
  * `alpha`.
  *
@@ -20,8 +20,7 @@ export function suggestThreshold(categories: Categories, alpha = 0.05): number {
   const afterShare = (all - before) / all
   const deviations = Array.from({ length: categories.size }, (_, category) => {
     const total = categories.count(category, BEFORE) + categories.count(category, AFTER)
-    const variance = (total * afterShare * (1 - afterShare) * (all - total)) / Math.max(1, all - 1)
-    return 2 * Math.sqrt(variance)
+    return 2 * Math.sqrt(total * afterShare * (1 - afterShare))
   })
   const chance = (threshold: number) =>
     deviations.reduce((sum, sd) => sum + (sd > 0 ? erfc(threshold / (sd * Math.SQRT2)) : 0), 0)

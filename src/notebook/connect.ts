@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module'
-import { setSvgRenderer } from '../charts/svg-renderer.ts'
 import { type DisplaySink, type MimeBundle, setDisplaySink } from '../display.ts'
-import { builtFile } from './built-file.ts'
 import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
+import { connectCharts } from './connect-charts.ts'
 import { tslabSink } from './tslab-sink.ts'
 
 /**
@@ -11,15 +9,10 @@ import { tslabSink } from './tslab-sink.ts'
  * outputs: charts are then pictures only, small enough to commit.
  */
 export function connectNotebook(): void {
-  setSvgRenderer((spec) => vegaRenderer().renderSvg(spec))
+  connectCharts()
   const { FLOWDELTA_STATIC: wantsStatic } = process.env
   const complete = wantsStatic === '1' ? staticBundles() : interactiveBundles()
   setDisplaySink(tslabSink(complete) ?? denoSink(complete))
-}
-
-/** Vega takes a while to load and not every program draws: it is loaded with the first chart. */
-function vegaRenderer(): typeof import('./vega-renderer.ts') {
-  return createRequire(import.meta.url)(builtFile('vega-renderer.cjs'))
 }
 
 /** Deno's kernel asks values for their bundle itself; only `show` has to send one. */

@@ -58,3 +58,36 @@ export function andersonDarlingVariance(sizes: readonly number[]): number {
   const d = (2 * h + 6) * k * k - 4 * h * k
   return (((a * n + b) * n + c) * n + d) / ((n - 1) * (n - 2) * (n - 3))
 }
+
+/**
+ * How many times larger ties make the variance of A²_akN, 1 when no two values are equal; `ends` as
+ * in `PooledLabels`.
+ *
+ * A²_akN is a weighted sum of squares whose means stay 1 under ties; its variance grows with the
+ * correlation of the terms. With l_j values tied at place j, B_j = those below + l_j/2 and
+ * D_j = B_j(N − B_j) − N·l_j/4, terms i < j have the correlation B_i(N − B_j) / √(D_i·D_j), the
+ * variance of normal terms is proportional to Σ_i Σ_j (l_i/N)(l_j/N)·correlation².
+ */
+export function andersonDarlingTies(ends: ArrayLike<number>): number {
+  const n = ends[ends.length - 1] ?? 0
+  const untied = squaredCorrelations({ length: n }, (i) => i + 1)
+  return squaredCorrelations(ends, (i) => ends[i]!) / untied
+}
+
+function squaredCorrelations({ length }: { length: number }, endOf: (i: number) => number): number {
+  const n = endOf(length - 1)
+  let sum = 0
+  let below = 0
+  let start = 0
+  for (let i = 0; i < length; i++) {
+    const weight = (endOf(i) - start) / n
+    const middle = (start + endOf(i)) / 2
+    const spread = middle * (n - middle) - (n * n * weight) / 4
+    if (spread > 0) {
+      sum += weight * weight + (2 * below * weight * (n - middle) ** 2) / spread
+      below += (weight * middle * middle) / spread
+    }
+    start = endOf(i)
+  }
+  return sum
+}

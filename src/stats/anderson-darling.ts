@@ -1,7 +1,11 @@
 // Labels are shuffled for each of thousands of permutations: the loop indexes with `!`.
 import { OptionError } from '../errors.ts'
 import { andersonDarlingTail } from './anderson-darling-limit.ts'
-import { andersonDarlingStatistic, andersonDarlingVariance } from './anderson-darling-statistic.ts'
+import {
+  andersonDarlingStatistic,
+  andersonDarlingTies,
+  andersonDarlingVariance,
+} from './anderson-darling-statistic.ts'
 import { type PooledLabels, pooledLabels } from './pooled-labels.ts'
 import { type RandomSource, randomSource } from './random.ts'
 import { requireCount, requireOneOf } from './require-option.ts'
@@ -49,9 +53,10 @@ export interface AndersonDarlingResult {
  * different ones, in location, spread or shape. Compared with Kolmogorov-Smirnov, differences in the
  * tails weigh more.
  *
- * Ties have midranks (as SciPy's `anderson_ksamp`); the standard deviation takes no account of them.
+ * Ties have midranks. The statistic takes no further account of them (as SciPy's `anderson_ksamp`);
+ * p does: times cut to milliseconds would else be called different at 5 % in up to 11 % of the cases.
  * NaN and infinite values are left out and counted. When all values are equal, p is 1. When a sample
- * is empty, statistic, p and a2 are NaN.
+ * is empty, statistic, p and a2 are NaN; for fewer than 4 values in all, statistic and asymptotic p.
  *
  * Limits: values must be independent. The asymptotic p is that of the limit distribution itself, not
  * of a table, so that it has no floor and no cap; for samples of 5 values and more it is good to a
@@ -65,7 +70,7 @@ export interface AndersonDarlingResult {
  *
  * @example
  * const samples = [[1, 2, 3, 4, 5], [2, 4, 6, 8, 10], [11, 12, 13, 14, 15]]
- * andersonDarling(samples).p.toFixed(5) // '0.00173'
+ * andersonDarling(samples).p.toFixed(5) // '0.00197'
  */
 export function andersonDarling(
   samples: readonly ArrayLike<number>[],
@@ -93,7 +98,10 @@ export function andersonDarling(
   const statistic = (a2 - m) / Math.sqrt(andersonDarlingVariance(counts))
   const p =
     method === 'asymptotic'
-      ? andersonDarlingTail(m + statistic * Math.sqrt(m * LIMIT_VARIANCE), m)
+      ? andersonDarlingTail(
+          m + statistic * Math.sqrt((m * LIMIT_VARIANCE) / andersonDarlingTies(pooled.ends)),
+          m,
+        )
       : permutationP(pooled, counts, { a2, permutations, seed })
   return { statistic, p: a2 === 0 ? 1 : p, a2, ...shape }
 }

@@ -25,7 +25,10 @@ export function correctedShares(
   if (!Number.isFinite(bias)) return tails
   const corrected = (share: number) => {
     const moved = bias + normalQuantile(share)
-    return normalTail(-(bias + moved / (1 - acceleration * moved)))
+    const stretch = 1 - acceleration * moved
+    // Towards 0 it pushes the share to the end of the differences, not around to the other one.
+    if (stretch <= 0) return moved > 0 ? 1 : 0
+    return normalTail(-(bias + moved / stretch))
   }
   return [corrected(tails[0]), corrected(tails[1])]
 }

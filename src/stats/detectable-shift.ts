@@ -1,4 +1,5 @@
 // Power is computed some sixty times on up to a million values: the loops index with `!`.
+import { splitAt } from './difference-selection.ts'
 import { normalQuantile } from './normal-quantile.ts'
 import { normalTail } from './normal-tail.ts'
 import { requireCount, requireShare } from './require-option.ts'
@@ -14,7 +15,10 @@ export interface DetectableShiftOptions {
 }
 
 export interface DetectableShiftResult {
-  /** In the unit of the sample; ∞ when the samples are too small for any shift; NaN when empty. */
+  /**
+   * In the unit of the sample; ∞ when the samples are too small for any shift; 0 when all values are
+   * equal and any shift would be seen; NaN for a sample of fewer than two values or an empty one.
+   */
   readonly shift: number
   /** The power at that shift: at least the one asked for; smaller only where shift is ∞. */
   readonly power: number
@@ -32,7 +36,9 @@ export interface DetectableShiftResult {
  * that of a normal U whose mean and variance under the shift are counted from all pairs of distinct
  * values of the sample. A shift down by as much is seen equally often.
  *
- * Ties count half. NaN and infinite values are left out and counted. A sample of fewer than two
+ * Only differences between values of the sample are tried as shifts: latencies recorded in whole
+ * milliseconds shift by whole milliseconds, and their ties, which count half, are no evidence until
+ * then. NaN and infinite values are left out and counted. A sample of fewer than two
  * values, or an `afterCount` of 0, gives NaN; samples too small to reject anything give ∞.
  *
  * Limits: the power of the asymptotic test; for heavy-tailed latencies the Kolmogorov-Smirnov test
@@ -65,16 +71,30 @@ export function detectableShift(
   const powerAt = (shift: number) => powerOf(values, shift, { afterCount, alpha })
   const range = values[beforeCount - 1]! - values[0]!
   // Past the range every pair is in order, and the power at its highest.
-  let high = range > 0 ? range * 1.000001 : Number.MIN_VALUE
-  if (powerAt(high) < power)
-    return { shift: Number.POSITIVE_INFINITY, power: powerAt(high), ...shape }
-  let low = 0
-  for (let step = 0; step < 60 && high - low > 1e-12 * high; step++) {
-    const middle = (low + high) / 2
-    if (powerAt(middle) >= power) high = middle
-    else low = middle
+  const highest = powerAt(Number.POSITIVE_INFINITY)
+  if (highest < power) return { shift: Number.POSITIVE_INFINITY, power: highest, ...shape }
+  if (range === 0 || powerAt(range) < power) {
+    return { shift: range * 1.000001, power: highest, ...shape }
   }
-  return { shift: high, power: powerAt(high), ...shape }
+  const shift = smallestDifference(values, (difference) => powerAt(difference) >= power)
+  return { shift, power: powerAt(shift), ...shape }
+}
+
+/** The smallest positive difference of two values that is enough, if larger ones are too. */
+function smallestDifference(
+  values: ArrayLike<number>,
+  isEnough: (difference: number) => boolean,
+): number {
+  const pairs = [{ first: values, second: values, weight: 1 }]
+  let low = 0
+  let high = values[values.length - 1]! - values[0]!
+  for (;;) {
+    const { below, above } = splitAt(pairs, low / 2 + high / 2)
+    const between = below > low ? below : above
+    if (between >= high) return high
+    if (isEnough(between)) high = between
+    else low = between
+  }
 }
 
 interface Design {
@@ -109,7 +129,7 @@ function placements(values: ArrayLike<number>, shift: number) {
     while (below < n && values[below]! < moved) below++
     reached = Math.max(reached, below)
     while (reached < n && values[reached]! <= moved) reached++
-    const itself = shift > 0 ? 1 : 0.5
+    const itself = moved > values[j]! ? 1 : 0.5
     const share = ((below + reached) / 2 - itself) / (n - 1)
     sum += share
     squaresAfter += share * share
@@ -121,7 +141,7 @@ function placements(values: ArrayLike<number>, shift: number) {
     while (below < n && values[below]! + shift < value) below++
     reached = Math.max(reached, below)
     while (reached < n && values[reached]! + shift <= value) reached++
-    const itself = shift > 0 ? 1 : 0.5
+    const itself = value + shift > value ? 1 : 0.5
     const share = (n - (below + reached) / 2 - itself) / (n - 1)
     squaresBefore += share * share
   }

@@ -50,7 +50,8 @@ function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } 
   return { low, high }
 }
 
-function splitAt(pairs: readonly WeightedPair[], value: number): Split {
+/** Counts the differences up to a value, and finds those next to it, in O(n). */
+export function splitAt(pairs: readonly WeightedPair[], value: number): Split {
   let weight = 0
   let below = Number.NEGATIVE_INFINITY
   let above = Number.POSITIVE_INFINITY

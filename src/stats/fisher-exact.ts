@@ -3,6 +3,10 @@ import { OptionError } from '../errors.ts'
 export interface FisherExactResult {
   /** Two-sided: the probability of all tables that are at most as probable as the one given. */
   readonly p: number
+  /** One-sided: the probability of as many successes of the second group as given, or more. */
+  readonly pMore: number
+  /** One-sided: the probability of as many successes of the second group as given, or fewer. */
+  readonly pFewer: number
   /** As p, with tables exactly as probable as the one given counted half. */
   readonly midP: number
   /** Odds of success of the second group over those of the first; ∞ or NaN where cells are 0. */
@@ -17,11 +21,12 @@ const SAME = 1 + 1e-7
 /**
  * Fisher's exact test: do two groups succeed equally often?
  *
- * Null hypothesis: both groups have one probability of success. Alternative: they differ (two-sided).
- * Given the sizes and the number of all successes, the successes of the second group are then
+ * Null hypothesis: both groups have one probability of success. Alternative: they differ (p, midP),
+ * the second's is larger (pMore), or smaller (pFewer). Half of p is no one-sided p: where successes
+ * are rare or the groups unequal, the two tails differ, and the farther one may be empty. Given the sizes and the number of all successes, the successes of the second group are then
  * hypergeometric. difference and oddsRatio are second against first.
  *
- * When all of both groups succeed, or none, p is 1 and midP ½. When a group is empty, every field is
+ * When all of both groups succeed, or none, all p are 1 and midP ½. When a group is empty, every field is
  * NaN.
  *
  * Limits: p rejects less often than its level, midP about as often but not never more. Probabilities
@@ -56,17 +61,29 @@ export function fisherExact(
   const observed = weights.get(successes2) ?? 0
   let rarer = 0
   let equal = 0
-  for (const weight of weights.values()) {
+  let more = 0
+  let fewer = 0
+  for (const [table, weight] of weights) {
+    if (table >= successes2) more += weight
+    if (table <= successes2) fewer += weight
     if (weight > observed * SAME) continue
     if (weight * SAME < observed) rarer += weight
     else equal += weight
   }
-  const p = Math.min(1, (rarer + equal) / total)
-  return { p, midP: Math.min(1, (rarer + equal / 2) / total), oddsRatio, difference }
+  return {
+    p: Math.min(1, (rarer + equal) / total),
+    pMore: Math.min(1, more / total),
+    pFewer: Math.min(1, fewer / total),
+    midP: Math.min(1, (rarer + equal / 2) / total),
+    oddsRatio,
+    difference,
+  }
 }
 
 const NOTHING: FisherExactResult = {
   p: Number.NaN,
+  pMore: Number.NaN,
+  pFewer: Number.NaN,
   midP: Number.NaN,
   oddsRatio: Number.NaN,
   difference: Number.NaN,
@@ -105,7 +122,7 @@ function eachTable(
 
 function requireGroup(group: 1 | 2, successes: number, size: number): void {
   if (!(Number.isSafeInteger(size) && size >= 0)) {
-    throw new OptionError(`n${group}`, size, 'a number of trials, 0 or more')
+    throw new OptionError(`n${group}`, size, 'an integer number of trials, 0 or more')
   }
   if (!(Number.isSafeInteger(successes) && successes >= 0 && successes <= size)) {
     const allowed = `an integer from 0 to n${group} (${size})`

@@ -3,7 +3,8 @@ import { stirlingError } from './stirling-error.ts'
 
 /**
  * The regularised upper incomplete gamma function Q(a, x) = 1/Γ(a) · ∫ from x to ∞ of
- * t^(a−1)·e^(−t) dt, to about 1e-13 of its value for a up to 10,000.
+ * t^(a−1)·e^(−t) dt, to about 1e-13 of its value for a from ½ to 10,000; for
+ * smaller a to about 1e-13 absolute.
  *
  * The probability that a χ² variable with d degrees of freedom exceeds x is gammaQ(d/2, x/2). 1 at
  * x = 0, 0 at ∞.

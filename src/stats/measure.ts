@@ -22,7 +22,10 @@ export function measurer(measure: Measure): (ascending: ArrayLike<number>) => nu
 }
 
 function mean(sample: ArrayLike<number>): number {
+  if (sample.length === 0) return Number.NaN
+  // Deviations keep their digits where all values are large, and are exactly 0 where all are equal.
+  const origin = sample[sample.length >> 1]!
   let sum = 0
-  for (let i = 0; i < sample.length; i++) sum += sample[i]!
-  return sum / sample.length
+  for (let i = 0; i < sample.length; i++) sum += sample[i]! - origin
+  return origin + sum / sample.length
 }

@@ -40,7 +40,8 @@ export interface PermutationTestResult extends TwoSampleResult {
  * (permutations + 1): valid at any size, never below 1 / (permutations + 1).
  *
  * Ties need no correction. NaN and infinite values are left out and counted. When all values are
- * equal, p is 1. When a sample is empty, statistic and p are NaN.
+ * equal, p is 1. When a sample is empty, or the measure of one is NaN, statistic and p are NaN; a
+ * random way that has no measure counts as extreme.
  *
  * Limits: rejects with the right rate when the distributions are equal, not when only the measures
  * are; with many tests to correct for, permutations must be far more than tests / α. Each permutation
@@ -77,17 +78,23 @@ export function permutationTest(
   if (first.length === 0 || second.length === 0) {
     return { ...sizes, statistic: Number.NaN, p: Number.NaN, direction: 'none', permutations }
   }
-  const statistic = measured(Float64Array.from(second)) - measured(Float64Array.from(first))
+  const ofBefore = measured(Float64Array.from(first))
+  const ofAfter = measured(Float64Array.from(second))
+  const statistic = ofAfter - ofBefore
   const towards = evidence(alternative)
   const dealer = dealerOf(pair, randomSource(seed))
-  // Equal differences may differ by rounding.
-  const observed = towards(statistic) - 1e-12 * dealer.scale
+  // Equal differences may differ by rounding: of large values, or of what a function makes of them.
+  const rounding =
+    typeof measure === 'function'
+      ? 1e-12 * Math.max(Math.abs(ofBefore), Math.abs(ofAfter))
+      : 1e-12 * dealer.range + 4 * Number.EPSILON * dealer.largest
+  const observed = towards(statistic) - rounding
   let extreme = 1
   for (let round = 0; round < permutations; round++) {
     dealer.deal()
-    if (towards(measured(dealer.second) - measured(dealer.first)) >= observed) extreme++
+    if (!(towards(measured(dealer.second) - measured(dealer.first)) < observed)) extreme++
   }
-  const p = extreme / (permutations + 1)
+  const p = Number.isNaN(statistic) ? Number.NaN : extreme / (permutations + 1)
   return { ...sizes, statistic, p, direction: directionOf(statistic), permutations }
 }
 
@@ -126,6 +133,8 @@ function dealerOf({ first: before, second: after }: SortedPair, random: RandomSo
     taken.fill(0)
   }
 
-  const scale = Math.max(Math.abs(pooled[0]!), Math.abs(pooled[pooled.length - 1]!))
-  return { first, second, deal, scale }
+  const smallest = pooled[0]!
+  const greatest = pooled[pooled.length - 1]!
+  const largest = Math.max(Math.abs(smallest), Math.abs(greatest))
+  return { first, second, deal, range: greatest - smallest, largest }
 }

@@ -29,7 +29,12 @@ export function shiftInterval(pairs: readonly WeightedPair[], level: number): Sh
   const slack = total * 1e-12
   const lower = selectDifference(pairs, half - slack)
   const upper = selectDifference(pairs, half + slack, { strictly: true })
-  const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance)
+  // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
+  const step = pairs.reduce(
+    (least, { weight }) => Math.min(least, weight),
+    Number.POSITIVE_INFINITY,
+  )
+  const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance) + step / 2
   return {
     shift: lower + (upper - lower) / 2,
     low:

@@ -16,7 +16,7 @@ export interface StratifiedShiftResult extends ShiftInterval {
 /**
  * How much slower after is than before, within strata: the shift that, taken from every value of
  * after, makes van Elteren's statistic zero, with the interval of shifts that van Elteren's test
- * does not reject.
+ * does not reject, or only just.
  *
  * It is the median of the differences after − before of all pairs within strata, each weighing
  * 1/(N_h + 1). A positive shift says that after is slower. For one stratum it is `hodgesLehmann`.
@@ -26,7 +26,10 @@ export interface StratifiedShiftResult extends ShiftInterval {
  * too small for any shift to be rejected, low is −∞ and high ∞.
  *
  * Limits: assumes one shift common to all strata; where shifts differ, it is a compromise and the
- * interval is that of the compromise. Normal approximation. Takes O(n log n).
+ * interval is that of the compromise. Normal approximation; the interval is half the statistic's
+ * smallest step wider than what `vanElteren` keeps, so that it agrees with `hodgesLehmann` and holds
+ * its level in small strata too: measured at 95 %, 95 % for strata of 5 values and more, 96 % for three
+ * of 2 or 3 values. Takes O(n log n).
  *
  * Sources: Hodges and Lehmann 1963, "Estimates of location based on rank tests", Annals of
  * Mathematical Statistics 34(2):598-611; van Elteren 1960 (weights), as in `vanElteren`.

@@ -31,7 +31,7 @@ export interface TailTestResult extends TwoSampleResult {
  *
  * Null hypothesis: both samples come from one distribution. Alternative `'two-sided'`: another share
  * of after lies beyond the quantile; `'slower'`: a larger one; `'faster'`: a smaller one. p is that
- * of Fisher's exact test of the two counts; one-sided, half of it in the direction asked for, else 1.
+ * of Fisher's exact test of the two counts, two-sided or one-sided as asked.
  *
  * NaN and infinite values are left out and counted; values equal to the quantile are not beyond it.
  * When a sample is empty, statistic and p are NaN.
@@ -69,9 +69,10 @@ export function tailTest(
   }
   const statistic = afterInTail / second.length - beforeInTail / first.length
   const direction = directionOf(statistic)
-  const { p } = fisherExact(beforeInTail, first.length, afterInTail, second.length)
-  if (alternative === 'two-sided') return { ...shape, statistic, p, direction }
-  return { ...shape, statistic, p: direction === alternative ? p / 2 : 1, direction }
+  const fisher = fisherExact(beforeInTail, first.length, afterInTail, second.length)
+  const oneSided = alternative === 'slower' ? fisher.pMore : fisher.pFewer
+  const p = alternative === 'two-sided' ? fisher.p : oneSided
+  return { ...shape, statistic, p, direction }
 }
 
 function countBeyond(ascending: ArrayLike<number>, limit: number): number {

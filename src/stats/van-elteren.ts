@@ -67,8 +67,11 @@ export function vanElteren(
   { alternative = 'two-sided', sorted = false }: VanElterenOptions = {},
 ): VanElterenResult {
   requireOneOf('alternative', alternative, ALTERNATIVES)
-  const { used, statistic, excess, pairs, variance, ...sizes } = sumOverStrata(strata, sorted)
+  const { used, statistic, pairs, variance, ...sum } = sumOverStrata(strata, sorted)
+  const { excess: rounded, ...sizes } = sum
   if (used === 0) return { ...sizes, ...NOTHING }
+  // Strata that cancel leave the rounding of their weights, which has no direction.
+  const excess = Math.abs(rounded) <= 1e-14 * pairs ? 0 : rounded
   const z = variance === 0 ? 0 : excess / Math.sqrt(variance)
   const p = variance === 0 ? 1 : normalP(z, alternative)
   const testable = isTestable(sizes.beforeCount, sizes.afterCount)

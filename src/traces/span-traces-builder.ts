@@ -5,6 +5,8 @@ import { EpochClock } from './epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents } from './resolve-parents.ts'
+import { SamplingWeights } from './sampling-weights.ts'
+import { ServiceVersionCounts, VERSION_ATTRIBUTE } from './service-versions.ts'
 import { noteClockSkew, noteNamelessServices } from './span-doubts.ts'
 import { SpanIds } from './span-ids.ts'
 import {
@@ -32,6 +34,10 @@ export interface SpanRecord {
   /** The parent does not wait for this span. */
   readonly followsFrom: boolean
   readonly attributes?: Iterable<readonly [key: string, value: AttributeValue]>
+  /** With which probability its sampler recorded it, above 0 to 1, where it says so. */
+  readonly probability?: number | undefined
+  /** Version of its service, where its resource or process says so; else the attribute counts. */
+  readonly version?: string | undefined
 }
 
 /**
@@ -58,6 +64,8 @@ export class SpanTracesBuilder {
   readonly #startUs = growingFloat64()
   readonly #durationUs = growingFloat64()
   readonly #attributes = new AttributesBuilder()
+  readonly #sampling = new SamplingWeights()
+  readonly #versions = new ServiceVersionCounts()
 
   constructor(quality: QualityLog) {
     this.#quality = quality
@@ -94,7 +102,16 @@ export class SpanTracesBuilder {
     this.#followsFrom.push(span.followsFrom ? 1 : 0)
     this.#startUs.push(span.startUs)
     this.#durationUs.push(span.durationUs)
-    for (const [key, value] of span.attributes ?? []) this.#attributes.add(row, key, value)
+    let version = span.version ?? ''
+    for (const [key, value] of span.attributes ?? []) {
+      this.#attributes.add(row, key, value)
+      if (version === '' && key === VERSION_ATTRIBUTE) version = String(value)
+    }
+    if (version !== '') this.#versions.add(span.service, version)
+    if (span.probability !== undefined) {
+      const isRoot = this.#parentIds.isNone(row)
+      this.#sampling.note(this.#trace.values[row] as number, span.probability, isRoot)
+    }
   }
 
   finish(name: string): SpanTraces {
@@ -145,6 +162,8 @@ export class SpanTracesBuilder {
         operations: this.#operations,
         hosts: this.#hosts,
         attributes: this.#attributes.finish(order.length, position),
+        weight: this.#sampling.finish(traces),
+        versions: this.#versions.counts,
       },
       this.#quality.finish(traces.length),
     )

@@ -3,6 +3,7 @@ import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Quality } from './quality.ts'
+import type { ServiceVersions } from './service-versions.ts'
 
 /** What a span says of itself; codes in `SpanColumns.kind`. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
@@ -47,6 +48,13 @@ export interface SpanTraceColumns {
   readonly operations: Dictionary
   readonly hosts: Dictionary
   readonly attributes: Attributes
+  /**
+   * How many requests each trace stands for, 1 / sampling probability; `NaN` where a trace does not
+   * say. Undefined where none does.
+   */
+  readonly weight: Float64Array | undefined
+  /** Spans by service and `service.version`, of the services that name theirs. */
+  readonly versions: ServiceVersions
 }
 
 /** The traces of one period as span trees. */
@@ -62,6 +70,8 @@ export class SpanTraces extends Stage implements SpanTraceColumns {
   readonly operations: Dictionary
   readonly hosts: Dictionary
   readonly attributes: Attributes
+  readonly weight: Float64Array | undefined
+  readonly versions: ServiceVersions
   readonly #quality: Quality
 
   constructor(name: string, columns: SpanTraceColumns, quality: Quality) {
@@ -75,6 +85,8 @@ export class SpanTraces extends Stage implements SpanTraceColumns {
     this.operations = columns.operations
     this.hosts = columns.hosts
     this.attributes = columns.attributes
+    this.weight = columns.weight
+    this.versions = columns.versions
     this.#quality = quality
   }
 

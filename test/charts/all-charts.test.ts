@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Chart } from '../../src/charts/chart.ts'
 import { plotArrivals } from '../../src/charts/plot-arrivals.ts'
+import { plotBreakdown } from '../../src/charts/plot-breakdown.ts'
 import { plotCategoryCounts } from '../../src/charts/plot-category-counts.ts'
 import { plotContributions } from '../../src/charts/plot-contributions.ts'
+import { plotEdgeChanges } from '../../src/charts/plot-edge-changes.ts'
+import { plotFindings } from '../../src/charts/plot-findings.ts'
 import { plotFlow } from '../../src/charts/plot-flow.ts'
 import { plotResponseTimeEcdf } from '../../src/charts/plot-response-time-ecdf.ts'
 import { plotSquaredVariation } from '../../src/charts/plot-squared-variation.ts'
@@ -24,16 +27,19 @@ import {
 } from './fixture.ts'
 
 function everyChart(comparison: Comparison): Chart[] {
-  const { flows, categories, responseTime, structural, ranking } = comparison
+  const { flows, categories, responseTime, structural, ranking, findings, edges } = comparison
   const category = ranking.mutations[0]?.category ?? 0
   return [
     plotArrivals(flows),
     plotArrivals(categories, { category }),
     plotCategoryCounts(structural),
     plotContributions(ranking),
+    plotEdgeChanges(edges, { small: true }),
+    plotFindings(findings),
     plotFlow(responseTime, category),
     plotResponseTimeEcdf(responseTime, category),
     plotSquaredVariation(categories, { large: 2 }),
+    plotBreakdown(edges),
   ]
 }
 

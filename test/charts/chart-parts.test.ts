@@ -3,9 +3,9 @@ import { linearDurationAxis, logDurationAxis, logTicks } from '../../src/charts/
 import { flowPart } from '../../src/charts/flow-part.ts'
 import { placedLabels } from '../../src/charts/label-placement.ts'
 import { lanesOf, longestPause } from '../../src/charts/lanes.ts'
-import { shortText } from '../../src/charts/shown-text.ts'
 import { shareAt, thinnedSteps } from '../../src/charts/thinned-steps.ts'
 import { counted, percent, pValue } from '../../src/charts/wording.ts'
+import { shortText } from '../../src/shown-text.ts'
 import { ecdf } from '../../src/stats/ecdf.ts'
 
 describe('an axis of durations', () => {

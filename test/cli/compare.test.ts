@@ -56,6 +56,18 @@ describe('flowdelta compare', () => {
     expect(document.truncated).toBeUndefined()
     expect(document.mutations[0]).toMatchObject({ rank: 1, kind: 'structural' })
     expect(document.mutations[0].exemplars.after).toHaveLength(3)
+    expect(document.findings).toMatchObject([
+      {
+        ...{ kind: 'structure', direction: 'slower', mutations: [1], services: ['frontend'] },
+        changedStructure: [{ change: 'added', label: 'frontend-0 SN READ call' }],
+      },
+    ])
+    const { observedUs, attributedUs, remainderUs } = document.change
+    expect(attributedUs + remainderUs).toBeCloseTo(observedUs, 6)
+    const { medianShiftUs, interval, q } = document.mutations[0].effect
+    expect(interval[0]).toBeLessThan(medianShiftUs)
+    expect(interval[1]).toBeGreaterThan(medianShiftUs)
+    expect(q).toBeLessThan(0.001)
   })
 
   test('options reach the comparison', async () => {
@@ -68,7 +80,10 @@ describe('flowdelta compare', () => {
       '--concurrency',
       'observed',
     ]
-    const { out } = await flowdelta('compare', ...PERIODS, ...options, ...more, '--json')
+    const statistics = ['--test', 'mann-whitney', '--centre', 'median', '--scale-counts']
+    const { out } = await flowdelta(
+      ...['compare', ...PERIODS, ...options, ...more, ...statistics, '--json'],
+    )
     expect(JSON.parse(out).parameters).toEqual({
       smPThreshold: 10,
       alpha: 0.01,
@@ -78,8 +93,19 @@ describe('flowdelta compare', () => {
       concurrency: 'observed',
       omitHosts: true,
       editTokens: 'preorder',
-      counts: 'raw',
+      counts: 'scaled',
+      test: 'mann-whitney',
+      centre: 'median',
     })
+  })
+
+  test('--sm-p-threshold auto lists what is significant', async () => {
+    const { out } = await flowdelta(
+      ...['compare', ...PERIODS, '--sm-p-threshold', 'auto', '--json'],
+    )
+    const { parameters, mutations } = JSON.parse(out)
+    expect(parameters.smPThreshold).toBe('auto')
+    expect(mutations).toMatchObject([{ rank: 1, kind: 'structural' }])
   })
 
   test('--limit cuts categories and mutations, and says how many there are', async () => {
@@ -93,11 +119,51 @@ describe('flowdelta compare', () => {
   test('without --json it prints text that names what the mutation does more', async () => {
     const { code, out } = await flowdelta('compare', ...PERIODS, '--limit', '1')
     expect(code).toBe(0)
-    expect(out).toMatch(/^5000 requests before, 5000 after, in \d+ categories\n/)
+    expect(out).toMatch(
+      /^5000 requests before, 5000 after, in \d+ categories; response time: mean .* → .*, median /,
+    )
+    expect(out).toContain(
+      '1 finding\n\n#1 Requests for “NFS3 WRITE” of frontend now do “SN READ” of',
+    )
     expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
     expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
     const many = await flowdelta('compare', ...periods('delay-1ms'), '--limit', '1')
     expect(many.out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
+  })
+})
+
+describe('--fail-on', () => {
+  test.each([
+    ['contribution>3%', 1],
+    ['contribution>10%', 0],
+    ['contribution>50ms', 1],
+    ['contribution>1s', 0],
+    ['shift>1ms', 0],
+    ['any', 1],
+  ])(
+    '%s ends with exit code %i when a finding adds a 25th to all response times',
+    async (condition, expected) => {
+      const { code, err } = await flowdelta('compare', ...PERIODS, '--fail-on', condition)
+      expect(code).toBe(expected)
+      if (expected === 0) expect(err).toBe('')
+      else
+        expect(err).toContain(`flowdelta: --fail-on ${condition} holds for #1 Requests for “NFS3`)
+    },
+  )
+
+  test('any is silent when nothing changed', async () => {
+    const { code, out } = await flowdelta('compare', ...periods('control'), '--fail-on', 'any')
+    expect(code).toBe(0)
+    expect(out).toContain('No finding: nothing changed beyond what chance does.')
+  })
+
+  test('what became faster does not fail', async () => {
+    const [, before = '', , after = ''] = PERIODS
+    const { code, out } = await flowdelta(
+      ...['compare', '--before', after, '--after', before, '--fail-on', 'any'],
+    )
+    expect(out).toContain('no longer do “SN READ”')
+    expect(code).toBe(0)
   })
 })
 
@@ -120,6 +186,13 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     [['--alpha', '2'], "'2' is invalid"],
     [['--alternative', 'better'], "'better' is invalid"],
     [['--limit', '0'], "'0' is invalid"],
+    [['--fail-on', 'shift>5%'], "'shift>5%' is invalid"],
+    [
+      ['--fail-on', 'contribution'],
+      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms' or 'any'.",
+    ],
+    [['--scale-counts', '--weight-counts'], 'cannot be used with option'],
+    [['--test', 't'], 'Allowed choices are ks, anderson-darling'],
     [['--threshold', '5'], "unknown option '--threshold'"],
   ])('%j', async (options, message) => {
     const { code, err } = await flowdelta('compare', ...PERIODS, ...options)

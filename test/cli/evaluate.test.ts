@@ -23,7 +23,7 @@ describe('flowdelta evaluate', () => {
     expect(document.cases[0]).toMatchObject({
       smPThreshold: 50,
       firstRelevantRank: 1,
-      firstRelevantFinding: null,
+      firstRelevantFinding: 1,
       thesis: { results: 178, top10RelevantPct: 100, falsePositivesPct: 7, coveragePct: 94 },
     })
     expect(document.cases[0].baselines.p95Tripled.results).toEqual(expect.any(Number))

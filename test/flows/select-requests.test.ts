@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { categorize } from '../../src/categories/categorize.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'
-import { makeGraphs } from '../make-traces.ts'
+import { every, makeGraphs, makeSpans, requestsAt } from '../make-traces.ts'
 
 const flows = buildFlows(
   makeGraphs([
@@ -39,4 +39,23 @@ test('categories of a selection count only what was selected', () => {
 
 test('nothing selected is no request', () => {
   expect(selectRequests(flows, { before: [], after: [] }).size).toBe(0)
+})
+
+test('selected requests keep their weights; where none was recorded there is none', () => {
+  const sampled = (count: number, probability: number) =>
+    makeSpans(requestsAt(every(1000, count), { probability }))
+  const weighted = buildFlows([sampled(2, 0.5), sampled(1, 0.1)])
+  expect(weighted.weight).toEqual(Float64Array.of(2, 2, 10))
+  expect(selectRequests(weighted, { before: [2], after: [1] }).weight).toEqual(
+    Float64Array.of(10, 2),
+  )
+  expect(selectRequests(flows, { before: [0], after: [1] }).weight).toBeUndefined()
+})
+
+test('a period that recorded no weights has none beside one that did', () => {
+  const mixed = buildFlows([
+    makeSpans(requestsAt(every(1000, 1))),
+    makeSpans(requestsAt(every(1000, 1), { probability: 0.5 })),
+  ])
+  expect(mixed.weight).toEqual(Float64Array.of(Number.NaN, 2))
 })

@@ -19,6 +19,17 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /p = 0\.\d+/,
     /control +50 +0 \(–\)/,
   ],
+  '03-how-sure.ipynb': [
+    /one test at 5 %: {3}\d\.\d % of \d+ tests reject/,
+    /a whole ranking: {3}[5-9]\d\.\d % of 20 comparisons/,
+    /findings: {10}0\.0 % of 20 comparisons/,
+    /1 finding\n\n#1 1\.\d+ ms more in storage-data and storage-meta, in “SN WRITE” after/,
+    /SM_P_THRESHOLD 50: {7}16 of 77 categories/,
+    /counts scaled: {11}0\nSM_P_THRESHOLD auto: {5}0\nfindings: {16}0/,
+    /request-mix: The requests are of another mix: frontend NFS3 WRITE 8\.2 % → 34 %/,
+    /0 ranked mutations/,
+    /#1 300 µs more in mds, in “MDS GETLAYOUT” after “lock release” has ended/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)

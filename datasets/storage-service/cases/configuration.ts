@@ -28,6 +28,8 @@ export interface MetadataServerConfiguration {
   readonly distribution: Distribution
   /** Records of other files of the directory that go with every answer; 0 for none. */
   readonly prefetchFiles: number
+  /** Processor time burnt before an answer to GETLAYOUT; 0 for none. */
+  readonly layoutSpinUs: number
 }
 
 /** How the front end behaves. */
@@ -58,6 +60,7 @@ export const usualService: ServiceConfiguration = {
     metadataNode: 'storage-meta',
     distribution: { scheme: 'replication', data: 1, parity: 0 },
     prefetchFiles: 0,
+    layoutSpinUs: 0,
   },
   frontEnd: {
     cacheBlocks: 128,

@@ -7,6 +7,7 @@ import { delay500us } from './delay-500us.ts'
 import { mdsConfig } from './mds-config.ts'
 import { mdsPrefetch } from './mds-prefetch.ts'
 import { periodicSpikes } from './periodic-spikes.ts'
+import { rareOperation } from './rare-operation.ts'
 import { rmw } from './rmw.ts'
 
 /** Every case that can be recorded. */
@@ -19,5 +20,6 @@ export const cases: readonly Case[] = [
   mdsConfig,
   mdsPrefetch,
   periodicSpikes,
+  rareOperation,
   rmw,
 ]

@@ -5,6 +5,7 @@ import { launched } from '../control/launched.ts'
 import type { Setup } from '../control/setup.ts'
 import { RpcClient } from '../rpc/rpc-client.ts'
 import { serve } from '../rpc/rpc-server.ts'
+import { spin } from '../spin.ts'
 import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { Volumes } from '../volumes/volumes.ts'
@@ -32,7 +33,11 @@ const nodes = {
     storagePorts['storage-data'],
   ),
 }
-const volumes = new Volumes<{ readonly names: Namespace; readonly prefetchFiles: number }>()
+const volumes = new Volumes<{
+  readonly names: Namespace
+  readonly prefetchFiles: number
+  readonly layoutSpinUs: number
+}>()
 const names = () => volumes.current.names
 
 async function found(name: string): Promise<{ result: { record?: FileRecord } & WithPrefetched }> {
@@ -52,7 +57,11 @@ async function accessed(
 
 const port = await serve<MetadataServerOperations>({
   'MDS LOOKUP': ({ args }) => found(args.name),
-  'MDS GETLAYOUT': ({ args }) => found(args.name),
+  'MDS GETLAYOUT': async ({ args }) => {
+    const answer = await found(args.name)
+    spin(volumes.current.layoutSpinUs)
+    return answer
+  },
   'MDS MKDIR': async ({ args }) => {
     await names().makeDirectory(args.name)
     return { result: {} }
@@ -65,14 +74,15 @@ const port = await serve<MetadataServerOperations>({
 
 answerControl(port, {
   configure: async ({ period, configuration }: Setup<MetadataServerConfiguration>) => {
-    const { metadataNode, pageBytes, pageCachePages, distribution, prefetchFiles } = configuration
+    const { metadataNode, pageBytes, pageCachePages, distribution } = configuration
+    const { prefetchFiles, layoutSpinUs } = configuration
     const node = nodes[metadataNode]
     const cache = new PageCache(pageCachePages)
     const names = new Namespace(
       (directory) =>
         new RemotePages(`index of ${directory}`, { node, cache, pageBytes, distribution }),
     )
-    volumes.set(period, { names, prefetchFiles })
+    volumes.set(period, { names, prefetchFiles, layoutSpinUs })
   },
   collect: collectSpans(spans),
 })

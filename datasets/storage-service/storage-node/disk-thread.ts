@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
+import { spin } from '../spin.ts'
 import type { DiskAnswer, DiskJob } from './disk-job.ts'
-import { spin } from './spin.ts'
 
 const NOTHING = new Uint8Array(0)
 

@@ -1,3 +1,4 @@
+import { VERSION_ATTRIBUTE } from '../service-versions.ts'
 import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import { firstTraceKey } from './json-trace-key.ts'
@@ -12,6 +13,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpKind, otlpStatus } from './otlp-values.ts'
+import { samplerProbability } from './sampling-probability.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 type JaegerTrace = Fields<'traceID' | 'spans' | 'processes'>
@@ -45,7 +47,8 @@ const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total
  *
  * The parent is the first CHILD_OF reference within the trace, else the first FOLLOWS_FROM. The host
  * is the process tag `hostname`, else `host.name`, `k8s.node.name`, or `ip`. Tags and logs become
- * low-level parameters (see `eventEntries`); warnings are counted a trace.
+ * low-level parameters (see `eventEntries`); the tags `sampler.type` and `sampler.param` also say the
+ * sampling probability, the process tag `service.version` the version. Warnings are counted a trace.
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',
@@ -108,9 +111,10 @@ function readTrace(
 interface Process {
   readonly service: string
   readonly host: string
+  readonly version: string
 }
 
-const UNKNOWN_PROCESS: Process = { service: '', host: '' }
+const UNKNOWN_PROCESS: Process = { service: '', host: '', version: '' }
 
 function processesOf(value: unknown): ReadonlyMap<string, Process> {
   const entries = isJsonObject(value) ? Object.entries(value) : []
@@ -121,7 +125,11 @@ function processOf(process: unknown): Process {
   if (!isJsonObject(process)) return UNKNOWN_PROCESS
   const { serviceName, tags } = process
   const named = HOST_TAGS.map((key) => textOf(tagValue(objectsIn(tags), key)))
-  return { service: textOf(serviceName), host: named.find((host) => host !== '') ?? '' }
+  return {
+    service: textOf(serviceName),
+    host: named.find((host) => host !== '') ?? '',
+    version: textOf(tagValue(objectsIn(tags), VERSION_ATTRIBUTE)),
+  }
 }
 
 function readSpan(
@@ -133,7 +141,7 @@ function readSpan(
 ): void {
   const tags = objectsIn(span.tags)
   const { process, processID, duration } = span
-  const { service, host } =
+  const reporter =
     processes.get(textOf(processID)) ?? (process ? processOf(process) : UNKNOWN_PROCESS)
   const ownTraceId = textOf(span.traceID) || traceId
   sink.spans.add(
@@ -141,14 +149,14 @@ function readSpan(
       traceId: ownTraceId,
       spanId: textOf(span.spanID),
       ...parentOf(span, ownTraceId),
-      service,
+      ...reporter,
       operation: textOf(span.operationName),
-      host,
       kind: kindOf(tags),
       status: statusOf(tags),
       startUs: sink.spans.clock.offsetOfMicros(span.startTime),
       durationUs: duration === null || duration === '' ? Number.NaN : Number(duration),
       attributes: attributesOf(tags, span.logs),
+      probability: samplerProbability(tags),
     },
     place,
   )

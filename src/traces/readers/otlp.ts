@@ -1,4 +1,5 @@
 import { TraceFormatError } from '../../errors.ts'
+import { VERSION_ATTRIBUTE } from '../service-versions.ts'
 import { readJsonElements } from './json-elements.ts'
 import { firstTraceKey } from './json-trace-key.ts'
 import {
@@ -11,6 +12,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpAttributes, otlpId, otlpKind, otlpStatus, otlpText } from './otlp-values.ts'
+import { traceStateProbability } from './sampling-probability.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 type OtlpRequest = Fields<'resourceSpans' | 'resource_spans' | 'batches' | 'trace'>
@@ -38,6 +40,8 @@ type OtlpSpan = Fields<
   | 'attributes'
   | 'events'
   | 'links'
+  | 'traceState'
+  | 'trace_state'
 >
 type OtlpLink = Fields<'spanId' | 'span_id' | 'attributes'>
 
@@ -54,7 +58,8 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  * flows the same, so after a restart no request would be like one before it.
  *
  * Attributes and events of spans become low-level parameters (see `eventEntries`); those of
- * resources and scopes, and links, do not. A link that repeats the parent with
+ * resources and scopes, and links, do not; of a resource, `service.version` is counted (see
+ * `ServiceVersions`), and a span's trace state says its sampling probability. A link that repeats the parent with
  * `opentracing.ref_type` = `follows_from` says that the parent does not wait.
  */
 export const otlpReader: TraceReader = {
@@ -126,17 +131,24 @@ function readResources(
     const described = (resource as Fields<'attributes'> | null | undefined)?.attributes
     const service = otlpText(described, 'service.name')
     const host = otlpText(described, 'host.name') || otlpText(described, 'k8s.node.name')
+    const reporter = { service, host, version: otlpText(described, VERSION_ATTRIBUTE) }
     for (const scope of objectsIn(scopesOf(resourceSpans))) {
       for (const span of objectsIn((scope as Fields<'spans'>).spans))
-        readSpan(span, service, host, sink, place)
+        readSpan(span, reporter, sink, place)
     }
   }
 }
 
+/** What a resource says of all its spans. */
+interface Reporter {
+  readonly service: string
+  readonly host: string
+  readonly version: string
+}
+
 function readSpan(
   span: OtlpSpan,
-  service: string,
-  host: string,
+  reporter: Reporter,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
@@ -149,15 +161,15 @@ function readSpan(
       traceId: otlpId(span.traceId ?? span.trace_id, 16),
       spanId: otlpId(span.spanId ?? span.span_id, 8),
       parentId: parentId === '' ? null : parentId,
-      service,
+      ...reporter,
       operation: textOf(span.name),
-      host,
       kind: otlpKind(span.kind),
       status: otlpStatus(span.status),
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
       followsFrom: followsFrom(span.links, parentId),
       attributes: attributesOf(span),
+      probability: traceStateProbability(span.traceState ?? span.trace_state),
     },
     place,
   )

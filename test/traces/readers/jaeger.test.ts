@@ -26,6 +26,35 @@ const reference = (refType: string, spanID: string, traceID = 't1') => ({
   spanID,
 })
 
+describe('the sampler', () => {
+  const weightOf = async (tags: object[]) =>
+    Array.from((await read(trace([span({ tags })]))).weight ?? [])
+  const sampler = (type: string, param: unknown, paramType = 'float64') => [
+    tag('sampler.type', type),
+    tag('sampler.param', param, paramType),
+  ]
+
+  test('with a probability gives the trace a weight', async () => {
+    expect(await weightOf(sampler('probabilistic', 0.25))).toEqual([4])
+    expect(await weightOf(sampler('probabilistic', '0.25', 'string'))).toEqual([4])
+    expect(await weightOf(sampler('const', true, 'bool'))).toEqual([1])
+  })
+
+  test('without a known probability gives none', async () => {
+    expect(await weightOf(sampler('ratelimiting', 2))).toEqual([])
+    expect(await weightOf(sampler('lowerbound', 0.001))).toEqual([])
+    expect(await weightOf(sampler('probabilistic', 0))).toEqual([])
+    expect(await weightOf(sampler('probabilistic', 'half', 'string'))).toEqual([])
+    expect(await weightOf([tag('sampler.type', 'probabilistic')])).toEqual([])
+    expect(await weightOf([tag('sampler.param', 0.5, 'float64')])).toEqual([])
+  })
+})
+
+test('the version is that of the process', async () => {
+  const { versions } = await read(trace([span()], [tag('service.version', 'v7')]))
+  expect(versions).toEqual(new Map([['s', new Map([['v7', 1]])]]))
+})
+
 describe('the parent', () => {
   const child = async (references: object[]) => {
     const others = ['a', 'b'].map((id) => span({ spanID: id, operationName: `op ${id}` }))

@@ -63,6 +63,63 @@ describe('ids', () => {
   })
 })
 
+describe('the trace state', () => {
+  const weightOf = async (span: object) =>
+    Array.from((await readSpans(otlpReader, JSON.stringify(request(span)))).weight ?? [])
+
+  test.each<[string, number[]]>([
+    ['ot=th:0', [1]],
+    ['ot=th:8', [2]],
+    ['ot=th:c', [4]],
+    ['ot=th:fd70a3d70a3d71', [100.00000000000014]],
+    ['ot=th:ffffffffffffff', [2 ** 56]],
+    ['ot=p:0', [1]],
+    ['ot=p:3', [8]],
+    ['ot=rv:abcdefabcdef12;th:e', [8]],
+    ['ot=th:e;p:1', [8]],
+    ['vendor=x,ot=p:3;r:62,other=y', [8]],
+    ['vendor=x, ot=th:c', [4]],
+    ['ot=p:63', []],
+    ['ot=th:123456789abcdef', []],
+    ['ot=th:xyz', []],
+    ['not=th:8', []],
+    ['vendor=th:8', []],
+    ['ot=', []],
+    ['', []],
+  ])('%s: weight %j', async (traceState, weight) => {
+    const found = await weightOf({ traceState })
+    expect(found).toEqual(weight.map((value) => expect.closeTo(value, 6)))
+    expect(await weightOf({ trace_state: traceState })).toEqual(found)
+  })
+
+  test('of the root counts, wherever it stands; the first that says so where the root does not', async () => {
+    const child = { spanId: '01', parentSpanId: 'eee19b7ec3c1b174' }
+    const weights = async (spans: object[]) =>
+      (await readSpans(otlpReader, JSON.stringify(spans.map((span) => request(span))))).weight
+    expect(await weights([{ ...child, traceState: 'ot=th:8' }, { traceState: 'ot=th:c' }])).toEqual(
+      Float64Array.of(4),
+    )
+    expect(await weights([{}, { ...child, traceState: 'ot=th:8' }])).toEqual(Float64Array.of(2))
+    expect(await weights([{ traceState: 'ot=th:8' }, { ...child, traceId: 'other' }])).toEqual(
+      Float64Array.of(2, Number.NaN),
+    )
+  })
+})
+
+test('versions are counted by service, from the resource or the span', async () => {
+  const attribute = { key: 'service.version', value: { stringValue: '1.2' } }
+  const ofResource = request({}, { resource: { attributes: [attribute] } })
+  const ofSpan = request({ spanId: '02', attributes: [attribute] })
+  const none = request({ spanId: '03' })
+  const { versions } = await readSpans(otlpReader, JSON.stringify([ofResource, ofSpan, none]))
+  expect(versions).toEqual(
+    new Map([
+      ['', new Map([['1.2', 1]])],
+      ['s', new Map([['1.2', 1]])],
+    ]),
+  )
+})
+
 describe('times', () => {
   test('as text, are kept to the nanosecond', async () => {
     expect(await readOne(request({}))).toMatchObject({

@@ -1,0 +1,108 @@
+import { type Command, Option } from 'commander'
+import { type Comparison, type ComparisonOptions, compare } from '../comparison.ts'
+import { type LoadOptions, loadTraces } from '../traces/load-traces.ts'
+import { numberBetween, requestsOrAuto } from './option-values.ts'
+import { centreOption, testOption } from './statistic-options.ts'
+
+/** What commander makes of the options below. */
+export interface ComparisonFlags
+  extends Pick<
+    ComparisonOptions,
+    | 'alpha'
+    | 'alternative'
+    | 'correction'
+    | 'test'
+    | 'centre'
+    | 'oneToN'
+    | 'editTokens'
+    | 'omitHosts'
+    | 'concurrency'
+  > {
+  readonly before: string[]
+  readonly after: string[]
+  readonly format: NonNullable<LoadOptions['format']>
+  readonly strict: boolean
+  /** Missing when not asked for: 50 for the ranked list, and findings choose for themselves. */
+  readonly smPThreshold?: number | 'auto'
+  readonly scaleCounts: boolean
+  readonly weightCounts: boolean
+}
+
+/** Adds the two periods and every option of a comparison to a command. */
+export function addComparisonFlags(command: Command): Command {
+  return command
+    .requiredOption('--before <file...>', 'traces of the good period')
+    .requiredOption('--after <file...>', 'traces of the bad period')
+    .option(
+      '--sm-p-threshold <requests>',
+      "more requests than this make a structural mutation or a precursor, or 'auto': what is " +
+        'significant does (default: 50; findings use auto unless this is given)',
+      requestsOrAuto,
+    )
+    .option('--alpha <level>', 'significance level of the tests', levelOption, 0.05)
+    .addOption(
+      new Option('--alternative <direction>', 'changes to look for')
+        .choices(['two-sided', 'slower', 'faster'])
+        .default('two-sided'),
+    )
+    .addOption(
+      new Option('--correction <method>', 'correction for the number of tests')
+        .choices(['none', 'bh'])
+        .default('none'),
+    )
+    .addOption(testOption())
+    .addOption(centreOption())
+    .option('--no-one-to-n', 'keep precursors that lost fewer requests than the mutation gained')
+    .addOption(
+      new Option('--edit-tokens <kind>', 'how structures are compared')
+        .choices(['preorder', 'edges'])
+        .default('preorder'),
+    )
+    .option('--omit-hosts', 'leave hosts out of node labels', false)
+    .addOption(
+      new Option('--concurrency <rule>', 'how sibling spans are ordered')
+        .choices(['learned', 'observed', 'none'])
+        .default('learned'),
+    )
+    .option('--scale-counts', 'scale the after counts to as many requests as before', false)
+    .addOption(
+      new Option('--weight-counts', 'count each request as often as its sampling weight says')
+        .default(false)
+        .conflicts('scaleCounts'),
+    )
+    .addOption(
+      new Option('--format <name>', 'trace file format')
+        .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv'])
+        .default('auto'),
+    )
+    .option('--strict', 'stop at the first trace that cannot be used', false)
+}
+
+/** Loads both periods and compares them as the options say. */
+export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> {
+  const { format, strict, smPThreshold } = flags
+  const before = await loadTraces(flags.before, { name: 'before', format, strict })
+  const after = await loadTraces(flags.after, { name: 'after', format, strict })
+  return compare(before, after, {
+    ...(smPThreshold !== undefined && { smPThreshold }),
+    alpha: flags.alpha,
+    alternative: flags.alternative,
+    correction: flags.correction,
+    test: flags.test,
+    centre: flags.centre,
+    oneToN: flags.oneToN,
+    editTokens: flags.editTokens,
+    omitHosts: flags.omitHosts,
+    concurrency: flags.concurrency,
+    counts: countsOf(flags),
+  })
+}
+
+function countsOf({ scaleCounts, weightCounts }: ComparisonFlags): ComparisonOptions['counts'] {
+  if (weightCounts) return 'weighted'
+  return scaleCounts ? 'scaled' : 'raw'
+}
+
+function levelOption(text: string): number {
+  return numberBetween(0, 1)(text)
+}

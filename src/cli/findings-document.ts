@@ -1,0 +1,72 @@
+import type { Comparison } from '../comparison.ts'
+import type { EdgeChange } from '../edges/edge-changes.ts'
+import type { Finding, StructureChange } from '../findings/finding.ts'
+import { finiteOrNull, numbers } from './json-numbers.ts'
+
+/** Steps listed with one finding; `changedSteps` says how many there are. */
+const MOST_STEPS = 10
+
+/** The findings of a comparison, most important first, and what they leave unexplained. */
+export function findingsDocument({ findings, edges }: Comparison) {
+  const attributedUs = findings.findings.reduce((sum, finding) => sum + finding.contributionUs, 0)
+  return {
+    findings: findings.findings.map(findingEntry),
+    change: {
+      usualUs: edges.usualUs,
+      observedUs: findings.observedChangeUs,
+      attributedUs,
+      remainderUs: findings.observedChangeUs - attributedUs,
+      omittedFindings: findings.omitted,
+    },
+  }
+}
+
+function findingEntry(finding: Finding) {
+  const { id, title, text, kind, direction, services, requests, contributionUs, q } = finding
+  return {
+    ...{ id, title, text, kind, direction, services },
+    mutations: finding.mutations.map(({ rank }) => rank),
+    ...{ requests, contributionUs, shareOfChange: finiteOrNull(finding.shareOfChange), q },
+    changedEdges: finding.changedEdges.slice(0, MOST_STEPS).map(stepEntry),
+    changedSteps: finding.changedEdges.length,
+    changedStructure: finding.changedStructure.map(structureEntry),
+    exemplars: finding.exemplars,
+  }
+}
+
+function stepEntry(edge: EdgeChange) {
+  const { from, to, kind, shiftUs, interval, probabilitySlower, q } = edge
+  return {
+    ...{ from, to, kind, shiftUs },
+    effect: effectEntry({ medianShiftUs: shiftUs, interval, probabilitySlower, q }),
+    requests: { before: edge.beforeRequests, after: edge.afterRequests },
+    contributionUs: edge.contributionUs,
+  }
+}
+
+function structureEntry({ change, label, after, answered }: StructureChange) {
+  return {
+    ...{ change, label },
+    after: after?.label ?? null,
+    answered:
+      answered === null ? null : { service: answered.service, operation: answered.operation },
+  }
+}
+
+/** What `effect` is in the document: how large a change is, and how sure. */
+export function effectEntry({
+  medianShiftUs,
+  interval,
+  probabilitySlower,
+  q,
+}: {
+  readonly medianShiftUs: number
+  readonly interval: readonly [low: number, high: number]
+  readonly probabilitySlower: number
+  readonly q: number
+}) {
+  return {
+    ...numbers({ medianShiftUs, probabilitySlower, q }),
+    interval: interval.map(finiteOrNull) as [number | null, number | null],
+  }
+}

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import { OptionError } from '../errors.ts'
+import { connectCharts } from '../notebook/connect-charts.ts'
+import { reportHtml } from '../report/report-html.ts'
+import { reportMarkdown } from '../report/report-markdown.ts'
+import { traceTemplate } from '../report/trace-links.ts'
+import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+
+/** What commander makes of the options below. */
+interface ReportFlags extends ComparisonFlags {
+  readonly out?: string
+  readonly traceUrl?: string
+  readonly markdown: boolean
+}
+
+/** What `--out` says for standard output. */
+const STANDARD_OUTPUT = '-'
+
+/** `flowdelta report`: a comparison as one HTML page for an incident, or as Markdown for a review. */
+export function addReportCommand(program: Command): void {
+  const command = program
+    .command('report')
+    .description('write what changed as one HTML page, or as Markdown for a pull request')
+  addComparisonFlags(command)
+    .option(
+      '--out <file>',
+      "the file to write; '-' for standard output, the default with --markdown",
+    )
+    .option(
+      '--trace-url <template>',
+      'link traces: an address with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
+    )
+    .option('--markdown', 'write GitHub-flavoured Markdown instead of HTML', false)
+    .action(runReport)
+}
+
+async function runReport(flags: ReportFlags): Promise<void> {
+  const { markdown, traceUrl } = flags
+  const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
+  // What is wrong with an option is said before minutes are spent on the traces.
+  if (out === undefined) {
+    throw new OptionError('--out', out, "the HTML file to write, or '-' for standard output")
+  }
+  if (traceUrl !== undefined) traceTemplate(traceUrl)
+  const comparison = await compareFiles(flags)
+  const { before, after } = flags
+  const options = {
+    ...{ traceUrl, files: { before, after } },
+    madeBy: `flowdelta ${packageJson.version}`,
+  }
+  connectCharts()
+  const report = markdown ? reportMarkdown(comparison, options) : reportHtml(comparison, options)
+  if (out === STANDARD_OUTPUT) process.stdout.write(report)
+  else writeReport(out, report)
+}
+
+function writeReport(out: string, report: string): void {
+  try {
+    writeFileSync(out, report)
+  } catch (problem) {
+    const { code } = problem as NodeJS.ErrnoException
+    throw new OptionError('--out', out, `a file that can be written (${code ?? problem})`)
+  }
+}

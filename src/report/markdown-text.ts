@@ -1,0 +1,57 @@
+/** A break that nobody sees, and that stops GitHub from reading on. */
+const BREAK = '&#8203;'
+
+const MARKUP: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '@': `@${BREAK}`,
+  '#': `#${BREAK}`,
+  $: '<span>$</span>',
+}
+
+/**
+ * `text` as it may stand within a line of GitHub's Markdown, table cells included: no markup, no
+ * link, no formula, nobody mentioned and no issue referred to.
+ *
+ * @example
+ * escapeMarkdown('a|b *c*') // 'a\\|b \\*c\\*'
+ */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[&<>"@#$]/g, (character) => MARKUP[character] as string)
+    .replace(/[\\`*_{}[\]|~!]/g, '\\$&')
+    .replace(/:\/\//g, `:${BREAK}//`)
+    .replace(/\b(www)\./gi, `$1${BREAK}.`)
+    .replace(/\b(gh)-(?=\d)/gi, `$1-${BREAK}`)
+}
+
+/** An id, in code where it is one of letters and digits. */
+export function markdownId(id: string): string {
+  return /^[\w.:-]+$/.test(id) ? `\`${id}\`` : escapeMarkdown(id)
+}
+
+/** A link whose text is Markdown already. */
+export function markdownLink(text: string, url: string): string {
+  const address = url.replace(
+    /[\s()<>[\]|\\`"]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  )
+  return `[${text}](${address})`
+}
+
+/** A table; the cells are Markdown already, the first column to the left, the others as `align` says. */
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  align: readonly ('left' | 'right')[],
+): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    line(head),
+    line(align.map((side) => (side === 'left' ? '---' : '--:'))),
+    ...rows.map(line),
+  ]
+}

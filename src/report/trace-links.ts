@@ -1,0 +1,89 @@
+import { OptionError } from '../errors.ts'
+
+/** Where a trace id goes in a template. */
+const PLACE = '{traceId}'
+/** The id inside a quoted text of percent-encoded JSON, as in Grafana's Explore. */
+const IN_JSON = /(?:%22|")\{traceId\}(?:%22|")/
+const HALF_CHARACTERS = /\p{Cs}/gu
+const PRESET = /^(jaeger|tempo|zipkin)=(.*)$/s
+
+const PRESETS: Readonly<Record<string, (base: URL) => string>> = {
+  jaeger: (base) => `${pathOf(base)}/trace/${PLACE}`,
+  zipkin: (base) => `${pathOf(base)}/zipkin/traces/${PLACE}`,
+  tempo: exploreTemplate,
+}
+
+/**
+ * The template of links to traces: itself, or what a preset stands for.
+ *
+ * - `https://traces.example/{traceId}`: any http or https address with `{traceId}` in it;
+ * - `jaeger=BASE`: Jaeger's UI at BASE;
+ * - `zipkin=BASE`: Zipkin's UI at BASE;
+ * - `tempo=BASE`: Explore of the Grafana at BASE, data source `tempo`; `tempo=BASE?datasource=UID`
+ *   for one with another uid.
+ *
+ * @throws OptionError for anything else, and for addresses with a password in them
+ *
+ * @example
+ * traceTemplate('jaeger=http://localhost:16686') // 'http://localhost:16686/trace/{traceId}'
+ */
+export function traceTemplate(text: string): string {
+  const [, preset, base] = PRESET.exec(text) ?? []
+  if (preset !== undefined && base !== undefined) {
+    const url = parsed(base)
+    const query = preset === 'tempo' ? url?.search.replace(/^\?datasource=[^&]+$/, '') : url?.search
+    if (url === undefined || query !== '' || url.hash !== '') {
+      throw refused(text, `${preset}= and the http or https address of its UI, without a query`)
+    }
+    return (PRESETS[preset] as (base: URL) => string)(url)
+  }
+  const [one, other] = ['1', '2'].map((id) => parsed(text.replaceAll(PLACE, id)))
+  if (!text.includes(PLACE) || one === undefined || one.origin !== other?.origin) {
+    throw refused(
+      text,
+      'an http or https address with {traceId} after its host, or jaeger=, tempo= or zipkin= and the address of its UI',
+    )
+  }
+  return text
+}
+
+/**
+ * The address of one trace.
+ *
+ * @param template from {@link traceTemplate}
+ * @param traceId any text; encoded so that it stays one part of the address
+ *
+ * @example
+ * traceLink('http://localhost:16686/trace/{traceId}', 'a/b') // 'http://localhost:16686/trace/a%2Fb'
+ */
+export function traceLink(template: string, traceId: string): string {
+  const whole = traceId.replace(HALF_CHARACTERS, '\ufffd')
+  const id = IN_JSON.test(template) ? JSON.stringify(whole).slice(1, -1) : whole
+  return new URL(template.replaceAll(PLACE, () => encodeURIComponent(id))).href
+}
+
+function parsed(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const isPublic = url.username === '' && url.password === ''
+  return ['http:', 'https:'].includes(url.protocol) && isPublic ? url : undefined
+}
+
+function refused(value: string, expected: string): OptionError {
+  return new OptionError('traceUrl', value, expected)
+}
+
+function pathOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '')}`
+}
+
+/** Explore's address since Grafana 10: the state of its panes as JSON. */
+function exploreTemplate(base: URL): string {
+  const uid = base.searchParams.get('datasource') ?? 'tempo'
+  const query = {
+    ...{ refId: 'A', datasource: { type: 'tempo', uid }, queryType: 'traceql', query: PLACE },
+  }
+  const panes = encodeURIComponent(JSON.stringify({ trace: { datasource: uid, queries: [query] } }))
+  const state = panes.replace(encodeURIComponent(PLACE), PLACE)
+  return `${pathOf(base)}/explore?schemaVersion=1&panes=${state}`
+}

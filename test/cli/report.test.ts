@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-report-'))
+const periods = (name: string) => {
+  const folder = `${ROOT}datasets/storage-service/${name}`
+  return ['--before', `${folder}/before.jsonl.gz`, '--after', `${folder}/after.jsonl.gz`]
+}
+
+afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
+
+interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs `flowdelta report` of the built command line. */
+function report(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [`${ROOT}dist/cli.js`, 'report', ...args],
+      { maxBuffer: 1 << 26 },
+      (problem, out, err) => {
+        resolve({ code: problem === null ? 0 : Number(problem.code), out, err })
+      },
+    )
+  })
+}
+
+describe('flowdelta report', () => {
+  test('writes one page with its charts, and nothing else', async () => {
+    const file = join(FOLDER, 'delay.html')
+    const outcome = await report(
+      ...periods('delay-1ms'),
+      ...['--out', file, '--trace-url', 'jaeger=http://localhost:16686'],
+    )
+    expect(outcome).toEqual({ code: 0, out: '', err: '' })
+    const page = readFileSync(file, 'utf8')
+    expect(page).toMatch(/^<!doctype html>/)
+    expect(page).toMatch(/<h1>Requests take \d+ µs longer on average/)
+    expect(page).toMatch(/<h3>.*“SN WRITE” after “disk write” has ended/)
+    expect(page).toMatch(/href="http:\/\/localhost:16686\/trace\/[0-9a-f]{32}"/)
+    expect(page.match(/<svg /g)?.length).toBeGreaterThanOrEqual(2)
+    expect(page).not.toContain('<script')
+    expect(page).toMatch(/Made by flowdelta \d+\.\d+\.\d+\./)
+    expect(page.length).toBeLessThan(500_000)
+  })
+
+  test('says of a control that nothing was found, and what would have been', async () => {
+    const { code, out } = await report(...periods('control'), '--out', '-')
+    expect(code).toBe(0)
+    expect(out).toContain('<h1>No change found</h1>')
+    expect(out).toMatch(/A slowdown of [\d.]+ µs or more/)
+  })
+
+  test('--markdown goes to standard output, and to a file when one is named', async () => {
+    const file = join(FOLDER, 'rmw.md')
+    const { out } = await report(...periods('rmw'), '--markdown')
+    expect(out).toMatch(/^### The median request takes .* longer/)
+    expect(out).toMatch(/\| 1 \| .*“SN READ” of frontend/)
+    expect(out.split('\n').length).toBeLessThanOrEqual(65)
+    expect((await report(...periods('rmw'), '--markdown', '--out', '-')).out).toBe(out)
+    expect(await report(...periods('rmw'), '--markdown', '--out', file)).toMatchObject({ out: '' })
+    expect(readFileSync(file, 'utf8')).toBe(out)
+  })
+
+  test('options of comparisons reach it', async () => {
+    const { out } = await report(...periods('rmw'), '--markdown', '--sm-p-threshold', '100000')
+    expect(out).not.toContain('SN READ')
+  })
+})
+
+describe('wrong usage ends with exit code 2, before anything is compared', () => {
+  test.each([
+    ['no file to write', [], "--out is undefined. Give the HTML file to write, or '-'"],
+    ['an address of another kind', ['--out', '-', '--trace-url', 'ftp://x/{traceId}'], 'ftp://x/'],
+    ['an address without a place', ['--out', '-', '--trace-url', 'http://x/'], 'with {traceId}'],
+  ])('%s', async (_, options, message) => {
+    const { code, out, err } = await report('--before', 'none', '--after', 'none', ...options)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(message)
+  })
+
+  test('a file that cannot be written', async () => {
+    const file = join(FOLDER, 'no-such-folder', 'report.html')
+    const { code, err } = await report(...periods('rmw'), '--out', file)
+    expect(code).toBe(2)
+    expect(err).toContain(file.slice(0, 40))
+    expect(err).toContain('ENOENT')
+  })
+})

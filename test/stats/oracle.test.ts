@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import { andersonDarlingTail } from '../../src/stats/anderson-darling-limit.ts'
+import {
+  type Alternative,
+  andersonDarling,
+  andersonDarlingTwoSample,
+  bootstrapInterval,
+  chiSquareTest,
+  fisherExact,
+  gammaQ,
+  hodgesLehmann,
+  mannWhitney,
+  normalQuantile,
+  permutationTest,
+  stratifiedShift,
+  vanElteren,
+  wassersteinDistance,
+} from '../../src/stats/index.ts'
+import { normalTail } from '../../src/stats/normal-tail.ts'
+import { expectRelative } from './expect-relative.ts'
+import { type Interval, rOracle, scipyOracle } from './oracles/read.ts'
+
+const SIDES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
+const scipy = scipyOracle()
+const r = rOracle()
+
+test('the oracles are SciPy 1.17.1 and R 4.2.2', () => {
+  expect([scipy.versions.scipy, r.versions.R]).toEqual(['1.17.1', '4.2.2'])
+})
+
+describe('against SciPy, samples', () => {
+  test.each(scipy.pairs)('$name', ({ before, after, ...expected }) => {
+    const asymptotic = mannWhitney(before, after, { method: 'asymptotic' })
+    expect(asymptotic.statistic).toBe(expected.u)
+    for (const alternative of SIDES) {
+      const { p } = mannWhitney(before, after, { method: 'asymptotic', alternative })
+      expectRelative(p, expected.asymptotic[alternative], 1e-12)
+    }
+    for (const alternative of expected.exact === undefined ? [] : SIDES) {
+      const { p } = mannWhitney(before, after, { method: 'exact', alternative })
+      expectRelative(p, expected.exact?.[alternative] as number, 1e-12)
+    }
+    const { distance } = wassersteinDistance(before, after)
+    expectRelative(distance, expected.wasserstein, 1e-12)
+    if (expected.andersonDarling !== undefined) {
+      const { statistic } = andersonDarlingTwoSample(before, after)
+      expectRelative(statistic, expected.andersonDarling, 1e-10)
+    }
+  })
+
+  test.each(scipy.pairs.filter(({ permutation }) => permutation !== undefined))(
+    'permutation p of the mean, $name: within 4 standard errors of listing all ways',
+    ({ before, after, permutation }) => {
+      for (const alternative of ['slower', 'faster'] as const) {
+        const exact = permutation?.[alternative] as number
+        const { p } = permutationTest(before, after, { alternative })
+        expect(Math.abs(p - exact)).toBeLessThan(4 * Math.sqrt((exact * (1 - exact)) / 9999) + 1e-4)
+      }
+    },
+  )
+})
+
+describe('against SciPy, Anderson-Darling', () => {
+  test.each(scipy.andersonDarling)('statistic of $samples.length samples', (expected) => {
+    expectRelative(andersonDarling(expected.samples).statistic, expected.statistic, 1e-12)
+  })
+
+  test.each(scipy.andersonDarlingTail)(
+    'limit beyond $x for $m degrees of freedom, inverted by Imhof’s formula',
+    ({ x, m, p }) => {
+      expect(Math.abs(andersonDarlingTail(x, m) - p)).toBeLessThan(1e-8)
+    },
+  )
+})
+
+describe('against SciPy, counts', () => {
+  test.each(scipy.fisher)('Fisher’s exact test of $table', ({ table, ...expected }) => {
+    const [successes1, n1, successes2, n2] = table
+    const { p, pMore, pFewer } = fisherExact(successes1, n1, successes2, n2)
+    expectRelative(p, expected.p, 1e-9)
+    expectRelative(pMore, expected.pMore, 1e-9)
+    expectRelative(pFewer, expected.pFewer, 1e-9)
+  })
+
+  test.each(scipy.chiSquare)('χ² of $before and $after', ({ before, after, ...expected }) => {
+    const found = chiSquareTest(before, after)
+    expectRelative(found.statistic, expected.statistic, 1e-12)
+    expectRelative(found.p, expected.p, 1e-11)
+    expectRelative(found.expectedMin, expected.expectedMin, 1e-13)
+    expect(found.df).toBe(expected.df)
+  })
+})
+
+describe('against SciPy, functions', () => {
+  test.each(scipy.gammaQ)('gammaQ(%d, %d) is %d', (a, x, expected) => {
+    expectRelative(gammaQ(a, x), expected, a < 0.5 ? 1e-9 : 1e-12)
+  })
+
+  test.each(scipy.normalQuantile)('normalQuantile(%d) is %d', (p, expected) => {
+    expectRelative(normalQuantile(p), expected, 3e-15)
+  })
+
+  test.each(scipy.normalTail)('normalTail(%d) is %d', (z, expected) => {
+    expectRelative(normalTail(z), expected, 1e-13)
+  })
+})
+
+describe('against SciPy, the bootstrap', () => {
+  const { before, after, intervals } = scipy.bootstrap
+  const comparable = intervals.filter(({ measure, method }) => {
+    // SciPy’s BCa of a median has a jackknife acceleration, ours none.
+    return measure === 'mean' || method === 'percentile'
+  })
+
+  test.each(comparable)('$method interval of the $measure at $level', (expected) => {
+    const { measure, method, level } = expected
+    const options = { measure, method, level, resamples: 20_000 }
+    const { low, high } = bootstrapInterval(before, after, options)
+    const width = expected.high - expected.low
+    expect(Math.abs(low - expected.low)).toBeLessThan(0.025 * width)
+    expect(Math.abs(high - expected.high)).toBeLessThan(0.025 * width)
+  })
+})
+
+describe('against R, Wilcoxon’s test', () => {
+  test.each(r.wilcoxon)('$name', ({ before, after, level, ...expected }) => {
+    for (const alternative of SIDES) {
+      const { p } = mannWhitney(before, after, { method: 'asymptotic', alternative })
+      expectRelative(p, expected.p[alternative], 1e-12)
+    }
+    const { shift } = hodgesLehmann(before, after, { level })
+    expectRelative(shift, expected.medianDifference, 1e-13)
+  })
+
+  test.each(r.wilcoxon.filter(({ exact }) => exact !== undefined))(
+    'the interval of $name is R’s asymptotic one, the shift R’s exact one',
+    ({ before, after, level, ...expected }) => {
+      const found = hodgesLehmann(before, after, { level })
+      const asymptotic = expected.asymptotic as Interval
+      expectRelative(found.shift, expected.exact?.shift as number, 1e-13)
+      expectRelative(found.low, asymptotic.low, 1e-9)
+      expectRelative(found.high, asymptotic.high, 1e-9)
+    },
+  )
+})
+
+describe('against R, van Elteren’s test', () => {
+  test.each(r.vanElteren)('strata $strata', ({ strata, ...expected }) => {
+    for (const alternative of SIDES) {
+      const found = vanElteren(strata, { alternative })
+      expectRelative(found.p, expected.p[alternative], 1e-12)
+      expectRelative(found.z, expected.z, 1e-12)
+      expectRelative(found.statistic, expected.statistic, 1e-13)
+      expectRelative(found.probabilitySlower, expected.probabilitySlower, 1e-13)
+    }
+    expectRelative(stratifiedShift(strata).shift, expected.shift, 1e-13)
+  })
+})
+
+describe('against R, Haberman’s residuals', () => {
+  test.each(r.chiSquare)('of $before and $after', ({ before, after, ...expected }) => {
+    const { residuals, statistic, p } = chiSquareTest(before, after)
+    expectRelative(statistic, expected.statistic, 1e-12)
+    expectRelative(p, expected.p, 1e-12)
+    for (const [cell, residual] of expected.residuals.entries()) {
+      expectRelative(residuals[cell] as number, residual, 1e-12)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import type { Alternative, Stratum } from '../../../src/stats/index.ts'
+
+export interface Interval {
+  readonly shift: number
+  readonly low: number
+  readonly high: number
+}
+
+interface Samples {
+  readonly before: number[]
+  readonly after: number[]
+}
+
+type BySide = Readonly<Record<Alternative, number>>
+
+interface Pair extends Samples {
+  readonly name: string
+  readonly u: number
+  readonly asymptotic: BySide
+  /** Only without ties. */
+  readonly exact?: BySide
+  readonly wasserstein: number
+  /** Only for 4 values or more. */
+  readonly andersonDarling?: number
+  /** Only where all ways could be listed. */
+  readonly permutation?: Omit<BySide, 'two-sided'>
+}
+
+interface BootstrapCase {
+  readonly measure: 'mean' | 'median'
+  readonly method: 'percentile' | 'bca'
+  readonly level: number
+  readonly low: number
+  readonly high: number
+}
+
+interface FisherCase {
+  readonly table: [number, number, number, number]
+  readonly p: number
+  readonly pMore: number
+  readonly pFewer: number
+}
+
+interface ChiSquareCase extends Samples {
+  readonly statistic: number
+  readonly df: number
+  readonly p: number
+  readonly expectedMin: number
+}
+
+interface ScipyOracle {
+  readonly versions: { readonly scipy: string }
+  readonly pairs: Pair[]
+  readonly andersonDarling: { samples: number[][]; statistic: number }[]
+  readonly andersonDarlingTail: { x: number; m: number; p: number }[]
+  readonly fisher: FisherCase[]
+  readonly chiSquare: ChiSquareCase[]
+  readonly bootstrap: Samples & { readonly intervals: BootstrapCase[] }
+  readonly gammaQ: [a: number, x: number, q: number][]
+  readonly normalQuantile: [p: number, z: number][]
+  readonly normalTail: [z: number, p: number][]
+}
+
+interface WilcoxonCase extends Samples {
+  readonly name: string
+  readonly level: number
+  readonly p: BySide
+  readonly medianDifference: number
+  /** Both only without ties. */
+  readonly asymptotic?: Interval
+  readonly exact?: Interval
+}
+
+interface VanElterenCase {
+  readonly strata: Stratum[]
+  readonly statistic: number
+  readonly z: number
+  readonly p: BySide
+  readonly probabilitySlower: number
+  readonly shift: number
+}
+
+interface ROracle {
+  readonly versions: { readonly R: string }
+  readonly wilcoxon: WilcoxonCase[]
+  readonly vanElteren: VanElterenCase[]
+  readonly chiSquare: (Samples & { statistic: number; p: number; residuals: number[] })[]
+}
+
+/** What `make.py` wrote. */
+export function scipyOracle(): ScipyOracle {
+  return read('scipy.json')
+}
+
+/** What `make.R` wrote. */
+export function rOracle(): ROracle {
+  return read('r.json')
+}
+
+function read<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as T
+}
