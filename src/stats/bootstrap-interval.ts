@@ -1,15 +1,22 @@
 import { OptionError } from '../errors.ts'
 import { accelerationOfMeans, correctedShares } from './bootstrap-correction.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
+import { normalQuantile } from './normal-quantile.ts'
 import { quantile } from './quantile.ts'
-import { type RandomSource, randomSource } from './random.ts'
+import { randomSource } from './random.ts'
 import { requireCount, requireOneOf, requireShare } from './require-option.ts'
 import { meanMoments, resampledMoments } from './resampled-moments.ts'
-import { resampledQuantile } from './resampled-quantile.ts'
+import { resampledQuantiles } from './resampled-quantile.ts'
 import { type SortedPair, sortedPair } from './sorted-pair.ts'
 
-const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'bca']
+type Method = 'percentile' | 'studentised' | 'bca' | 'normal'
+
+const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'bca', 'normal']
+const OF_MEANS: readonly string[] = ['studentised', 'normal']
 const FEWEST_RESAMPLES = 100
+/** Means of as many values, with as little skewness, are normal to a quarter of a percent. */
+const MANY = 1000
+const LITTLE_SKEWNESS = 0.1
 
 export interface BootstrapOptions {
   /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
@@ -23,9 +30,11 @@ export interface BootstrapOptions {
   /**
    * `'percentile'` the quantiles of the resampled differences; `'studentised'` those of the
    * differences in standard errors, only for the mean; `'bca'` percentile corrected for bias and,
-   * for the mean, skewness; `'auto'` studentised for the mean, else percentile. Default `'auto'`.
+   * for the mean, skewness; `'normal'` what they all tend to, without resamples, only for the mean;
+   * `'auto'` percentile, but for the mean normal when both samples have 1000 values and more and
+   * the mean's own skewness is below 0.1, else studentised. Default `'auto'`.
    */
-  readonly method?: 'auto' | 'percentile' | 'studentised' | 'bca'
+  readonly method?: 'auto' | Method
   /** Whether both samples are ascending already: they are then read without a copy. Default false. */
   readonly sorted?: boolean
 }
@@ -38,7 +47,7 @@ export interface BootstrapResult {
   readonly level: number
   readonly resamples: number
   /** How the interval was computed. */
-  readonly method: 'percentile' | 'studentised' | 'bca'
+  readonly method: Method
   readonly beforeCount: number
   readonly afterCount: number
   readonly droppedBefore: number
@@ -67,7 +76,7 @@ export interface BootstrapResult {
  * (percentile), §14.3 (BCa); Efron 1979 (exact bootstrap of quantiles by order statistics).
  *
  * @throws OptionError for an unknown measure or method, a level outside 0 to 1, fewer than 100
- *   resamples, `'studentised'` for another measure than the mean, or unsorted samples with `sorted`.
+ *   resamples, `'studentised'` or `'normal'` for another measure than the mean, or unsorted samples with `sorted`.
  *
  * @example
  * const before = Array.from({ length: 40 }, (_, i) => 100 + i)
@@ -89,8 +98,8 @@ export function bootstrapInterval(
   requireOneOf('method', method, METHODS)
   requireShare('level', level)
   requireCount('resamples', resamples, FEWEST_RESAMPLES)
-  const used = methodFor(measure, method)
   const pair = sortedPair(before, after, sorted)
+  const used = methodFor(pair, measure, method)
   const { first, second, sizes } = pair
   const { testable: _, ...counts } = sizes
   const measured = measurer(measure)
@@ -99,72 +108,87 @@ export function bootstrapInterval(
   if (Math.min(first.length, second.length) < 2) {
     return { ...shape, low: Number.NaN, high: Number.NaN }
   }
-  const random = randomSource(seed)
-  const tails: Tails = [(1 - level) / 2, (1 + level) / 2]
-  const [low, high] =
-    used === 'studentised'
-      ? studentised(pair, { random, resamples, tails, estimate })
-      : fromDifferences(pair, { random, resamples, tails, estimate, measure, method: used })
+  const plan: Plan = { estimate, level, resamples, seed }
+  const [low, high] = OF_MEANS.includes(used)
+    ? aroundMean(pair, { ...plan, resampled: used === 'studentised' })
+    : fromDifferences(pair, { ...plan, measure, corrected: used === 'bca' })
   return { ...shape, low, high }
 }
 
-type Tails = readonly [low: number, high: number]
-
-interface Plan {
-  readonly random: RandomSource
-  readonly resamples: number
-  readonly tails: Tails
+type Interval = readonly [low: number, high: number]
+type Plan = Required<Pick<BootstrapOptions, 'level' | 'resamples' | 'seed'>> & {
   readonly estimate: number
 }
 
-function methodFor(measure: Measure, method: string): BootstrapResult['method'] {
+function methodFor({ first, second }: SortedPair, measure: Measure, method: string): Method {
   const ofMean = quantileOf(measure) === null
-  if (method === 'studentised' && !ofMean) {
+  if (OF_MEANS.includes(method) && !ofMean) {
     throw new OptionError('method', method, `'percentile' or 'bca' for a measure that is no mean`)
   }
-  if (method === 'auto') return ofMean ? 'studentised' : 'percentile'
-  return method as BootstrapResult['method']
+  if (method !== 'auto') return method as Method
+  if (!ofMean) return 'percentile'
+  if (Math.min(first.length, second.length) < MANY) return 'studentised'
+  const skewness = 6 * accelerationOfMeans(first, second)
+  return Math.abs(skewness) < LITTLE_SKEWNESS ? 'normal' : 'studentised'
 }
 
 /** Percentile or BCa. */
 function fromDifferences(
   { first, second }: SortedPair,
-  plan: Plan & { readonly measure: Measure; readonly method: 'percentile' | 'bca' },
-): Tails {
-  const { random, resamples, tails, estimate, measure, method } = plan
-  const share = quantileOf(measure)
-  const draw = (sample: ArrayLike<number>) => {
-    if (share !== null) return resampledQuantile(sample, share, random)
-    const moments = resampledMoments(sample, random)
-    return () => moments().mean
-  }
-  const drawBefore = draw(first)
-  const drawAfter = draw(second)
-  const differences = new Float64Array(resamples)
-  for (let round = 0; round < resamples; round++) differences[round] = drawAfter() - drawBefore()
+  plan: Plan & { readonly measure: Measure; readonly corrected: boolean },
+): Interval {
+  const { seed, level, estimate, measure, corrected } = plan
+  const differences = resampledMeasures(second, { ...plan, seed: ~seed })
+  const before = resampledMeasures(first, plan)
+  for (const [round, value] of before.entries()) differences[round]! -= value
   differences.sort()
-  const acceleration = share === null ? accelerationOfMeans(first, second) : 0
-  const shares =
-    method === 'bca' ? correctedShares(differences, { estimate, tails, acceleration }) : tails
-  return [quantile(differences, shares[0]), quantile(differences, shares[1])]
+  const tails: Interval = [(1 - level) / 2, (1 + level) / 2]
+  const acceleration = quantileOf(measure) === null ? accelerationOfMeans(first, second) : 0
+  const [low, high] = corrected
+    ? correctedShares(differences, { estimate, tails, acceleration })
+    : tails
+  return [quantile(differences, low), quantile(differences, high)]
 }
 
-function studentised({ first, second }: SortedPair, plan: Plan): Tails {
-  const { random, resamples, tails, estimate } = plan
+function resampledMeasures(
+  sample: ArrayLike<number>,
+  { measure, resamples, seed }: Plan & { readonly measure: Measure },
+): Float64Array {
+  const share = quantileOf(measure)
+  if (share !== null) return resampledQuantiles(sample, { share, resamples, seed })
+  const moments = resampledMoments(sample, randomSource(seed))
+  return Float64Array.from({ length: resamples }, () => moments().mean)
+}
+
+/** Studentised or normal. */
+function aroundMean(
+  { first, second }: SortedPair,
+  { level, resamples, seed, estimate, resampled }: Plan & { readonly resampled: boolean },
+): Interval {
   const error = Math.sqrt(meanMoments(first).error2 + meanMoments(second).error2)
   if (error === 0) return [estimate, estimate]
+  const reach = resampled
+    ? quantile(studentisedErrors({ first, second }, { resamples, seed, estimate }), level)
+    : normalQuantile((1 + level) / 2)
+  return [estimate - reach * error, estimate + reach * error]
+}
+
+/** How many standard errors resampled differences lie from the estimate, ascending. */
+function studentisedErrors(
+  { first, second }: Pick<SortedPair, 'first' | 'second'>,
+  { resamples, seed, estimate }: Omit<Plan, 'level'>,
+): Float64Array {
+  const random = randomSource(seed)
   const drawBefore = resampledMoments(first, random)
   const drawAfter = resampledMoments(second, random)
-  const ratios = new Float64Array(resamples)
+  const errors = new Float64Array(resamples)
   for (let round = 0; round < resamples; ) {
     const before = drawBefore()
     const after = drawAfter()
     const resampledError = Math.sqrt(before.error2 + after.error2)
     // A resample of one value repeated has no standard error: draw another.
     if (resampledError === 0) continue
-    ratios[round++] = Math.abs(after.mean - before.mean - estimate) / resampledError
+    errors[round++] = Math.abs(after.mean - before.mean - estimate) / resampledError
   }
-  ratios.sort()
-  const reach = quantile(ratios, tails[1] - tails[0]) * error
-  return [estimate - reach, estimate + reach]
+  return errors.sort()
 }

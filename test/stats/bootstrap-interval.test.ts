@@ -4,7 +4,7 @@ import { bootstrapInterval, randomSource } from '../../src/stats/index.ts'
 
 const range = (n: number, start = 1) =>
   Object.freeze(Array.from({ length: n }, (_, i) => start + i)) as readonly number[]
-const METHODS = ['percentile', 'studentised', 'bca'] as const
+const METHODS = ['percentile', 'studentised', 'bca', 'normal'] as const
 
 function logNormals(n: number, seed: number): readonly number[] {
   const { logNormal } = randomSource(seed)
@@ -98,6 +98,7 @@ describe('values all equal', () => {
     ['mean', 'percentile'],
     ['mean', 'studentised'],
     ['mean', 'bca'],
+    ['mean', 'normal'],
     ['median', 'percentile'],
     ['median', 'bca'],
   ] as const)('in each sample: %s, %s: the interval is the estimate', (measure, method) => {
@@ -139,6 +140,14 @@ describe('the method', () => {
     expect(used('mean')).toBe('studentised')
     expect(used('median')).toBe('percentile')
     expect(used({ quantile: 0.95 })).toBe('percentile')
+  })
+
+  test('auto is normal for the mean of many values, unless few of them make the mean', () => {
+    const used = (before: readonly number[], after: readonly number[]) =>
+      bootstrapInterval(before, after, { measure: 'mean' }).method
+    expect(used(range(1000), range(1000))).toBe('normal')
+    expect(used(range(1000), range(999))).toBe('studentised')
+    expect(used(range(1000), [...range(999), 1e6])).toBe('studentised')
   })
 
   test('bca reaches further to where the skewed sample does', () => {
@@ -205,7 +214,7 @@ describe('options', () => {
     [{ seed: 1.5 }, 'Option seed is 1.5. Give an integer.'],
     [
       { method: 'basic' as never },
-      `Option method is "basic". Give 'auto', 'percentile', 'studentised', 'bca'.`,
+      `Option method is "basic". Give 'auto', 'percentile', 'studentised', 'bca', 'normal'.`,
     ],
     [
       { method: 'studentised' as const },

@@ -114,7 +114,7 @@ describe('against SciPy, the bootstrap', () => {
 
   test.each(comparable)('$method interval of the $measure at $level', (expected) => {
     const { measure, method, level } = expected
-    const options = { measure, method, level, resamples: 20_000 }
+    const options = { measure, method, level, resamples: 100_000 }
     const { low, high } = bootstrapInterval(before, after, options)
     const width = expected.high - expected.low
     expect(Math.abs(low - expected.low)).toBeLessThan(0.025 * width)
