@@ -21,7 +21,7 @@ export function evaluationText(
       ? []
       : [
           '',
-          'False alarms: random halves of each before period. In brackets: standard errors from 5 %;',
+          'False alarms: random halves of each before period. In brackets: standard errors from 5 %, a split as one draw;',
           'any finding: without correction any mutation, with it any finding, which should be 5 % at most',
           nullTable(nullRates),
         ]),
@@ -94,22 +94,29 @@ function baselineTable(cases: readonly EvaluatedCase[]): string {
 
 function nullTable(rates: readonly NullCase[]): string {
   const head = ['case', 'correction', 'comparisons', 'categories %', 'edges %', 'any finding %']
-  const level = (rate: number, count: number) =>
-    `${number(100 * rate, 2)} of ${count} (${standardErrors(rate, count)} SE)`
+  const level = (rate: number, count: number, error: number, correction: string) => {
+    const beside = correction === 'none' ? ` (${standardErrors(rate, error)} SE)` : ''
+    return `${number(100 * rate, 2)} of ${count}${beside}`
+  }
   return textTable(
     head,
     rates.map((row) => [
       ...[rowName(row), row.correction, String(row.comparisons)],
-      level(row.categoryRejectionRate, row.testableCategories),
-      level(row.edgeRejectionRate, row.testableEdges),
+      level(
+        row.categoryRejectionRate,
+        row.testableCategories,
+        row.categoryStandardError,
+        row.correction,
+      ),
+      level(row.edgeRejectionRate, row.testableEdges, row.edgeStandardError, row.correction),
       number(100 * row.anyFindingRate),
     ]),
   )
 }
 
 /** How many standard errors a rate lies above (or below) the level of the tests. */
-function standardErrors(rate: number, count: number): string {
-  const errors = (rate - ALPHA) / Math.sqrt((ALPHA * (1 - ALPHA)) / count)
+function standardErrors(rate: number, error: number): string {
+  const errors = (rate - ALPHA) / error
   return `${errors > 0 ? '+' : ''}${number(errors, 1)}`
 }
 

@@ -28,6 +28,14 @@ export function escapeMarkdown(text: string): string {
     .replace(/\b(gh)-(?=\d)/gi, `$1-${BREAK}`)
 }
 
+/** The same, but what stands between backticks stays code where it is a plain expression. */
+export function markdownWithCode(text: string): string {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part) => (/^`[\w.:'(){}, -]+`$/.test(part) ? part : escapeMarkdown(part)))
+    .join('')
+}
+
 /** An id, in code where it is one of letters and digits. */
 export function markdownId(id: string): string {
   return /^[\w.:-]+$/.test(id) ? `\`${id}\`` : escapeMarkdown(id)

@@ -8,7 +8,13 @@ import { differenceText, durationText, shareText } from './amounts.ts'
 import { type Power, power } from './detectable.ts'
 import { textWithoutExamples } from './finding-facts.ts'
 import { certainty, headline } from './headline.ts'
-import { escapeMarkdown, markdownId, markdownLink, markdownTable } from './markdown-text.ts'
+import {
+  escapeMarkdown,
+  markdownId,
+  markdownLink,
+  markdownTable,
+  markdownWithCode,
+} from './markdown-text.ts'
 import { detectableText, powerNote, powerSentence } from './power-words.ts'
 import type { ReportOptions } from './report-options.ts'
 import { traceLink, traceTemplate } from './trace-links.ts'
@@ -71,7 +77,10 @@ function warnings(comparison: Comparison): string[] {
   const left = all.length - shown.length
   return [
     ...['> [!WARNING]', '> **Is this comparison fair?**'],
-    ...shown.map(({ code, message }) => `> - **${code}**: ${written(message, LONGEST_WARNING)}`),
+    ...shown.map(
+      ({ code, message }) =>
+        `> - **${code}**: ${markdownWithCode(shortText(message, LONGEST_WARNING))}`,
+    ),
     ...(left > 0 ? [`> - … and ${left} more`] : []),
     '',
   ]

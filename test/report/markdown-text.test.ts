@@ -5,6 +5,7 @@ import {
   markdownId,
   markdownLink,
   markdownTable,
+  markdownWithCode,
 } from '../../src/report/markdown-text.ts'
 
 const drawn = (markdown: string) => marked.parse(markdown, { gfm: true, async: false })
@@ -32,6 +33,14 @@ describe('escaped text is text', () => {
       .replace(/&#39;/g, "'")
       .replace(/&amp;/g, '&')
     expect(shown.trim()).toBe(`x ${text.replace(/\s+/g, ' ')} y`)
+  })
+
+  test('between backticks is code where it is an expression, else text', () => {
+    const html = drawn(markdownWithCode("Use `concurrency: 'none'`, not `<b>` or `@all` or `"))
+    expect(html.match(/<\w+/g)).toEqual(['<p', '<code'])
+    expect(html).toContain('<code>concurrency: &#39;none&#39;</code>')
+    expect(html).toContain('`&lt;b&gt;`')
+    expect(html).not.toContain('@all')
   })
 
   test('nobody is mentioned and nothing is referred to', () => {
