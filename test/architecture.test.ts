@@ -11,7 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['stats', 'base64.ts', 'escape.ts', 'fingerprint.ts', 'shown-text.ts', 'units.ts'],
   // How tables show themselves; every stage has a table.
-  ['display.ts', 'table-cells.ts'],
+  ['display.ts', 'table-cells.ts', 'wording.ts'],
   ['table-display.ts'],
   ['stage-table.ts'],
   ['stage.ts'],

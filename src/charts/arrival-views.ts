@@ -1,12 +1,12 @@
 import type { FlowSet, Period } from '../flows/flow-set.ts'
 import { tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { counted, grouped } from '../wording.ts'
 import type { ArrivalWindow } from './arrival-window.ts'
 import type { SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { lanesOf } from './lanes.ts'
 import { PALETTE, PERIOD_NAMES } from './palette.ts'
-import { counted, grouped } from './wording.ts'
 
 /** Width of the drawing of a timeline, in pixels. */
 export const TIMELINE_WIDTH = 720

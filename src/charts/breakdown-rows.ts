@@ -1,6 +1,6 @@
 import type { EdgeChanges } from '../edges/edge-changes.ts'
 import type { EdgeKind } from '../edges/edge-pool.ts'
-import { counted } from './wording.ts'
+import { counted } from '../wording.ts'
 
 /** Mean time that a request spends at one place, on critical paths. */
 export interface PlaceTime {

@@ -1,12 +1,12 @@
 import type { EdgeComparison, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { counted, pValue } from '../wording.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
 import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type FlowPart, flowPart } from './flow-part.ts'
 import { type NodeName, nodeName } from './node-names.ts'
 import { textWidth } from './text-width.ts'
-import { counted, pValue } from './wording.ts'
 
 /** What edges are told apart by, in the words of the legend. */
 export const EDGE_KINDS = {

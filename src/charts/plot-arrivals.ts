@@ -2,13 +2,13 @@ import { Categories } from '../categories/categories.ts'
 import { OptionError } from '../errors.ts'
 import type { FlowSet, Period } from '../flows/flow-set.ts'
 import { formatDuration } from '../units.ts'
+import { counted, grouped } from '../wording.ts'
 import { detailView, overviewView, TIMELINE_WIDTH } from './arrival-views.ts'
 import { type ArrivalWindow, arrivalWindow } from './arrival-window.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
-import { counted, grouped } from './wording.ts'
 
 /** What {@link plotArrivals} can be told. */
 export interface ArrivalsOptions {

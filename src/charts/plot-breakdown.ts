@@ -3,12 +3,12 @@ import { OptionError } from '../errors.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { shortText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { signedDuration } from '../wording.ts'
 import { type Breakdown, breakdownRows, KIND_NAMES, type PlaceTime } from './breakdown-rows.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { PALETTE, PERIOD_NAMES, periodColour } from './palette.ts'
-import { signedDuration } from './wording.ts'
 
 /** What {@link plotBreakdown} can be told. */
 export interface BreakdownOptions {

@@ -1,13 +1,13 @@
 import { OptionError } from '../errors.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
 import { shortText } from '../shown-text.ts'
+import { counted, grouped } from '../wording.ts'
 import { type CategoryPoint, categoryPoints, KIND_NAMES } from './category-points.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { type CountScale, countScale } from './count-scale.ts'
 import { LABEL_SIZE, placedLabels, STANDS, type Stand } from './label-placement.ts'
 import { PALETTE } from './palette.ts'
-import { counted, grouped } from './wording.ts'
 
 /** What {@link plotCategoryCounts} can be told. */
 export interface CategoryCountsOptions {

@@ -1,11 +1,11 @@
 import { OptionError } from '../errors.ts'
 import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
+import { counted, grouped, signedDuration } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
-import { counted, grouped, signedDuration } from './wording.ts'
 
 /** What {@link plotContributions} can be told. */
 export interface ContributionsOptions {

@@ -3,11 +3,11 @@ import { calledPlace, place } from '../edges/edge-pool.ts'
 import { OptionError } from '../errors.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { counted, grouped, percent, pValue } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
-import { counted, grouped, percent, pValue } from './wording.ts'
 
 /** What {@link plotEdgeChanges} can be told. */
 export interface EdgeChangesOptions {

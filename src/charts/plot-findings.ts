@@ -1,11 +1,11 @@
 import type { Findings } from '../findings/findings.ts'
 import { shortText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { counted, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { linearDurationAxis } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
-import { counted, percent } from './wording.ts'
 
 const WIDTH = 360
 const BAR = 26

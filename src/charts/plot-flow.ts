@@ -3,12 +3,12 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { EdgeComparison, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { shortText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
+import { counted, grouped } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { EDGE_KINDS, type FlowDrawing, FONT_SIZES, flowDrawing } from './flow-drawing.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
-import { counted, grouped } from './wording.ts'
 
 /** What {@link plotFlow} can be told. */
 export interface FlowChartOptions {

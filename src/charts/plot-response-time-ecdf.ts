@@ -2,6 +2,7 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { FamilyTest, ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { type Ecdf, ecdf } from '../stats/ecdf.ts'
 import { formatDuration } from '../units.ts'
+import { counted, grouped, percent, pValue } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { type DurationAxis, linearDurationAxis, logDurationAxis } from './duration-axis.ts'
@@ -9,7 +10,6 @@ import { rootName } from './node-names.ts'
 import { PALETTE, periodColour } from './palette.ts'
 import { shareAxis } from './share-axis.ts'
 import { shareAt, thinnedSteps } from './thinned-steps.ts'
-import { counted, grouped, percent, pValue } from './wording.ts'
 
 const WIDTH = 560
 const HEIGHT = 280

@@ -2,13 +2,13 @@ import { type Categories, squaredVariation } from '../categories/categories.ts'
 import { OptionError } from '../errors.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../stats/ecdf.ts'
+import { counted, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { logTicks } from './duration-axis.ts'
 import { PALETTE, PERIOD_NAMES, periodColour } from './palette.ts'
 import { shareAxis } from './share-axis.ts'
 import { thinnedSteps } from './thinned-steps.ts'
-import { counted, percent } from './wording.ts'
 
 /** What {@link plotSquaredVariation} can be told. */
 export interface SquaredVariationOptions {

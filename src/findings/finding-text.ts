@@ -3,6 +3,7 @@ import type { EdgeChange } from '../edges/edge-changes.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
 import { formatDuration } from '../units.ts'
+import { grouped, percent } from '../wording.ts'
 import { printable, quoted, stepName } from './edge-words.ts'
 import type { Finding } from './finding.ts'
 
@@ -26,7 +27,7 @@ function requestsText(categories: Categories, finding: Described): string {
     formatDuration(typicalTimeUs(categories, { category, period, centre: 'median' })),
   )
   return (
-    `${counted(finding.requests, categories.flows.count(AFTER))} are concerned (the median of ` +
+    `${shareOf(finding.requests, categories.flows.count(AFTER))} are concerned (the median of ` +
     `${stepName(categories.nodeLabel(category, 0))} went from ${then} to ${now}), which ` +
     `${cost(finding)}. ` +
     `Chance ${byChance(finding.q)}; no single step changed by enough, so look at what all steps ` +
@@ -42,7 +43,7 @@ function edgesText(categories: Categories, finding: Described): string {
   const slower = finding.direction === 'slower'
   const chance = slower ? probabilitySlower : 1 - probabilitySlower
   return (
-    `In ${counted(finding.requests, all)} one such step takes ` +
+    `In ${shareOf(finding.requests, all)} one such step takes ` +
     `${formatDuration(Math.abs(edge.shiftUs))} ${slower ? 'longer' : 'less'} than before ` +
     `(${within(least, most)}), which ${cost(finding)}. ` +
     `Taken one of each, the request after is ${finding.direction} there than the one before ` +
@@ -73,11 +74,12 @@ function structureText(categories: Categories, finding: Described): string {
     to,
     categories.count(to, AFTER) > 0 ? AFTER : BEFORE,
   ).mean
+  const whichWay = moves.length > 1 ? 'the commonest new one' : 'the new one'
   return (
-    `About ${counted(Math.round(finding.requests), all)} go another way than they would have ` +
-    `before (this way went ${categories.count(to, BEFORE)} requests before, ` +
-    `${categories.count(to, AFTER)} after; ${formatDuration(then)} on average the old way, ` +
-    `${formatDuration(now)} the new), which ${cost(finding)}. ` +
+    `About ${shareOf(finding.requests, all)} take another path than they would have before ` +
+    `(${whichWay} was taken by ${grouped(categories.count(to, BEFORE))} requests before, by ` +
+    `${grouped(categories.count(to, AFTER))} after, and takes ${formatDuration(now)} on average ` +
+    `against ${formatDuration(then)} on the old one), which ${cost(finding)}. ` +
     `Chance ${byChance(finding.q)}; look next at ${whereNext(finding)}${examples(finding)}.`
   )
 }
@@ -97,13 +99,9 @@ function whereNext({ changedStructure }: Described): string {
   return `${whose}, which rests on ${restsOn.slice(0, RESTS_ON).map(printable).join(', ')}${more}`
 }
 
-function counted(requests: number, all: number): string {
+function shareOf(requests: number, all: number): string {
   const share = all === 0 ? '' : ` (${percent(requests / all)})`
   return `${grouped(requests)} of ${grouped(all)} requests after${share}`
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
 }
 
 function cost({ contributionUs, shareOfChange }: Described): string {
@@ -120,11 +118,6 @@ export function byChance(q: number): string {
   const once = 1 / q
   const round = once >= 100 ? Number(once.toPrecision(1)) : Math.floor(once)
   return `would do as much about once in ${grouped(round)} times`
-}
-
-function percent(share: number): string {
-  const value = 100 * share
-  return value > 0 && value < 1 ? `${Number(value.toPrecision(1))} %` : `${Math.round(value)} %`
 }
 
 function examples({ exemplars: { before, after } }: Described): string {

@@ -47,12 +47,12 @@ export interface Draft {
   readonly requests: number
   /** What it adds to the sum of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
+  /** Where to look, the likeliest first. */
+  readonly services: readonly string[]
   /**
    * Edges whose time changed, the largest contribution first. Of a structural finding: those within
    * the call that was answered just before the ways part.
    */
-  /** Where to look, the likeliest first. */
-  readonly services: readonly string[]
   readonly changedEdges: readonly EdgeChange[]
   readonly changedStructure: readonly StructureChange[]
   readonly moves: readonly StructureMove[]

@@ -10,7 +10,7 @@ export interface MoveGroup {
 }
 
 /** A change belongs to a group's description when it holds for this share of its requests. */
-const COMMON = 0.8
+export const COMMON = 0.8
 
 /**
  * Groups moves by the part of the flow that they gained or lost: over and over, the change that

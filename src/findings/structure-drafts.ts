@@ -1,11 +1,14 @@
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
 import { place } from '../edges/edge-pool.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { Precursors } from '../precursors/precursors.ts'
 import { usualTimeUs } from '../ranking/rank-mutations.ts'
 import type { Centre } from '../ranking/typical-time.ts'
+import { grouped } from '../wording.ts'
+import { changedServices } from './changed-services.ts'
 import { byRequestsAfter } from './concerned.ts'
-import { requestsFor, stepName } from './edge-words.ts'
+import { enumerated, printable, requestsFor, stepName } from './edge-words.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { groupMoves } from './group-moves.ts'
 import { structureMoves } from './structure-moves.ts'
@@ -63,13 +66,26 @@ function whereToLook(changes: readonly StructureChange[]): string[] {
   return [...new Set(names)].filter((name) => name !== '')
 }
 
-const NAMED = 2
+const STEPS_NAMED = 2
+const SERVICES_NAMED = 4
 
 function structureTitle(
   categories: Categories,
   { moves, changes }: { moves: readonly StructureMove[]; changes: readonly StructureChange[] },
 ): string {
   const who = requestsFor(moves.map(({ to }) => categories.nodeLabel(to, 0)))
+  const come = moves.filter(({ from, to }) => from === to)
+  if (come.length === moves.length) {
+    const times = (period: Period) =>
+      grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
+    return `${who} come more often: ${times(BEFORE)} before, ${times(AFTER)} after`
+  }
+  const { gained, lost } = changedServices(categories, moves)
+  if (gained.length > 0 && lost.length > 0) {
+    return `${who} now go to ${few(gained)} instead of ${few(lost)}`
+  }
+  if (gained.length > 0) return `${who} now go to ${few(gained)} as well`
+  if (lost.length > 0) return `${who} no longer go to ${few(lost)}`
   const added = changes.filter(({ change }) => change === 'added')
   const removed = changes.filter(({ change }) => change === 'removed')
   if (added.length > 0 && listed(added) === listed(removed)) {
@@ -84,7 +100,13 @@ function structureTitle(
 }
 
 function listed(changes: readonly StructureChange[]): string {
-  const names = [...new Set(changes.map(({ node }) => stepName(node)))]
-  const shown = names.slice(0, NAMED).join(', ')
-  return names.length > NAMED ? `${shown} and ${names.length - NAMED} more` : shown
+  return few([...new Set(changes.map(({ node }) => stepName(node)))], STEPS_NAMED)
+}
+
+/** The first names, and how many more. */
+function few(names: readonly string[], most = SERVICES_NAMED): string {
+  const more = names.length - most
+  return more > 0
+    ? `${names.slice(0, most).map(printable).join(', ')} and ${more} more`
+    : enumerated(names.map(printable))
 }

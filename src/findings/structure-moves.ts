@@ -3,46 +3,57 @@ import { structureDistances } from '../precursors/structure-distances.ts'
 import type { StructureMove } from './finding.ts'
 
 /**
- * What became of whom: for each structural mutation its likeliest precursor, and for each category
- * that lost requests to no mutation the most similar one of its type that gained some, however few.
+ * What became of whom, each request counted once: structural mutations take as many requests from
+ * their candidates, the likeliest first, as those have lost; precursors from which none took any
+ * pass theirs on to the most similar categories of their type that gained some, however few.
  *
- * The 1:N rule is waived where it leaves a mutation without a precursor: in short periods a
- * precursor may well have lost fewer requests than chance brought to the mutation.
+ * What a mutation gained beyond that is laid to its likeliest candidate, or else to the most similar
+ * precursor: in short periods it may well have lost fewer requests than chance brought to the
+ * mutation. A type of request that only came more often moves from itself; one that came less often
+ * moves nowhere, it is for the check of the request mix.
  */
 export function structureMoves(precursors: Precursors): StructureMove[] {
   const { structural } = precursors
-  const { changes } = structural
-  const lost = structural.precursors
-  const moves = structural.mutations.map((mutation) => {
-    const from = precursors.of(mutation)[0]?.category ?? nearest(precursors, mutation, lost)
-    return { from: from ?? mutation, to: mutation, requests: changes[mutation] as number }
-  })
-  const matched = new Set(moves.map(({ from }) => from))
-  const gaining = Array.from(changes, (_, category) => category).filter(
-    (category) => (changes[category] as number) > 0,
-  )
-  const strays = lost
-    .filter((category) => !matched.has(category))
-    .map((from) => ({
-      from,
-      to: nearest(precursors, from, gaining) ?? from,
-      requests: -(changes[from] as number),
-    }))
-  return [...moves, ...strays]
+  const { changes, mutations } = structural
+  const gained = Float64Array.from(changes, (change) => Math.max(0, change))
+  const lost = Float64Array.from(changes, (change) => Math.max(0, -change))
+  const moved = new Map<string, StructureMove>()
+  const move = (from: number, to: number, requests: number) => {
+    if (requests <= 0) return
+    const key = `${from} ${to}`
+    moved.set(key, { from, to, requests: requests + (moved.get(key)?.requests ?? 0) })
+    lost[from]! -= requests
+    gained[to]! -= requests
+  }
+  const available = (from: number, to: number) =>
+    Math.min(lost[from] as number, gained[to] as number)
+
+  for (const to of mutations) {
+    for (const { category: from } of precursors.of(to)) move(from, to, available(from, to))
+  }
+  const matched = new Set([...moved.values()].map(({ from }) => from))
+  const gaining = [...changes.keys()].filter((category) => (changes[category] as number) > 0)
+  for (const from of structural.precursors) {
+    if (matched.has(from)) continue
+    for (const to of byDistance(precursors, from, gaining)) move(from, to, available(from, to))
+  }
+  for (const to of mutations) {
+    const candidate = precursors.of(to)[0]?.category
+    const from = candidate ?? byDistance(precursors, to, structural.precursors)[0] ?? to
+    move(from, to, gained[to] as number)
+  }
+  return [...moved.values()]
 }
 
-/** The category among `others` whose structure is most like that of `category`, of its root. */
-function nearest(
+/** Those of `others` that begin like `category`, the most similar structure first. */
+function byDistance(
   { structural: { categories }, options }: Precursors,
   category: number,
   others: readonly number[],
-): number | undefined {
+): number[] {
   const root = categories.root(category)
   const alike = others.filter((other) => categories.root(other) === root)
   const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
-  let best = 0
-  for (let i = 1; i < alike.length; i++) {
-    if ((nsed[i] as number) < (nsed[best] as number)) best = i
-  }
-  return alike[best]
+  const order = [...alike.keys()].sort((a, b) => (nsed[a] as number) - (nsed[b] as number))
+  return order.map((at) => alike[at] as number)
 }

@@ -1,5 +1,5 @@
-import { signedDuration } from '../charts/wording.ts'
 import { formatDuration } from '../units.ts'
+import { signedDuration } from '../wording.ts'
 
 /** What stands where there is nothing to say. */
 export const NOTHING = '–'

@@ -1,8 +1,8 @@
-import { counted, grouped, percent } from '../charts/wording.ts'
 import type { Comparison } from '../comparison.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { bootstrapInterval } from '../stats/bootstrap-interval.ts'
 import { quantile } from '../stats/quantile.ts'
+import { counted, grouped, percent } from '../wording.ts'
 import { differenceText, durationText, intervalText } from './amounts.ts'
 
 /** The answer to "what happened?", before any detail. */

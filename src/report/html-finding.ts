@@ -1,6 +1,6 @@
-import { counted, grouped, percent } from '../charts/wording.ts'
 import type { EdgeChange } from '../edges/edge-changes.ts'
 import type { Finding, StructureChange } from '../findings/finding.ts'
+import { counted, grouped, percent } from '../wording.ts'
 import { differenceText, intervalText, shareText } from './amounts.ts'
 import type { FindingChart } from './finding-charts.ts'
 import { textWithoutExamples } from './finding-facts.ts'

@@ -1,7 +1,7 @@
 import { type Breakdown, breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
 import { plotBreakdown } from '../charts/plot-breakdown.ts'
-import { counted, grouped } from '../charts/wording.ts'
 import type { Comparison } from '../comparison.ts'
+import { counted, grouped } from '../wording.ts'
 import { accounting, type Part } from './accounting.ts'
 import { chanceText, differenceText, durationText, intervalText, shareText } from './amounts.ts'
 import type { Power } from './detectable.ts'

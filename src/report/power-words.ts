@@ -1,5 +1,5 @@
-import { grouped, percent, signedDuration } from '../charts/wording.ts'
 import { formatDuration } from '../units.ts'
+import { grouped, percent, signedDuration } from '../wording.ts'
 import type { Detectable, Power } from './detectable.ts'
 
 /** From where on a slowdown would have been seen. */

@@ -6,6 +6,7 @@ import { compareHalves } from '../../src/evaluation/null-comparisons.ts'
 import { firstRelevantFinding } from '../../src/evaluation/relevant-finding.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
+import { AFTER } from '../../src/flows/flow-set.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
@@ -23,6 +24,9 @@ describe('recorded cases', async () => {
       const comparison = compare(await loadTraces(before), await loadTraces(after))
       const { findings, omitted } = comparison.findings
       expect(findings.length + omitted).toBeLessThanOrEqual(MOST_FINDINGS)
+      const moved = findings.filter(({ kind }) => kind === 'structure')
+      const requests = moved.reduce((sum, finding) => sum + finding.requests, 0)
+      expect(requests).toBeLessThanOrEqual(comparison.flows.count(AFTER))
       if (truth.cause === null) expect(findings).toEqual([])
       else expect([1, 2]).toContain(firstRelevantFinding(comparison, truth))
     },

@@ -4,9 +4,9 @@ import { flowPart } from '../../src/charts/flow-part.ts'
 import { placedLabels } from '../../src/charts/label-placement.ts'
 import { lanesOf, longestPause } from '../../src/charts/lanes.ts'
 import { shareAt, thinnedSteps } from '../../src/charts/thinned-steps.ts'
-import { counted, percent, pValue } from '../../src/charts/wording.ts'
 import { shortText } from '../../src/shown-text.ts'
 import { ecdf } from '../../src/stats/ecdf.ts'
+import { counted, percent, pValue } from '../../src/wording.ts'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {

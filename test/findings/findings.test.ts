@@ -59,7 +59,7 @@ describe('a finding is one cause', () => {
     expect(summary(comparison)).toMatchObject([
       {
         ...{ kind: 'structure', direction: 'slower', services: ['stock', 'shop'] },
-        title: 'Requests for “GET” of shop now do “call READ” of shop as well',
+        title: 'Requests for “GET” of shop now go to archive as well',
       },
     ])
     const [finding] = comparison.findings.findings
@@ -122,13 +122,13 @@ describe('the text of a finding', () => {
   test('of a step says how much, in how many requests, how sure, and where to look', () => {
     const [finding] = compareShops({}, { payUs: 2600 }).findings.findings
     expect(finding?.text).toMatch(
-      /^In 100 of 300 requests after \(33 %\) one such step takes \d{3} µs longer than before \(between \d{3} µs and \d{3} µs\), which adds \d+(\.\d)? ms in all, \d+ % of the observed change\. Taken one of each, the request after is slower there than the one before 100 % of the time, and chance would do as much less than once in a million times; look next at pay, for example in traces t1-\d+ \(before\) and t2-\d+ \(after\)\.$/,
+      /^In 100 of 300 requests after \(33 %\) one such step takes \d{3} µs longer than before \(between \d{3} µs and \d{3} µs\), which adds \d+(\.\d)? ms in all, over 99 % of the observed change\. Taken one of each, the request after is slower there than the one before over 99 % of the time, and chance would do as much less than once in a million times; look next at pay, for example in traces t1-\d+ \(before\) and t2-\d+ \(after\)\.$/,
     )
   })
 
   test('of a structure says how many requests went this way before and after', () => {
     const [finding] = compareShops({}, { payEvery: 2 }).findings.findings
-    expect(finding?.text).toContain('this way went 100 requests before, 150 after')
+    expect(finding?.text).toContain('the new one was taken by 100 requests before, by 150 after')
     expect(finding?.text).toContain('look next at what “LOOKUP” of stock answered just before')
   })
 })

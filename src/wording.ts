@@ -1,4 +1,4 @@
-import { formatDuration } from '../units.ts'
+import { formatDuration } from './units.ts'
 
 /**
  * A count with its noun: `1 request`, `1,602 categories`.
