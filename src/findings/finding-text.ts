@@ -4,7 +4,8 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
 import { formatDuration } from '../units.ts'
 import { grouped, percent } from '../wording.ts'
-import { printable, quoted, stepName } from './edge-words.ts'
+import { changedServices } from './changed-services.ts'
+import { enumerated, printable, quoted, stepName } from './edge-words.ts'
 import type { Finding } from './finding.ts'
 
 type Described = Omit<Finding, 'text'>
@@ -30,7 +31,7 @@ function requestsText(categories: Categories, finding: Described): string {
     `${shareOf(finding.requests, categories.flows.count(AFTER))} are concerned (the median of ` +
     `${stepName(categories.nodeLabel(category, 0))} went from ${then} to ${now}), which ` +
     `${cost(finding)}. ` +
-    `Chance ${byChance(finding.q)}; no single step changed by enough, so look at what all steps ` +
+    `Chance alone ${byChance(finding.q)}; no single step changed by enough, so look at what all steps ` +
     `share (host, runtime, load)${examples(finding)}.`
   )
 }
@@ -43,11 +44,11 @@ function edgesText(categories: Categories, finding: Described): string {
   const slower = finding.direction === 'slower'
   const chance = slower ? probabilitySlower : 1 - probabilitySlower
   return (
-    `In ${shareOf(finding.requests, all)} one such step takes ` +
+    `In ${shareOf(finding.requests, all)} one such step typically takes ` +
     `${formatDuration(Math.abs(edge.shiftUs))} ${slower ? 'longer' : 'less'} than before ` +
-    `(${within(least, most)}), which ${cost(finding)}. ` +
-    `Taken one of each, the request after is ${finding.direction} there than the one before ` +
-    `${percent(chance)} of the time, and chance ${byChance(finding.q)}; look next at ` +
+    `(${within(least, most)}); where requests wait for it, that ${cost(finding)}. ` +
+    `Pick one request of each period: the later one is ${finding.direction} there ` +
+    `${percent(chance)} of the time, and chance alone ${byChance(finding.q)}; look next at ` +
     `${finding.services.slice(0, 2).map(printable).join(' and ')}${examples(finding)}.`
   )
 }
@@ -80,14 +81,22 @@ function structureText(categories: Categories, finding: Described): string {
     `(${whichWay} was taken by ${grouped(categories.count(to, BEFORE))} requests before, by ` +
     `${grouped(categories.count(to, AFTER))} after, and takes ${formatDuration(now)} on average ` +
     `against ${formatDuration(then)} on the old one), which ${cost(finding)}. ` +
-    `Chance ${byChance(finding.q)}; look next at ${whereNext(finding)}${examples(finding)}.`
+    `Chance alone ${byChance(finding.q)}; look next at ${whereNext(categories, finding)}${examples(finding)}.`
   )
 }
 
 /** Services named that an answer rests on, the last to answer first. */
 const RESTS_ON = 4
 
-function whereNext({ changedStructure }: Described): string {
+function whereNext(categories: Categories, finding: Described): string {
+  const { gained, lost } = changedServices(categories, finding.moves)
+  const decides = whatDecides(finding)
+  if (gained.length > 0) return `${decides}, and at ${enumerated(gained.map(printable))}`
+  const endsEarly = lost.length > 0 && finding.direction === 'faster'
+  return endsEarly ? `${decides}, and whether they fail: those that stop early are fast` : decides
+}
+
+function whatDecides({ changedStructure }: Described): string {
   const change = changedStructure.find(({ answered }) => answered !== null) ?? changedStructure[0]
   if (change?.after == null) return 'what such requests begin with'
   const { answered } = change
@@ -104,9 +113,12 @@ function shareOf(requests: number, all: number): string {
   return `${grouped(requests)} of ${grouped(all)} requests after${share}`
 }
 
-function cost({ contributionUs, shareOfChange }: Described): string {
+function cost({ contributionUs, requests, shareOfChange }: Described): string {
   const verb = contributionUs < 0 ? 'saves' : 'adds'
-  const total = `${verb} ${formatDuration(Math.abs(contributionUs))} in all`
+  const size = Math.abs(contributionUs)
+  const each =
+    requests > 1 ? ` (${formatDuration(size / requests)} for each of these requests)` : ''
+  const total = `${verb} ${formatDuration(size)} in all${each}`
   if (!(shareOfChange > 0)) return total
   return `${total}, ${percent(shareOfChange)} of the observed change`
 }

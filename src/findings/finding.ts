@@ -70,7 +70,7 @@ export interface Finding extends Omit<Draft, 'key'> {
   readonly text: string
   /** Ranked mutations of the comparison that this accounts for. */
   readonly mutations: readonly RankedMutation[]
-  /** Its contribution over the observed change of that sum; `NaN` when that is 0. */
+  /** Its contribution over the observed change of that sum; `NaN` where that may as well be 0. */
   readonly shareOfChange: number
   readonly exemplars: Exemplars
 }

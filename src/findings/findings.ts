@@ -10,12 +10,18 @@ export class Findings extends Stage {
   readonly omitted: number
   /** By how much the sum of response times after differs from what before would have made it. */
   readonly observedChangeUs: number
+  /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
+  readonly changeIsClear: boolean
 
-  constructor(findings: readonly Finding[], { omitted = 0, observedChangeUs = 0 } = {}) {
+  constructor(
+    findings: readonly Finding[],
+    { omitted = 0, observedChangeUs = 0, changeIsClear = false } = {},
+  ) {
     super()
     this.findings = findings
     this.omitted = omitted
     this.observedChangeUs = observedChangeUs
+    this.changeIsClear = changeIsClear
   }
 
   /** All findings in words, in lines of at most 100 characters. */

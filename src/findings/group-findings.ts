@@ -2,8 +2,11 @@ import type { Categories } from '../categories/categories.ts'
 import type { EdgeChanges } from '../edges/edge-changes.ts'
 import { FlowdeltaError } from '../errors.ts'
 import { fingerprint } from '../fingerprint.ts'
+import { BEFORE, type FlowSet } from '../flows/flow-set.ts'
 import { exemplars } from '../ranking/exemplars.ts'
 import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
+import { moments } from '../stats/moments.ts'
+import { normalQuantile } from '../stats/normal-quantile.ts'
 import { assignMutations } from './assign-mutations.ts'
 import { edgeDrafts } from './edge-drafts.ts'
 import type { Draft, Finding } from './finding.ts'
@@ -41,6 +44,7 @@ export function groupFindings(
   requireSame(ranking, evidence, edges)
   const { categories, observedChangeUs } = edges
   const { centre } = ranking.options
+  const changeIsClear = meansDiffer(categories.flows)
   const ofEdges = edgeDrafts(edges)
   const explained = assignMutations(evidence, ofEdges).flat()
   const drafts = [
@@ -58,12 +62,22 @@ export function groupFindings(
       id: `${draft.kind}-${fingerprint(key)}`,
       rank: i + 1,
       mutations: mutations[i] as readonly RankedMutation[],
-      shareOfChange: observedChangeUs === 0 ? Number.NaN : draft.contributionUs / observedChangeUs,
+      shareOfChange: changeIsClear ? draft.contributionUs / observedChangeUs : Number.NaN,
       exemplars: exemplarsOf(categories, draft),
     }
     return { ...finding, text: findingText(categories, finding) }
   })
-  return new Findings(findings, { omitted: drafts.length - findings.length, observedChangeUs })
+  const omitted = drafts.length - findings.length
+  return new Findings(findings, { omitted, observedChangeUs, changeIsClear })
+}
+
+/** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
+function meansDiffer(flows: FlowSet): boolean {
+  const split = flows.count(BEFORE)
+  const before = moments(flows.responseTimeUs.subarray(0, split))
+  const after = moments(flows.responseTimeUs.subarray(split))
+  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
 }
 
 function requireSame(ranking: Ranking, evidence: Ranking, { categories }: EdgeChanges): void {

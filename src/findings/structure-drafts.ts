@@ -39,7 +39,7 @@ export function structureDrafts(
       categories: byRequestsAfter(categories, members),
       requests: Math.round(moves.reduce((sum, move) => sum + move.requests, 0)),
       changedEdges: changedWithin(edges, changes),
-      services: whereToLook(changes),
+      services: whereToLook(changes, changedServices(categories, moves).gained),
       q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
     }
   })
@@ -56,12 +56,13 @@ function changedWithin({ edges }: EdgeChanges, changes: readonly StructureChange
     .sort((a, b) => a.q - b.q)
 }
 
-/** Whoever answered just before the ways part, what that answer rests on, who goes on differently. */
-function whereToLook(changes: readonly StructureChange[]): string[] {
+/** Whoever answered just before the ways part, what that rests on, who goes on differently, whereto. */
+function whereToLook(changes: readonly StructureChange[], gained: readonly string[]): string[] {
   const answered = changes.flatMap((change) => change.answered ?? [])
   const names = [
     ...answered.flatMap(({ service, restsOn }) => [service, ...restsOn]),
     ...changes.map(({ node }) => place(node)),
+    ...gained,
   ]
   return [...new Set(names)].filter((name) => name !== '')
 }

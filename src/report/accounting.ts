@@ -10,7 +10,7 @@ export interface Part {
   readonly totalUs: number
   /** Of the mean response time. */
   readonly perRequestUs: number
-  /** Of the observed change; `NaN` when there was none. */
+  /** Of the observed change; `NaN` where that may as well be 0. */
   readonly share: number
 }
 
@@ -28,7 +28,7 @@ export function accounting({ findings, flows }: Comparison): Accounting {
   const part = (rank: number | null, name: string, totalUs: number): Part => ({
     ...{ rank, name, totalUs },
     perRequestUs: totalUs / Math.max(1, flows.count(AFTER)),
-    share: observedUs === 0 ? Number.NaN : totalUs / observedUs,
+    share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })
   const attributedUs = findings.findings.reduce(
     (sum, { contributionUs }) => sum + contributionUs,

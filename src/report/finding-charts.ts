@@ -2,7 +2,6 @@ import type { Chart } from '../charts/chart.ts'
 import { plotResponseTimeEcdf } from '../charts/plot-response-time-ecdf.ts'
 import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
-import { AFTER, BEFORE } from '../flows/flow-set.ts'
 
 /** More pictures than this would bury the page. */
 const MOST_CHARTS = 3
@@ -16,15 +15,13 @@ export type FindingChart =
  * Response times before and after of the kind of request that most of a finding's requests are of,
  * by the finding's rank. Each kind is drawn once.
  */
-export function findingCharts({ findings, categories, responseTime }: Comparison) {
+export function findingCharts({ findings, responseTime }: Comparison) {
   const charts = new Map<number, FindingChart>()
   const drawn = new Map<number, number>()
   for (const { rank, kind, categories: concerned } of findings.findings as readonly Finding[]) {
     const [category] = concerned
     if (kind === 'structure' || category === undefined) continue
-    if (Math.min(categories.count(category, BEFORE), categories.count(category, AFTER)) === 0) {
-      continue
-    }
+    if (!responseTime.test(category).testable) continue
     const known = drawn.get(category)
     if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
     else if (drawn.size < MOST_CHARTS) {

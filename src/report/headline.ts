@@ -91,7 +91,7 @@ export function certainty({ shifts }: Headline): string {
     .filter(({ measure, interval: [low] }) => measure === 'mean' && !Number.isNaN(low))
     .map(
       ({ shiftUs, interval }) =>
-        `The means differ by ${differenceText(shiftUs)} (95 % sure: ${intervalText(interval)}).`,
+        `The means differ by ${differenceText(shiftUs)} (95 % interval: ${intervalText(interval)}).`,
     )
     .join('')
 }
@@ -108,5 +108,6 @@ function leadingFinding({ findings: { findings, omitted } }: Comparison): string
   const count = counted(findings.length + omitted, 'change')
   const share = first?.shareOfChange ?? 0
   if (!(share > 0)) return `${count} found.`
-  return `${count} found; the first accounts for ${percent(share)} of the difference.`
+  const which = findings.length + omitted === 1 ? 'it' : 'the first'
+  return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
 }

@@ -98,6 +98,6 @@ function chartOf({ categories }: Finding, shown: FindingChart): Html {
       : `Of the ${categories.length} kinds of request concerned, this one has most requests.`
   return figure(
     shown.chart,
-    `A curve climbs as requests finish. Where the blue one (after) runs to the right of the orange one (before), requests take longer; the upright line stands where the two are furthest apart. ${kinds}`,
+    `The times of whole requests, not of the one step. A curve climbs as requests finish. Where the blue one (after) runs to the right of the orange one (before), requests take longer; the upright line stands where the two are furthest apart. ${kinds}`,
   )
 }

@@ -47,7 +47,7 @@ export function accountingSection(comparison: Comparison): Html {
     ],
     [...findings, remainder].map((part) => partRow(part, largest)),
     { foot: [partRow(observed, largest)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is added up over all requests after, against what they would have taken at the mean of before; “per request” is the same spread over all of them, concerned or not. Findings can overlap or hide behind each other, so they need not add up to 100 %.</p></section>`
+  )}<p class="soft"><b>How to read this.</b> “In all” is added up over all requests after, against what they would have taken at the mean of before; “per request” is the same spread over all of them, concerned or not. Findings can overlap or hide behind each other, so they need not add up to 100 %.${comparison.findings.changeIsClear ? '' : ' Shares are left out: all in all the times may as well not differ.'}</p></section>`
 }
 
 function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: number) {
@@ -97,7 +97,7 @@ export function mutationsSection(comparison: Comparison): Html {
   const all = comparison.ranking.mutations.length
   const { alpha, correction } = comparison.options
   if (rows.length === 0) {
-    return html`<section><h2>Kinds of request that changed</h2><p>None did.</p></section>`
+    return html`<section><h2>Kinds of request that changed</h2><p>No single kind has changed by enough to say so of it alone; findings pool several kinds.</p></section>`
   }
   const strict =
     correction === 'none'
@@ -116,7 +116,7 @@ export function mutationsSection(comparison: Comparison): Html {
       ],
       ...[
         { title: 'likely between', amounts: true },
-        { title: 'q', amounts: true },
+        { title: 'chance (q)', amounts: true },
       ],
     ],
     rows.map(({ rank, name, category, kind, requests, beforeUs, afterUs, interval, q }) => [
@@ -135,7 +135,7 @@ export function mutationsSection(comparison: Comparison): Html {
 /** What smaller changes could have been missed. */
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
-  return html`<section><h2>What would have been seen</h2>${htmlTable(
+  return html`<section><h2>The smallest slowdown that would have been noticed</h2>${htmlTable(
     [
       ...[
         { title: 'kind of request', names: true },
@@ -143,7 +143,7 @@ export function powerSection(known: Power): Html {
       ],
       ...[
         { title: 'median before', amounts: true },
-        { title: 'seen from', amounts: true },
+        { title: 'noticeable from', amounts: true },
       ],
     ],
     known.kinds.map((kind) => [

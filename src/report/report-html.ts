@@ -100,7 +100,7 @@ function shiftTable(shifts: readonly Shift[]): Html {
         { title: 'after', amounts: true },
         { title: 'difference', amounts: true },
       ],
-      { title: '95 % sure', amounts: true },
+      { title: '95 % interval', amounts: true },
     ],
     shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
       ...[measure, durationText(beforeUs), durationText(afterUs)],

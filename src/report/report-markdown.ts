@@ -58,7 +58,9 @@ export function reportMarkdown(
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
     ...folded('Where the time of a mean request goes', breakdown(comparison)),
-    ...(known.kinds.length === 0 ? [] : folded('What would have been seen', seen(known))),
+    ...(known.kinds.length === 0
+      ? []
+      : folded('The smallest slowdown that would have been noticed', seen(known))),
     `<sub>Made by ${written(madeBy, LONGEST_NAME)}.</sub>`,
     '',
   ]
@@ -149,7 +151,7 @@ function breakdown({ edges }: Comparison): string[] {
 function seen(known: Power): string[] {
   return [
     ...markdownTable(
-      ['kind of request', 'requests before → after', 'median before', 'seen from'],
+      ['kind of request', 'requests before → after', 'median before', 'noticeable from'],
       known.kinds.map((kind) => [
         `${written(kind.name, LONGEST_NAME)} (${kind.category})`,
         `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,

@@ -17,7 +17,7 @@ describe('the headline', () => {
       /^The mean request took .* before and .* after, the median request .*, counted over 300 requests before and 300 after\.$/,
     )
     expect(sentences[1]).toMatch(
-      /^1 change found; the first accounts for (over )?\d+ % of the difference\.$/,
+      /^1 change found; it accounts for (over )?\d+ % of the difference\.$/,
     )
     const [mean, median] = shifts
     expect(mean?.interval[0]).toBeGreaterThan(0)

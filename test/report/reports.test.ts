@@ -33,7 +33,7 @@ describe('the HTML page', () => {
       'Do the findings add up?',
       'Where the time goes',
       'Kinds of request that changed',
-      'What would have been seen',
+      'The smallest slowdown that would have been noticed',
     ])
     expect(page).toContain('not accounted for')
     expect(page).toContain('a.gz')
