@@ -16,7 +16,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   bundleCommandLine,
   bundleLibrary,
-  bundlePageRuntime,
+  bundleRuntime,
   bundleVegaRenderer,
 } from './build/bundles.mjs'
 import { emitTypes } from './build/types.mjs'
@@ -61,10 +61,17 @@ const STEPS = [
     run: bundleVegaRenderer,
   },
   {
-    name: 'page runtime',
-    inputs: [...TOOLS, 'src/notebook'],
-    outputs: ['dist/page-runtime.js'],
-    run: bundlePageRuntime,
+    name: 'chart runtime',
+    inputs: [...TOOLS, 'src/notebook', 'src/page', 'src/escape.ts'],
+    outputs: ['dist/chart-runtime.js'],
+    run: (root) => bundleRuntime(root, 'src/notebook/chart-runtime.ts', 'dist/chart-runtime.js'),
+  },
+  {
+    name: 'widget runtime',
+    inputs: [...TOOLS, 'src'],
+    outputs: ['dist/widget-runtime.js'],
+    run: (root) =>
+      bundleRuntime(root, 'src/widgets/page/widget-runtime.tsx', 'dist/widget-runtime.js'),
   },
   {
     name: 'type declarations',

@@ -11,7 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['stats', 'base64.ts', 'escape.ts', 'fingerprint.ts', 'shown-text.ts', 'units.ts'],
   // How tables show themselves; every stage has a table.
-  ['display.ts', 'table-cells.ts', 'wording.ts'],
+  ['display.ts', 'page', 'table-cells.ts', 'wording.ts'],
   ['table-display.ts'],
   ['stage-table.ts'],
   ['stage.ts'],
@@ -28,6 +28,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['comparison-options.ts'],
   ['fairness'],
   ['comparison.ts'],
+  ['snapshot'],
   // Side roads import the spine, never each other.
   ['variance', 'explosion', 'logs', 'whatif', 'engines', 'evaluation'],
   // Output.
@@ -53,7 +54,7 @@ interface Import {
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => path.endsWith('.ts'))
+  .filter((path) => /\.tsx?$/.test(path))
   .sort()
 const TEXTS = new Map(FILES.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]))
 
@@ -117,7 +118,7 @@ describe('the architecture of src', () => {
     expect(INNER).toContainEqual({
       ...{ file: 'precursors/precursors.ts', target: 'stage-table.ts', typeOnly: false },
     })
-    const relative = IMPORTS.filter(({ target }) => target.endsWith('.ts'))
+    const relative = IMPORTS.filter(({ target }) => /\.tsx?$/.test(target))
     expect(relative.filter(({ target }) => !TEXTS.has(target))).toEqual([])
   })
 

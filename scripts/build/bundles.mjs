@@ -60,14 +60,20 @@ export function bundleVegaRenderer(root) {
   })
 }
 
-/** @param {string} root */
-export function bundlePageRuntime(root) {
+/**
+ * A script for pages.
+ *
+ * @param {string} root
+ * @param {string} entryPoint
+ * @param {string} outfile
+ */
+export function bundleRuntime(root, entryPoint, outfile) {
   return bundle(root, {
     platform: 'browser',
     target: 'es2022',
-    entryPoints: ['src/notebook/page-runtime.ts'],
+    entryPoints: [entryPoint],
     format: 'iife',
-    outfile: 'dist/page-runtime.js',
+    outfile,
     minify: true,
     legalComments: 'none',
     charset: 'ascii',
@@ -86,7 +92,12 @@ async function bundle(root, options) {
     bundle: true,
     write: false,
     logLevel: 'warning',
-    tsconfigRaw: { compilerOptions: { target: 'ES2022', verbatimModuleSyntax: true } },
+    tsconfigRaw: {
+      compilerOptions: {
+        ...{ target: 'ES2022', verbatimModuleSyntax: true },
+        ...{ jsx: 'react-jsx', jsxImportSource: 'preact' },
+      },
+    },
     ...options,
   })
   for (const { path, contents } of outputFiles ?? []) {

@@ -1,25 +1,30 @@
-import { PAGE_RUNTIME_MARK } from '../charts/chart-html.ts'
 import type { MimeBundle } from '../display.ts'
-import { pageRuntimeHtml } from './page-runtime-html.ts'
+import { RUNTIME_MARKS, type RuntimeName } from '../page/page-promise.ts'
+import { runtimeHtml } from './runtime-html.ts'
 
 /** Turns a value's bundle into what one notebook is to keep. */
 export type BundleCompleter = (bundle: MimeBundle) => MimeBundle
 
+const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
+
 /**
- * Sends the page runtime along with the first chart. It goes along again when the chart that
- * carried it is shown again: its cell was run again, and the output with the runtime is gone.
+ * Sends a runtime along with the first output that wants it. It goes along again when the output
+ * that carried it is shown again: its cell was run again, and the output with the runtime is gone.
  */
 export function interactiveBundles(): BundleCompleter {
-  let carrier: string | undefined
+  const carriers = new Map<RuntimeName, string>()
   return (bundle) => {
     const { 'image/svg+xml': _alreadyInHtml, ...rest } = bundle
     const html = rest['text/html']
     if (html === undefined) return bundle
-    if (!html.includes(PAGE_RUNTIME_MARK)) return rest
-    const title = bundle['text/plain'].split('\n', 1)[0]
-    if (carrier !== undefined && carrier !== title) return rest
-    carrier = title
-    return { ...rest, 'text/html': pageRuntimeHtml() + html }
+    const title = bundle['text/plain'].split('\n', 1)[0] as string
+    const runtimes = RUNTIMES.filter((runtime) => {
+      if (!html.includes(RUNTIME_MARKS[runtime])) return false
+      const carrier = carriers.get(runtime) ?? title
+      carriers.set(runtime, carrier)
+      return carrier === title
+    })
+    return { ...rest, 'text/html': [...runtimes.map(runtimeHtml), html].join('') }
   }
 }
 

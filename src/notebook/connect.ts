@@ -1,6 +1,8 @@
 import { type DisplaySink, type MimeBundle, setDisplaySink } from '../display.ts'
+import { setCompressor } from '../page/page-data.ts'
 import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
 import { connectCharts } from './connect-charts.ts'
+import { compressed } from './runtime-html.ts'
 import { tslabSink } from './tslab-sink.ts'
 
 /**
@@ -10,6 +12,7 @@ import { tslabSink } from './tslab-sink.ts'
  */
 export function connectNotebook(): void {
   connectCharts()
+  setCompressor(compressed)
   const { FLOWDELTA_STATIC: wantsStatic } = process.env
   const complete = wantsStatic === '1' ? staticBundles() : interactiveBundles()
   setDisplaySink(tslabSink(complete) ?? denoSink(complete))

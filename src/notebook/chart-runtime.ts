@@ -1,0 +1,48 @@
+import * as vega from 'vega'
+import embed, { type VisualizationSpec } from 'vega-embed'
+import * as vegaLite from 'vega-lite'
+import type { PageData } from '../page/page-data.ts'
+import { RUNTIME_MARKS, type RuntimePromise } from '../page/page-promise.ts'
+import { readPageData } from '../page/read-page-data.ts'
+import { waitForPlaces } from '../page/wait-for-places.ts'
+import { closedLoader } from './closed-loader.ts'
+
+/** What the scripts of outputs may call once this runtime is in the page. */
+interface ChartPage {
+  /** Replaces the pictures of one chart with its interactive view. */
+  showChart(id: string, data: PageData): Promise<void>
+}
+
+const EMBED_OPTIONS = {
+  mode: 'vega-lite',
+  renderer: 'svg',
+  tooltip: true,
+  actions: { export: true, source: false, compiled: false, editor: false },
+  vega,
+  vegaLite,
+  loader: closedLoader(),
+} as const
+
+async function showChart(id: string, data: PageData): Promise<void> {
+  const spec = (await readPageData(data)) as VisualizationSpec
+  for (const place of await waitForPlaces(RUNTIME_MARKS.charts, id))
+    await replacePicture(place, spec)
+}
+
+/** The picture stays where it is until the chart is drawn beside it, and for good if it fails. */
+async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Promise<void> {
+  const view = document.createElement('div')
+  place.append(view)
+  try {
+    await embed(view, spec, EMBED_OPTIONS as never)
+    place.replaceChildren(view)
+  } catch (error) {
+    view.remove()
+    throw error
+  }
+}
+
+const chartPage: ChartPage = { showChart }
+;(globalThis as unknown as { flowdeltaCharts: RuntimePromise<ChartPage> }).flowdeltaCharts.ready(
+  chartPage,
+)

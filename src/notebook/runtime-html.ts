@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { pagePromise, type RuntimeName } from '../page/page-promise.ts'
+import { builtFile } from './built-file.ts'
+
+const FILES: Readonly<Record<RuntimeName, string>> = {
+  charts: 'chart-runtime.js',
+  widgets: 'widget-runtime.js',
+}
+
+const known = new Map<RuntimeName, string>()
+
+/**
+ * The script that puts a runtime into a page: compressed, in one piece, without network. A page
+ * that has it already ignores it.
+ */
+export function runtimeHtml(runtime: RuntimeName): string {
+  const html =
+    known.get(runtime) ?? wrap(runtime, compressed(readFileSync(builtFile(FILES[runtime]))))
+  known.set(runtime, html)
+  return html
+}
+
+/** Gzip in base64, as pages decompress it. */
+export function compressed(content: string | Uint8Array): string {
+  return gzipSync(content, { level: 9 }).toString('base64')
+}
+
+function wrap(runtime: RuntimeName, payload: string): string {
+  return (
+    `<script type="module" data-flowdelta-runtime="${runtime}">const page=${pagePromise(runtime)};if(!page.started){page.started=true;` +
+    `const bytes=Uint8Array.from(atob("${payload}"),(c)=>c.charCodeAt(0));` +
+    `const text=await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();` +
+    `const script=document.createElement("script");script.textContent=text;document.head.append(script)}</script>`
+  )
+}

@@ -1,0 +1,7 @@
+import type { FunctionComponent } from 'preact'
+
+/** A view gets the data its widget was made with; only the widget knows of what type it is. */
+type View = FunctionComponent<{ readonly data: never }>
+
+/** The views of widgets by name. */
+export const VIEWS: Readonly<Record<string, View>> = {}

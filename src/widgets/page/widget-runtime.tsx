@@ -1,0 +1,37 @@
+import { render } from 'preact'
+import type { PageData } from '../../page/page-data.ts'
+import { RUNTIME_MARKS, type RuntimePromise } from '../../page/page-promise.ts'
+import { readPageData } from '../../page/read-page-data.ts'
+import { waitForPlaces } from '../../page/wait-for-places.ts'
+import { THEME } from './theme.ts'
+import { VIEWS } from './views.ts'
+
+/** What the scripts of outputs may call once this runtime is in the page. */
+interface WidgetPage {
+  /** Replaces the picture of a widget with its view. */
+  showWidget(id: string, view: string, data: PageData): Promise<void>
+}
+
+async function showWidget(id: string, view: string, packed: PageData): Promise<void> {
+  const View = VIEWS[view]
+  if (View === undefined) throw new Error(`This page's flowdelta runtime has no view "${view}"`)
+  const data = await readPageData(packed)
+  for (const place of await waitForPlaces(RUNTIME_MARKS.widgets, id)) {
+    const live = document.createElement('div')
+    live.className = 'flowdelta'
+    render(<View data={data as never} />, live)
+    place.replaceChildren(live)
+  }
+}
+
+function addTheme(): void {
+  const style = document.createElement('style')
+  style.textContent = THEME
+  document.head.append(style)
+}
+
+addTheme()
+const page: WidgetPage = { showWidget }
+;(globalThis as unknown as { flowdeltaWidgets: RuntimePromise<WidgetPage> }).flowdeltaWidgets.ready(
+  page,
+)
