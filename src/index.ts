@@ -101,6 +101,7 @@ export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { formatDuration, type Microseconds } from './units.ts'
 export { compareVariances } from './variance/compare-variances.ts'
+export { exploreThreshold, type ThresholdExplorerOptions } from './widgets/explore-threshold.tsx'
 export type { Widget } from './widgets/widget.ts'
 
 connectNotebook()

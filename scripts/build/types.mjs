@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 
 /** Imports of sources (`./x.ts`) as a reader of declarations resolves them (`./x.js`). */
-const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.ts(["'])/g
+const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.tsx?(["'])/g
 
 /** Typed arrays have been generic since TypeScript 5.7; tslab's compiler is older. */
 const GENERIC_TYPED_ARRAY =

@@ -43,8 +43,11 @@ export const THEME = `
 .flowdelta th { font-weight: 600; position: sticky; top: 0; background: var(--fd-back); }
 .flowdelta .fd-amount { text-align: right; white-space: nowrap; }
 .flowdelta .fd-scroll { overflow: auto; max-width: 100%; }
+.flowdelta .fd-name { white-space: nowrap; }
 .flowdelta tr[aria-selected="true"] td { background: var(--fd-selected); }
 .flowdelta svg { display: block; max-width: 100%; }
+.flowdelta td svg { max-width: none; }
+.flowdelta td button { white-space: nowrap; }
 .flowdelta svg text { fill: var(--fd-text); }
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
