@@ -59,24 +59,36 @@ async function checkPage(browser, file) {
     if (message.type() === 'error') problems.push(message.text())
   })
   await page.goto(pathToFileURL(file).href)
-  const charts = readFileSync(file, 'utf8').split('<div data-flowdelta-chart=').length - 1
-  const live = await waitForCharts(page, charts)
+  const html = readFileSync(file, 'utf8')
+  const count = (/** @type {string} */ kind) =>
+    html.split(`<div data-flowdelta-${kind}=`).length - 1
+  const [charts, widgets] = [count('chart'), count('widget')]
+  const liveCharts = await waitFor(page.locator('[data-flowdelta-live] > .vega-embed'), charts)
+  const liveWidgets = await waitFor(page.locator('[data-flowdelta-live] > .flowdelta'), widgets)
   await page.screenshot({ path: file.replace(/\.html$/, '.png'), fullPage: true })
   await context.close()
-  if (live < charts) problems.push(`${charts - live} of ${charts} charts stayed pictures`)
+  if (liveCharts < charts) {
+    problems.push(`${charts - liveCharts} of ${charts} charts stayed pictures`)
+  }
+  if (liveWidgets < widgets) {
+    problems.push(`${widgets - liveWidgets} of ${widgets} widgets stayed pictures`)
+  }
   if (problems.length > 0) throw new Error(`${basename(file)}:\n${problems.join('\n')}`)
+  const counted = (/** @type {number} */ n, /** @type {string} */ what) =>
+    `${n} ${what}${n === 1 ? '' : 's'}`
   say(
-    `${basename(file)}: ${charts} interactive ${charts === 1 ? 'chart' : 'charts'}, no error, no network`,
+    `${basename(file)}: ${counted(charts, 'interactive chart')}, ${counted(widgets, 'widget')}, no error, no network`,
   )
 }
 
 /**
- * @param {import('playwright-core').Page} page
- * @param {number} charts
+ * @param {import('playwright-core').Locator} live
+ * @param {number} count
  */
-async function waitForCharts(page, charts) {
-  const live = page.locator('[data-flowdelta-live] > .vega-embed')
+async function waitFor(live, count) {
   const deadline = Date.now() + 20_000
-  while ((await live.count()) < charts && Date.now() < deadline) await page.waitForTimeout(50)
+  while ((await live.count()) < count && Date.now() < deadline) {
+    await live.page().waitForTimeout(50)
+  }
   return live.count()
 }

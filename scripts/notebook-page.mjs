@@ -123,18 +123,18 @@ function pre(text) {
 }
 
 /**
- * The runtime of the charts is large and a page needs it once; an output that was shown a second
- * time may have brought it again.
+ * Runtimes are large and a page needs each once; an output that was shown a second time may have
+ * brought one again.
  *
  * @param {string} body
  */
 function keepFirstRuntime(body) {
-  let seen = false
+  const seen = new Set()
   return body.replace(
-    /<script type="module" data-flowdelta-runtime>[\s\S]*?<\/script>/g,
-    (script) => {
-      if (seen) return ''
-      seen = true
+    /<script type="module" data-flowdelta-runtime="(\w+)">[\s\S]*?<\/script>/g,
+    (script, runtime) => {
+      if (seen.has(runtime)) return ''
+      seen.add(runtime)
       return script
     },
   )

@@ -10,6 +10,7 @@ const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
 /**
  * Sends a runtime along with the first output that wants it. It goes along again when the output
  * that carried it is shown again: its cell was run again, and the output with the runtime is gone.
+ * A chart is the same by its title, a widget by its title and description.
  */
 export function interactiveBundles(): BundleCompleter {
   const carriers = new Map<RuntimeName, string>()
@@ -17,12 +18,13 @@ export function interactiveBundles(): BundleCompleter {
     const { 'image/svg+xml': _alreadyInHtml, ...rest } = bundle
     const html = rest['text/html']
     if (html === undefined) return bundle
-    const title = bundle['text/plain'].split('\n', 1)[0] as string
+    const text = bundle['text/plain']
     const runtimes = RUNTIMES.filter((runtime) => {
       if (!html.includes(RUNTIME_MARKS[runtime])) return false
-      const carrier = carriers.get(runtime) ?? title
+      const name = runtime === 'charts' ? (text.split('\n', 1)[0] as string) : text
+      const carrier = carriers.get(runtime) ?? name
       carriers.set(runtime, carrier)
-      return carrier === title
+      return carrier === name
     })
     return { ...rest, 'text/html': [...runtimes.map(runtimeHtml), html].join('') }
   }

@@ -37,11 +37,14 @@ test('an HTML output stands as it is, the best rendering first', () => {
   expect(html).not.toContain('plain<')
 })
 
-test('the runtime of the charts is there once', () => {
-  const script = '<script type="module" data-flowdelta-runtime>1</script>'
+test('each runtime is there once', () => {
+  const runtime = (name: string) =>
+    `<script type="module" data-flowdelta-runtime="${name}">1</script>`
+  const script = runtime('charts') + runtime('widgets')
   const output: Output = { output_type: 'display_data', data: { 'text/html': `${script}<p>x</p>` } }
   const html = pageOf(code('1', output, output), code('2', output))
-  expect(html.match(/data-flowdelta-runtime/g)).toHaveLength(1)
+  expect(html.match(/data-flowdelta-runtime="charts"/g)).toHaveLength(1)
+  expect(html.match(/data-flowdelta-runtime="widgets"/g)).toHaveLength(1)
   expect(html.match(/<p>x<\/p>/g)).toHaveLength(3)
 })
 
