@@ -36,6 +36,9 @@ export class OptionError extends FlowdeltaError {
 
 /** Throws for the first option that is not among the known ones: most likely misspelt. */
 export function rejectUnknownOptions(options: object, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new OptionError('options', options, `an object with any of ${known.join(', ')}`)
+  }
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) {
       throw new FlowdeltaError(`There is no option ${name}. Give one of ${known.join(', ')}.`)

@@ -3,14 +3,14 @@ import type { Comparison } from '../comparison.ts'
 import { comparisonDocument } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText } from './comparison-text.ts'
-import { type FailOn, failingFindings, parseFailOn } from './fail-on.ts'
+import { collectFailOn, type FailOn, failingFindings } from './fail-on.ts'
 import { countFrom } from './option-values.ts'
 
 /** What commander makes of the options below. */
 interface CompareFlags extends ComparisonFlags {
   readonly json: boolean
   readonly limit: number
-  readonly failOn?: FailOn
+  readonly failOn?: readonly FailOn[]
 }
 
 /** `flowdelta compare`: what changed between two periods, as text or as JSON. */
@@ -24,9 +24,10 @@ export function addCompareCommand(program: Command): void {
     .addOption(
       new Option(
         '--fail-on <condition>',
-        "end with exit code 1 when a finding exceeds it: 'contribution>5%' of all time requests " +
-          "take, 'shift>10ms' of one step, or 'any'",
-      ).argParser(parseFailOn),
+        "end with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
+          "took before, 'shift>10ms' of one step, or 'any'; only what became slower counts; may stand " +
+          'more than once',
+      ).argParser(collectFailOn),
     )
     .action(runCompare)
 }
@@ -34,11 +35,13 @@ export function addCompareCommand(program: Command): void {
 async function runCompare(flags: CompareFlags): Promise<void> {
   const comparison = await compareFiles(flags)
   process.stdout.write(render(comparison, flags))
-  const failing = flags.failOn === undefined ? [] : failingFindings(comparison, flags.failOn)
-  if (failing.length === 0) return
-  const names = failing.map(({ rank, title }) => `#${rank} ${title}`).join('; ')
-  process.stderr.write(`flowdelta: --fail-on ${flags.failOn?.text} holds for ${names}\n`)
-  process.exitCode = 1
+  for (const condition of flags.failOn ?? []) {
+    const failing = failingFindings(comparison, condition)
+    if (failing.length === 0) continue
+    const names = failing.map(({ rank, title }) => `#${rank} ${title}`).join('; ')
+    process.stderr.write(`flowdelta: --fail-on ${condition.text} holds for ${names}\n`)
+    process.exitCode = 1
+  }
 }
 
 function render(comparison: Comparison, { json, limit }: CompareFlags): string {

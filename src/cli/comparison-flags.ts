@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import { type Comparison, type ComparisonOptions, compare } from '../comparison.ts'
+import { FlowdeltaError } from '../errors.ts'
 import { type LoadOptions, loadTraces } from '../traces/load-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
 import { numberBetween, requestsOrAuto } from './option-values.ts'
 import { centreOption, testOption } from './statistic-options.ts'
 
@@ -83,6 +85,8 @@ export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> 
   const { format, strict, smPThreshold } = flags
   const before = await loadTraces(flags.before, { name: 'before', format, strict })
   const after = await loadTraces(flags.after, { name: 'after', format, strict })
+  requireRequests(before)
+  requireRequests(after)
   return compare(before, after, {
     ...(smPThreshold !== undefined && { smPThreshold }),
     alpha: flags.alpha,
@@ -96,6 +100,16 @@ export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> 
     concurrency: flags.concurrency,
     counts: countsOf(flags),
   })
+}
+
+/** Traces that are all left out would be compared as a period in which nothing happened. */
+function requireRequests(traces: TraceSet): void {
+  if (traces.size > 0) return
+  const [issue] = traces.quality().issues
+  throw new FlowdeltaError(
+    `No request of the ${traces.name} period could be used${issue === undefined ? '' : `: ${issue.message}`}. ` +
+      'Give files with whole traces.',
+  )
 }
 
 function countsOf({ scaleCounts, weightCounts }: ComparisonFlags): ComparisonOptions['counts'] {

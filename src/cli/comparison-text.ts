@@ -3,6 +3,7 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../precursors/label-difference.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
+import { shortText } from '../shown-text.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { formatDuration } from '../units.ts'
@@ -75,7 +76,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation): string 
       ? 'cost unknown'
       : `${sign}${formatDuration(contributionUs)} in all`
   return [
-    `${rank}. ${root}`,
+    `${rank}. ${printable(root)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
       (kind === 'structural' ? 'more' : 'before'),
@@ -112,7 +113,7 @@ function labelLine(verb: string, labels: readonly LabelCount[]): string[] {
   if (labels.length === 0) return []
   const named = labels
     .slice(0, 4)
-    .map(({ label, count }) => `${label}${count > 1 ? ` ×${count}` : ''}`)
+    .map(({ label, count }) => `${printable(label)}${count > 1 ? ` ×${count}` : ''}`)
   const more = labels.length > named.length ? `, … (${labels.length} in all)` : ''
   return [`   ${verb} ${named.join(', ')}${more}`]
 }
@@ -131,10 +132,15 @@ function responseTimeLines({ categories, responseTime }: Comparison, category: n
       .slice(0, 3)
       .map(
         (edge) =>
-          `   ${edge.edge.from} → ${edge.edge.to}: ` +
+          `   ${printable(edge.edge.from)} → ${printable(edge.edge.to)}: ` +
           `${formatDuration(edge.beforeMeanUs)} → ${formatDuration(edge.afterMeanUs)}`,
       ),
   ]
+}
+
+/** A name from a trace on one line. */
+function printable(name: string): string {
+  return shortText(name, 120)
 }
 
 function shift({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {

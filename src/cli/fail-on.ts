@@ -12,11 +12,12 @@ export interface FailOn {
 const UNITS_US: Readonly<Record<string, number>> = {
   us: 1,
   µs: 1,
+  μs: 1,
   ms: 1000,
   s: 1_000_000,
   min: 60_000_000,
 }
-const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|us|µs|ms|s|min)$/
+const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|us|µs|μs|ms|s|min)$/
 
 /**
  * Reads a condition on findings. Only what became slower fails: `contribution>5%` (of what all
@@ -49,6 +50,11 @@ export function parseFailOn(text: string): FailOn {
         ? ({ contributionUs }) => contributionUs > limitUs
         : ({ changedEdges }) => changedEdges.some(({ shiftUs }) => shiftUs > limitUs),
   }
+}
+
+/** Adds a condition to those given before it: `--fail-on` may stand more than once. */
+export function collectFailOn(text: string, before: readonly FailOn[] = []): FailOn[] {
+  return [...before, parseFailOn(text)]
 }
 
 /** The findings that a condition holds for. */

@@ -26,8 +26,10 @@ async function main(): Promise<number> {
   }
 }
 
-// A reader that has seen enough, such as `head`, closes the pipe: no error.
+// A reader that has seen enough, such as `head`, closes the pipe: no error, and --fail-on counts.
 process.stdout.on('error', (problem: NodeJS.ErrnoException) => {
-  process.exit(problem.code === 'EPIPE' ? 0 : 1)
+  if (problem.code === 'EPIPE') return
+  process.stderr.write(`flowdelta: standard output cannot be written (${problem.code}).\n`)
+  process.exit(2)
 })
 process.exitCode = await main()

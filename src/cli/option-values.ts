@@ -23,5 +23,8 @@ export function countFrom(low: number) {
 
 /** Reads SM_P_THRESHOLD: a number of requests, or `auto`. */
 export function requestsOrAuto(text: string): number | 'auto' {
-  return text === 'auto' ? 'auto' : numberBetween(0)(text)
+  if (text.toLowerCase() === 'auto') return 'auto'
+  const requests = Number(text)
+  if (text.trim() !== '' && Number.isFinite(requests) && requests >= 0) return requests
+  throw new InvalidArgumentError("Give a number of requests, 0 or more, or 'auto'.")
 }

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../errors.ts'
@@ -44,6 +45,10 @@ async function runReport(flags: ReportFlags): Promise<void> {
     throw new OptionError('--out', out, "the HTML file to write, or '-' for standard output")
   }
   if (traceUrl !== undefined) traceTemplate(traceUrl)
+  const inputs = [...flags.before, ...flags.after].map((file) => resolve(file))
+  if (inputs.includes(resolve(out))) {
+    throw new OptionError('--out', out, 'another file than the traces that are read')
+  }
   const comparison = await compareFiles(flags)
   const { before, after } = flags
   const options = {

@@ -48,6 +48,9 @@ export interface EdgeChange extends PooledEdge {
   readonly contributionUs: number
 }
 
+/** Sums over all requests, in µs. */
+export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'observedChangeUs'>
+
 /** Every edge of the requests' flows, pooled over the categories, and what became of it. */
 export class EdgeChanges extends Stage {
   readonly categories: Categories
@@ -56,6 +59,8 @@ export class EdgeChanges extends Stage {
   readonly edges: readonly EdgeChange[]
   /** What all requests after would have taken at the mean response time before, in µs. */
   readonly usualUs: number
+  /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
+  readonly negligibleUs: number
   /** What they took beyond that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
   readonly #times: readonly EdgeTimes[]
@@ -70,11 +75,12 @@ export class EdgeChanges extends Stage {
     }: {
       edges: readonly EdgeChange[]
       times: readonly EdgeTimes[]
-      totals: { readonly usualUs: number; readonly observedChangeUs: number }
+      totals: EdgeTotalTimes
     },
   ) {
     super()
     this.usualUs = totals.usualUs
+    this.negligibleUs = totals.negligibleUs
     this.observedChangeUs = totals.observedChangeUs
     this.categories = categories
     this.options = options

@@ -1,6 +1,7 @@
 import type { Categories } from '../categories/categories.ts'
 import { CriticalPathFinder } from '../flows/critical-path.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { cappedTimes } from './capped-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
 
 /** One pooled edge in one category: a value a request, in µs, ascending. */
@@ -20,7 +21,7 @@ export interface EdgeTotals {
   criticalUs: number
   /** Time spent on it while another branch was waited for; part of no response time. */
   waitingUs: number
-  /** Sum of the response times of the requests that have it. */
+  /** Sum of the response times of the requests that have it, the slowest hundredth cut. */
   responseTimeUs: number
 }
 
@@ -56,6 +57,10 @@ function collectEdgeTimes(categories: Categories): EdgeTimes[] {
   const strata: EdgeStratum[][] = []
   const having: number[][] = []
   const totals: [EdgeTotals[], EdgeTotals[]] = [[], []]
+  const timeOf = [
+    cappedTimes(categories.flows, BEFORE),
+    cappedTimes(categories.flows, AFTER),
+  ] as const
   for (let category = 0; category < categories.size; category++) {
     const pooledOf = pool.ofClasses(category)
     while (strata.length < pool.edges.length) {
@@ -69,7 +74,7 @@ function collectEdgeTimes(categories: Categories): EdgeTimes[] {
     const [before, after] = [BEFORE, AFTER].map((period) =>
       collectCategory(categories, {
         ...{ category, finder, local, period: period as Period },
-        totals: totals[period as Period],
+        ...{ totals: totals[period as Period], timeOf: timeOf[period as Period] },
       }),
     ) as [LocalSamples, LocalSamples]
     if (before.requests === 0 || after.requests === 0) continue
@@ -120,10 +125,11 @@ interface CategoryPass {
   readonly finder: CriticalPathFinder
   readonly local: LocalNumbers
   readonly totals: readonly EdgeTotals[]
+  readonly timeOf: (request: number) => number
 }
 
 function collectCategory(categories: Categories, pass: CategoryPass): LocalSamples {
-  const { category, period, finder, local, totals } = pass
+  const { category, period, finder, local, totals, timeOf } = pass
   const { flows } = categories
   const { edgeClasses, from } = categories.structure(category)
   const members = categories.members(category, period)
@@ -137,7 +143,7 @@ function collectCategory(categories: Categories, pass: CategoryPass): LocalSampl
     const classOf = categories.edgeClassOf(flows.shapeOf[request] as number)
     sums.fill(flows.latencies(request), { onPath, classOf, local: local.ofClass, intoJoin })
     samples.add(sums)
-    responseTimeUs += flows.responseTimeUs[request] as number
+    responseTimeUs += timeOf(request)
   }
   local.pooled.forEach((pooled, i) => {
     const total = totals[pooled] as EdgeTotals

@@ -4,7 +4,13 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../stats/stratified-shift.ts'
 import { vanElteren } from '../stats/van-elteren.ts'
-import { type EdgeChange, EdgeChanges, type EdgeOptions } from './edge-changes.ts'
+import { cappedTimes } from './capped-times.ts'
+import {
+  type EdgeChange,
+  EdgeChanges,
+  type EdgeOptions,
+  type EdgeTotalTimes,
+} from './edge-changes.ts'
 import { type EdgeTimes, edgeTimes } from './edge-times.ts'
 
 type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
@@ -19,9 +25,9 @@ type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
  *
  * @param options.alpha level of the tests; default 0.05
  * @param options.minimumEffect smallest change that is called one, as a share of the mean response
- *   time of the requests that have the edge; default 0.03
+ *   time of the requests that have the edge, the slowest hundredth cut; default 0.03
  * @param options.minimumShare smallest contribution that is called a change, as a share of what all
- *   requests after would have taken before; default 0.001
+ *   requests after would have taken before, the slowest hundredth cut; default 0.001
  * @throws OptionError for a level or an effect that is none
  *
  * Source: van Elteren 1960; Hodges and Lehmann 1963.
@@ -41,13 +47,12 @@ export function findEdgeChanges(
     throw new OptionError('minimumShare', minimumShare, 'a share of all time, 0 or more')
   }
   const options = { alpha, minimumEffect, minimumShare }
-  const totals = totalTimes(categories)
-  const { usualUs } = totals
+  const totals = totalTimes(categories, minimumShare)
   const times = edgeTimes(categories)
   const tested = times.map((edge) => ({ ...edge, test: vanElteren(edge.strata, { sorted: true }) }))
   const q = benjaminiHochberg(tested.map(({ test }) => (test.testable ? test.p : Number.NaN)))
   const edges = tested
-    .map((edge, i) => describeChange(edge, q[i] as number, { ...options, usualUs }))
+    .map((edge, i) => describeChange(edge, q[i] as number, { ...options, ...totals }))
     .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   return new EdgeChanges(categories, options, { edges, times, totals })
 }
@@ -55,7 +60,7 @@ export function findEdgeChanges(
 function describeChange(
   { strata, test, before, after, ...edge }: Tested,
   q: number,
-  { alpha, minimumEffect, minimumShare, usualUs }: EdgeOptions & { usualUs: number },
+  { alpha, minimumEffect, negligibleUs }: EdgeOptions & EdgeTotalTimes,
 ): EdgeChange {
   const significant = q < alpha
   const { shift, low, high } = significant
@@ -77,19 +82,20 @@ function describeChange(
     ...{ z: test.z, p: test.p, q, probabilitySlower: test.probabilitySlower },
     ...{ shiftUs: shift, interval: [low, high], effect, significant },
     changed:
-      significant &&
-      Math.abs(effect) >= minimumEffect &&
-      Math.abs(contributionUs) >= minimumShare * usualUs,
+      significant && Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs,
     contributionUs,
   }
 }
 
 /** What all requests after would have taken at the mean response time before, and what they took. */
-function totalTimes({ flows }: Categories) {
+function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes {
   const count = flows.count(BEFORE)
   const sum = (times: Float64Array) => times.reduce((total, time) => total + time, 0)
   const before = sum(flows.responseTimeUs.subarray(0, count))
   const after = sum(flows.responseTimeUs.subarray(count))
   const usualUs = count === 0 ? 0 : (before / count) * flows.count(AFTER)
-  return { usualUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
+  const timeOf = cappedTimes(flows, BEFORE)
+  const capped = sum(Float64Array.from({ length: count }, (_, request) => timeOf(request)))
+  const negligibleUs = count === 0 ? 0 : minimumShare * (capped / count) * flows.count(AFTER)
+  return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }

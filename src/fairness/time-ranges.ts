@@ -13,7 +13,7 @@ const OTHER_RATE = 1.5
 const LARGE_DEVIATION = 4
 
 /**
- * Whether the periods overlap in time, or one lasts much longer than the other and the counts do
+ * Whether the periods stand in the wrong order, overlap in time, or one lasts much longer than the other and the counts do
  * not say so: then requests came at another rate. Only where the time of day was recorded. Periods
  * that cover the same time were told apart by something else (two versions side by side), and
  * stretches in turns share nothing: both are as they should be.
@@ -23,7 +23,20 @@ export function timeRanges(periods: ComparedPeriods): ComparisonWarning[] {
   if (shiftUs === undefined) return []
   const before = arrivalsUs(periods.flows, BEFORE)
   const after = arrivalsUs(periods.flows, AFTER).map((startUs) => startUs + shiftUs)
-  return [...overlapping(before, after), ...otherLength(before, after)]
+  return [...swapped(before, after), ...overlapping(before, after), ...otherLength(before, after)]
+}
+
+function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[] {
+  const aheadUs = (before[0] ?? Number.NaN) - (after.at(-1) ?? Number.NaN)
+  if (!(aheadUs > 0)) return []
+  return [
+    warning('time-ranges', {
+      finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
+      effect:
+        'If the files were swapped, everything is told the wrong way round: what is called slower became faster.',
+      answer: 'Swap before and after, unless an earlier period is what you ask about.',
+    }),
+  ]
 }
 
 function overlapping(before: Float64Array, after: Float64Array): ComparisonWarning[] {

@@ -65,22 +65,12 @@ function structureText(categories: Categories, finding: Described): string {
   const { moves } = finding
   const all = categories.flows.count(AFTER)
   const [move] = moves
-  const from = move?.from ?? 0
   const to = move?.to ?? 0
-  const then = categories.responseTimeMoments(
-    from,
-    categories.count(from, BEFORE) > 0 ? BEFORE : AFTER,
-  ).mean
-  const now = categories.responseTimeMoments(
-    to,
-    categories.count(to, AFTER) > 0 ? AFTER : BEFORE,
-  ).mean
   const whichWay = moves.length > 1 ? 'the commonest new one' : 'the new one'
   return (
     `About ${shareOf(finding.requests, all)} take another path than they would have before ` +
     `(${whichWay} was taken by ${grouped(categories.count(to, BEFORE))} requests before, by ` +
-    `${grouped(categories.count(to, AFTER))} after, and takes ${formatDuration(now)} on average ` +
-    `against ${formatDuration(then)} on the old one), which ${cost(finding)}. ` +
+    `${grouped(categories.count(to, AFTER))} after), which ${cost(finding)}. ` +
     `Chance alone ${byChance(finding.q)}; look next at ${whereNext(categories, finding)}${examples(finding)}.`
   )
 }

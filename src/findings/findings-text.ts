@@ -4,8 +4,14 @@ import type { Findings } from './findings.ts'
 
 const WIDTH = 96
 
+/** Why there is no finding where none could be. */
+export const NOTHING_TESTABLE =
+  'no kind of request has enough requests in both periods for any test. Something may well have changed.'
+
 /** Findings as lines of text: each a title and its two sentences, then what they leave over. */
-export function findingsText({ findings: found, omitted, observedChangeUs }: Findings): string {
+export function findingsText(findings: Findings): string {
+  const { findings: found, omitted, observedChangeUs, testable } = findings
+  if (!testable) return `No finding: ${NOTHING_TESTABLE}`
   if (found.length === 0) return 'No finding: nothing changed beyond what chance does.'
   const count = found.length + omitted
   const attributedUs = found.reduce((sum, { contributionUs }) => sum + contributionUs, 0)

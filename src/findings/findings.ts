@@ -12,16 +12,19 @@ export class Findings extends Stage {
   readonly observedChangeUs: number
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
+  /** Whether anything had enough requests in both periods to be tested. */
+  readonly testable: boolean
 
   constructor(
     findings: readonly Finding[],
-    { omitted = 0, observedChangeUs = 0, changeIsClear = false } = {},
+    { omitted = 0, observedChangeUs = 0, changeIsClear = false, testable = true } = {},
   ) {
     super()
     this.findings = findings
     this.omitted = omitted
     this.observedChangeUs = observedChangeUs
     this.changeIsClear = changeIsClear
+    this.testable = testable
   }
 
   /** All findings in words, in lines of at most 100 characters. */

@@ -3,6 +3,7 @@ import type { EdgeChanges } from '../edges/edge-changes.ts'
 import { FlowdeltaError } from '../errors.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { BEFORE, type FlowSet } from '../flows/flow-set.ts'
+import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { exemplars } from '../ranking/exemplars.ts'
 import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
 import { moments } from '../stats/moments.ts'
@@ -68,7 +69,8 @@ export function groupFindings(
     return { ...finding, text: findingText(categories, finding) }
   })
   const omitted = drafts.length - findings.length
-  return new Findings(findings, { omitted, observedChangeUs, changeIsClear })
+  const testable = drafts.length > 0 || anyTestable(evidence.responseTime, edges)
+  return new Findings(findings, { omitted, observedChangeUs, changeIsClear, testable })
 }
 
 /** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
@@ -78,6 +80,14 @@ function meansDiffer(flows: FlowSet): boolean {
   const after = moments(flows.responseTimeUs.subarray(split))
   const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
   return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
+}
+
+/** Whether any category's or edge's times could be tested. */
+function anyTestable(responseTime: ResponseTimeMutations, { edges, categories }: EdgeChanges) {
+  return (
+    edges.some(({ q }) => !Number.isNaN(q)) ||
+    Array.from({ length: categories.size }).some((_, one) => responseTime.test(one).testable)
+  )
 }
 
 function requireSame(ranking: Ranking, evidence: Ranking, { categories }: EdgeChanges): void {

@@ -23,7 +23,7 @@ export function requestDrafts(
   { explained, edges }: { explained: ReadonlySet<number>; edges: EdgeChanges },
 ): Draft[] {
   const { categories } = responseTime
-  const { minimumEffect, minimumShare } = edges.options
+  const { minimumEffect } = edges.options
   const shifted = responseTime.mutations.flatMap((category) => {
     const { beforeUs, shiftUs } = medians(categories, category)
     const matters = !explained.has(category) && Math.abs(shiftUs) >= minimumEffect * beforeUs
@@ -36,7 +36,7 @@ export function requestDrafts(
       (sum, { category, shiftUs }) => sum + shiftUs * categories.count(category, AFTER),
       0,
     )
-    if (members.length === 0 || Math.abs(contributionUs) < minimumShare * edges.usualUs) return []
+    if (members.length === 0 || Math.abs(contributionUs) < edges.negligibleUs) return []
     const requests = requestsAfter(categories, members)
     const concerned = byRequestsAfter(categories, members)
     const roots = concerned.map((category) => categories.nodeLabel(category, 0))

@@ -29,7 +29,7 @@ export function findStructuralMutations(
   categories: Categories,
   { smPThreshold = 50, counts = 'raw', alpha = 0.05 }: Partial<StructuralOptions> = {},
 ): StructuralMutations {
-  if (smPThreshold !== 'auto' && !(smPThreshold >= 0)) {
+  if (smPThreshold !== 'auto' && !(smPThreshold >= 0 && smPThreshold < Infinity)) {
     throw new OptionError(
       'smPThreshold',
       smPThreshold,

@@ -1,4 +1,6 @@
 import type { Comparison } from '../comparison.ts'
+import type { Findings } from '../findings/findings.ts'
+import { NOTHING_TESTABLE } from '../findings/findings-text.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { bootstrapInterval } from '../stats/bootstrap-interval.ts'
 import { quantile } from '../stats/quantile.ts'
@@ -37,13 +39,17 @@ export function headline(comparison: Comparison): Headline {
   const median = shiftOf(comparison, 'median')
   const isNone = findings.findings.length === 0
   return {
-    title: isNone ? 'No change found' : titleOf([mean, median]),
+    title: isNone ? noChange(findings) : titleOf([mean, median]),
     sentences: [
       `The mean request took ${wayOf(mean)}, the median request ${wayOf(median)}, counted over ${requests}.`,
-      isNone ? nothingFound(mean) : leadingFinding(comparison),
+      isNone ? nothingFound(mean, findings) : leadingFinding(comparison),
     ],
     shifts: [mean, median],
   }
+}
+
+function noChange({ testable }: Findings): string {
+  return testable ? 'No change found' : 'Too few requests to tell'
 }
 
 function wayOf({ beforeUs, afterUs }: Shift): string {
@@ -96,7 +102,8 @@ export function certainty({ shifts }: Headline): string {
     .join('')
 }
 
-function nothingFound(mean: Shift): string {
+function nothingFound(mean: Shift, { testable }: Findings): string {
+  if (!testable) return `It cannot be told: ${NOTHING_TESTABLE}`
   return isClear(mean)
     ? 'Their difference is more than chance does, but it is spread so thin, or rests on so few requests, that ' +
         'no step and no kind of request can be named.'

@@ -47,7 +47,7 @@ export function accountingSection(comparison: Comparison): Html {
     ],
     [...findings, remainder].map((part) => partRow(part, largest)),
     { foot: [partRow(observed, largest)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is added up over all requests after, against what they would have taken at the mean of before; “per request” is the same spread over all of them, concerned or not. Findings can overlap or hide behind each other, so they need not add up to 100 %.${comparison.findings.changeIsClear ? '' : ' Shares are left out: all in all the times may as well not differ.'}</p></section>`
+  )}<p class="soft"><b>How to read this.</b> “In all” is added up over all requests after, against what they would have taken at the mean of before; “per request” is the same spread over all of them, concerned or not. Findings can overlap or hide behind each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out: all in all the times may as well not differ.'}</p></section>`
 }
 
 function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: number) {

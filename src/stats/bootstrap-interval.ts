@@ -1,6 +1,7 @@
 import { OptionError } from '../errors.ts'
 import { accelerationOfMeans, correctedShares } from './bootstrap-correction.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
+import { moments } from './moments.ts'
 import { normalQuantile } from './normal-quantile.ts'
 import { quantile } from './quantile.ts'
 import { randomSource } from './random.ts'
@@ -17,6 +18,9 @@ const FEWEST_RESAMPLES = 100
 /** Means of as many values, with as little skewness, are normal to a quarter of a percent. */
 const MANY = 1000
 const LITTLE_SKEWNESS = 0.1
+/** One value of so many may carry this share of the variance, and intervals stay credible. */
+const CARRIED = 0.8
+const FEWEST_TO_BE_CARRIED = 100
 
 export interface BootstrapOptions {
   /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
@@ -32,7 +36,8 @@ export interface BootstrapOptions {
    * differences in standard errors, only for the mean; `'bca'` percentile corrected for bias and,
    * for the mean, skewness; `'normal'` what they all tend to, without resamples, only for the mean;
    * `'auto'` percentile, but for the mean normal when both samples have 1000 values and more and
-   * the mean's own skewness is below 0.1, else studentised. Default `'auto'`.
+   * the mean's own skewness is below 0.1, else studentised unless one value of a hundred and more
+   * makes four fifths of a variance. Default `'auto'`.
    */
   readonly method?: 'auto' | Method
   /** Whether both samples are ascending already: they are then read without a copy. Default false. */
@@ -127,9 +132,22 @@ function methodFor({ first, second }: SortedPair, measure: Measure, method: stri
   }
   if (method !== 'auto') return method as Method
   if (!ofMean) return 'percentile'
+  if (isCarriedByOne(first) || isCarriedByOne(second)) return 'percentile'
   if (Math.min(first.length, second.length) < MANY) return 'studentised'
   const skewness = 6 * accelerationOfMeans(first, second)
   return Math.abs(skewness) < LITTLE_SKEWNESS ? 'normal' : 'studentised'
+}
+
+/**
+ * Whether one value makes most of the variance: resamples without it have next to no standard
+ * error, in which the difference is then counted.
+ */
+function isCarriedByOne(ascending: ArrayLike<number>): boolean {
+  const n = ascending.length
+  if (n < FEWEST_TO_BE_CARRIED) return false
+  const { mean, variance } = moments(ascending)
+  const furthest = Math.max(mean - ascending[0]!, ascending[n - 1]! - mean)
+  return furthest ** 2 > CARRIED * variance * (n - 1)
 }
 
 /** Percentile or BCa. */

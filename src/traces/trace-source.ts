@@ -1,3 +1,4 @@
+import { OptionError } from '../errors.ts'
 import { HEAD_BYTES } from './readers/recognise-format.ts'
 
 /** The content of a file that is in memory already. */
@@ -36,6 +37,7 @@ export async function openSource(source: TraceSource): Promise<OpenableSource> {
       open: (onBytes) => openChunks(fileChunks(source), nameOf(source), onBytes),
     }
   }
+  requireContent(source)
   const { name } = source
   const bytes =
     typeof source.bytes === 'string' ? new TextEncoder().encode(source.bytes) : source.bytes
@@ -44,6 +46,12 @@ export async function openSource(source: TraceSource): Promise<OpenableSource> {
     bytes: bytes.length,
     open: (onBytes) => openChunks(slices(bytes), name, onBytes),
   }
+}
+
+function requireContent(source: TraceContent): void {
+  const bytes: unknown = source?.bytes
+  if (typeof bytes === 'string' || bytes instanceof Uint8Array) return
+  throw new OptionError('files', source, 'a path, the URL of a file, or { name, bytes }')
 }
 
 /** Only what reads files needs Node; a browser hands over content. */

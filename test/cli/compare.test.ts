@@ -206,3 +206,13 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     expect(err).toContain("required option '--after <file...>' not specified")
   })
 })
+
+describe('a gate', () => {
+  test('of several conditions closes when one holds', async () => {
+    const conditions = ['--fail-on', 'any', '--fail-on', 'shift>10s']
+    const { code, err } = await flowdelta('compare', ...PERIODS, ...conditions)
+    expect(code).toBe(1)
+    expect(err).toContain('--fail-on any holds')
+    expect(err).not.toContain('shift')
+  })
+})

@@ -6,6 +6,7 @@ import { findFindings } from '../../src/findings/find-findings.ts'
 import { groupFindings } from '../../src/findings/group-findings.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'
 import { randomSource } from '../../src/stats/random.ts'
+import { NO_PARENT, type SpanTraces } from '../../src/traces/span-traces.ts'
 import { compareShops, shopPeriod } from './fixture.ts'
 
 const summary = (comparison: ReturnType<typeof compareShops>) =>
@@ -185,6 +186,33 @@ describe('findings as a stage', () => {
     })
     expect(findFindings(categorize(shuffled)).findings.map(({ id, q }) => [id, q])).toEqual(
       comparison.findings.findings.map(({ id, q }) => [id, q]),
+    )
+  })
+})
+
+describe('one extreme request', () => {
+  const hour = 3600e6
+  const withOutlier = (traces: SpanTraces) => {
+    const { durationUs, parent } = traces.spans
+    const root = parent.indexOf(NO_PARENT)
+    durationUs[root] = hour
+    return traces
+  }
+
+  test('before hides no change of all others', () => {
+    const before = withOutlier(shopPeriod())
+    const { findings } = compare(before, shopPeriod({ payUs: 2600, seed: 2 })).findings
+    expect(findings.map(({ services }) => services[0])).toContain('pay')
+  })
+})
+
+describe('periods too small for any test', () => {
+  test('are said to be, not to be alike', () => {
+    const tiny = (seed: number) => shopPeriod({ requests: 3, seed })
+    const { findings } = compare(tiny(1), tiny(2))
+    expect(findings.testable).toBe(false)
+    expect(findings.text()).toBe(
+      'No finding: no kind of request has enough requests in both periods for any test. Something may well have changed.',
     )
   })
 })

@@ -147,7 +147,8 @@ describe('the method', () => {
       bootstrapInterval(before, after, { measure: 'mean' }).method
     expect(used(range(1000), range(1000))).toBe('normal')
     expect(used(range(1000), range(999))).toBe('studentised')
-    expect(used(range(1000), [...range(999), 1e6])).toBe('studentised')
+    expect(used(range(1000), [...range(990), ...Array(10).fill(1e5)])).toBe('studentised')
+    expect(used(range(1000), [...range(999), 1e6])).toBe('percentile')
   })
 
   test('bca reaches further to where the skewed sample does', () => {
@@ -230,5 +231,16 @@ describe('options', () => {
     ],
   ])('%j is refused', (options, message) => {
     expect(() => bootstrapInterval([2, 1], [3, 4], options)).toThrow(message)
+  })
+})
+
+describe('one value that carries the variance', () => {
+  test('does not blow the interval of the mean up beyond it', () => {
+    const after = [...logNormals(299, 3), 1e6]
+    const { method, low, high } = bootstrapInterval(logNormals(300, 4), after, { measure: 'mean' })
+    expect(method).toBe('percentile')
+    // The mean of after moves by 3333 for each time the value is drawn, rarely more than 4 times.
+    expect(high).toBeLessThan(4 * 3334 + 200)
+    expect(low).toBeGreaterThan(-200)
   })
 })

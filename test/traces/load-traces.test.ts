@@ -253,3 +253,9 @@ describe('clock skew', () => {
     expect(await load({ duration: 300, ...nowhere('a') }, nowhere('a'))).toHaveLength(0)
   })
 })
+
+test.each([[undefined], [{}], [5], [[null]]])('%j is no source of traces', async (source) => {
+  await expect(loadTraces(source as never)).rejects.toThrow(
+    /^Option files is .*\. Give a path, the URL of a file, or \{ name, bytes \}\.$/,
+  )
+})
