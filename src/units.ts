@@ -18,6 +18,8 @@ const STEPS: readonly (readonly [factor: number, unit: string])[] = [
 export function formatDuration(durationUs: Microseconds): string {
   if (!Number.isFinite(durationUs)) return String(durationUs)
   const size = Math.abs(durationUs)
+  // Less than a picosecond is what rounding leaves over.
+  if (size < 1e-6) return '0 µs'
   const step = Math.max(
     0,
     STEPS.findLastIndex(([factor]) => size >= factor),

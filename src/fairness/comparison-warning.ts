@@ -20,6 +20,9 @@ export type WarningCode =
   | 'skipped-traces'
   | 'data-quality'
   | 'undecided-structures'
+  | 'extreme-request'
+  | 'no-durations'
+  | 'no-weights'
 
 /** Something that may make results mean less than they seem to, in whole sentences. */
 export interface ComparisonWarning {

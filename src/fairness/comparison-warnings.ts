@@ -2,8 +2,11 @@ import { clockSkew } from './clock-skew.ts'
 import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
 import { dataQuality } from './data-quality.ts'
 import { duplicateTraces } from './duplicate-traces.ts'
+import { extremeRequest } from './extreme-request.ts'
 import { hostsDiffer } from './hosts-differ.ts'
 import { missingIntervals } from './missing-intervals.ts'
+import { noDurations } from './no-durations.ts'
+import { noWeights } from './no-weights.ts'
 import { nothingInCommon } from './nothing-in-common.ts'
 import { orphans } from './orphans.ts'
 import { requestMix } from './request-mix.ts'
@@ -31,6 +34,9 @@ const CHECKS: readonly FairnessCheck[] = [
   truncatedTraces,
   duplicateTraces,
   undecidedStructures,
+  extremeRequest,
+  noDurations,
+  noWeights,
 ]
 
 /** Is the comparison fair? Looks for what makes the two periods hard to compare. */
