@@ -6,10 +6,15 @@ import type { RankedMutation } from '../ranking/ranking.ts'
 import { effectEntry, findingsDocument } from './findings-document.ts'
 import { numbers } from './json-numbers.ts'
 
+/** Listed with one mutation; `edgesInAll` and `precursorsInAll` say how many there are. */
+const MOST_EDGES = 200
+const MOST_PRECURSORS = 100
+
 /**
  * A comparison as a JSON document, `flowdelta.comparison/1`; `comparison.schema.json` describes
- * it. Findings come first: grouped, corrected, in words. What cannot be computed (the mean of no requests) is `null`. At most `limit` categories and
- * mutations are listed, and `truncated` says how many there are when that is not all.
+ * it. Findings come first: grouped, corrected, in words. What cannot be computed (the mean of no
+ * requests) is `null`. At most `limit` categories and mutations are listed, and `truncated` says
+ * how many there are when that is not all.
  */
 export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}) {
   const { flows, categories, ranking, options } = comparison
@@ -68,12 +73,27 @@ function categoryEntry({ categories, responseTime, structural }: Comparison, cat
 function mutationEntry(comparison: Comparison, mutation: RankedMutation) {
   const { responseTime, categories } = comparison
   const { rank, category, kind, requests, contributionUs, precursors } = mutation
+  const edges = responseTime.edges(category)
+  const shown = edges.length > MOST_EDGES ? mostChanged(edges) : edges
   return {
-    ...{ rank, category, kind, requests, contributionUs, precursors },
+    ...{ rank, category, kind, requests, contributionUs },
+    precursors: precursors.slice(0, MOST_PRECURSORS),
     effect: mutationEffect(comparison, mutation),
-    edges: responseTime.edges(category).map((edge) => edgeEntry(comparison, { category, edge })),
+    edges: shown.map((edge) => edgeEntry(comparison, { category, edge })),
+    ...(shown.length < edges.length && { edgesInAll: edges.length }),
+    ...(precursors.length > MOST_PRECURSORS && { precursorsInAll: precursors.length }),
     exemplars: exemplars(categories, mutation),
   }
+}
+
+/** The edges that changed first, then those whose mean changed most, in the flow's order. */
+function mostChanged(edges: readonly EdgeComparison[]): EdgeComparison[] {
+  const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
+    test?.rejected === true ? Number.POSITIVE_INFINITY : Math.abs(afterMeanUs - beforeMeanUs) || 0
+  return [...edges]
+    .sort((a, b) => size(b) - size(a) || a.number - b.number)
+    .slice(0, MOST_EDGES)
+    .sort((a, b) => a.number - b.number)
 }
 
 /** Of a structural mutation, the shift is against what its requests most likely were before. */

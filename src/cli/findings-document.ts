@@ -5,6 +5,8 @@ import { finiteOrNull, numbers } from './json-numbers.ts'
 
 /** Steps listed with one finding; `changedSteps` says how many there are. */
 const MOST_STEPS = 10
+/** Parts of a flow listed with one finding; `changedParts` says how many there are. */
+const MOST_PARTS = 50
 
 /** The findings of a comparison, most important first, and what they leave unexplained. */
 export function findingsDocument({ findings, edges }: Comparison) {
@@ -29,7 +31,8 @@ function findingEntry(finding: Finding) {
     ...{ requests, contributionUs, shareOfChange: finiteOrNull(finding.shareOfChange), q },
     changedEdges: finding.changedEdges.slice(0, MOST_STEPS).map(stepEntry),
     changedSteps: finding.changedEdges.length,
-    changedStructure: finding.changedStructure.map(structureEntry),
+    changedStructure: finding.changedStructure.slice(0, MOST_PARTS).map(structureEntry),
+    changedParts: finding.changedStructure.length,
     exemplars: finding.exemplars,
   }
 }

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Ajv2020 from 'ajv/dist/2020.js'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const periods = (name: string) => {
@@ -215,4 +217,28 @@ describe('a gate', () => {
     expect(err).toContain('--fail-on any holds')
     expect(err).not.toContain('shift')
   })
+})
+
+test('a flow of thousands of spans does not make the document endless', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-deep-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = (name: string, slowerUs: number) => {
+    const spans = Array.from({ length: 60 }, (_, trace) =>
+      Array.from({ length: 500 }, (_, i) => ({
+        ...{ traceId: `t${trace}`, id: `${i + 1}`, name: `step ${i}`, timestamp: 1000 * trace + i },
+        ...(i > 0 && { parentId: `${i}` }),
+        duration: 2000 - 2 * i + slowerUs + trace,
+        localEndpoint: { serviceName: 'deep' },
+      })),
+    ).flat()
+    writeFileSync(join(folder, name), JSON.stringify(spans))
+    return join(folder, name)
+  }
+  const [before, after] = [file('before.json', 0), file('after.json', 400)]
+  const { out, code } = await flowdelta('compare', '--before', before, '--after', after, '--json')
+  expect(code).toBe(0)
+  const [mutation] = JSON.parse(out).mutations
+  expect(mutation.edges).toHaveLength(200)
+  expect(mutation.edgesInAll).toBeGreaterThan(900)
+  expect(mutation.edges.some(({ rejected }: { rejected: boolean }) => rejected)).toBe(true)
 })
