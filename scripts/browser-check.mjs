@@ -35,7 +35,12 @@ export async function checkInBrowser(files) {
   }
 }
 
-async function findBrowser() {
+/**
+ * The path of a Chromium, which is installed where that is possible.
+ *
+ * @returns {Promise<string | undefined>}
+ */
+export async function findBrowser() {
   const find = () => BROWSERS.map(findProgram).find((path) => path !== undefined)
   const options = { purpose: 'to look at a page in a browser', askFirst: false }
   return find() ?? ((await installDebianPackages(['chromium'], options)) ? find() : undefined)

@@ -12,7 +12,8 @@ const STEPS = [
   ['type check', () => program(['typescript', 'bin', 'tsc'], ['--noEmit'])],
   ['lint', () => program(['@biomejs', 'biome', 'bin', 'biome'], ['check'])],
   ['build', () => onePass(ensureBuild)],
-  ['unit, oracle and notebook tests', vitest],
+  ['Chromium', chromium],
+  ['unit, oracle, widget and notebook tests', vitest],
   ['nbconvert', nbconvert],
   ['browser', browser],
 ]
@@ -74,6 +75,20 @@ async function vitest() {
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/**
+ * Widgets are tested in a browser: it has to be there before the tests run.
+ *
+ * @returns {Promise<Counts>}
+ */
+async function chromium() {
+  const { findBrowser } = await import('./browser-check.mjs')
+  const path = await findBrowser()
+  if (path === undefined) return skippable('no Chromium here, and it could not be installed')
+  process.env['FLOWDELTA_CHROMIUM'] = path
+  say(path)
+  return { passed: 1, failed: 0, skipped: 0 }
 }
 
 /** @returns {Promise<Counts>} */

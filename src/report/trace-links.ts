@@ -32,8 +32,9 @@ export function traceTemplate(text: string): string {
   if (preset !== undefined && base !== undefined) {
     const url = parsed(base)
     const query = preset === 'tempo' ? url?.search.replace(/^\?datasource=[^&]+$/, '') : url?.search
-    if (url === undefined || query !== '' || url.hash !== '') {
-      throw refused(text, `${preset}= and the http or https address of its UI, without a query`)
+    if (url === undefined || query !== '' || url.hash !== '' || base.includes(PLACE)) {
+      const allowed = preset === 'tempo' ? '; of a query, only ?datasource=UID' : ', without a query'
+      throw refused(text, `${preset}= and the http or https address of its UI${allowed}`)
     }
     return (PRESETS[preset] as (base: URL) => string)(url)
   }

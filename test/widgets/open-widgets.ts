@@ -10,7 +10,8 @@ import { compressed } from '../../src/notebook/runtime-html.ts'
 import { setCompressor } from '../../src/page/page-data.ts'
 
 const PATHS = ['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`)
-const executablePath = PATHS.find(existsSync)
+/** `npm test` looks for one, and installs it where it can. */
+const executablePath = [process.env['FLOWDELTA_CHROMIUM'] ?? '', ...PATHS].find(existsSync)
 
 /** A page with widgets in a real browser, and what went wrong in it. */
 export interface OpenPage {
