@@ -1,5 +1,7 @@
 import { connectNotebook } from './notebook/connect.ts'
 
+export type { CallingContext, CallingContexts } from './calling-contexts/calling-contexts.ts'
+export { findCallingContexts } from './calling-contexts/find-calling-contexts.ts'
 export {
   Categories,
   type CategoryOptions,
@@ -57,6 +59,7 @@ export {
   type Period,
 } from './flows/flow-set.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
+export { type RangeUs, type RequestRanges, requestsBetween } from './flows/requests-between.ts'
 export { selectRequests } from './flows/select-requests.ts'
 export type { SampleComparison, SampleTest } from './mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './mutations/effect-size.ts'
@@ -92,10 +95,10 @@ export type { Centre } from './ranking/typical-time.ts'
 export { reportHtml } from './report/report-html.ts'
 export { reportMarkdown } from './report/report-markdown.ts'
 export type { ReportOptions } from './report/report-options.ts'
-export { traceLink, traceTemplate } from './report/trace-links.ts'
 export { StageTable, stageTable } from './stage-table.ts'
 export * from './stats/index.ts'
 export { type TableDisplayOptions, tableHtml, tableText } from './table-display.ts'
+export { traceLink, traceTemplate } from './trace-links.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export { type LoadOptions, loadTraces, type TraceFormat } from './traces/load-traces.ts'
@@ -106,7 +109,21 @@ export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { formatDuration, type Microseconds } from './units.ts'
 export { compareVariances } from './variance/compare-variances.ts'
+export {
+  type CallingContextOptions,
+  exploreCallingContexts,
+} from './widgets/explore-calling-contexts.ts'
+export { exploreRanking, type RankingBrowserOptions } from './widgets/explore-ranking.ts'
+export {
+  exploreSwimlanes,
+  type SwimlaneOptions,
+  type SwimlaneTraces,
+} from './widgets/explore-swimlanes.ts'
+export { exploreTable, type TableExplorerOptions } from './widgets/explore-table.ts'
 export { exploreThreshold, type ThresholdExplorerOptions } from './widgets/explore-threshold.tsx'
+export { exploreTimeline, type TimelineOptions } from './widgets/explore-timeline.ts'
+export { exploreTrace, type TraceExplorerOptions } from './widgets/explore-trace.ts'
+export { exploreVariation, type VariationOptions } from './widgets/explore-variation.ts'
 export type { Widget } from './widgets/widget.ts'
 
 connectNotebook()

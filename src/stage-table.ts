@@ -1,4 +1,4 @@
-import { ColumnTable } from 'arquero'
+import { ColumnTable, type Table } from 'arquero'
 import {
   completeBundle,
   type HasMimeBundle,
@@ -12,13 +12,28 @@ import { tableHtml, tableText } from './table-display.ts'
 
 type ColumnData = ConstructorParameters<typeof ColumnTable>[0]
 
+/** Writes a table as HTML for a notebook. */
+export type TableHtml = (table: Table) => string
+
+let notebookHtml: TableHtml | undefined
+
+/** Makes `next` the way tables show in notebooks; a plain HTML table without one. */
+export function setTableHtml(next: TableHtml | undefined): void {
+  notebookHtml = next
+}
+
+/** How any Arquero table shows itself. */
+export function tableBundle(table: Table): MimeBundle {
+  return { 'text/plain': tableText(table), 'text/html': (notebookHtml ?? tableHtml)(table) }
+}
+
 /**
  * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
  * `StageTable`.
  */
 export class StageTable extends ColumnTable implements HasMimeBundle {
   mimeBundle(): MimeBundle {
-    return { 'text/plain': tableText(this), 'text/html': tableHtml(this) }
+    return tableBundle(this)
   }
 
   displayText(): string {

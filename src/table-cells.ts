@@ -1,4 +1,11 @@
 import type { Table } from 'arquero'
+import { formatDuration } from './units.ts'
+
+/**
+ * How numbers are written: `'data'` as they are, in microseconds and ready to be copied into code;
+ * `'spoken'` as a person says them, durations in their unit and thousands set apart.
+ */
+export type NumberStyle = 'data' | 'spoken'
 
 /** The rows of a table that are shown, as text, and what was left out. */
 export interface TableCells {
@@ -6,25 +13,74 @@ export interface TableCells {
   /** Per column: whether its cells are numbers, to be aligned right. */
   readonly numeric: readonly boolean[]
   readonly rows: readonly (readonly string[])[]
+  /** What each cell stands for, to the last digit; empty where the cell says it already. */
+  readonly exact: readonly (readonly string[])[]
   readonly totalRows: number
 }
 
+/** How the cells of one column are written. */
+export interface ColumnFormat {
+  readonly numeric: boolean
+  /** A value as its cell shows it. */
+  text(value: unknown): string
+  /** A value to the last digit; empty where its text says as much. */
+  exact(value: unknown): string
+}
+
 /** Significant digits the largest number of a column keeps. */
-const DIGITS = 5
+const DIGITS: Readonly<Record<NumberStyle, number>> = { data: 5, spoken: 4 }
+
+/** Below this, numbers that a column's decimals cannot hold are written with an exponent. */
+const SMALLEST_PLAIN = 0.001
 
 /** The first `limit` rows of `table` in its own order and filter, formatted column by column. */
-export function tableCells(table: Table, limit: number): TableCells {
+export function tableCells(table: Table, limit: number, style: NumberStyle = 'data'): TableCells {
   const indices = firstIndices(table, limit)
   const names = table.columnNames()
   const columns = names.map((name) => {
     const column = table.column(name)
-    return formatColumn(indices.map((index) => column?.at(index)))
+    const values = indices.map((index): unknown => column?.at(index))
+    return { values, format: columnFormat(name, values, style) }
   })
+  const cells = (text: (column: (typeof columns)[number], row: number) => string) =>
+    indices.map((_, row) => columns.map((column) => text(column, row)))
   return {
     names,
-    numeric: columns.map((column) => column.numeric),
-    rows: indices.map((_, row) => columns.map((column) => column.cells[row] ?? '')),
+    numeric: columns.map(({ format }) => format.numeric),
+    rows: cells(({ values, format }, row) => format.text(values[row])),
+    exact: cells(({ values, format }, row) => format.exact(values[row])),
     totalRows: table.numRows(),
+  }
+}
+
+/** Whether a column of this name holds durations in microseconds. */
+export function isDuration(name: string): boolean {
+  return /(^|[a-z\d])Us$/.test(name)
+}
+
+/**
+ * How a column is written, from its name and the values that are to be seen beside each other.
+ *
+ * @example
+ * columnFormat('meanUs', [1042.4], 'spoken').text(1042.4) // '1.04 ms'
+ */
+export function columnFormat(
+  name: string,
+  values: readonly unknown[],
+  style: NumberStyle,
+): ColumnFormat {
+  const present = values.filter((value) => value !== null && value !== undefined)
+  const numeric = present.length > 0 && present.every(isNumeric)
+  const number = numeric && style === 'spoken' ? spokenNumber(name, present) : plainNumber(present)
+  const text = (value: unknown) => formatCell(value, number)
+  return {
+    numeric,
+    text,
+    exact: (value) => {
+      if (!isNumber(value) || !Number.isFinite(value) || style === 'data') return ''
+      const whole = isDuration(name) ? `${value} µs` : String(value)
+      return whole === text(value).replaceAll(',', '').replace('−', '-') ? '' : whole
+    },
   }
 }
 
@@ -37,21 +93,57 @@ function firstIndices(table: Table, limit: number): number[] {
   return indices
 }
 
-function formatColumn(values: readonly unknown[]): { numeric: boolean; cells: string[] } {
-  const present = values.filter((value) => value !== null && value !== undefined)
-  const numeric =
-    present.length > 0 &&
-    present.every((value) => typeof value === 'number' || typeof value === 'bigint')
-  const decimals = decimalsFor(present.filter(isNumber))
-  return { numeric, cells: values.map((value) => formatCell(value, decimals)) }
+type NumberText = (value: number | bigint) => string
+
+/** Numbers with the decimals their column needs and no separators. */
+function plainNumber(values: readonly unknown[]): NumberText {
+  const decimals = decimalsFor(values.filter(isNumber), DIGITS.data)
+  return (value) =>
+    typeof value === 'bigint'
+      ? String(value)
+      : fittingNumber(value, decimals, (number) =>
+          number.toFixed(decimals).replace(/^-(0(\.0+)?)$/, '$1'),
+        )
 }
 
-/** As many decimals as the largest number needs for {@link DIGITS}, and no more than say something. */
-function decimalsFor(numbers: readonly number[]): number {
+/** Durations in their unit; other numbers with thousands set apart from five digits on. */
+function spokenNumber(name: string, values: readonly unknown[]): NumberText {
+  if (isDuration(name)) {
+    return (value) => {
+      const durationUs = Number(value)
+      return Number.isNaN(durationUs) ? '–' : formatDuration(durationUs).replace('-', '−')
+    }
+  }
+  const decimals = decimalsFor(values.filter(isNumber), DIGITS.spoken)
+  const spoken = new Intl.NumberFormat('en-US', {
+    ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
+    ...{ useGrouping: 'min2', signDisplay: 'negative' },
+  })
+  return (value) => {
+    if (typeof value === 'bigint') return spoken.format(value).replace('-', '−')
+    if (Number.isNaN(value)) return '–'
+    // No decimals: it is nothing at all, and not something very small.
+    if (value === 0) return '0'
+    return fittingNumber(value, decimals, (number) => spoken.format(number)).replace(/^-/, '−')
+  }
+}
+
+/** Numbers that the decimals of their column would falsify are written with three digits. */
+function fittingNumber(value: number, decimals: number, text: (value: number) => string): string {
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  const isLost = Math.abs(size - Number(size.toFixed(decimals))) > size * 0.05
+  if (!isLost) return text(value)
+  const short = Number(value.toPrecision(3))
+  return size < SMALLEST_PLAIN ? short.toExponential() : String(short)
+}
+
+/** As many decimals as the largest number needs for its digits, and no more than say something. */
+function decimalsFor(numbers: readonly number[], digits: number): number {
   const finite = numbers.filter(Number.isFinite)
   if (finite.every(Number.isInteger)) return 0
   const largest = finite.reduce((most, number) => Math.max(most, Math.abs(number)), 0)
-  const most = Math.max(0, Math.min(8, DIGITS - 1 - Math.floor(Math.log10(largest))))
+  const most = Math.max(0, Math.min(8, digits - 1 - Math.floor(Math.log10(largest))))
   const used = finite.map(
     (number) => (number.toFixed(most).split('.')[1] ?? '').replace(/0+$/, '').length,
   )
@@ -62,21 +154,18 @@ function isNumber(value: unknown): value is number {
   return typeof value === 'number'
 }
 
-function formatCell(value: unknown, decimals: number): string {
+function isNumeric(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint'
+}
+
+function formatCell(value: unknown, number: NumberText): string {
   if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return formatNumber(value, decimals)
+  if (typeof value === 'number' || typeof value === 'bigint') return number(value)
   if (value instanceof Date) {
     return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   }
   if (ArrayBuffer.isView(value)) return formatObject(Array.from(value as unknown as number[]))
   return typeof value === 'object' ? formatObject(value) : String(value)
-}
-
-function formatNumber(value: number, decimals: number): string {
-  if (!Number.isFinite(value)) return String(value)
-  const fixed = value.toFixed(decimals)
-  const lost = value !== 0 && Math.abs(value - Number(fixed)) > Math.abs(value) * 0.05
-  return lost ? value.toExponential(2) : fixed.replace(/^-(0(\.0+)?)$/, '$1')
 }
 
 function formatObject(value: object): string {

@@ -1,6 +1,7 @@
 import type { Table } from 'arquero'
 import { escapeHtml } from './escape.ts'
 import { type TableCells, tableCells } from './table-cells.ts'
+import { counted } from './wording.ts'
 
 /** How many rows of a table are shown. */
 export interface TableDisplayOptions {
@@ -21,18 +22,19 @@ const TABLE_STYLE =
   'border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;margin:0'
 
 /**
- * An HTML table of the first rows, every cell escaped, numbers aligned right.
+ * An HTML table of the first rows, every cell escaped, numbers aligned right and as a person says
+ * them: durations in their unit (the value in µs on hover), thousands set apart.
  *
  * @example
  * tableHtml(stageTable({ service: ['cart'], meanUs: [2011.45] }), { limit: 10 })
  */
 export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
-  const cells = tableCells(table, limit)
+  const cells = tableCells(table, limit, 'spoken')
   const title = escapeHtml(countRows(cells))
   const head = cells.names
     .map((name, column) => htmlCell('th scope="col"', name, cells.numeric[column] === true))
     .join('')
-  const body = cells.rows.map((row) => htmlRow(row, cells.numeric)).join('')
+  const body = cells.rows.map((_, row) => htmlRow(cells, row)).join('')
   const more = moreRows(cells)
   return (
     `<div class="flowdelta-table" style="overflow-x:auto;max-width:100%">` +
@@ -43,7 +45,7 @@ export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}
 }
 
 /**
- * The first rows as aligned text.
+ * The first rows as aligned text, numbers as they are in the data.
  *
  * @example
  * tableText(stageTable({ service: ['cart', 'mail'], requests: [12, 3] }))
@@ -70,8 +72,13 @@ export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}
   return [...aligned, ...(more === '' ? [] : [more])].join('\n')
 }
 
-function htmlRow(row: readonly string[], numeric: readonly boolean[]): string {
-  return `<tr>${row.map((cell, column) => htmlCell('td', cell, numeric[column] === true)).join('')}</tr>`
+function htmlRow({ rows, exact, numeric }: TableCells, row: number): string {
+  const cells = (rows[row] ?? []).map((cell, column) => {
+    const whole = exact[row]?.[column] ?? ''
+    const tag = whole === '' ? 'td' : `td title="${escapeHtml(whole)}"`
+    return htmlCell(tag, cell, numeric[column] === true)
+  })
+  return `<tr>${cells.join('')}</tr>`
 }
 
 function htmlCell(tag: string, text: string, numeric: boolean): string {
@@ -85,12 +92,11 @@ function htmlCell(tag: string, text: string, numeric: boolean): string {
 function moreRows({ rows, totalRows }: TableCells): string {
   const hidden = totalRows - rows.length
   if (totalRows === 0) return 'no rows'
-  return hidden > 0 ? `${hidden} more ${hidden === 1 ? 'row' : 'rows'}` : ''
+  return hidden > 0 ? counted(hidden, 'more row') : ''
 }
 
 function countRows({ totalRows, names }: TableCells): string {
-  const rows = `${totalRows} ${totalRows === 1 ? 'row' : 'rows'}`
-  return `${rows}, ${names.length} ${names.length === 1 ? 'column' : 'columns'}`
+  return `${counted(totalRows, 'row')}, ${counted(names.length, 'column')}`
 }
 
 function shorten(text: string, length: number): string {

@@ -11,7 +11,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['stats', 'base64.ts', 'escape.ts', 'fingerprint.ts', 'shown-text.ts', 'units.ts'],
   // How tables show themselves; every stage has a table.
-  ['display.ts', 'page', 'table-cells.ts', 'wording.ts'],
+  ['display.ts', 'page', 'table-cells.ts', 'trace-links.ts', 'wording.ts'],
   ['table-display.ts'],
   ['stage-table.ts'],
   ['stage.ts'],
@@ -30,7 +30,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['comparison.ts'],
   ['snapshot'],
   // Side roads import the spine, never each other.
-  ['variance', 'explosion', 'logs', 'whatif', 'engines', 'evaluation'],
+  ['calling-contexts', 'variance', 'explosion', 'logs', 'whatif', 'engines', 'evaluation'],
   // Output.
   ['charts'],
   ['widgets'],

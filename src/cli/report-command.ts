@@ -6,7 +6,7 @@ import { OptionError } from '../errors.ts'
 import { connectCharts } from '../notebook/connect-charts.ts'
 import { reportHtml } from '../report/report-html.ts'
 import { reportMarkdown } from '../report/report-markdown.ts'
-import { traceTemplate } from '../report/trace-links.ts'
+import { traceTemplate } from '../trace-links.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 
 /** What commander makes of the options below. */

@@ -1,5 +1,7 @@
 import { type DisplaySink, type MimeBundle, setDisplaySink } from '../display.ts'
 import { setCompressor } from '../page/page-data.ts'
+import { setTableHtml } from '../stage-table.ts'
+import { explorableTableHtml } from '../widgets/table-display-html.ts'
 import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
 import { connectCharts } from './connect-charts.ts'
 import { compressed } from './runtime-html.ts'
@@ -14,6 +16,7 @@ export function connectNotebook(): void {
   connectCharts()
   setCompressor(compressed)
   const { FLOWDELTA_STATIC: wantsStatic } = process.env
+  setTableHtml(wantsStatic === '1' ? undefined : explorableTableHtml)
   const complete = wantsStatic === '1' ? staticBundles() : interactiveBundles()
   setDisplaySink(tslabSink(complete) ?? denoSink(complete))
 }

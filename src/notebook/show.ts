@@ -1,6 +1,6 @@
 import { ColumnTable } from 'arquero'
 import { displaySink, hasMimeBundle, type MimeBundle } from '../display.ts'
-import { tableHtml, tableText } from '../table-display.ts'
+import { tableBundle } from '../stage-table.ts'
 
 /**
  * Shows values, each as an output of its own: charts, stages and tables as they show themselves
@@ -22,8 +22,6 @@ export function show(...values: readonly unknown[]): void {
 
 function bundleOf(value: unknown): MimeBundle | undefined {
   if (hasMimeBundle(value)) return value.mimeBundle()
-  if (value instanceof ColumnTable) {
-    return { 'text/plain': tableText(value), 'text/html': tableHtml(value) }
-  }
+  if (value instanceof ColumnTable) return tableBundle(value)
   return undefined
 }

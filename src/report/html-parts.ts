@@ -1,6 +1,6 @@
 import type { Chart } from '../charts/chart.ts'
+import { traceLink } from '../trace-links.ts'
 import { type Html, type HtmlValue, html, trusted } from './html-template.ts'
-import { traceLink } from './trace-links.ts'
 
 /** A column of a table. */
 export interface Column {

@@ -1,4 +1,5 @@
 import type { Comparison } from '../comparison.ts'
+import { traceTemplate } from '../trace-links.ts'
 import { differenceText, durationText, intervalText } from './amounts.ts'
 import { power } from './detectable.ts'
 import { findingCharts } from './finding-charts.ts'
@@ -17,7 +18,6 @@ import { periodTimes } from './period-times.ts'
 import { powerSentence } from './power-words.ts'
 import type { ReportOptions } from './report-options.ts'
 import { REPORT_STYLE } from './report-style.ts'
-import { traceTemplate } from './trace-links.ts'
 
 /** Kinds of request in the table of what would have been seen. */
 const MOST_KINDS = 5

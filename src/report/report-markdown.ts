@@ -2,6 +2,7 @@ import { breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
 import type { Comparison } from '../comparison.ts'
 import type { Finding } from '../findings/finding.ts'
 import { shortText } from '../shown-text.ts'
+import { traceLink, traceTemplate } from '../trace-links.ts'
 import { counted, grouped } from '../wording.ts'
 import { accounting, type Part } from './accounting.ts'
 import { differenceText, durationText, shareText } from './amounts.ts'
@@ -17,7 +18,6 @@ import {
 } from './markdown-text.ts'
 import { detectableText, powerNote, powerSentence } from './power-words.ts'
 import type { ReportOptions } from './report-options.ts'
-import { traceLink, traceTemplate } from './trace-links.ts'
 
 /** A comment is read at a glance: more is counted, and in the HTML report. */
 const MOST_FINDINGS = 5

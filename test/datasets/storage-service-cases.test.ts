@@ -159,7 +159,8 @@ describe('the cases of the storage service', () => {
     const order = (span: RecordedSpan | undefined, key: 'startNs' | 'endNs' = 'startNs') =>
       Number(span?.[key])
     const { before, after } = periodsOf(periodicSpikes)
-    expect(pauses(after)).toEqual([74])
+    // A busy machine may pause elsewhere as well.
+    expect(pauses(after)).toContain(74)
     expect(pauses(before)).not.toContain(74)
   })
 })

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { desc, op } from 'arquero'
 import { expect, test } from 'vitest'
-import { StageTable, stageTable } from '../../src/stage-table.ts'
+import { StageTable, setTableHtml, stageTable } from '../../src/stage-table.ts'
 
 const idle = () =>
   stageTable({ id: Int32Array.of(0, 1, 2), root: ['read', 'write', 'read'], unused: [1, 2, 3] }, [
@@ -51,6 +51,13 @@ test('outside a notebook it is text', () => {
 
 test('its bundle has text and HTML', () => {
   expect(Object.keys(idle().mimeBundle())).toEqual(['text/plain', 'text/html'])
+})
+
+test('its HTML is what notebooks registered, or a plain table', () => {
+  setTableHtml((shown) => `${shown.numRows()} rows`)
+  expect(idle().mimeBundle()['text/html']).toBe('3 rows')
+  setTableHtml(undefined)
+  expect(idle().mimeBundle()['text/html']).toContain('<table')
 })
 
 test('a name without a column is refused', () => {

@@ -48,6 +48,40 @@ test('a number too small for its column is written with an exponent', () => {
   )
 })
 
+test('a number of some size that its column cannot hold is written without an exponent', () => {
+  expect(tableText(table({ mean: [250_000.5, 0.66, 0.0042, 6.6e-5] }))).toBe(
+    '  mean\n250001\n  0.66\n0.0042\n6.6e-5',
+  )
+})
+
+test('HTML says durations in their unit, and the value in µs on hover', () => {
+  const html = tableHtml(table({ shiftUs: [1042.4, -3, Number.NaN, 0] }))
+  const cells = Array.from(html.matchAll(/<td( title="[^"]*")?[^>]*>([^<]*)</g), (cell) => [
+    cell[1] ?? '',
+    cell[2],
+  ])
+  expect(cells).toEqual([
+    [' title="1042.4 µs"', '1.04 ms'],
+    ['', '−3 µs'],
+    ['', '–'],
+    ['', '0 µs'],
+  ])
+})
+
+test('HTML sets thousands apart from five digits on, text leaves numbers to be copied', () => {
+  const made = table({ requests: [9999, 12_345], big: [1n, 12_345n] })
+  expect(tableHtml(made)).toContain('>9999<')
+  expect(tableHtml(made).match(/>12,345</g)).toHaveLength(2)
+  expect(tableText(made)).toContain('12345')
+})
+
+test('HTML keeps four digits, says all of them on hover, and 0 for nothing at all', () => {
+  const html = tableHtml(table({ p: [0.123456, 0, 1.23456e-9, 0.5] }))
+  expect(html).toMatch(/title="0\.123456"[^>]*>0\.1235</)
+  expect(html).toMatch(/title="1\.23456e-9"[^>]*>1\.23e-9</)
+  expect(html).toMatch(/>0</)
+})
+
 test('missing values, dates, big integers, lists and objects are readable', () => {
   const row = {
     none: [null],

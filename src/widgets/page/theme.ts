@@ -1,4 +1,11 @@
 import { PALETTE } from '../../charts/palette.ts'
+import { CALLING_CONTEXT_STYLE } from '../views/calling-context-style.ts'
+import { GANTT_STYLE } from '../views/gantt-style.ts'
+import { RANKING_STYLE } from '../views/ranking-style.ts'
+import { SWIMLANE_STYLE } from '../views/swimlane-style.ts'
+import { TABLE_STYLE } from '../views/table-style.ts'
+import { TIMELINE_STYLE } from '../views/timeline-style.ts'
+import { VARIATION_STYLE } from '../views/variation-style.ts'
 
 /** How widgets look; every rule stays within `.flowdelta`. */
 export const THEME = `
@@ -52,4 +59,9 @@ export const THEME = `
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; }
-`
+${RANKING_STYLE}
+${TABLE_STYLE}
+${TIMELINE_STYLE}
+${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
+${GANTT_STYLE}
+${SWIMLANE_STYLE}`

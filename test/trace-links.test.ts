@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { OptionError } from '../../src/errors.ts'
-import { traceLink, traceTemplate } from '../../src/report/trace-links.ts'
+import { OptionError } from '../src/errors.ts'
+import { traceLink, traceTemplate } from '../src/trace-links.ts'
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const linkOf = (text: string, id = ID) => traceLink(traceTemplate(text), id)

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from './errors.ts'
 
 /** Where a trace id goes in a template. */
 const PLACE = '{traceId}'
@@ -33,7 +33,8 @@ export function traceTemplate(text: string): string {
     const url = parsed(base)
     const query = preset === 'tempo' ? url?.search.replace(/^\?datasource=[^&]+$/, '') : url?.search
     if (url === undefined || query !== '' || url.hash !== '' || base.includes(PLACE)) {
-      const allowed = preset === 'tempo' ? '; of a query, only ?datasource=UID' : ', without a query'
+      const allowed =
+        preset === 'tempo' ? '; of a query, only ?datasource=UID' : ', without a query'
       throw refused(text, `${preset}= and the http or https address of its UI${allowed}`)
     }
     return (PRESETS[preset] as (base: URL) => string)(url)

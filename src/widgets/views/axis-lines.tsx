@@ -1,0 +1,102 @@
+import { textWidth } from '../../charts/text-width.ts'
+import type { AxisScale } from './axis-scale.ts'
+import type { Ink } from './ink.ts'
+
+/** The plot that axes belong to, in pixels of the drawing. */
+export interface PlotBox {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Lines are there to follow, not to see. */
+const GRID = 0.65
+
+interface Axis {
+  readonly scale: AxisScale
+  readonly box: PlotBox
+  readonly ink: Ink
+  /** What the numbers are; left out where it is said elsewhere. */
+  readonly title?: string
+}
+
+/** Faint lines across the plot, numbers below, and what they are. */
+export function BottomAxis({ scale, box, ink, title }: Axis) {
+  const bottom = box.top + box.height
+  return (
+    <g>
+      {scale.ticks.map(({ value, text }) => {
+        const x = pixel(box.left + scale.share(value) * box.width)
+        return (
+          <g key={value}>
+            <line x1={x} x2={x} y1={box.top} y2={bottom + 4} stroke={ink.line} opacity={GRID} />
+            <text
+              x={inward(x, text, box)}
+              y={bottom + 16}
+              text-anchor="middle"
+              style={`fill:${ink.soft}`}
+            >
+              {text}
+            </text>
+          </g>
+        )
+      })}
+      {title === undefined ? null : (
+        <text
+          x={box.left + box.width / 2}
+          y={bottom + 32}
+          text-anchor="middle"
+          style={`fill:${ink.text}`}
+        >
+          {title}
+        </text>
+      )}
+    </g>
+  )
+}
+
+/** Faint lines across the plot and numbers to their left; what they are stands above. */
+export function LeftAxis({ scale, box, ink, title }: Axis) {
+  return (
+    <g>
+      {scale.ticks.map(({ value, text }) => {
+        const y = pixel(box.top + (1 - scale.share(value)) * box.height)
+        return (
+          <g key={value}>
+            <line
+              x1={box.left - 4}
+              x2={box.left + box.width}
+              y1={y}
+              y2={y}
+              stroke={ink.line}
+              opacity={GRID}
+            />
+            <text x={box.left - 7} y={y + 4} text-anchor="end" style={`fill:${ink.soft}`}>
+              {text}
+            </text>
+          </g>
+        )
+      })}
+      {title === undefined ? null : (
+        <text x={box.left} y={box.top - 8} style={`fill:${ink.text}`}>
+          {title}
+        </text>
+      )}
+    </g>
+  )
+}
+
+/** How far numbers may stand out to the right of the plot. */
+const BEYOND = 13
+const FONT_SIZE = 11
+
+/** Where the middle of a number is to be, so that it is not cut off at the right. */
+function inward(x: number, text: string, { left, width }: PlotBox): number {
+  return Math.min(x, left + width + BEYOND - textWidth(text, FONT_SIZE) / 2)
+}
+
+/** Half a pixel exact: what SVG needs of a number. */
+export function pixel(value: number): number {
+  return Math.round(value * 2) / 2
+}
