@@ -3,6 +3,7 @@ import { escapeHtml } from '../escape.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
+import { bareSvg } from './bare-svg.ts'
 import type { VegaLiteSpec } from './vega-lite-spec.ts'
 
 /** What {@link chartHtml} puts together. */
@@ -21,7 +22,7 @@ export function chartHtml({ spec, svg, title, description }: ChartParts): string
   const data = pageData(spec)
   const id = fingerprint(data)
   const alt = escapeHtml(`${title}. ${description}`)
-  const picture = `<img src="data:image/svg+xml;base64,${base64OfText(svg)}" alt="${alt}" style="max-width:100%">`
+  const picture = `<img src="data:image/svg+xml;base64,${base64OfText(bareSvg(svg))}" alt="${alt}" style="max-width:100%">`
   const upgrade = `${pagePromise('charts')}.then((page)=>page.showChart("${id}",${data}))`
   return `<div ${RUNTIME_MARKS.charts}="${id}" style="overflow-x:auto">${picture}</div><script type="module">${upgrade}</script>`
 }

@@ -1,3 +1,4 @@
+import { bareSvg } from '../charts/bare-svg.ts'
 import type { Chart } from '../charts/chart.ts'
 import { traceLink } from '../trace-links.ts'
 import { type Html, type HtmlValue, html, trusted } from './html-template.ts'
@@ -50,13 +51,11 @@ function attribute(url: string): string {
 /** A chart as a picture of its own, with how to read it. */
 export function figure(chart: Chart, howToRead: string): Html {
   return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
-    bareSvg(chart.svg()),
+    hiddenSvg(chart.svg()),
   )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
 }
 
 /** What readers who hear the page get is said once, around the picture. */
-function bareSvg(svg: string): string {
-  return svg
-    .replace(/ (?:aria-[a-z]+|role)="[^"]*"/g, '')
-    .replace('<svg ', '<svg aria-hidden="true" focusable="false" ')
+function hiddenSvg(svg: string): string {
+  return bareSvg(svg).replace('<svg ', '<svg aria-hidden="true" focusable="false" ')
 }

@@ -30,6 +30,12 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /0 ranked mutations/,
     /#1 300 µs more in mds, in “MDS GETLAYOUT” after “lock release” has ended/,
   ],
+  '04-seeing-the-difference.ipynb': [
+    /#1 4 kinds of request now do “lock acquire” of mds and “lock release” of mds as well/,
+    /Threshold explorer\n7 mutations among 20 categories of 6,000 requests/,
+    /Ranking browser\n7 mutations/,
+    /Trace in time\n/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
