@@ -113,6 +113,7 @@ export {
   type CallingContextOptions,
   exploreCallingContexts,
 } from './widgets/explore-calling-contexts.ts'
+export { exploreFlows, type FlowExplorerOptions } from './widgets/explore-flows.ts'
 export { exploreRanking, type RankingBrowserOptions } from './widgets/explore-ranking.ts'
 export {
   exploreSwimlanes,

@@ -1,5 +1,6 @@
 import { PALETTE } from '../../charts/palette.ts'
 import { CALLING_CONTEXT_STYLE } from '../views/calling-context-style.ts'
+import { FLOW_STYLE } from '../views/flow-style.ts'
 import { GANTT_STYLE } from '../views/gantt-style.ts'
 import { RANKING_STYLE } from '../views/ranking-style.ts'
 import { SWIMLANE_STYLE } from '../views/swimlane-style.ts'
@@ -63,5 +64,6 @@ ${RANKING_STYLE}
 ${TABLE_STYLE}
 ${TIMELINE_STYLE}
 ${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
+${FLOW_STYLE}
 ${GANTT_STYLE}
 ${SWIMLANE_STYLE}`

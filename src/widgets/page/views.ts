@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { CallingContextView } from '../views/calling-context-view.tsx'
+import { FlowView } from '../views/flow-view.tsx'
 import { GanttView } from '../views/gantt-view.tsx'
 import { RankingView } from '../views/ranking-view.tsx'
 import { SwimlaneView } from '../views/swimlane-view.tsx'
@@ -14,6 +15,7 @@ type View = FunctionComponent<{ readonly data: never }>
 /** The views of widgets by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
   'calling-contexts': CallingContextView,
+  'flow-comparison': FlowView,
   gantt: GanttView,
   ranking: RankingView,
   swimlanes: SwimlaneView,

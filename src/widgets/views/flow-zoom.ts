@@ -1,0 +1,163 @@
+import { select } from 'd3-selection'
+import { type D3ZoomEvent, type ZoomBehavior, zoom, zoomIdentity, zoomTransform } from 'd3-zoom'
+import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import {
+  boundedSight,
+  type FlowSight,
+  type FlowWindow,
+  scaleBounds,
+  stretchedSight,
+} from './flow-bounds.ts'
+
+/** Moving and enlarging a drawing. */
+export interface FlowZoom {
+  readonly sight: () => FlowSight
+  readonly show: (sight: FlowSight) => void
+  readonly zoomBy: (factor: number) => void
+  /** Moves so that a place of the drawing is in the window, or in its middle. */
+  readonly reveal: (place: { x: number; y: number }, options?: { centred?: boolean }) => void
+}
+
+/** How far it can be pulled beyond the smallest and the largest scale. */
+const PULL = 1.35
+const SPRING_MS = 180
+/** What is revealed keeps this distance from the border. */
+const CLEARANCE = 60
+
+/**
+ * Pan by dragging, zoom by wheel or two fingers, scroll by the wheel with Shift; what is pulled
+ * beyond its bounds springs back.
+ *
+ * @param onScale gets about how much it is enlarged, in few steps, for what is drawn to follow
+ */
+export function useFlowZoom(
+  surface: MutableRef<SVGSVGElement | null>,
+  layer: MutableRef<SVGGElement | null>,
+  window: FlowWindow,
+  onScale: (scale: number) => void,
+): FlowZoom {
+  const bounds = useRef(window)
+  const behaviour = useRef<ZoomBehavior<SVGSVGElement, unknown> | null>(null)
+  const tools = useMemo(() => zoomTools(surface, behaviour, bounds), [surface])
+  bounds.current = window
+  const [least, most] = scaleBounds(window)
+  behaviour.current?.scaleExtent([least / PULL, most * PULL])
+  useLayoutEffect(() => {
+    const element = surface.current
+    if (element === null) return
+    let stopSpring = () => {}
+    const zooming = zoom<SVGSVGElement, unknown>()
+      .scaleExtent([least / PULL, most * PULL])
+      .filter(isMeant)
+      .extent(() => [
+        [0, 0],
+        [bounds.current.width, bounds.current.height],
+      ])
+      .constrain((transform) => {
+        const { k, x, y } = stretchedSight(transform, bounds.current)
+        return zoomIdentity.translate(x, y).scale(k)
+      })
+      .on('start', ({ sourceEvent }: D3ZoomEvent<SVGSVGElement, unknown>) => {
+        // What code does has no event.
+        if (sourceEvent !== null) stopSpring()
+      })
+      .on('zoom', ({ transform }: D3ZoomEvent<SVGSVGElement, unknown>) => {
+        layer.current?.setAttribute('transform', String(transform))
+      })
+      .on('end', ({ transform, sourceEvent }: D3ZoomEvent<SVGSVGElement, unknown>) => {
+        onScale(2 ** (Math.round(2 * Math.log2(transform.k)) / 2))
+        const rest = boundedSight(transform, bounds.current)
+        if (sourceEvent === null || isNear(rest, transform)) return
+        stopSpring = springTo(transform, rest, tools.show)
+      })
+    behaviour.current = zooming
+    const onWheel = (event: WheelEvent) => {
+      if (!event.shiftKey) return
+      event.preventDefault()
+      const { k, x, y } = tools.sight()
+      // With Shift, some systems turn the wheel sideways.
+      tools.show(boundedSight({ k, x, y: y - (event.deltaY || event.deltaX) }, bounds.current))
+    }
+    const selection = select(element).call(zooming).on('dblclick.zoom', null)
+    element.addEventListener('wheel', onWheel, { passive: false })
+    return () => {
+      stopSpring()
+      selection.on('.zoom', null)
+      element.removeEventListener('wheel', onWheel)
+    }
+    // The scale's bounds follow on their own.
+  }, [surface, layer, tools])
+  return tools
+}
+
+/** Text can be selected; Shift and wheel scroll. */
+function isMeant(event: Event & { button?: number; shiftKey?: boolean }): boolean {
+  if (event.type === 'wheel') return event.shiftKey !== true
+  return !event.button && !(event.target as Element).closest('text')
+}
+
+function zoomTools(
+  surface: MutableRef<SVGSVGElement | null>,
+  behaviour: MutableRef<ZoomBehavior<SVGSVGElement, unknown> | null>,
+  bounds: MutableRef<FlowWindow>,
+): FlowZoom {
+  const sight = (): FlowSight => {
+    const element = surface.current
+    const { k, x, y } = element === null ? zoomIdentity : zoomTransform(element)
+    return { k, x, y }
+  }
+  const show = ({ k, x, y }: FlowSight) => {
+    const [element, zooming] = [surface.current, behaviour.current]
+    if (element === null || zooming === null) return
+    zooming.transform(select(element), zoomIdentity.translate(x, y).scale(k))
+  }
+  return {
+    sight,
+    show,
+    zoomBy: (factor) => {
+      const { k, x, y } = sight()
+      const { width, height } = bounds.current
+      const [middleX, middleY] = [(width / 2 - x) / k, (height / 2 - y) / k]
+      const [least, most] = scaleBounds(bounds.current)
+      const next = Math.min(most, Math.max(least, k * factor))
+      const moved = { k: next, x: width / 2 - middleX * next, y: height / 2 - middleY * next }
+      show(boundedSight(moved, bounds.current))
+    },
+    reveal: (place, { centred = false } = {}) => {
+      const { k, x, y } = sight()
+      const { width, height } = bounds.current
+      const [screenX, screenY] = [x + k * place.x, y + k * place.y]
+      const toX = centred ? width / 2 : within(screenX, width)
+      const toY = centred ? height / 2 : within(screenY, height)
+      if (toX === screenX && toY === screenY) return
+      show(boundedSight({ k, x: x + toX - screenX, y: y + toY - screenY }, bounds.current))
+    },
+  }
+}
+
+function within(place: number, length: number): number {
+  const clearance = Math.min(CLEARANCE, length / 3)
+  return Math.min(length - clearance, Math.max(clearance, place))
+}
+
+function isNear(a: FlowSight, b: FlowSight): boolean {
+  return Math.abs(a.x - b.x) + Math.abs(a.y - b.y) < 0.5 && Math.abs(a.k / b.k - 1) < 0.001
+}
+
+/** Moves back step by step, or at once for readers who want no motion; gives what stops it. */
+function springTo(from: FlowSight, to: FlowSight, show: (sight: FlowSight) => void): () => void {
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+  const start = performance.now()
+  const step = (now: number) => {
+    const share = isStill ? 1 : Math.min(1, (now - start) / SPRING_MS)
+    const part = 1 - (1 - share) ** 3
+    show({
+      k: from.k + part * (to.k - from.k),
+      x: from.x + part * (to.x - from.x),
+      y: from.y + part * (to.y - from.y),
+    })
+    if (share < 1) frame = requestAnimationFrame(step)
+  }
+  let frame = requestAnimationFrame(step)
+  return () => cancelAnimationFrame(frame)
+}
