@@ -81,7 +81,15 @@ async function openPage(
     (count) => document.querySelectorAll('[data-flowdelta-live] > .flowdelta').length === count,
     widgets.length,
   )
+  await drawn(page)
   return { page, problems }
+}
+
+/** Waits until drawings have measured the room they have and are drawn in it. */
+async function drawn(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame)
+  })
 }
 
 /** What a notebook's outputs become in an exported page. */

@@ -93,7 +93,7 @@ export function FlowStepBox({
       {changedInside > 0 ? (
         <Badge x={width} y={height} colour={ink.change} ink={ink} text={String(changedInside)} />
       ) : null}
-      {isPinned ? <Badge x={0} y={height} colour={ink.text} ink={ink} text="⌖" /> : null}
+      {isPinned ? <Badge x={0} y={height} colour={ink.text} ink={ink} text="pin" /> : null}
       <NoteBadge notes={notes} x={width} ink={ink} />
     </g>
   )

@@ -37,15 +37,16 @@ export function useFlowZoom(
   onScale: (scale: number) => void,
 ): FlowZoom {
   const bounds = useRef(window)
-  const behaviour = useRef<ZoomBehavior<SVGSVGElement, unknown> | null>(null)
-  const tools = useMemo(() => zoomTools(surface, behaviour, bounds), [surface])
+  const behaviour = useRef<Zooming | null>(null)
+  const stopSpring = useRef(() => {})
+  const tools = useMemo(() => zoomTools(surface, { behaviour, bounds, stopSpring }), [surface])
   bounds.current = window
   const [least, most] = scaleBounds(window)
   behaviour.current?.scaleExtent([least / PULL, most * PULL])
   useLayoutEffect(() => {
     const element = surface.current
     if (element === null) return
-    let stopSpring = () => {}
+    let gestures = 0
     const zooming = zoom<SVGSVGElement, unknown>()
       .scaleExtent([least / PULL, most * PULL])
       .filter(isMeant)
@@ -58,17 +59,21 @@ export function useFlowZoom(
         return zoomIdentity.translate(x, y).scale(k)
       })
       .on('start', ({ sourceEvent }: D3ZoomEvent<SVGSVGElement, unknown>) => {
+        gestures++
         // What code does has no event.
-        if (sourceEvent !== null) stopSpring()
+        if (sourceEvent !== null) stopSpring.current()
       })
       .on('zoom', ({ transform }: D3ZoomEvent<SVGSVGElement, unknown>) => {
         layer.current?.setAttribute('transform', String(transform))
       })
       .on('end', ({ transform, sourceEvent }: D3ZoomEvent<SVGSVGElement, unknown>) => {
         onScale(2 ** (Math.round(2 * Math.log2(transform.k)) / 2))
+        gestures--
         const rest = boundedSight(transform, bounds.current)
-        if (sourceEvent === null || isNear(rest, transform)) return
-        stopSpring = springTo(transform, rest, tools.show)
+        // The wheel ends late: a drag may have begun.
+        if (gestures > 0 || sourceEvent === null || isNear(rest, transform)) return
+        stopSpring.current()
+        stopSpring.current = springTo(transform, rest, (next) => put(zooming, element, next))
       })
     behaviour.current = zooming
     const onWheel = (event: WheelEvent) => {
@@ -81,7 +86,7 @@ export function useFlowZoom(
     const selection = select(element).call(zooming).on('dblclick.zoom', null)
     element.addEventListener('wheel', onWheel, { passive: false })
     return () => {
-      stopSpring()
+      stopSpring.current()
       selection.on('.zoom', null)
       element.removeEventListener('wheel', onWheel)
     }
@@ -96,20 +101,32 @@ function isMeant(event: Event & { button?: number; shiftKey?: boolean }): boolea
   return !event.button && !(event.target as Element).closest('text')
 }
 
+interface ZoomParts {
+  readonly behaviour: MutableRef<Zooming | null>
+  readonly bounds: MutableRef<FlowWindow>
+  readonly stopSpring: MutableRef<() => void>
+}
+
+type Zooming = ZoomBehavior<SVGSVGElement, unknown>
+
+function put(zooming: Zooming, element: SVGSVGElement, { k, x, y }: FlowSight): void {
+  zooming.transform(select(element), zoomIdentity.translate(x, y).scale(k))
+}
+
 function zoomTools(
   surface: MutableRef<SVGSVGElement | null>,
-  behaviour: MutableRef<ZoomBehavior<SVGSVGElement, unknown> | null>,
-  bounds: MutableRef<FlowWindow>,
+  { behaviour, bounds, stopSpring }: ZoomParts,
 ): FlowZoom {
   const sight = (): FlowSight => {
     const element = surface.current
     const { k, x, y } = element === null ? zoomIdentity : zoomTransform(element)
     return { k, x, y }
   }
-  const show = ({ k, x, y }: FlowSight) => {
+  const show = (next: FlowSight) => {
     const [element, zooming] = [surface.current, behaviour.current]
     if (element === null || zooming === null) return
-    zooming.transform(select(element), zoomIdentity.translate(x, y).scale(k))
+    stopSpring.current()
+    put(zooming, element, next)
   }
   return {
     sight,

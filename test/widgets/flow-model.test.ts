@@ -1,0 +1,370 @@
+import { describe, expect, test } from 'vitest'
+import { exploreFlows } from '../../src/widgets/explore-flows.ts'
+import { flowCode } from '../../src/widgets/views/flow-code.ts'
+import type { FlowData, FlowLevel } from '../../src/widgets/views/flow-data.ts'
+import { flowDrawing, hasLeads, layOutFlow } from '../../src/widgets/views/flow-drawing.ts'
+import { stepAfterKey } from '../../src/widgets/views/flow-keys.ts'
+import { diffLabel, placeAnimation } from '../../src/widgets/views/flow-layouts.ts'
+import { diffEnds } from '../../src/widgets/views/flow-link.tsx'
+import { annotated, shownNotes } from '../../src/widgets/views/flow-notes.ts'
+import { linedSteps, sharedRuns } from '../../src/widgets/views/flow-runs.ts'
+import { type FlowScene, flowScene } from '../../src/widgets/views/flow-scene.ts'
+import { differences } from '../../src/widgets/views/flow-selection.ts'
+import { flowFrame, flowStages } from '../../src/widgets/views/flow-stages.ts'
+import { differenceWords, verdictWords } from '../../src/widgets/views/flow-words.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import {
+  AFTER_TEXT,
+  BEFORE_TEXT,
+  CHANGED,
+  comparisonOfTexts,
+  dataOf,
+  newCategory,
+  pastedState,
+} from './flow-fixture.ts'
+
+const data = dataOf(CHANGED)
+const NUMBER = newCategory(CHANGED)
+const sceneAt = (level: FlowLevel, opened: number[] = [], of: FlowData = data): FlowScene =>
+  flowScene(of, { level, opened })
+const namesIn = ({ steps }: FlowScene) => steps.map(({ lines }) => lines[0])
+/** Ids by the names of steps. */
+const idOf = (of: FlowData, label: string) =>
+  of.nodes.find((node) => node.label === label)?.id as number
+
+describe('what is compared', () => {
+  test('a structural mutation with its likeliest precursor', () => {
+    expect(data.before.period).toBe('before')
+    expect(data.after).toMatchObject({ category: NUMBER, period: 'after', requests: 80 })
+    expect(data.before.category).not.toBe(NUMBER)
+    expect(data.confidenceText).toMatch(/^5 steps are in both flows, of 6 before and 7 after/)
+    expect(differenceWords(data)).toBe(
+      '1 step only before, 2 steps only after, 1 latency changed significantly.',
+    )
+  })
+
+  test('a category with itself when that is asked for', () => {
+    const own = exploreFlows(CHANGED, { category: NUMBER }).data as FlowData
+    expect([own.before.category, own.before.requests]).toEqual([NUMBER, 0])
+    expect(flowCode(own, own.initial)).toBe(`exploreFlows(comparison, { category: ${NUMBER} })`)
+  })
+
+  test('a mutation of the ranking by its kind, and any two flows', () => {
+    const [mutation] = CHANGED.ranking.mutations
+    const found = exploreFlows(CHANGED, mutation as NonNullable<typeof mutation>).data as FlowData
+    expect(found.before).toEqual(data.before)
+    const other = data.before.category
+    const pair = { before: { category: other, period: 0 }, after: { category: NUMBER, period: 1 } }
+    const chosen = exploreFlows(CHANGED, pair as never).data as FlowData
+    expect(chosen.nodes).toEqual(data.nodes)
+    expect(flowCode(chosen, chosen.initial)).toBe(
+      `exploreFlows(comparison, { before: { category: ${other}, period: 0 }, after: { category: ${NUMBER}, period: 1 } })`,
+    )
+  })
+
+  test('nothing that is not there', () => {
+    expect(() => exploreFlows(CHANGED, 99)).toThrow(
+      'Option what is 99. Give a category from 0 to 1.',
+    )
+    expect(() => exploreFlows(CHANGED, 'x' as never)).toThrow('Option what is')
+    expect(() => exploreFlows({} as never, 0)).toThrow('a comparison from `compare`')
+  })
+
+  test.each([
+    [{ mode: 'pie' }, "'side-by-side' or 'diff' or 'animation'"],
+    [{ level: 'all' }, "'steps' or"],
+    [{ opened: [77] }, 'ids of groups'],
+    [{ opened: 1 }, 'a list of ids'],
+    [{ pin: 99 }, 'the id of a step that is in both flows'],
+    [{ at: 2 }, 'a number from 0 to 1'],
+    [{ annotations: [{ node: 99, mark: true }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, edge: 0 }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, colour: 'red' }] }, 'There is no option colour'],
+    [{ zoom: 3 }, 'There is no option zoom'],
+  ])('an option that cannot be %j is refused', (options, message) => {
+    expect(() => exploreFlows(CHANGED, NUMBER, options as never)).toThrow(message)
+  })
+
+  test('a step that is in one flow only cannot be pinned', () => {
+    expect(() => exploreFlows(CHANGED, NUMBER, { pin: idOf(data, 'D') })).toThrow('Option pin')
+  })
+})
+
+describe('what is drawn as one', () => {
+  test('nothing, what is the same, what is on one side, components', () => {
+    expect(namesIn(sceneAt('steps'))).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(namesIn(sceneAt('regions'))).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    expect(namesIn(sceneAt('groups'))).toEqual([
+      '3 identical steps',
+      'D',
+      '2 added steps',
+      'E',
+      'F',
+    ])
+  })
+
+  test('a group that is opened is drawn step by step, and knows what it is of', () => {
+    const { steps } = sceneAt('regions', [0])
+    expect(steps.map(({ lines }) => lines[0])).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(steps.map(({ openedGroup }) => openedGroup)).toEqual([
+      ...[0, 0, 0],
+      ...[null, null, null, null, null],
+    ])
+  })
+
+  test('readable names stand alone in their boxes', () => {
+    const named = dataOf(CHANGED, { names: { X: 'ask the archive' } })
+    expect(namesIn(sceneAt('regions', [], named))).toContain('ask the archive')
+    expect(flowCode(named, named.initial)).toBe(
+      `exploreFlows(comparison, ${NUMBER}, { names: { 'X': 'ask the archive' } })`,
+    )
+    const byRule = dataOf(CHANGED, { names: (label) => `named ${label}` })
+    expect(flowCode(byRule, byRule.initial)).toBe(`exploreFlows(comparison, ${NUMBER}, { names })`)
+  })
+})
+
+describe('the two latencies of an edge', () => {
+  const { links } = sceneAt('steps')
+  const slower = links.find(({ verdict }) => verdict === 'changed') as (typeof links)[number]
+
+  test('are as long as they are to each other', () => {
+    const { before, after } = diffEnds(slower)
+    expect(before / after).toBeCloseTo((slower.beforeUs as number) / (slower.afterUs as number))
+    expect(diffLabel(slower)).toMatch(/^(9\d\d µs|1(\.\d+)? ms) → (3\.9\d*|4(\.\d+)?) ms$/)
+    expect(verdictWords(slower.lead)).toMatch(/^Changed significantly \(\+.* ms\), p < 0\.001/)
+  })
+
+  test('of which there is one are one line', () => {
+    const added = links.filter(({ inBefore }) => !inBefore).map(diffLabel)
+    expect(added).toHaveLength(3)
+    for (const label of added) expect(label).not.toContain('→')
+  })
+})
+
+test('a large change that is not significant says why', () => {
+  const few = comparisonOfTexts(
+    { ...BEFORE_TEXT, requests: 3 },
+    { ...BEFORE_TEXT, latencyUs: { 'E>F': 9_000 }, requests: 3 },
+  )
+  const found = exploreFlows(few, 0, { level: 'steps' })
+  const own = found.data as FlowData
+  expect(own.edges.map(verdictWords).filter((words) => words.startsWith('Large'))).toEqual([
+    expect.stringMatching(
+      /^Large change \(\+.* ms\), not significant: too few requests to test\.$/,
+    ),
+  ])
+  expect(found.svg()).toContain('large change, not significant; why is in its tooltip')
+})
+
+describe('lines between the same steps', () => {
+  test('follow runs that are contiguous in both flows', () => {
+    expect(sharedRuns(sceneAt('steps'))).toEqual([
+      [0, 1, 2],
+      [6, 7],
+    ])
+  })
+
+  test('are drawn at the ends of a run where they crowd', () => {
+    const runs = [
+      [0, 1, 2, 3],
+      [5, 6],
+    ]
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 80 * id], 84)).toEqual([0, 3, 5, 6])
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 90 * id], 84)).toEqual([0, 1, 2, 3, 5, 6])
+  })
+
+  test('are level at the pinned step', () => {
+    const layouts = layOutFlow(sceneAt('steps'), 'side-by-side')
+    const levelAt = (pin: number | null, step: number) => {
+      const drawing = flowDrawing(layouts, data, { pin, at: 0, leastApart: 0 })
+      const { from, to } = drawing.correspondences.find((line) => line.step === step) as never as {
+        from: { y: number }
+        to: { y: number }
+      }
+      return to.y - from.y
+    }
+    expect(levelAt(null, 0)).toBe(0)
+    expect(levelAt(null, 6)).toBeGreaterThan(40)
+    expect(levelAt(6, 6)).toBe(0)
+    expect(levelAt(6, 0)).toBe(-levelAt(null, 6))
+  })
+})
+
+describe('the animation', () => {
+  const placed = placeAnimation(sceneAt('steps'))
+  const stages = flowStages(placed)
+  const topOf = (at: number, name: string) => {
+    const place = placed.steps.findIndex(({ lines }) => lines[0] === name)
+    return flowFrame(placed, stages, at).tops[place] as number
+  }
+  const seen = (at: number) => {
+    const { opacity } = flowFrame(placed, stages, at)
+    return placed.steps.filter((step) => opacity(step) > 0).map(({ lines }) => lines[0])
+  }
+
+  test('does one thing after the other', () => {
+    expect(stages).toEqual(['leave', 'move', 'enter', 'stretch'])
+    expect(seen(0)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+    expect(seen(0.25)).toEqual(['A', 'B', 'C', 'E', 'F'])
+    expect(seen(0.5)).toEqual(['A', 'B', 'C', 'E', 'F'])
+    expect(seen(1)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
+    expect(topOf(0.2, 'E')).toBe(topOf(0, 'E'))
+    expect(topOf(0.4, 'E')).toBeGreaterThan(topOf(0, 'E'))
+    expect(topOf(0.75, 'E')).toBe(topOf(0.5, 'E'))
+    expect(topOf(0.75, 'F')).toBe(topOf(0.5, 'F'))
+    expect(topOf(1, 'F')).toBeGreaterThan(topOf(0.75, 'F'))
+  })
+
+  test('begins and ends as each flow alone, and claims no latency in between', () => {
+    const last = placed.links.find(({ link }) => link.verdict === 'changed') as never
+    const labelAt = (at: number) => flowFrame(placed, stages, at).label(last)
+    expect(labelAt(0)).not.toContain('→')
+    expect(labelAt(0.9)).toContain('→')
+    expect(labelAt(1)).not.toContain('→')
+    expect(flowFrame(placed, stages, 0).caption).toBe('before')
+    expect(flowFrame(placed, stages, 0.6).caption).toBe('in between, 3 of 4: what is new appears')
+  })
+
+  test('has no stages in which nothing happens', () => {
+    const slower = comparisonOfTexts(BEFORE_TEXT, { ...BEFORE_TEXT, latencyUs: { 'E>F': 5_000 } })
+    const own = exploreFlows(slower, 0).data as FlowData
+    expect(flowStages(placeAnimation(sceneAt('steps', [], own)))).toEqual(['stretch'])
+  })
+})
+
+describe('notes', () => {
+  test('are changed in place, and gone when they say nothing', () => {
+    const one = annotated([], { node: 3 }, { mark: true, comment: '' })
+    expect(one).toEqual([{ node: 3, mark: true }])
+    const two = annotated(one, { edge: 3 }, { mark: false, comment: 'why?' })
+    expect(two).toEqual([
+      { node: 3, mark: true },
+      { edge: 3, comment: 'why?' },
+    ])
+    expect(annotated(two, { node: 3 }, { mark: false, comment: '' })).toEqual([
+      { edge: 3, comment: 'why?' },
+    ])
+    expect(annotated(two, { node: 3 }, { mark: true, comment: 'x' })[0]).toEqual({
+      ...{ node: 3, mark: true, comment: 'x' },
+    })
+  })
+
+  test('stand at the group that hides what they are on', () => {
+    const notes = [
+      { node: 1, mark: true },
+      { edge: 0, comment: 'cold cache' },
+    ]
+    const scene = sceneAt('regions')
+    expect(shownNotes(notes, scene, data).steps.get(0)).toEqual({ numbers: [2], isMarked: true })
+    const opened = sceneAt('regions', [0])
+    expect(shownNotes(notes, opened, data).steps.get(1)).toEqual({ numbers: [], isMarked: true })
+    expect([...shownNotes(notes, opened, data).links.values()]).toEqual([
+      { numbers: [2], isMarked: false },
+    ])
+  })
+})
+
+test('the line of code gives back all that is set', () => {
+  const state = {
+    ...data.initial,
+    ...({ mode: 'side-by-side', level: 'groups', opened: [0], pin: 6 } as const),
+    annotations: [
+      { node: 0, mark: true },
+      { edge: 2, comment: `it's “slow”${HOSTILE}` },
+    ],
+  }
+  expect(pastedState(flowCode(data, state), CHANGED)).toEqual(state)
+  const moving = { ...data.initial, mode: 'animation', at: 0.3 } as const
+  expect(flowCode(data, moving)).toBe(
+    `exploreFlows(comparison, ${NUMBER}, { mode: 'animation', at: 0.3 })`,
+  )
+  expect(flowCode(data, data.initial)).toBe(`exploreFlows(comparison, ${NUMBER})`)
+})
+
+describe('the keyboard', () => {
+  const at = (mode: 'diff' | 'side-by-side', place: number, part: number, key: string) =>
+    stepAfterKey(
+      flowDrawing(layOutFlow(sceneAt('steps'), mode), data, { pin: null, at: 0, leastApart: 0 }),
+      { part, place },
+      key,
+    )
+
+  test('goes along the flow, to what is beside, and to the ends', () => {
+    expect(at('diff', 0, 0, 'ArrowDown')).toEqual({ part: 0, place: 1 })
+    expect(at('diff', 1, 0, 'ArrowUp')).toEqual({ part: 0, place: 0 })
+    expect(at('diff', 0, 0, 'ArrowUp')).toBe(null)
+    expect(at('diff', 0, 0, 'End')).toEqual({ part: 0, place: 7 })
+    expect(at('side-by-side', 0, 0, 'ArrowRight')).toEqual({ part: 1, place: 0 })
+    expect(at('side-by-side', 0, 1, 'ArrowLeft')).toEqual({ part: 0, place: 0 })
+    expect(at('diff', 0, 0, 'x')).toBe(null)
+  })
+})
+
+test('differences are what changed and what is on one side, from top to bottom', () => {
+  expect(differences(data)).toEqual([
+    { node: idOf(data, 'D') },
+    { node: idOf(data, 'X') },
+    { edge: data.edges.find(({ verdict }) => verdict === 'changed')?.id },
+  ])
+})
+
+test('a line that only leads on to a join is told from waiting', () => {
+  const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, {
+    ...{ pin: null, at: 0, leastApart: 0 },
+  })
+  // D → E is shorter than X → Y → E.
+  expect(hasLeads(drawing)).toBe(true)
+})
+
+describe('the picture', () => {
+  test.each(['diff', 'side-by-side', 'animation'] as const)('of %s explains itself', (mode) => {
+    const svg = exploreFlows(CHANGED, NUMBER, {
+      ...{ mode, annotations: [{ node: 6, comment: 'cold cache' }] },
+    }).svg()
+    expect(svg).toContain('latency changed significantly')
+    expect(svg).toContain('several steps drawn as one')
+    expect(svg).toContain('Time runs down; drawn so long:')
+    expect(svg).toContain('5 steps are in both flows')
+    expect(svg).toContain('1 E: cold cache')
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  })
+
+  test('holds names from traces as text', () => {
+    const texts = { edges: `A>${'B'}`, requests: 40 }
+    const hostile = exploreFlows(comparisonOfTexts(texts, texts), 0, {
+      ...{ names: () => HOSTILE, level: 'steps', annotations: [{ node: 0, comment: HOSTILE }] },
+    })
+    expect(hostile.svg()).not.toContain('<img')
+    expect(hostile.mimeBundle()['text/html']).not.toContain('<img src=x')
+  })
+
+  test('of a flow without requests on one side, and of a single step', () => {
+    const single = { edges: 'A', requests: 40 }
+    for (const comparison of [comparisonOfTexts(single, single), CHANGED]) {
+      for (const mode of ['diff', 'side-by-side', 'animation'] as const) {
+        const svg = exploreFlows(comparison, { category: 0 }, { mode }).svg()
+        expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+      }
+    }
+  })
+
+  test('of more steps than can be read shows components, or says so', () => {
+    const names = Array.from({ length: 500 }, (_, i) => `S${i}`)
+    const edges = names.slice(1).map((name, i) => `${names[i]}>${name}`)
+    const slower = Object.fromEntries(edges.map((edge) => [edge, 300]))
+    const many = comparisonOfTexts(
+      { edges: edges.join(' '), requests: 30 },
+      { edges: edges.join(' '), requests: 30, latencyUs: slower },
+    )
+    const svg = exploreFlows(many, 0, { level: 'steps' }).svg()
+    expect(svg).toContain('500 steps are too many for a picture.')
+    expect(svg.length).toBeLessThan(5_000)
+  })
+})
+
+test('the model that goes into the page says what the library says', () => {
+  const { edges } = data
+  expect(edges.filter(({ verdict }) => verdict === 'changed')).toHaveLength(1)
+  expect(JSON.parse(JSON.stringify(data))).toEqual(data)
+  expect(AFTER_TEXT.requests).toBe(data.after.requests)
+})
