@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core'
 import { compare } from '../src/comparison.ts'
 import { connectCharts } from '../src/notebook/connect-charts.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
-import { exploreThreshold } from '../src/widgets/explore-threshold.tsx'
+import { exploreThreshold } from '../src/widgets/threshold/explore-threshold.tsx'
 import { pageOf } from '../test/widgets/open-widgets.ts'
 import { simulatedFiles } from './simulated-files.ts'
 

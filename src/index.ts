@@ -112,19 +112,22 @@ export { compareVariances } from './variance/compare-variances.ts'
 export {
   type CallingContextOptions,
   exploreCallingContexts,
-} from './widgets/explore-calling-contexts.ts'
-export { exploreFlows, type FlowExplorerOptions } from './widgets/explore-flows.ts'
-export { exploreRanking, type RankingBrowserOptions } from './widgets/explore-ranking.ts'
+} from './widgets/calling-contexts/explore-calling-contexts.ts'
+export { exploreFlows, type FlowExplorerOptions } from './widgets/flows/explore-flows.ts'
+export { exploreTrace, type TraceExplorerOptions } from './widgets/gantt/explore-trace.ts'
+export { exploreRanking, type RankingBrowserOptions } from './widgets/ranking/explore-ranking.ts'
 export {
   exploreSwimlanes,
   type SwimlaneOptions,
   type SwimlaneTraces,
-} from './widgets/explore-swimlanes.ts'
-export { exploreTable, type TableExplorerOptions } from './widgets/explore-table.ts'
-export { exploreThreshold, type ThresholdExplorerOptions } from './widgets/explore-threshold.tsx'
-export { exploreTimeline, type TimelineOptions } from './widgets/explore-timeline.ts'
-export { exploreTrace, type TraceExplorerOptions } from './widgets/explore-trace.ts'
-export { exploreVariation, type VariationOptions } from './widgets/explore-variation.ts'
+} from './widgets/swimlanes/explore-swimlanes.ts'
+export { exploreTable, type TableExplorerOptions } from './widgets/table/explore-table.ts'
+export {
+  exploreThreshold,
+  type ThresholdExplorerOptions,
+} from './widgets/threshold/explore-threshold.tsx'
+export { exploreTimeline, type TimelineOptions } from './widgets/timeline/explore-timeline.ts'
+export { exploreVariation, type VariationOptions } from './widgets/variation/explore-variation.ts'
 export type { Widget } from './widgets/widget.ts'
 
 connectNotebook()

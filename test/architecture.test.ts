@@ -137,6 +137,18 @@ describe('the architecture of src', () => {
     expect(findCycle()).toEqual([])
   })
 
+  test('widgets share only drawing, and build on each other one way', () => {
+    const folderOf = (file: string) => /^widgets\/([^/]+)\//.exec(file)?.[1]
+    const across = INNER.map(({ file, target }) => [folderOf(file), folderOf(target)] as const)
+      .filter(([from, to]) => from !== undefined && to !== undefined && from !== to)
+      .filter(([from, to]) => from !== 'page' && to !== 'drawing')
+      .map(([from, to]) => `${from} builds on ${to}`)
+    expect([...new Set(across)].sort()).toEqual([
+      'ranking builds on table',
+      'swimlanes builds on gantt',
+    ])
+  })
+
   test('stats imports nothing but errors.ts', () => {
     const outside = IMPORTS.filter(
       ({ file, target }) => unitOf(file) === 'stats' && unitOf(target) !== 'stats',

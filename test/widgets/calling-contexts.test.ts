@@ -3,19 +3,22 @@ import { describe, expect, test } from 'vitest'
 import { findCallingContexts } from '../../src/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import {
-  callingContextCode,
-  largestContexts,
-  saidChange,
-  usualState,
-} from '../../src/widgets/calling-context-model.ts'
-import { exploreCallingContexts } from '../../src/widgets/explore-calling-contexts.ts'
-import { changeClass, changeScale } from '../../src/widgets/views/calling-context-colours.ts'
+  changeClass,
+  changeScale,
+} from '../../src/widgets/calling-contexts/calling-context-colours.ts'
 import {
   layoutFrames,
   matchesSearch,
   missingFrames,
-} from '../../src/widgets/views/calling-context-layout.ts'
-import { fittedText } from '../../src/widgets/views/fitted-text.ts'
+} from '../../src/widgets/calling-contexts/calling-context-layout.ts'
+import {
+  callingContextCode,
+  largestContexts,
+  saidChange,
+  usualState,
+} from '../../src/widgets/calling-contexts/calling-context-model.ts'
+import { exploreCallingContexts } from '../../src/widgets/calling-contexts/explore-calling-contexts.ts'
+import { fittedText } from '../../src/widgets/drawing/fitted-text.ts'
 import { compareShops, shopPeriod } from '../findings/fixture.ts'
 import { makeSpans } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

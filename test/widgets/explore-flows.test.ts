@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/comparison.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { exploreFlows } from '../../src/widgets/explore-flows.ts'
+import { exploreFlows } from '../../src/widgets/flows/explore-flows.ts'
 import { compareShops } from '../findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'

@@ -1,6 +1,6 @@
 import { type Comparison, compare } from '../../src/comparison.ts'
-import { exploreFlows, type FlowExplorerOptions } from '../../src/widgets/explore-flows.ts'
-import type { FlowData, FlowState } from '../../src/widgets/views/flow-data.ts'
+import { exploreFlows, type FlowExplorerOptions } from '../../src/widgets/flows/explore-flows.ts'
+import type { FlowData, FlowState } from '../../src/widgets/flows/flow-data.ts'
 import { type FlowText, flow } from '../explanation/fixture.ts'
 import { makeGraphs } from '../make-traces.ts'
 

@@ -7,13 +7,13 @@ import {
   scaleBounds,
   stretchedSight,
   wholeSight,
-} from '../../src/widgets/views/flow-bounds.ts'
-import { findChains } from '../../src/widgets/views/flow-chains.ts'
-import { columnMiddles } from '../../src/widgets/views/flow-columns.ts'
-import { edgeLength, SHORTEST_EDGE } from '../../src/widgets/views/flow-length.ts'
-import { BEND, placeFlow } from '../../src/widgets/views/flow-placement.ts'
-import { flowRoute, pathData, routeBetween } from '../../src/widgets/views/flow-route.ts'
-import { rowTops } from '../../src/widgets/views/flow-rows.ts'
+} from '../../src/widgets/flows/flow-bounds.ts'
+import { findChains } from '../../src/widgets/flows/flow-chains.ts'
+import { columnMiddles } from '../../src/widgets/flows/flow-columns.ts'
+import { edgeLength, SHORTEST_EDGE } from '../../src/widgets/flows/flow-length.ts'
+import { BEND, placeFlow } from '../../src/widgets/flows/flow-placement.ts'
+import { flowRoute, pathData, routeBetween } from '../../src/widgets/flows/flow-route.ts'
+import { rowTops } from '../../src/widgets/flows/flow-rows.ts'
 
 describe('the length of an edge', () => {
   test('shows microseconds and seconds in one picture', () => {

@@ -4,7 +4,8 @@ import { compare } from '../../src/comparison.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../src/flows/critical-path.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { exploreTrace } from '../../src/widgets/explore-trace.ts'
+import { lengthUs, uncovered } from '../../src/widgets/drawing/stretches.ts'
+import { exploreTrace } from '../../src/widgets/gantt/explore-trace.ts'
 import {
   foldedTo,
   type GanttCall,
@@ -12,9 +13,8 @@ import {
   ganttCalls,
   uncriticalCalls,
   visibleCalls,
-} from '../../src/widgets/gantt-model.ts'
-import { lengthUs, uncovered } from '../../src/widgets/gantt-stretches.ts'
-import { ganttCode } from '../../src/widgets/views/gantt-rows.ts'
+} from '../../src/widgets/gantt/gantt-model.ts'
+import { ganttCode } from '../../src/widgets/gantt/gantt-rows.ts'
 import { shopPeriod } from '../findings/fixture.ts'
 import { chains, makeGraphs, makeSpans } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -2,17 +2,17 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/comparison.ts'
 import { AFTER, BEFORE } from '../../src/flows/flow-set.ts'
-import { exploreSwimlanes } from '../../src/widgets/explore-swimlanes.ts'
-import { joined, lengthUs } from '../../src/widgets/gantt-stretches.ts'
+import { joined, lengthUs } from '../../src/widgets/drawing/stretches.ts'
+import { exploreSwimlanes } from '../../src/widgets/swimlanes/explore-swimlanes.ts'
+import { swimlaneLayout, timeAcross } from '../../src/widgets/swimlanes/swimlane-layout.ts'
 import {
   type Message,
   type SwimlaneData,
   type SwimlaneSide,
   swimlaneCode,
   tracksOf,
-} from '../../src/widgets/swimlane-model.ts'
-import { swimlaneLayout, timeAcross } from '../../src/widgets/views/swimlane-layout.ts'
-import { itemsInOrder, messageWords } from '../../src/widgets/views/swimlane-words.ts'
+} from '../../src/widgets/swimlanes/swimlane-model.ts'
+import { itemsInOrder, messageWords } from '../../src/widgets/swimlanes/swimlane-words.ts'
 import { compareShops } from '../findings/fixture.ts'
 import { makeGraphs, makeSpans } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

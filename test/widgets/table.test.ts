@@ -2,11 +2,11 @@ import * as aq from 'arquero'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../src/stage-table.ts'
-import { exploreTable } from '../../src/widgets/explore-table.ts'
-import { explorableTableHtml } from '../../src/widgets/table-display-html.ts'
-import { tableColumns, valueAt } from '../../src/widgets/views/table-columns.ts'
-import { tableData } from '../../src/widgets/views/table-data.ts'
-import { columnFilter, searchFilter } from '../../src/widgets/views/table-filter.ts'
+import { exploreTable } from '../../src/widgets/table/explore-table.ts'
+import { tableColumns, valueAt } from '../../src/widgets/table/table-columns.ts'
+import { tableData } from '../../src/widgets/table/table-data.ts'
+import { explorableTableHtml } from '../../src/widgets/table/table-display-html.ts'
+import { columnFilter, searchFilter } from '../../src/widgets/table/table-filter.ts'
 import {
   keptRows,
   sortedRows,
@@ -14,8 +14,8 @@ import {
   type TableState,
   tableCode,
   untouched,
-} from '../../src/widgets/views/table-state.ts'
-import { columnSummarizer } from '../../src/widgets/views/table-summary.ts'
+} from '../../src/widgets/table/table-state.ts'
+import { columnSummarizer } from '../../src/widgets/table/table-summary.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

@@ -2,8 +2,12 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../src/comparison.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { exploreThreshold } from '../../src/widgets/explore-threshold.tsx'
-import { thresholdCode, thresholdCurve, thresholdState } from '../../src/widgets/threshold-model.ts'
+import { exploreThreshold } from '../../src/widgets/threshold/explore-threshold.tsx'
+import {
+  thresholdCode,
+  thresholdCurve,
+  thresholdState,
+} from '../../src/widgets/threshold/threshold-model.ts'
 import { signedDuration } from '../../src/wording.ts'
 import { describeInBrowser } from './open-widgets.ts'
 

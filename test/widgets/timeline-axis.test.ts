@@ -5,7 +5,7 @@ import {
   roundUp,
   timeScale,
   timeText,
-} from '../../src/widgets/views/axis-scale.ts'
+} from '../../src/widgets/drawing/axis-scale.ts'
 
 const textsOf = ({ ticks }: { ticks: readonly { text: string }[] }) => ticks.map(({ text }) => text)
 

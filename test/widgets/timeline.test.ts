@@ -8,16 +8,16 @@ import { requestsBetween } from '../../src/flows/requests-between.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { formatDuration } from '../../src/units.ts'
-import { exploreTimeline } from '../../src/widgets/explore-timeline.ts'
-import { numberCode, timelineCode } from '../../src/widgets/views/timeline-code.ts'
-import { arrivalBins, densityPaths } from '../../src/widgets/views/timeline-density.ts'
+import { exploreTimeline } from '../../src/widgets/timeline/explore-timeline.ts'
+import { numberCode, timelineCode } from '../../src/widgets/timeline/timeline-code.ts'
+import { arrivalBins, densityPaths } from '../../src/widgets/timeline/timeline-density.ts'
 import {
   type TimelineData,
   type TimelineFilter,
   timelineModel,
-} from '../../src/widgets/views/timeline-model.ts'
-import { movedRange, rangeBetween, withEnd } from '../../src/widgets/views/timeline-range.ts'
-import { rateText, summarizeRange } from '../../src/widgets/views/timeline-summary.ts'
+} from '../../src/widgets/timeline/timeline-model.ts'
+import { movedRange, rangeBetween, withEnd } from '../../src/widgets/timeline/timeline-range.ts'
+import { rateText, summarizeRange } from '../../src/widgets/timeline/timeline-summary.ts'
 import { grouped } from '../../src/wording.ts'
 import { compareShops } from '../findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

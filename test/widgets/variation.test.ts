@@ -6,17 +6,21 @@ import { AFTER, BEFORE, type Period } from '../../src/flows/flow-set.ts'
 import type { StageTable } from '../../src/stage-table.ts'
 import { ecdf } from '../../src/stats/ecdf.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
-import { exploreVariation } from '../../src/widgets/explore-variation.ts'
-import { regionAround } from '../../src/widgets/views/variation-highlight.tsx'
+import { exploreVariation } from '../../src/widgets/variation/explore-variation.ts'
+import { regionAround } from '../../src/widgets/variation/variation-highlight.tsx'
 import {
   boundsBetween,
   categoriesWithin,
   measureScale,
   type Region,
   variationCode,
-} from '../../src/widgets/views/variation-measures.ts'
-import { curveOf, MEASURES, type VariationData } from '../../src/widgets/views/variation-model.ts'
-import { keyedSpot, nearestSpot } from '../../src/widgets/views/variation-picking.ts'
+} from '../../src/widgets/variation/variation-measures.ts'
+import {
+  curveOf,
+  MEASURES,
+  type VariationData,
+} from '../../src/widgets/variation/variation-model.ts'
+import { keyedSpot, nearestSpot } from '../../src/widgets/variation/variation-picking.ts'
 import { manyCategories } from '../charts/fixture.ts'
 import { compareShops } from '../findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -1,12 +1,12 @@
 import { PALETTE } from '../../charts/palette.ts'
-import { CALLING_CONTEXT_STYLE } from '../views/calling-context-style.ts'
-import { FLOW_STYLE } from '../views/flow-style.ts'
-import { GANTT_STYLE } from '../views/gantt-style.ts'
-import { RANKING_STYLE } from '../views/ranking-style.ts'
-import { SWIMLANE_STYLE } from '../views/swimlane-style.ts'
-import { TABLE_STYLE } from '../views/table-style.ts'
-import { TIMELINE_STYLE } from '../views/timeline-style.ts'
-import { VARIATION_STYLE } from '../views/variation-style.ts'
+import { CALLING_CONTEXT_STYLE } from '../calling-contexts/calling-context-style.ts'
+import { FLOW_STYLE } from '../flows/flow-style.ts'
+import { GANTT_STYLE } from '../gantt/gantt-style.ts'
+import { RANKING_STYLE } from '../ranking/ranking-style.ts'
+import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
+import { TABLE_STYLE } from '../table/table-style.ts'
+import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
+import { VARIATION_STYLE } from '../variation/variation-style.ts'
 
 /** How widgets look; every rule stays within `.flowdelta`. */
 export const THEME = `

@@ -1,13 +1,13 @@
 import type { FunctionComponent } from 'preact'
-import { CallingContextView } from '../views/calling-context-view.tsx'
-import { FlowView } from '../views/flow-view.tsx'
-import { GanttView } from '../views/gantt-view.tsx'
-import { RankingView } from '../views/ranking-view.tsx'
-import { SwimlaneView } from '../views/swimlane-view.tsx'
-import { TableView } from '../views/table-view.tsx'
-import { ThresholdView } from '../views/threshold-view.tsx'
-import { TimelineView } from '../views/timeline-view.tsx'
-import { VariationView } from '../views/variation-view.tsx'
+import { CallingContextView } from '../calling-contexts/calling-context-view.tsx'
+import { FlowView } from '../flows/flow-view.tsx'
+import { GanttView } from '../gantt/gantt-view.tsx'
+import { RankingView } from '../ranking/ranking-view.tsx'
+import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
+import { TableView } from '../table/table-view.tsx'
+import { ThresholdView } from '../threshold/threshold-view.tsx'
+import { TimelineView } from '../timeline/timeline-view.tsx'
+import { VariationView } from '../variation/variation-view.tsx'
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
 type View = FunctionComponent<{ readonly data: never }>

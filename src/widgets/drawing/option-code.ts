@@ -1,0 +1,32 @@
+import { textLiteral } from './code-literals.ts'
+
+/** An option as it is set, and what it is where nobody sets it. */
+export interface OptionValue {
+  readonly value: unknown
+  readonly usually: unknown
+}
+
+/** A call as a line of code, with only those options that are not what they are anyway. */
+export function callCode(
+  verb: string,
+  values: readonly string[],
+  options: Readonly<Record<string, OptionValue>>,
+): string {
+  const given = Object.entries(options)
+    .map(([name, { value, usually }]) => [name, codeText(value), codeText(usually)] as const)
+    .filter(([, value, usually]) => value !== usually)
+    .map(([name, value]) => `${name}: ${value}`)
+  const last = given.length === 0 ? [] : [`{ ${given.join(', ')} }`]
+  return `${verb}(${[...values, ...last].join(', ')})`
+}
+
+/** A value as it is written in code. */
+export function codeText(value: unknown): string {
+  if (typeof value === 'string') return textLiteral(value)
+  if (Array.isArray(value)) return `[${value.map(codeText).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, part]) => `${key}: ${codeText(part)}`)
+    return `{ ${entries.join(', ')} }`
+  }
+  return String(value)
+}

@@ -1,0 +1,31 @@
+/** From when to when, in µs since the trace began. */
+export type StretchUs = readonly [fromUs: number, toUs: number]
+
+/** The parts of a stretch that none of the others covers. */
+export function uncovered([fromUs, toUs]: StretchUs, others: readonly StretchUs[]): StretchUs[] {
+  const free: StretchUs[] = []
+  let at = fromUs
+  for (const [startUs, endUs] of others.toSorted((a, b) => a[0] - b[0])) {
+    if (at >= toUs) break
+    if (startUs > at) free.push([at, Math.min(startUs, toUs)])
+    at = Math.max(at, endUs)
+  }
+  if (at < toUs || fromUs === toUs) free.push([Math.min(at, toUs), toUs])
+  return free
+}
+
+/** How long stretches are together. */
+export function lengthUs(stretches: readonly StretchUs[]): number {
+  return stretches.reduce((sum, [fromUs, toUs]) => sum + toUs - fromUs, 0)
+}
+
+/** Stretches that touch or overlap made into one. */
+export function joined(stretches: readonly StretchUs[]): StretchUs[] {
+  const parts: [number, number][] = []
+  for (const [fromUs, toUs] of stretches.toSorted((a, b) => a[0] - b[0])) {
+    const last = parts.at(-1)
+    if (last !== undefined && fromUs <= last[1]) last[1] = Math.max(last[1], toUs)
+    else parts.push([fromUs, toUs])
+  }
+  return parts
+}

@@ -1,0 +1,164 @@
+import type { Ink } from '../drawing/ink.ts'
+import { type FlowPart, SEEN } from './flow-drawing.ts'
+import { LABEL_SIZE, type PlacedLink, sideLength } from './flow-layouts.ts'
+import { LABEL_GAP } from './flow-placement.ts'
+import { flowRoute, pathData, type RoutePoint, routeBetween } from './flow-route.ts'
+import type { SceneLink } from './flow-scene.ts'
+import { type Hands, NoteBadge, QUIET_DASH, type StepNotes } from './flow-step.tsx'
+
+/** Widths of lines, in pixels: work, half of a pair, waiting, and what only leads on. */
+export const STROKE = { work: 4, half: 3.6, wait: 1.3, lead: 1.6 } as const
+export const LEAD_DASH = '2 4'
+/** Widths of an outline, and of the empty space within. */
+export const OUTLINE = { outer: 14, inner: 9.5 } as const
+
+/** How a line is to be drawn. */
+export interface LinkStyle {
+  readonly part: FlowPart
+  readonly ink: Ink
+}
+
+/** The way of a link in its part. */
+export function linkRoute(
+  { placed: { placement, steps }, tops }: FlowPart,
+  { from, to }: PlacedLink,
+  number: number,
+): RoutePoint[] {
+  const start = {
+    x: placement.middles[from] as number,
+    y: (tops[from] as number) + (steps[from]?.height ?? 0),
+  }
+  const end = { x: placement.middles[to] as number, y: tops[to] as number }
+  return flowRoute(start, end, placement.lineMiddles[number] as number)
+}
+
+/**
+ * A link as a line: thick as far as there is work, thin where it waits, dotted where it only leads
+ * on to a join; outlined where its latency changed.
+ */
+export function FlowLinkLine({
+  part,
+  placedLink,
+  number,
+  words,
+  notes,
+  isSelected = false,
+  ink,
+  hands,
+}: LinkStyle & {
+  readonly placedLink: PlacedLink
+  readonly number: number
+  readonly words: string
+  readonly notes?: StepNotes | undefined
+  readonly isSelected?: boolean
+  readonly hands?: Hands | undefined
+}) {
+  const { link } = placedLink
+  const route = linkRoute(part, placedLink, number)
+  const [start, end] = [route[0] as RoutePoint, route.at(-1) as RoutePoint]
+  const whole = pathData(route)
+  const columnX = part.placed.placement.lineMiddles[number] as number
+  const workEnd = Math.min(end.y, start.y + part.workLength(link))
+  const isChanged = link.verdict === 'changed'
+  const label = part.label(placedLink)
+  const labelY = (start.y + Math.max(workEnd, start.y + 28)) / 2 + 5
+  return (
+    <g fill="none" {...hands}>
+      <title>{words}</title>
+      <path d={whole} stroke="transparent" stroke-width={16} />
+      {isChanged || link.reason !== null || isSelected ? (
+        <>
+          <path
+            d={whole}
+            stroke={isChanged ? ink.change : isSelected ? ink.text : ink.soft}
+            stroke-width={isSelected ? OUTLINE.outer + 3 : OUTLINE.outer}
+            stroke-dasharray={isChanged || isSelected ? undefined : QUIET_DASH}
+          />
+          <path d={whole} stroke={ink.back} stroke-width={OUTLINE.inner} />
+        </>
+      ) : null}
+      {end.y - workEnd > SEEN && !waitsThroughout(part, link) ? (
+        <path
+          d={pathData(routeBetween(route, workEnd, end.y))}
+          stroke={ink.soft}
+          stroke-width={STROKE.lead}
+          stroke-dasharray={LEAD_DASH}
+        />
+      ) : null}
+      <Strands {...{ part, link, route, ink }} />
+      <text
+        class="fd-flow-label"
+        x={columnX + LABEL_GAP}
+        y={labelY}
+        font-size={LABEL_SIZE}
+        font-weight={isChanged ? 'bold' : 'normal'}
+        style={`fill:${isChanged ? ink.change : ink.soft}`}
+        stroke="none"
+      >
+        {label}
+      </text>
+      {notes === undefined ? null : (
+        <g transform={`translate(${columnX - 18} ${labelY - 4})`}>
+          <NoteBadge notes={notes} x={0} ink={ink} />
+        </g>
+      )}
+    </g>
+  )
+}
+
+/** The lines themselves: one, or in a diff one for each of the two latencies. */
+function Strands({
+  part,
+  link,
+  route,
+  ink,
+}: LinkStyle & { readonly link: SceneLink; readonly route: readonly RoutePoint[] }) {
+  const { y } = route[0] as RoutePoint
+  const lowest = (route.at(-1) as RoutePoint).y
+  const isShared = link.inBefore && link.inAfter
+  if (isShared && part.isDiff && !waitsThroughout(part, link)) {
+    const both = diffEnds(link)
+    return (
+      <>
+        {(['before', 'after'] as const).map((side) => (
+          <path
+            key={side}
+            d={pathData(routeBetween(route, y, y + both[side]), side === 'before' ? -2.1 : 2.1)}
+            stroke={ink[side]}
+            stroke-width={link.waits[side] ? STROKE.wait : STROKE.half}
+          />
+        ))}
+      </>
+    )
+  }
+  const side = part.side === 'after' || !link.inBefore ? 'after' : 'before'
+  const colour = isShared ? ink.text : ink[side]
+  const waits = waitsThroughout(part, link)
+  return (
+    <path
+      d={pathData(
+        waits ? route : routeBetween(route, y, Math.min(lowest, y + part.workLength(link))),
+      )}
+      stroke={colour}
+      stroke-opacity={isShared ? 0.75 : 1}
+      stroke-width={waits ? STROKE.wait : STROKE.work}
+    />
+  )
+}
+
+/** Whether all of a link is waiting, on every side that the part shows. */
+function waitsThroughout({ side }: FlowPart, { inBefore, inAfter, waits }: SceneLink): boolean {
+  if (side !== 'both') return waits[side]
+  return (waits.before || !inBefore) && (waits.after || !inAfter)
+}
+
+/** How far both lines of a pair reach: the longer as far as it is, the other in proportion. */
+export function diffEnds(link: SceneLink): { before: number; after: number } {
+  const { beforeUs, afterUs, waits } = link
+  const lengths = { before: sideLength(link, 'before'), after: sideLength(link, 'after') }
+  if (beforeUs === null || afterUs === null || waits.before || waits.after) return lengths
+  const longer = Math.max(beforeUs, afterUs)
+  if (!(longer > 0)) return lengths
+  const length = Math.max(lengths.before, lengths.after)
+  return { before: (length * beforeUs) / longer, after: (length * afterUs) / longer }
+}

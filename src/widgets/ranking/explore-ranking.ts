@@ -1,0 +1,54 @@
+import type { Comparison } from '../../comparison.ts'
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { traceLink, traceTemplate } from '../../trace-links.ts'
+import { counted } from '../../wording.ts'
+import { renderSvg } from '../drawing/render-svg.ts'
+import { Widget } from '../widget.ts'
+import { rankingData } from './ranking-data.ts'
+import { RankingPicture } from './ranking-picture.tsx'
+
+/** How the ranking browser is shown. */
+export interface RankingBrowserOptions {
+  /** Mutations that go into the page, the first of the ranking. Default 30. */
+  readonly limit?: number
+  /** What the comparison is called in the line of code. Default `'comparison'`. */
+  readonly name?: string
+  /**
+   * Where typical traces are shown: a template of `traceTemplate`, such as
+   * `'jaeger=http://localhost:16686'` or an address with `{traceId}` in it. Default `null`, no links.
+   */
+  readonly traceUrl?: string | null
+}
+
+/**
+ * The ranked mutations to sort and to filter, with response times before and after in each row.
+ * A mutation opens into its edges, its precursors and typical requests of both periods.
+ *
+ * @param comparison from `compare`
+ * @param options see {@link RankingBrowserOptions}
+ * @throws OptionError for a limit below 1 or an address that is none, FlowdeltaError for an
+ *   unknown option
+ *
+ * @example
+ * exploreRanking(comparison, { limit: 5 }).title // 'Ranking browser'
+ */
+export function exploreRanking(
+  comparison: Comparison,
+  options: RankingBrowserOptions = {},
+): Widget {
+  rejectUnknownOptions(options, ['limit', 'name', 'traceUrl'])
+  const { limit = 30, name = 'comparison', traceUrl = null } = options
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new OptionError('limit', limit, 'a number of mutations, 1 or more')
+  }
+  const template = traceUrl === null ? null : traceTemplate(traceUrl)
+  const link = (id: string) => (template === null ? null : traceLink(template, id))
+  const data = rankingData(comparison, { limit, name, link })
+  return new Widget({
+    ...{ view: 'ranking', title: 'Ranking browser', data },
+    description:
+      `${counted(data.table.totalRows, 'mutation')}; open one for its edges, its precursors and ` +
+      'typical requests.',
+    picture: () => renderSvg(RankingPicture({ data })),
+  })
+}

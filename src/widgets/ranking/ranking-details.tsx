@@ -1,0 +1,152 @@
+import type { FunctionComponent } from 'preact'
+import { shortText, tooltipText } from '../../shown-text.ts'
+import { formatDuration } from '../../units.ts'
+import { counted, grouped, percent, pValue, signedDuration } from '../../wording.ts'
+import { PAGE_INK } from '../drawing/ink.ts'
+import type { RankingEntry, RankingExemplar } from './ranking-data.ts'
+import { RankingEdges } from './ranking-edges.tsx'
+import { medianUs, TimesPlot } from './ranking-times.tsx'
+
+/**
+ * What else an opened mutation shows, above its edges: the comparison of its flows before and
+ * after. What it needs travels in the entry.
+ */
+export type MutationDetails = FunctionComponent<{ readonly entry: RankingEntry }>
+
+interface Shown {
+  readonly entry: RankingEntry
+  /** What the comparison is called in code. */
+  readonly name: string
+  readonly details?: MutationDetails | undefined
+}
+
+const PLOT = { width: 420, height: 180 }
+
+/** What a mutation opens into. */
+export function RankingDetails({ entry, name, details: Details }: Shown) {
+  const { rank, category, kind } = entry
+  return (
+    <div class="fd-details">
+      <div class="fd-side">
+        <div>
+          <h3>{`Response times of category ${category}`}</h3>
+          <p>{summary(entry)}</p>
+          <TimesPlot {...{ entry, ink: PAGE_INK, ...PLOT, isLarge: true }} />
+          <p class="fd-soft">
+            <span class="fd-key fd-key-before" /> before
+            {entry.before.category === category ? '' : ` (category ${entry.before.category})`}{' '}
+            <span class="fd-key fd-key-after" /> after
+          </p>
+        </div>
+        <div>
+          {kind === 'structural' ? <Precursors entry={entry} /> : null}
+          <h3>Typical requests</h3>
+          <Exemplars {...{ entry, period: 'before' }} />
+          <Exemplars {...{ entry, period: 'after' }} />
+        </div>
+      </div>
+      {Details === undefined ? null : <Details entry={entry} />}
+      <RankingEdges key={rank} entry={entry} />
+      <p class="fd-soft">
+        In code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
+      </p>
+    </div>
+  )
+}
+
+function summary({ kind, requests, contributionUs, before, after, p }: RankingEntry): string {
+  const all =
+    kind === 'structural'
+      ? `${counted(requests, 'request')} more than before`
+      : counted(requests, 'request')
+  const verb = contributionUs < 0 ? 'save' : 'add'
+  const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatDuration(Math.abs(contributionUs))} in all.`
+  if (before.count === 0 || after.count === 0) return adds
+  const shift = medianUs(after) - medianUs(before)
+  const medians =
+    `The median goes from ${formatDuration(medianUs(before))} to ` +
+    `${formatDuration(medianUs(after))} (${signedDuration(shift)})`
+  return `${adds} ${medians}${p === null ? '' : `; ${pValue(p)}`}.`
+}
+
+function Precursors({ entry: { precursors, precursorCount } }: { readonly entry: RankingEntry }) {
+  return (
+    <div>
+      <h3>What these requests may have been before</h3>
+      {precursors.length === 0 ? <p class="fd-soft">No kind of request lost as many.</p> : null}
+      {precursors.length === 0 ? null : (
+        <div class="fd-scroll fd-few">
+          <table aria-label="Precursors">
+            <thead>
+              <tr>
+                <th scope="col">kind of request (category)</th>
+                <th scope="col" class="fd-amount">
+                  weight
+                </th>
+                <th scope="col" />
+                <th scope="col" class="fd-amount" title="0: alike; 1: nothing in common">
+                  edit distance
+                </th>
+                <th scope="col" class="fd-amount">
+                  requests lost
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {precursors.map(({ category, name, weight, nsed, lost }) => (
+                <tr key={category}>
+                  <td class="fd-name" title={tooltipText(name)}>
+                    {shortText(name, 36)} <span class="fd-soft">({category})</span>
+                  </td>
+                  <td class="fd-amount">{percent(weight)}</td>
+                  <td>
+                    <svg width="50" height="10" aria-hidden="true">
+                      <rect width={50 * weight} height="10" style="fill:var(--fd-before)" />
+                    </svg>
+                  </td>
+                  <td class="fd-amount">{nsed.toFixed(3)}</td>
+                  <td class="fd-amount">{grouped(lost)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {precursorCount > precursors.length ? (
+        <p class="fd-soft">… and {grouped(precursorCount - precursors.length)} more.</p>
+      ) : null}
+    </div>
+  )
+}
+
+interface ExemplarsShown {
+  readonly entry: RankingEntry
+  readonly period: 'before' | 'after'
+}
+
+function Exemplars({ entry, period }: ExemplarsShown) {
+  const traces = entry.exemplars[period]
+  return (
+    <div class="fd-exemplars">
+      <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
+      {traces.length === 0 ? <span class="fd-soft">none</span> : null}
+      <ul>
+        {traces.map((trace) => (
+          <li key={trace.id}>
+            <TraceId trace={trace} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function TraceId({ trace: { id, link } }: { readonly trace: RankingExemplar }) {
+  const text = <code title={tooltipText(id)}>{shortText(id, 40)}</code>
+  if (link === null) return text
+  return (
+    <a href={link} target="_blank" rel="noopener noreferrer">
+      {text}
+    </a>
+  )
+}

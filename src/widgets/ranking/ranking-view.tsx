@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import { counted, grouped } from '../../wording.ts'
+import { StateCode } from '../drawing/state-code.tsx'
+import { valueAt } from '../table/table-columns.ts'
+import { FilterCell, HeadCell } from '../table/table-head.tsx'
+import { useTable } from '../table/table-use.ts'
+import type { RankingData } from './ranking-data.ts'
+import { type MutationDetails, RankingDetails } from './ranking-details.tsx'
+import { RankingRow } from './ranking-row.tsx'
+
+interface Shown {
+  readonly data: RankingData
+  /** What an opened mutation shows besides times, precursors, typical requests and edges. */
+  readonly details?: MutationDetails
+}
+
+/** The columns of `ranking.table()` that are shown, in this order. */
+const COLUMNS = ['rank', 'kind', 'root', 'direction', 'requests', 'contributionUs']
+const COLUMN_COUNT = COLUMNS.length + 1
+
+/** Mutations to sort, to filter, and to open into what is known of each. */
+export function RankingView({ data, details }: Shown) {
+  const table = useTable(data.table)
+  const [open, setOpen] = useState<number | null>(null)
+  const { columns, state, sorted } = table
+  const places = COLUMNS.map((name) => columns.findIndex((column) => column.name === name))
+  const direction = columns.find((column) => column.name === 'direction')
+  const largestUs = Math.max(
+    ...data.entries.map(({ contributionUs }) => Math.abs(contributionUs)),
+    0,
+  )
+  const { rows: known, totalRows } = data.table
+  return (
+    <section aria-label="Ranking browser">
+      <div class="fd-bar">
+        <input
+          {...{ type: 'search', value: state.search, 'aria-label': 'Only mutations with' }}
+          placeholder="search, or > 100"
+          onInput={({ currentTarget }) => table.change({ search: currentTarget.value })}
+        />
+        <span aria-live="polite">
+          {sorted.length === known ? '' : `${grouped(sorted.length)} of `}
+          {known < totalRows
+            ? `the first ${grouped(known)} of ${counted(totalRows, 'mutation')}`
+            : counted(known, 'mutation')}
+        </span>
+        <span class="fd-soft">
+          <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
+        </span>
+        {table.isUntouched ? null : (
+          <button type="button" onClick={table.reset}>
+            Start over
+          </button>
+        )}
+      </div>
+      {known === 0 ? (
+        <p class="fd-soft">Nothing is ranked. Lower the threshold or raise α.</p>
+      ) : (
+        <div class="fd-scroll fd-fit">
+          <table aria-label="Ranked mutations">
+            <thead>
+              <tr>
+                {places.map((at) => (
+                  <HeadCell key={at} {...{ table, at }} />
+                ))}
+                <th scope="col" title="share of requests finished by each time; the medians">
+                  response times, medians
+                </th>
+              </tr>
+              <tr class="fd-filters">
+                {places.map((at) => (
+                  <FilterCell key={at} {...{ table, at }} />
+                ))}
+                <td />
+              </tr>
+            </thead>
+            <tbody>
+              {Array.from(sorted, (row) => {
+                const entry = data.entries[row]
+                if (entry === undefined) return null
+                const isOpen = open === row
+                const moves = direction === undefined ? '' : String(valueAt(direction, row) ?? '')
+                return [
+                  <RankingRow
+                    key={row}
+                    {...{ entry, largestUs, isOpen, direction: moves }}
+                    onToggle={() => setOpen(isOpen ? null : row)}
+                  />,
+                  isOpen ? (
+                    <tr key={`${row} open`} class="fd-open">
+                      <td colSpan={COLUMN_COUNT}>
+                        <RankingDetails {...{ entry, name: data.name, details }} />
+                      </td>
+                    </tr>
+                  ) : null,
+                ]
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {known > 0 && sorted.length === 0 ? <p class="fd-soft">No mutation fits.</p> : null}
+      <StateCode code={table.code} />
+    </section>
+  )
+}
