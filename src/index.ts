@@ -113,7 +113,11 @@ export {
   type CallingContextOptions,
   exploreCallingContexts,
 } from './widgets/calling-contexts/explore-calling-contexts.ts'
-export { exploreFlows, type FlowExplorerOptions } from './widgets/flows/explore-flows.ts'
+export {
+  exploreFlows,
+  type FlowExplorerOptions,
+  type FlowsToCompare,
+} from './widgets/flows/explore-flows.ts'
 export { exploreTrace, type TraceExplorerOptions } from './widgets/gantt/explore-trace.ts'
 export { exploreRanking, type RankingBrowserOptions } from './widgets/ranking/explore-ranking.ts'
 export {

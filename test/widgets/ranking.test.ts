@@ -3,8 +3,10 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { type Comparison, compare } from '../../src/comparison.ts'
 import { exemplars } from '../../src/ranking/exemplars.ts'
+import type { RankedMutation } from '../../src/ranking/ranking.ts'
 import type { StageTable } from '../../src/stage-table.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
+import { exploreFlows } from '../../src/widgets/flows/explore-flows.ts'
 import { exploreRanking } from '../../src/widgets/ranking/explore-ranking.ts'
 import { type RankingData, rankingData } from '../../src/widgets/ranking/ranking-data.ts'
 import { percent } from '../../src/wording.ts'
@@ -22,7 +24,7 @@ const slower = await recorded('delay-1ms')
 const other = await recorded('mds-prefetch')
 
 const dataOf = (comparison: Comparison, limit = 30) =>
-  rankingData(comparison, { limit, name: 'comparison', link: () => null })
+  rankingData(comparison, { limit, flows: 2, name: 'comparison', link: () => null })
 
 describe('the data', () => {
   test('has an entry for each row of the ranking, up to the limit', () => {
@@ -49,6 +51,13 @@ describe('the data', () => {
     const quantilesUs = first?.after.quantilesUs ?? []
     expect(quantilesUs).toHaveLength(41)
     expect([...quantilesUs].sort((a, b) => a - b)).toEqual(quantilesUs)
+  })
+
+  test('has the flows of as many as asked for, as exploreFlows compares them', () => {
+    const { entries } = dataOf(other)
+    expect(entries.map(({ flows }) => flows !== null).lastIndexOf(true)).toBe(1)
+    const alone = exploreFlows(other, other.ranking.mutations[0] as RankedMutation).data
+    expect(entries[0]?.flows).toEqual(alone)
   })
 
   test('is JSON, without numbers that are none', () => {
@@ -143,6 +152,29 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(await edges.locator('tr.fd-changed').count()).toBe(Math.min(8, changed))
     await page.keyboard.press('Enter')
     expect(await edges.count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('a mutation opens into the comparison of its flows, in all modes', async () => {
+    const { page, problems } = await open([exploreRanking(other, { flows: 1 })])
+    await mutationButton(page, 1).click()
+    const { category } = other.ranking.mutations[0] as RankedMutation
+    const flows = page.getByRole('region', { name: 'Flow comparison' })
+    expect(await flows.locator('.fd-flow-box').count()).toBeGreaterThan(0)
+    for (const [button, mode] of [
+      ['Side by side', 'side-by-side'],
+      ['Animation', 'animation'],
+    ] as const) {
+      await flows.getByRole('button', { name: button }).click()
+      expect(await flows.locator('.fd-code code').innerText()).toBe(
+        `exploreFlows(comparison, ${category}, { mode: '${mode}' })`,
+      )
+    }
+    await mutationButton(page, 2).click()
+    const second = other.ranking.mutations[1] as RankedMutation
+    expect(await page.locator('.fd-details').innerText()).toContain(
+      `exploreFlows(comparison, ${second.category})`,
+    )
     expect(problems).toEqual([])
   })
 

@@ -15,7 +15,10 @@ export function GanttDetails({ data, row: { call, inner } }: Shown) {
   const { startUs, endUs, work, critical, facts, host, service, isError } = call
   const criticalUs = lengthUs(critical)
   const spans = [
-    ['began', `${formatDuration(startUs)} after the trace began`],
+    [
+      'began',
+      startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
+    ],
     ['took', formatDuration(endUs - startUs)],
     ['worked', formatDuration(lengthUs(work))],
     ['waited for what it called', formatDuration(endUs - startUs - lengthUs(work))],

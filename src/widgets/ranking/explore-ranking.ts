@@ -11,6 +11,11 @@ import { RankingPicture } from './ranking-picture.tsx'
 export interface RankingBrowserOptions {
   /** Mutations that go into the page, the first of the ranking. Default 30. */
   readonly limit?: number
+  /**
+   * Mutations that open into the comparison of their flows, the first of the ranking; the others
+   * show the line of code for it. Flows of more than 400 steps stay out of the page. Default 10.
+   */
+  readonly flows?: number
   /** What the comparison is called in the line of code. Default `'comparison'`. */
   readonly name?: string
   /**
@@ -22,11 +27,12 @@ export interface RankingBrowserOptions {
 
 /**
  * The ranked mutations to sort and to filter, with response times before and after in each row.
- * A mutation opens into its edges, its precursors and typical requests of both periods.
+ * A mutation opens into the comparison of its flows before and after, its edges, its precursors and
+ * typical requests of both periods.
  *
  * @param comparison from `compare`
  * @param options see {@link RankingBrowserOptions}
- * @throws OptionError for a limit below 1 or an address that is none, FlowdeltaError for an
+ * @throws OptionError for a limit below 1, flows below 0 or an address that is none, FlowdeltaError for an
  *   unknown option
  *
  * @example
@@ -36,14 +42,17 @@ export function exploreRanking(
   comparison: Comparison,
   options: RankingBrowserOptions = {},
 ): Widget {
-  rejectUnknownOptions(options, ['limit', 'name', 'traceUrl'])
-  const { limit = 30, name = 'comparison', traceUrl = null } = options
+  rejectUnknownOptions(options, ['flows', 'limit', 'name', 'traceUrl'])
+  const { limit = 30, flows = 10, name = 'comparison', traceUrl = null } = options
   if (!Number.isInteger(limit) || limit < 1) {
     throw new OptionError('limit', limit, 'a number of mutations, 1 or more')
   }
+  if (!Number.isInteger(flows) || flows < 0) {
+    throw new OptionError('flows', flows, 'a number of mutations, 0 or more')
+  }
   const template = traceUrl === null ? null : traceTemplate(traceUrl)
   const link = (id: string) => (template === null ? null : traceLink(template, id))
-  const data = rankingData(comparison, { limit, name, link })
+  const data = rankingData(comparison, { limit, flows, name, link })
   return new Widget({
     ...{ view: 'ranking', title: 'Ranking browser', data },
     description:

@@ -4,6 +4,8 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { exemplars } from '../../ranking/exemplars.ts'
 import type { RankedMutation } from '../../ranking/ranking.ts'
 import { quantile } from '../../stats/quantile.ts'
+import type { FlowData } from '../flows/flow-data.ts'
+import { flowData } from '../flows/flow-explorer-data.ts'
 import { type TableData, tableData } from '../table/table-data.ts'
 
 /** What the ranking browser carries into a page. */
@@ -34,6 +36,8 @@ export interface RankingEntry {
   /** Likeliest first. */
   readonly precursors: readonly RankingPrecursor[]
   readonly precursorCount: number
+  /** Its flow before and after; `null` where it is not carried along. */
+  readonly flows: FlowData | null
   /** Typical requests. */
   readonly exemplars: Readonly<Record<'before' | 'after', readonly RankingExemplar[]>>
 }
@@ -74,6 +78,8 @@ export interface RankingExemplar {
 
 export interface RankingDataOptions {
   readonly limit: number
+  /** The first so many come with their flows. */
+  readonly flows: number
   readonly name: string
   readonly link: (traceId: string) => string | null
 }
@@ -84,20 +90,23 @@ const LONGEST_NAME = 80
 const MOST_EDGES = 100
 const MOST_PRECURSORS = 20
 const PAGE_SIZE = 100
+/** Steps of a flow that is still small beside the rest of the page. */
+const MOST_STEPS = 400
 
 /** The first mutations of a comparison, with all that they open into. */
 export function rankingData(
   comparison: Comparison,
-  { limit, name, link }: RankingDataOptions,
+  { limit, flows, name, link }: RankingDataOptions,
 ): RankingData {
   const { ranking } = comparison
   const code = { name: `${name}.ranking.table()`, title: 'Ranked mutations' }
   return {
     name,
     table: tableData(ranking.table(), { ...code, pageSize: PAGE_SIZE, limit }),
-    entries: ranking.mutations
-      .slice(0, limit)
-      .map((mutation) => entryOf(comparison, mutation, link)),
+    entries: ranking.mutations.slice(0, limit).map((mutation, at) => ({
+      ...entryOf(comparison, mutation, link),
+      flows: at < flows ? smallFlows(comparison, mutation, name) : null,
+    })),
   }
 }
 
@@ -105,7 +114,7 @@ function entryOf(
   comparison: Comparison,
   mutation: RankedMutation,
   link: (traceId: string) => string | null,
-): RankingEntry {
+): Omit<RankingEntry, 'flows'> {
   const { categories, responseTime, structural } = comparison
   const { rank, kind, category, requests, contributionUs, precursors } = mutation
   const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
@@ -127,6 +136,16 @@ function entryOf(
     precursorCount: precursors.length,
     exemplars: { before: linked(typical.before), after: linked(typical.after) },
   }
+}
+
+function smallFlows(
+  comparison: Comparison,
+  mutation: RankedMutation,
+  name: string,
+): FlowData | null {
+  const { categories } = comparison
+  if (categories.structure(mutation.category).labels.length > MOST_STEPS) return null
+  return flowData(comparison, mutation, { name })
 }
 
 function sketch({ categories }: Comparison, category: number, period: Period): TimesSketch {

@@ -1,30 +1,23 @@
-import type { FunctionComponent } from 'preact'
 import { shortText, tooltipText } from '../../shown-text.ts'
 import { formatDuration } from '../../units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../wording.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
+import { FlowView } from '../flows/flow-view.tsx'
 import type { RankingEntry, RankingExemplar } from './ranking-data.ts'
 import { RankingEdges } from './ranking-edges.tsx'
 import { medianUs, TimesPlot } from './ranking-times.tsx'
-
-/**
- * What else an opened mutation shows, above its edges: the comparison of its flows before and
- * after. What it needs travels in the entry.
- */
-export type MutationDetails = FunctionComponent<{ readonly entry: RankingEntry }>
 
 interface Shown {
   readonly entry: RankingEntry
   /** What the comparison is called in code. */
   readonly name: string
-  readonly details?: MutationDetails | undefined
 }
 
 const PLOT = { width: 420, height: 180 }
 
 /** What a mutation opens into. */
-export function RankingDetails({ entry, name, details: Details }: Shown) {
-  const { rank, category, kind } = entry
+export function RankingDetails({ entry, name }: Shown) {
+  const { rank, category, kind, flows } = entry
   return (
     <div class="fd-details">
       <div class="fd-side">
@@ -45,7 +38,13 @@ export function RankingDetails({ entry, name, details: Details }: Shown) {
           <Exemplars {...{ entry, period: 'after' }} />
         </div>
       </div>
-      {Details === undefined ? null : <Details entry={entry} />}
+      {flows === null ? (
+        <p class="fd-soft">
+          Its flow before and after: <code>{`exploreFlows(${name}, ${category})`}</code>
+        </p>
+      ) : (
+        <FlowView key={rank} data={flows} />
+      )}
       <RankingEdges key={rank} entry={entry} />
       <p class="fd-soft">
         In code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
@@ -87,8 +86,8 @@ function Precursors({ entry: { precursors, precursorCount } }: { readonly entry:
                 <th scope="col" class="fd-amount" title="0: alike; 1: nothing in common">
                   edit distance
                 </th>
-                <th scope="col" class="fd-amount">
-                  requests lost
+                <th scope="col" class="fd-amount" title="requests it lost">
+                  lost
                 </th>
               </tr>
             </thead>

@@ -17,9 +17,7 @@ export function RankingEdges({ entry }: { readonly entry: RankingEntry }) {
   const few = edges.length > FEW
   return (
     <div>
-      <h3>
-        Edges: {grouped(changed)} of {grouped(edgeCount)} changed
-      </h3>
+      <h3>{heading(edges, changed, edgeCount)}</h3>
       {edges.length === 0 ? <p class="fd-soft">Its flow is a single step.</p> : null}
       {edges.length === 0 ? null : (
         <div class="fd-scroll">
@@ -63,6 +61,13 @@ export function RankingEdges({ entry }: { readonly entry: RankingEntry }) {
       ) : null}
     </div>
   )
+}
+
+function heading(edges: readonly RankingEdge[], changed: number, count: number): string {
+  const isNew = count > 0 && edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
+  return isNew
+    ? `Edges: ${grouped(count)}, of a flow that no request took before`
+    : `Edges: ${grouped(changed)} of ${grouped(count)} changed`
 }
 
 function EdgeRow({ edge }: { readonly edge: RankingEdge }) {

@@ -5,13 +5,11 @@ import { valueAt } from '../table/table-columns.ts'
 import { FilterCell, HeadCell } from '../table/table-head.tsx'
 import { useTable } from '../table/table-use.ts'
 import type { RankingData } from './ranking-data.ts'
-import { type MutationDetails, RankingDetails } from './ranking-details.tsx'
+import { RankingDetails } from './ranking-details.tsx'
 import { RankingRow } from './ranking-row.tsx'
 
 interface Shown {
   readonly data: RankingData
-  /** What an opened mutation shows besides times, precursors, typical requests and edges. */
-  readonly details?: MutationDetails
 }
 
 /** The columns of `ranking.table()` that are shown, in this order. */
@@ -19,7 +17,7 @@ const COLUMNS = ['rank', 'kind', 'root', 'direction', 'requests', 'contributionU
 const COLUMN_COUNT = COLUMNS.length + 1
 
 /** Mutations to sort, to filter, and to open into what is known of each. */
-export function RankingView({ data, details }: Shown) {
+export function RankingView({ data }: Shown) {
   const table = useTable(data.table)
   const [open, setOpen] = useState<number | null>(null)
   const { columns, state, sorted } = table
@@ -89,7 +87,7 @@ export function RankingView({ data, details }: Shown) {
                   isOpen ? (
                     <tr key={`${row} open`} class="fd-open">
                       <td colSpan={COLUMN_COUNT}>
-                        <RankingDetails {...{ entry, name: data.name, details }} />
+                        <RankingDetails {...{ entry, name: data.name }} />
                       </td>
                     </tr>
                   ) : null,

@@ -20,7 +20,7 @@ const SLIDER = 1000
 const THUMB = 8
 const shareOfWidth = (pixels: number) => `${((100 * pixels) / WIDTH).toFixed(2)}%`
 const SLIDER_STYLE =
-  'display:block;accent-color:var(--fd-change);margin:0 0 6px ' +
+  'display:block;accent-color:var(--fd-change);margin:6px 0 6px ' +
   `${shareOfWidth(CURVE_PLOT.left - THUMB)};` +
   `width:${shareOfWidth(WIDTH - CURVE_PLOT.left - CURVE_PLOT.right + 2 * THUMB)}`
 const STEPS: Readonly<Record<string, 1 | -1>> = {

@@ -86,6 +86,6 @@ function signedCount(count: number): string {
 function rateChange(before: number, after: number): string {
   const change = after / before - 1
   if (!Number.isFinite(change)) return '–'
-  const size = percent(Math.abs(change))
-  return change === 0 || size === '0 %' ? 'the same' : `${change > 0 ? '+' : '−'}${size}`
+  if (Math.abs(change) < 0.005) return 'the same'
+  return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
 }

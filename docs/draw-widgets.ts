@@ -1,0 +1,84 @@
+// npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { chromium, type Page } from 'playwright-core'
+import { compare } from '../src/comparison.ts'
+import { loadTraces } from '../src/traces/load-traces.ts'
+import { exploreCallingContexts } from '../src/widgets/calling-contexts/explore-calling-contexts.ts'
+import { exploreFlows } from '../src/widgets/flows/explore-flows.ts'
+import { exploreRanking } from '../src/widgets/ranking/explore-ranking.ts'
+import { exploreSwimlanes } from '../src/widgets/swimlanes/explore-swimlanes.ts'
+import { exploreThreshold } from '../src/widgets/threshold/explore-threshold.tsx'
+import { exploreTimeline } from '../src/widgets/timeline/explore-timeline.ts'
+import type { Widget } from '../src/widgets/widget.ts'
+import { pageOf } from '../test/widgets/open-widgets.ts'
+
+interface Picture {
+  readonly name: string
+  readonly widget: Widget
+  readonly dark?: boolean
+  /** What is done before the picture is taken. */
+  readonly use?: (page: Page) => Promise<void>
+}
+
+async function recorded(name: string) {
+  const folder = fileURLToPath(new URL(`../datasets/storage-service/${name}/`, import.meta.url))
+  const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
+  return compare(before, await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' }))
+}
+
+const prefetch = await recorded('mds-prefetch')
+const delay = await recorded('delay-1ms')
+const [came] = prefetch.ranking.mutations
+const [slower] = delay.ranking.mutations
+if (came === undefined || slower === undefined) throw new Error('A recorded case has no mutation.')
+
+const PICTURES: readonly Picture[] = [
+  {
+    name: 'threshold',
+    widget: exploreThreshold(prefetch),
+    use: (page) => page.locator('input[type=range]').first().fill('400'),
+  },
+  {
+    name: 'ranking',
+    widget: exploreRanking(prefetch),
+    use: (page) => page.locator('.fd-openable button').first().click(),
+  },
+  { name: 'flows-side-by-side', widget: exploreFlows(prefetch, came, { mode: 'side-by-side' }) },
+  { name: 'flows-difference', widget: exploreFlows(delay, slower), dark: true },
+  { name: 'flows-animation', widget: exploreFlows(prefetch, came, { mode: 'animation', at: 0.4 }) },
+  { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
+  { name: 'calling-contexts', widget: exploreCallingContexts(delay) },
+  { name: 'timeline', widget: exploreTimeline(delay) },
+]
+
+const target = fileURLToPath(new URL('widgets/', import.meta.url))
+mkdirSync(target, { recursive: true })
+const file = join(mkdtempSync(join(tmpdir(), 'flowdelta-docs-')), 'page.html')
+const browser = await chromium.launch({
+  executablePath: process.env['FLOWDELTA_CHROMIUM'] ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+})
+try {
+  for (const { name, widget, dark = false, use } of PICTURES) {
+    writeFileSync(file, pageOf([widget]))
+    const page = await browser.newPage({
+      viewport: { width: 1000, height: 900 },
+      colorScheme: dark ? 'dark' : 'light',
+    })
+    await page.goto(pathToFileURL(file).href)
+    await page.waitForSelector('[data-flowdelta-live] > .flowdelta')
+    await use?.(page)
+    // Drawings measure the room they have and draw again.
+    await page.waitForTimeout(500)
+    await page
+      .locator('.flowdelta')
+      .first()
+      .screenshot({ path: join(target, `${name}.png`) })
+    await page.close()
+  }
+} finally {
+  await browser.close()
+}
