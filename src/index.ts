@@ -80,6 +80,20 @@ export type {
 } from './mutations/structural-mutations.ts'
 export type { StructuralTest } from './mutations/structural-test.ts'
 export { show } from './notebook/show.ts'
+export { explainEdge } from './parameters/explain-edge.ts'
+export { explainMutation } from './parameters/explain-mutation.ts'
+export type { ExplainOptions } from './parameters/explain-options.ts'
+export type {
+  ExplainedPath,
+  ParameterQuestionName,
+  Prediction,
+} from './parameters/explained-path.ts'
+export { Explanation, type WithoutOptions } from './parameters/explanation.ts'
+export type { LeftOutParameter, Parameter, ParameterSource } from './parameters/parameter.ts'
+export type { ParameterDifference, ParameterSummary } from './parameters/parameter-differences.ts'
+export type { ParameterQuestion } from './parameters/parameter-question.ts'
+export type { ParameterTable } from './parameters/parameter-table.ts'
+export type { Sampling } from './parameters/request-sample.ts'
 export type { EditTokens } from './precursors/edit-tokens.ts'
 export {
   type LabelCount,
@@ -103,6 +117,7 @@ export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
 export { type LoadOptions, loadTraces, type TraceFormat } from './traces/load-traces.ts'
 export type { Quality, QualityIssue } from './traces/quality.ts'
+export type { EventTables } from './traces/readers/event-tables.ts'
 export type { ServiceVersions } from './traces/service-versions.ts'
 export type { SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'

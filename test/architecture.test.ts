@@ -30,7 +30,16 @@ const ROWS: readonly (readonly string[])[] = [
   ['comparison.ts'],
   ['snapshot'],
   // Side roads import the spine, never each other.
-  ['calling-contexts', 'variance', 'explosion', 'logs', 'whatif', 'engines', 'evaluation'],
+  [
+    'calling-contexts',
+    'variance',
+    'explosion',
+    'logs',
+    'whatif',
+    'engines',
+    'evaluation',
+    'parameters',
+  ],
   // Output.
   ['charts'],
   ['widgets'],

@@ -1,3 +1,4 @@
+import type { AttributeValue } from '../src/traces/attributes.ts'
 import type { GraphTraces } from '../src/traces/graph-traces.ts'
 import { GraphTracesBuilder } from '../src/traces/graph-traces-builder.ts'
 import { QualityLog } from '../src/traces/quality.ts'
@@ -83,6 +84,7 @@ export interface SpanSketch {
   readonly endUs: number
   readonly probability?: number
   readonly version?: string
+  readonly attributes?: Readonly<Record<string, AttributeValue>>
 }
 
 /** Span trees as a reader would load them; times may be negative. */
@@ -108,6 +110,7 @@ export function makeSpans(
         followsFrom: span.followsFrom ?? false,
         probability: span.probability,
         version: span.version,
+        attributes: Object.entries(span.attributes ?? {}),
       },
       {},
     )

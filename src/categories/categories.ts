@@ -130,6 +130,14 @@ export class Categories extends Stage {
     return this.#catalog.classOfEdges(shape)
   }
 
+  /**
+   * For a shape, its nodes depth first: nodes at one position play the same part in all shapes of a
+   * category. Among identical branches, those with lower numbers come first.
+   */
+  preorderOf(shape: number): Uint32Array {
+    return this.#catalog.preorder(shape)
+  }
+
   /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
   edgeSamples(category: number): readonly EdgeSamples[] {
     const known = this.#edgeSamples.get(category)

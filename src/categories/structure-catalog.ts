@@ -24,6 +24,7 @@ export class StructureCatalog {
   readonly #labelOrder: LabelOrder
   readonly #outlines: StructureOutline[] = []
   readonly #structures: CategoryStructure[] = []
+  readonly #preorders: Uint32Array[] = []
   readonly #classOfEdges: Uint32Array[] = []
 
   constructor(contents: CatalogContents) {
@@ -75,6 +76,20 @@ export class StructureCatalog {
     }
     this.#outlines[category] = outline
     return outline
+  }
+
+  /**
+   * For any shape, its nodes depth first. Nodes at one position play the same part in all shapes of
+   * a category; among identical branches, in the order of their numbers.
+   */
+  preorder(shape: number): Uint32Array {
+    const known = this.#preorders[shape]
+    if (known !== undefined) return known
+    const { shapes, labelOf } = this.#contents
+    const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
+    const { preorder } = depthFirst(this.#graph.load(shapes, shape), labelCodes, this.#labelOrder)
+    this.#preorders[shape] = preorder
+    return preorder
   }
 
   structure(category: number): CategoryStructure {

@@ -74,7 +74,7 @@ export function addComparisonFlags(command: Command): Command {
     )
     .addOption(
       new Option('--format <name>', 'trace file format')
-        .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv'])
+        .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench'])
         .default('auto'),
     )
     .option('--strict', 'stop at the first trace that cannot be used', false)

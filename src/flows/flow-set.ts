@@ -51,6 +51,13 @@ export interface FlowColumns {
    * does not say. Undefined where none does.
    */
   readonly weight?: Float64Array | undefined
+  /**
+   * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
+   * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
+   */
+  readonly spanRows?: Uint32Array | undefined
+  /** The spans of request `i` are entries `spanOffsets[i]` to `spanOffsets[i + 1]`. */
+  readonly spanOffsets?: Uint32Array | undefined
 }
 
 /** The request flows of one or two periods: what `buildFlows` makes. */
@@ -70,6 +77,8 @@ export class FlowSet extends Stage implements FlowColumns {
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
   readonly weight: Float64Array | undefined
+  readonly spanRows: Uint32Array | undefined
+  readonly spanOffsets: Uint32Array | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super()
@@ -87,6 +96,8 @@ export class FlowSet extends Stage implements FlowColumns {
     this.latencyUs = columns.latencyUs
     this.latencyOffsets = columns.latencyOffsets
     this.weight = columns.weight
+    this.spanRows = columns.spanRows
+    this.spanOffsets = columns.spanOffsets
   }
 
   /** Requests in both periods. */

@@ -19,14 +19,9 @@ export interface Selection {
  */
 export function selectRequests(flows: FlowSet, { before, after }: Selection): FlowSet {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
-  const latencyOffsets = new Uint32Array(rows.length + 1)
-  rows.forEach((row, i) => {
-    latencyOffsets[i + 1] = (latencyOffsets[i] as number) + flows.latencies(row).length
-  })
-  const latencyUs = new Float64Array(latencyOffsets[rows.length] as number)
-  rows.forEach((row, i) => {
-    latencyUs.set(flows.latencies(row), latencyOffsets[i])
-  })
+  const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
+  const { spanRows, spanOffsets } = flows
+  const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
   const pick = (column: ArrayLike<number>) => (row: number) => column[row] as number
   return new FlowSet(
     {
@@ -39,11 +34,31 @@ export function selectRequests(flows: FlowSet, { before, after }: Selection): Fl
       startUs: Float64Array.from(rows, pick(flows.startUs)),
       responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
       shapeOf: rows.map(pick(flows.shapeOf)),
-      latencyUs,
-      latencyOffsets,
+      latencyUs: latencies.entries,
+      latencyOffsets: latencies.offsets,
+      spanRows: spans?.entries,
+      spanOffsets: spans?.offsets,
       weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
     },
     flows.options,
     flows.report,
   )
+}
+
+/** The entries of some rows, one row's after the other's. */
+function sliced<T extends Float64Array | Uint32Array>(
+  entries: T,
+  offsets: Uint32Array,
+  rows: Uint32Array,
+): { entries: T; offsets: Uint32Array } {
+  const next = new Uint32Array(rows.length + 1)
+  const of = (row: number) => entries.subarray(offsets[row], offsets[row + 1])
+  rows.forEach((row, i) => {
+    next[i + 1] = (next[i] as number) + of(row).length
+  })
+  const copy = new (entries.constructor as new (length: number) => T)(next[rows.length] as number)
+  rows.forEach((row, i) => {
+    copy.set(of(row), next[i])
+  })
+  return { entries: copy, offsets: next }
 }

@@ -39,6 +39,8 @@ class SpanFlowBuilder {
   readonly #shapeOf = growingUint32()
   readonly #latencyUs = growingFloat64()
   readonly #latencyOffsets = growingUint32()
+  readonly #spanRows = growingUint32()
+  readonly #spanOffsets = growingUint32()
   readonly #nodes = growingUint32()
   readonly #from = growingUint32()
   readonly #to = growingUint32()
@@ -49,6 +51,7 @@ class SpanFlowBuilder {
   constructor(order: SiblingOrder) {
     this.#order = order
     this.#latencyOffsets.push(0)
+    this.#spanOffsets.push(0)
   }
 
   addPeriod(calls: SpanCalls, period: Period): void {
@@ -89,6 +92,8 @@ class SpanFlowBuilder {
         latencyUs: this.#latencyUs.finish(),
         latencyOffsets: this.#latencyOffsets.finish(),
         weight: this.#weights(periods),
+        spanRows: this.#spanRows.finish(),
+        spanOffsets: this.#spanOffsets.finish(),
       },
       options,
       report,
@@ -146,6 +151,8 @@ class SpanFlowBuilder {
       }),
     )
     this.#latencyOffsets.push(this.#latencyUs.length)
+    for (const span of walk) this.#spanRows.push(span)
+    this.#spanOffsets.push(this.#spanRows.length)
   }
 
   #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {

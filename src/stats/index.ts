@@ -14,6 +14,7 @@ export {
   bootstrapInterval,
 } from './bootstrap-interval.ts'
 export { type ChiSquareResult, chiSquareTest } from './chi-square-test.ts'
+export * from './decision-tree/index.ts'
 export {
   type DetectableShiftOptions,
   type DetectableShiftResult,

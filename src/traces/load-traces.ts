@@ -3,16 +3,34 @@ import { GraphTracesBuilder } from './graph-traces-builder.ts'
 import { QualityLog } from './quality.ts'
 import { type CsvOptions, csvReader } from './readers/csv.ts'
 import { dotReader } from './readers/dot.ts'
+import {
+  type EventTableSources,
+  eventTableSources,
+  findEventTables,
+  tablesOf,
+} from './readers/event-table-files.ts'
+import type { EventTables } from './readers/event-tables.ts'
 import { jaegerReader } from './readers/jaeger.ts'
 import { otlpReader } from './readers/otlp.ts'
+import { readEventTables } from './readers/read-event-tables.ts'
 import { recogniseFormat } from './readers/recognise-format.ts'
 import type { ReadSink, TraceReader } from './readers/trace-reader.ts'
+import { TRACEBENCH } from './readers/tracebench.ts'
+import { xtraceReader } from './readers/xtrace.ts'
 import { zipkinReader } from './readers/zipkin.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
-import { openSource, type TraceSource } from './trace-source.ts'
+import { type OpenableSource, openSource, type TraceSource } from './trace-source.ts'
 
-export type TraceFormat = 'dot' | 'otlp' | 'jaeger' | 'zipkin' | 'csv'
+export type TraceFormat =
+  | 'dot'
+  | 'otlp'
+  | 'jaeger'
+  | 'zipkin'
+  | 'csv'
+  | 'xtrace'
+  | 'tracebench'
+  | 'event-tables'
 
 /** How far a load has come. */
 export interface LoadProgress {
@@ -32,6 +50,8 @@ export interface LoadOptions {
   readonly strict?: boolean
   /** The columns of CSV files. Default: `POD_CSV`. */
   readonly csv?: CsvOptions
+  /** The files and columns of event graphs kept as tables; needs format `'event-tables'`. */
+  readonly tables?: EventTables
   /** Called from time to time while files are read. */
   readonly onProgress?: (progress: LoadProgress) => void
 }
@@ -39,7 +59,8 @@ export interface LoadOptions {
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
  * memory), compressed with gzip or not, in Spectroscope's DOT, OTLP JSON, Jaeger JSON, Zipkin v2
- * JSON, or CSV.
+ * JSON, CSV, or X-Trace reports; or from directories of tables: of events and edges, with the columns
+ * of option `tables` (format `'event-tables'`) or of TraceBench (`'tracebench'`, which `'auto'` finds).
  *
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the result.
  *
@@ -57,37 +78,81 @@ export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  rejectUnknownOptions(options, ['name', 'format', 'strict', 'csv', 'onProgress'])
+  rejectUnknownOptions(options, ['name', 'format', 'strict', 'csv', 'tables', 'onProgress'])
   const { name, format = 'auto', strict = false, csv, onProgress } = options
   rejectRepeated(files)
-  const readers = [dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv)]
-  const sources = await Promise.all([files].flat().map((file) => openSource(file as TraceSource)))
+  const readers = [
+    ...[dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv)],
+    xtraceReader,
+  ]
+  const fixed = format === 'auto' ? undefined : readers.find((one) => one.format === format)
+  const tables = tablesOf(format, options.tables)
+  if (format !== 'auto' && fixed === undefined && tables === undefined) {
+    const known = [...readers.map((one) => one.format), 'tracebench', 'event-tables']
+    throw new OptionError('format', format, `auto, ${known.join(', ')}`)
+  }
+  const sources = await openAll([files].flat() as TraceSource[], format, tables)
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
-  const fixed = format === 'auto' ? undefined : readers.find((one) => one.format === format)
-  if (format !== 'auto' && fixed === undefined) {
-    throw new OptionError('format', format, `auto, ${readers.map((one) => one.format).join(', ')}`)
-  }
   const quality = new QualityLog({ strict })
   const sink = {
     spans: new SpanTracesBuilder(quality),
     graphs: new GraphTracesBuilder(),
     quality,
   }
-  const bytesTotal = sources.reduce((sum, { bytes }) => sum + bytes, 0)
+  const bytesTotal = sources.flatMap(filesOf).reduce((sum, { bytes }) => sum + bytes, 0)
   let bytesRead = 0
-  for (const source of sources) {
-    const { head, chunks } = await source.open((bytes) => {
+  const open = (source: OpenableSource) =>
+    source.open((bytes) => {
       bytesRead += bytes
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
-    const reader = recogniseUnless(fixed, head, readers, source.name)
-    await readInto(sink, reader, chunks, source.name)
+  // Each table of a run is opened when the one before it is read.
+  async function* chunksOf(file: OpenableSource) {
+    yield* (await open(file)).chunks
   }
-  const periodName = name ?? first.name
+  for (const source of sources) {
+    if ('tables' in source) {
+      const { events, edges, traces } = source
+      const table = (file: OpenableSource) => ({ name: file.name, chunks: chunksOf(file) })
+      const run = { events: table(events), edges: table(edges), traces: traces && table(traces) }
+      await readInto(
+        sink,
+        { format: format === 'auto' ? 'tracebench' : format, file: events.name },
+        () => readEventTables(run, source.tables, sink),
+      )
+      continue
+    }
+    const { head, chunks } = await open(source)
+    const reader = recogniseUnless(fixed, head, readers, source.name)
+    await readInto(sink, { format: reader.format, file: source.name }, () =>
+      reader.read(chunks, sink, source.name),
+    )
+  }
+  const periodName = name ?? filesOf(first)[0]?.name ?? ''
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
     : sink.spans.finish(periodName)
+}
+
+/** Files, and the runs that are kept as several tables each. */
+async function openAll(
+  files: readonly TraceSource[],
+  format: string,
+  tables: EventTables | undefined,
+): Promise<(OpenableSource | EventTableSources)[]> {
+  if (tables !== undefined) return eventTableSources(files, tables)
+  return Promise.all(
+    files.map(async (file) => {
+      const run = format === 'auto' ? await findEventTables(file, TRACEBENCH) : undefined
+      return run ?? openSource(file)
+    }),
+  )
+}
+
+function filesOf(source: OpenableSource | EventTableSources): readonly OpenableSource[] {
+  if (!('tables' in source)) return [source]
+  return [source.events, source.edges, source.traces].filter((file) => file !== undefined)
 }
 
 /** A file named twice would count its requests twice. */
@@ -110,15 +175,14 @@ function recogniseUnless(
   return recogniseFormat(head, readers, file)
 }
 
-/** Reads one file, and sees to it that it had something of the same kind as those before. */
+/** Reads one file or run, and sees to it that it had something of the same kind as those before. */
 async function readInto(
   sink: ReadSink,
-  reader: TraceReader,
-  chunks: AsyncIterable<Uint8Array>,
-  file: string,
+  { format, file }: { format: string; file: string },
+  read: () => Promise<void>,
 ): Promise<void> {
   const sizeBefore = sink.spans.size + sink.graphs.size
-  await reader.read(chunks, sink, file)
+  await read()
   if (sink.spans.size > 0 && sink.graphs.size > 0) {
     throw new TraceFormatError(
       'Span files and trace-point graphs cannot be mixed in one period: graphs say which work waits for which, spans only when it happened',
@@ -129,7 +193,7 @@ async function readInto(
   if (sink.spans.size + sink.graphs.size === sizeBefore) {
     const first = sink.quality.firstIn(file)
     throw new TraceFormatError(
-      `The file, read as ${reader.format}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
+      `The file, read as ${format}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
       { file },
       'Leave it out, or name its format in option format if it is another',
     )

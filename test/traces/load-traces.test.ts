@@ -95,7 +95,7 @@ describe('errors name the file and the next step', () => {
     [
       'an unknown text',
       'hello <b>world</b>\nand more of it, more than the sixty characters that are shown',
-      /^a\.json: This is in no trace format that is known; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv\. If it is one of these, name it in option format$/,
+      /^a\.json: This is in no trace format that is known; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it in option format$/,
     ],
     ['unknown bytes', Uint8Array.from([0, 1, 2, 255]), /it begins "···+"/],
     ['unknown JSON', '{"a":1}', /it begins "\{\\"a\\":1\}"\. Known formats are/],
@@ -111,9 +111,9 @@ describe('errors name the file and the next step', () => {
     ],
     ['OTLP logs', '{"resourceLogs":[]}', /it holds logs or metrics and no spans/],
     [
-      'X-Trace reports',
-      'X-Trace Report ver 1.0\nX-Trace: 00\nHost: a\n',
-      /X-Trace reports, which are not read yet/,
+      'the specification of X-Trace',
+      'X-Trace specification\n===== X-Trace identifiers\n',
+      /the specification of X-Trace, a text without traces\. Give a file of reports/,
     ],
     [
       'a dependency graph of Jaeger',
@@ -167,7 +167,7 @@ describe('errors name the file and the next step', () => {
 
   test('an unknown format', async () => {
     await expect(loadTraces(file('[]'), { format: 'xml' as 'dot' })).rejects.toThrow(
-      'Option format is "xml". Give auto, dot, otlp, jaeger, zipkin, csv.',
+      'Option format is "xml". Give auto, dot, otlp, jaeger, zipkin, csv, xtrace, tracebench, event-tables.',
     )
   })
 

@@ -43,12 +43,9 @@ const REFUSED: readonly RefusedFormat[] = [
     nextStep: 'Download the traces again and look at what the server answers',
   },
   {
-    looksLike: (text) => /^\s*(X-Trace Report ver|={3,}\s*X-Trace\b)/m.test(text),
-    reason: (text) =>
-      /^\s*X-Trace Report ver/m.test(text)
-        ? 'This is a file of X-Trace reports, which are not read yet'
-        : 'This is the specification of X-Trace, a text without traces',
-    nextStep: 'Convert the reports to OTLP, Jaeger, Zipkin or CSV',
+    looksLike: (text) => /^\s*={3,}\s*X-Trace\b/m.test(text),
+    reason: () => 'This is the specification of X-Trace, a text without traces',
+    nextStep: 'Give a file of reports, which begin X-Trace Report ver',
   },
   {
     looksLike: (text) => isJson(text) && /"callCount"\s*:/.test(text) && /"child"\s*:/.test(text),

@@ -1,14 +1,14 @@
 import { Comparison } from '../../comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import type { FlowsToCompare } from '../../explanation/flows-to-compare.ts'
 import { renderSvg } from '../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import { type FlowExplorerOptions, flowData } from './flow-explorer-data.ts'
 import { FlowPicture } from './flow-picture.tsx'
-import type { FlowsToCompare } from './flow-subject.ts'
 import { differenceWords } from './flow-words.ts'
 
+export type { FlowsToCompare } from '../../explanation/flows-to-compare.ts'
 export type { FlowExplorerOptions } from './flow-explorer-data.ts'
-export type { FlowsToCompare } from './flow-subject.ts'
 
 const OPTIONS = [
   ...['mode', 'level', 'opened', 'pin', 'at', 'annotations', 'names', 'largeShift', 'name'],

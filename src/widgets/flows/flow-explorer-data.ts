@@ -1,12 +1,13 @@
 import { rootName } from '../../charts/node-names.ts'
 import type { Comparison } from '../../comparison.ts'
 import { compareFlowGraphs } from '../../explanation/compare-flow-graphs.ts'
+import type { FlowsToCompare } from '../../explanation/flows-to-compare.ts'
 import type { ReadableNames } from '../../explanation/readable-names.ts'
 import { textLiteral } from '../drawing/code-literals.ts'
 import { flowCaptions } from './flow-captions.ts'
 import type { FlowAnnotation, FlowData, FlowLevel, FlowMode } from './flow-data.ts'
 import { checkedFlowState, usualFlowState } from './flow-initial.ts'
-import { type FlowSubject, type FlowsToCompare, flowSubject } from './flow-subject.ts'
+import { type FlowSubject, flowSubject } from './flow-subject.ts'
 
 /** What the flow comparison begins with. */
 export interface FlowExplorerOptions {

@@ -1,0 +1,62 @@
+import type { Attributes, AttributeValue } from '../traces/attributes.ts'
+import type { GraphTraces } from '../traces/graph-traces.ts'
+import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
+import type { FlowSet } from './flow-set.ts'
+
+/** What was recorded of one node: parameters, and of a span also where and how it ran. */
+export type NodeRecord = readonly (readonly [key: string, value: AttributeValue])[]
+
+const NONE: NodeRecord = []
+
+/**
+ * Finds what the traces say of the nodes of flows. Parameters of a span are at its call; its reply
+ * has none of its own.
+ */
+export class NodeRecords {
+  readonly #flows: FlowSet
+  /** For each period of graphs, the first node of each trace, all nodes counted through. */
+  readonly #firstNodes = new Map<GraphTraces, Uint32Array>()
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+  }
+
+  /** The record of a node of a request; empty where nothing was recorded. */
+  of(request: number, node: number): NodeRecord {
+    const { periods, period, traceOf, spanRows, spanOffsets } = this.#flows
+    const traces = periods[period[request] as number]
+    if (traces === undefined) return NONE
+    if (traces.kind === 'graphs') return this.#pointRecord(traces, traceOf[request] as number, node)
+    if (spanRows === undefined || spanOffsets === undefined || node % 2 === 1) return NONE
+    return spanRecord(traces, spanRows[(spanOffsets[request] as number) + node / 2] as number)
+  }
+
+  #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
+    if (traces.attributes === null) return NONE
+    const first = this.#firstNodes.get(traces) ?? firstNodes(traces)
+    this.#firstNodes.set(traces, first)
+    return recordOf(traces.attributes, (first[trace] as number) + node)
+  }
+}
+
+function firstNodes({ shapes, shapeOf }: GraphTraces): Uint32Array {
+  let node = 0
+  return Uint32Array.from(shapeOf, (shape) => {
+    node += shapes.nodeCount(shape)
+    return node - shapes.nodeCount(shape)
+  })
+}
+
+function spanRecord({ attributes, hosts, spans }: SpanTraces, row: number): NodeRecord {
+  const host = hosts.value(spans.host[row] as number)
+  const status = SPAN_STATUSES[spans.status[row] as number] as string
+  return [
+    ...(host === '' ? [] : [['host', host] as const]),
+    ...(status === 'unset' ? [] : [['status', status] as const]),
+    ...recordOf(attributes, row),
+  ]
+}
+
+function recordOf(attributes: Attributes, owner: number): NodeRecord {
+  return [...attributes.entries(owner)]
+}

@@ -1,0 +1,68 @@
+import { shortText } from '../shown-text.ts'
+import type { PathCondition } from '../stats/decision-tree/path-conditions.ts'
+import { formatDuration } from '../units.ts'
+import { grouped, percent } from '../wording.ts'
+import type { ExplainedPath, Prediction } from './explained-path.ts'
+
+/** What the two groups of a question are called. */
+export type GroupWords = Readonly<Record<Prediction, string>>
+
+/** A structural mutation and its precursor. */
+export const MUTATION_WORDS: GroupWords = {
+  mutation: 'mutations',
+  precursor: 'precursors',
+  slow: 'slow',
+  usual: 'as fast as usual',
+}
+
+/** The same kind of request in both periods. */
+export const PERIOD_WORDS: GroupWords = {
+  ...MUTATION_WORDS,
+  mutation: 'of the period after',
+  precursor: 'of the period before',
+}
+
+const MOST_LEVELS = 4
+
+/** An explanation as a sentence. */
+export function pathSentence(
+  path: ExplainedPath,
+  { rows, words }: { readonly rows: string; readonly words: GroupWords },
+): string {
+  const { conditions, predicts, requests, precision, recall, lift, times } = path
+  const where = conditions.map(conditionWords).join(' and ')
+  const which = words[predicts]
+  const hits = Math.round(precision * requests)
+  const share = `${grouped(hits)} of ${grouped(Math.round(requests))} (${percent(precision)})`
+  const found = recall === 1 ? `all that are` : `${percent(recall)} of all that are`
+  const often =
+    lift >= 1.05
+      ? `, ${lift >= 9.95 ? Math.round(lift) : lift.toFixed(1)} times as often as overall`
+      : ''
+  const time =
+    times === null || path.question !== 'what-is-slow'
+      ? ''
+      : `; ${formatDuration(times.hereUs)} on average against ${formatDuration(times.elsewhereUs)} elsewhere`
+  return `Where ${where}, ${rows}s are ${which}: ${share}, ${found}${often}${time}.`
+}
+
+/** A condition in words: `frontend READ · count is at most 4,096`. */
+export function conditionWords(condition: PathCondition): string {
+  const { column } = condition
+  if (condition.kind === 'range') {
+    const { above, atMost } = condition
+    if (above === undefined) return `${column} is at most ${number(atMost as number)}`
+    if (atMost === undefined) return `${column} is above ${number(above)}`
+    return `${column} is above ${number(above)} and at most ${number(atMost)}`
+  }
+  const { levels } = condition
+  const shown = levels.slice(0, MOST_LEVELS).map((level) => shortText(level, 40))
+  const more = levels.length - shown.length
+  if (levels.length === 1) return `${column} is ${shown[0]}`
+  const last = more > 0 ? `${grouped(more)} more` : (shown.pop() as string)
+  return `${column} is ${shown.join(', ')} or ${last}`
+}
+
+function number(value: number): string {
+  return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(6)))
+}

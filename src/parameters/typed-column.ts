@@ -1,0 +1,33 @@
+import type { TreeColumn } from '../stats/decision-tree/tree-column.ts'
+import type { AttributeValue } from '../traces/attributes.ts'
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+/** Digits that begin with a zero are a name, such as a postcode. */
+const NAME = /^[+-]?0\d/
+
+/**
+ * Values of one parameter as a column: numeric where every known value is a finite number (or text
+ * that is one), categorical otherwise. Levels are sorted, so that the order of rows does not matter.
+ */
+export function typedColumn(
+  name: string,
+  values: readonly (AttributeValue | undefined)[],
+): TreeColumn {
+  const known = values.filter((value) => value !== undefined)
+  if (known.length > 0 && known.every(isNumeric)) {
+    const numbers = values.map((value) => (value === undefined ? Number.NaN : Number(value)))
+    return { name, kind: 'numeric', values: Float64Array.from(numbers) }
+  }
+  const texts = values.map((value) => (value === undefined ? undefined : String(value)))
+  const levels = [...new Set(texts.filter((text) => text !== undefined))].sort()
+  const codeOf = new Map(levels.map((level, code) => [level, code]))
+  const codes = Int32Array.from(texts, (text) =>
+    text === undefined ? -1 : (codeOf.get(text) ?? -1),
+  )
+  return { name, kind: 'categorical', codes, levels }
+}
+
+function isNumeric(value: AttributeValue): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return typeof value === 'string' && NUMBER.test(value) && !NAME.test(value)
+}

@@ -1,0 +1,83 @@
+// Goes through all rows of every column: indexes with `!`.
+import { denseRanks } from './dense-ranks.ts'
+import { requireTreeColumns, type TreeColumn } from './tree-column.ts'
+
+/**
+ * Groups of columns that divide the rows alike, so that any one of them explains what the others do:
+ * whoever takes one out wants all of them out.
+ *
+ * Two columns divide the rows alike if rows with the same value in one have the same value in the
+ * other; missing is a value here. Names and units do not matter, nor the kind: sizes may agree with
+ * names. Numbers of which no two are the same are alike only if they order the rows the same way,
+ * forwards or backwards, since otherwise all continuous parameters were one.
+ *
+ * Every column is in one group, by name; groups and names in the order of the columns.
+ *
+ * @throws FlowdeltaError for two columns of one name.
+ * @throws OptionError for columns of different lengths, or values out of range.
+ *
+ * @example
+ * const size = { name: 'size', kind: 'numeric', values: Float64Array.of(1, 2, 1) }
+ * const kB = { name: 'kB', kind: 'numeric', values: Float64Array.of(1024, 2048, 1024) }
+ * const host = { name: 'host', kind: 'categorical', codes: Int32Array.of(0, 0, 1), levels: ['a', 'b'] }
+ * equalPartitions([size, host, kB]) // [ [ 'size', 'kB' ], [ 'host' ] ]
+ */
+export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
+  const [first] = columns
+  if (first === undefined) return []
+  const rows = first.kind === 'numeric' ? first.values.length : first.codes.length
+  requireTreeColumns(columns, rows)
+  const groups: { partition: Int32Array; names: string[] }[] = []
+  const byHash = new Map<number, typeof groups>()
+  for (const column of columns) {
+    const partition = partitionOf(column)
+    const hash = hashOf(partition)
+    const alike = byHash.get(hash) ?? []
+    byHash.set(hash, alike)
+    const group = alike.find((other) =>
+      other.partition.every((value, row) => value === partition[row]),
+    )
+    if (group !== undefined) {
+      group.names.push(column.name)
+      continue
+    }
+    const own = { partition, names: [column.name] }
+    alike.push(own)
+    groups.push(own)
+  }
+  return groups.map(({ names }) => names)
+}
+
+/** Each row's block, blocks numbered as they first occur: the same for columns that divide alike. */
+function partitionOf(column: TreeColumn): Int32Array {
+  if (column.kind === 'categorical') return byFirstRow(column.codes, column.levels.length)
+  const { ranks, distinct } = denseRanks(column.values)
+  let known = 0
+  for (let row = 0; row < ranks.length; row++) if (ranks[row]! >= 0) known++
+  if (distinct.length < known || known < 3) return byFirstRow(ranks, distinct.length)
+  // Of both directions the one in which the first two rows ascend; told apart from blocks by a shift.
+  const [one, two] = ranks.filter((rank) => rank >= 0)
+  const turned = one! > two!
+  return ranks.map((rank) => (rank < 0 ? -1 : known + (turned ? known - 1 - rank : rank)))
+}
+
+function byFirstRow(codes: Int32Array, size: number): Int32Array {
+  const block = new Int32Array(size + 1).fill(-1)
+  let blocks = 0
+  const partition = new Int32Array(codes.length)
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row]! + 1
+    if (block[code]! < 0) block[code] = blocks++
+    partition[row] = block[code]!
+  }
+  return partition
+}
+
+/** FNV-1a over whole numbers: only to compare few columns in full. */
+function hashOf(partition: Int32Array): number {
+  let hash = 0x811c9dc5
+  for (let row = 0; row < partition.length; row++) {
+    hash = Math.imul(hash ^ partition[row]!, 0x01000193)
+  }
+  return hash
+}

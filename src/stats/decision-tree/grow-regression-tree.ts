@@ -1,0 +1,175 @@
+// Goes through all rows of every node: indexes with `!`.
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { requireCount, requireShare } from '../require-option.ts'
+import { admittedColumns } from './admitted-columns.ts'
+import { chooseBinary, type NodeTarget } from './binary-choice.ts'
+import { type CodedColumn, narrowColumn } from './coded-column.ts'
+import { denseRanks } from './dense-ranks.ts'
+import { type Growth, growNode } from './grow-node.ts'
+import { allRows, type NodeRows } from './node-rows.ts'
+import { requireTreeColumns, type TreeColumn } from './tree-column.ts'
+import { columnInfo, type RegressionTree, type TargetContent } from './tree-node.ts'
+import { ValueGroups } from './value-groups.ts'
+
+export interface RegressionTreeOptions {
+  /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
+  readonly minLeaf?: number | undefined
+  /**
+   * What the squares are of: `'values'` (default) finds what costs most; `'ranks'`, the order of the
+   * targets alone, is not drawn to a few extreme ones.
+   */
+  readonly scale?: 'values' | 'ranks' | undefined
+  /** No split whose `p` exceeds `alpha`; true. */
+  readonly prune?: boolean | undefined
+  /** 0.01, above 0 and below 1. */
+  readonly alpha?: number | undefined
+  /** Names of columns not to split on; none. */
+  readonly exclude?: readonly string[] | undefined
+  /** Most splits on the way to a leaf; 30. */
+  readonly maxDepth?: number | undefined
+}
+
+const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth']
+const LEAST_WEIGHT = 0.01
+const SMALLEST_LEAF = 5
+const LEAF_SHARE = 0.01
+
+/**
+ * Grows a regression tree: which parameters the target (a latency, say) depends on.
+ *
+ * `columns` and `target` have one value a row. Every split is in two and is the one that leaves the
+ * least squared error; a categorical column splits into two sets of levels, however many it has, so
+ * that "slow on 25 of 50 hosts" is one split. Columns are compared after the cost of choosing among
+ * their cuts; the first of equally good ones is taken (`tied` has the others). Rows with a missing
+ * value are divided among both sides as the others are.
+ *
+ * With `prune` a split must not be chance: whatever `scale` is, ranks of the target are tested, as
+ * one extreme latency suffices to make a split on nothing look good in squared error (F tests are no
+ * guard: they take it for a mean). p counts all cuts of all columns of the node; see `selectedCutP`
+ * for the test. There is no pruning afterwards, so no part of the rows need be held back.
+ *
+ * Limits: greedy. What two columns only show together (an exclusive or) is not found.
+ *
+ * Sources: Breiman, Friedman, Olshen and Stone 1984, "Classification and regression trees", ch. 8;
+ * Hothorn, Hornik and Zeileis 2006, Journal of Computational and Graphical Statistics 15(3):651-674
+ * (tests instead of pruning).
+ *
+ * @throws FlowdeltaError for two columns of one name, or a name to exclude that is not there.
+ * @throws OptionError for columns of another length than target, a target that is not finite, values
+ *   out of range, or options out of range.
+ *
+ * @example
+ * const levels = ['node1', 'node2', 'node3', 'node4']
+ * const codes = Int32Array.from({ length: 80 }, (_, row) => row % 4)
+ * const host = { name: 'host', kind: 'categorical', codes, levels }
+ * const latencyUs = Float64Array.from(codes, (code, row) => (code === 1 || code === 2 ? 900 : 100) + row)
+ * growRegressionTree([host], latencyUs).root.test // { kind: 'set', codes: [ [ 0, 3 ], [ 1, 2 ] ] }
+ */
+export function growRegressionTree(
+  columns: readonly TreeColumn[],
+  target: Float64Array,
+  options: RegressionTreeOptions = {},
+): RegressionTree {
+  rejectUnknownOptions(options, OPTIONS)
+  const { scale = 'values', prune = true, alpha = 0.01, exclude = [], maxDepth = 30 } = options
+  const { minLeaf = Math.max(SMALLEST_LEAF, Math.ceil(LEAF_SHARE * target.length)) } = options
+  requireCount('minLeaf', minLeaf)
+  requireCount('maxDepth', maxDepth, 0)
+  requireShare('alpha', alpha)
+  if (scale !== 'values' && scale !== 'ranks') {
+    throw new OptionError('scale', scale, "'values', 'ranks'")
+  }
+  const wrong = target.findIndex((value) => !Number.isFinite(value))
+  if (wrong >= 0) throw new OptionError(`target[${wrong}]`, target[wrong], 'a finite number')
+  requireTreeColumns(columns, target.length)
+  const admitted = admittedColumns(columns, target.length, exclude, false)
+  const most = admitted.columns.reduce((largest, { size }) => Math.max(largest, size), 0)
+  const groups = new ValueGroups(most, target.length)
+  const ranks = midRanks(target)
+  const explained = scale === 'ranks' ? ranks : target
+  const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
+  const growthOf = (data: TargetData): Growth<TargetContent> => ({
+    ...{ maxDepth, leastWeight: LEAST_WEIGHT, size: data.target.length },
+    look: (node) => ({
+      content: targetContent(node, data.target),
+      choose: () => {
+        const wanted = nodeTarget(node, data.explained, data.ranks)
+        if (wanted.weight < 2 * minLeaf - 1e-9 || !(wanted.squares > 0)) return undefined
+        return chooseBinary(data.columns, node, wanted, groups, binary)
+      },
+    }),
+    narrow: (rows) => growthOf(narrowData(data, rows)),
+  })
+  return {
+    kind: 'regression',
+    columns: columns.map(columnInfo),
+    leftOut: admitted.leftOut,
+    root: growNode(
+      growthOf({ columns: admitted.columns, target, explained, ranks }),
+      allRows(target.length),
+    ),
+  }
+}
+
+interface TargetData {
+  readonly columns: readonly CodedColumn[]
+  readonly target: Float64Array
+  /** What the squares are of. */
+  readonly explained: Float64Array
+  readonly ranks: Float64Array
+}
+
+function narrowData(
+  { columns, target, explained, ranks }: TargetData,
+  rows: Int32Array,
+): TargetData {
+  const narrow = (values: Float64Array) => Float64Array.from(rows, (row) => values[row]!)
+  return {
+    columns: columns.map((column) => narrowColumn(column, rows)),
+    ...{ target: narrow(target), explained: narrow(explained), ranks: narrow(ranks) },
+  }
+}
+
+/** Ranks from 1, equal targets sharing the mean of theirs. */
+function midRanks(target: Float64Array): Float64Array {
+  const { ranks, distinct } = denseRanks(target)
+  const starts = new Float64Array(distinct.length + 1)
+  for (const rank of ranks) starts[rank + 1]! += 1
+  for (let rank = 0; rank < distinct.length; rank++) starts[rank + 1]! += starts[rank]!
+  return Float64Array.from(ranks, (rank) => (starts[rank]! + starts[rank + 1]! + 1) / 2)
+}
+
+/** Mean of the rows, and their squared distances from it added up. */
+function spread({ rows, weights }: NodeRows, target: Float64Array) {
+  let weight = 0
+  let sum = 0
+  for (let i = 0; i < rows.length; i++) {
+    const own = weights === undefined ? 1 : weights[i]!
+    weight += own
+    sum += own * target[rows[i]!]!
+  }
+  const mean = sum / weight
+  let squares = 0
+  for (let i = 0; i < rows.length; i++) {
+    const distance = target[rows[i]!]! - mean
+    squares += (weights === undefined ? 1 : weights[i]!) * distance * distance
+  }
+  return { weight, mean, squares }
+}
+
+function targetContent(node: NodeRows, target: Float64Array): TargetContent {
+  const { weight, mean, squares } = spread(node, target)
+  return { weight, mean, sd: Math.sqrt(squares / weight) }
+}
+
+function nodeTarget(node: NodeRows, explained: Float64Array, scores: Float64Array): NodeTarget {
+  const { rows } = node
+  const { weight, mean, squares } = spread(node, explained)
+  const weights = node.weights ?? new Float64Array(rows.length).fill(1)
+  const weighted = new Float64Array(rows.length)
+  // Distances from the mean, so that squares do not drown in the level of the target.
+  for (let i = 0; i < rows.length; i++) weighted[i] = weights[i]! * (explained[rows[i]!]! - mean)
+  // Equal targets have a mean that rounding sets beside them.
+  const settled = squares <= 1e-20 * weight * mean * mean ? 0 : squares
+  return { weights, weighted, weight, squares: settled, scores }
+}

@@ -1,0 +1,166 @@
+import { TraceFormatError } from '../../errors.ts'
+import { numberOrText } from './json-values.ts'
+import { nanosOfDigits } from './table-time.ts'
+import type { ReadSink, TraceReader } from './trace-reader.ts'
+import { XtraceColumns } from './xtrace-columns.ts'
+import { addXtraceGraphs } from './xtrace-graphs.ts'
+import { isZeros, parseXtraceMetadata } from './xtrace-metadata.ts'
+
+const FIRST_LINE = /^\s*X-Trace Report ver (\S+)\s*$/
+const LONGEST_LINE = 1 << 24
+/** Keys that say where an event stands; what else there is are parameters. */
+const KEYS: readonly string[] = ['X-Trace', 'Edge', 'Label', 'Agent', 'Host', 'Timestamp']
+const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
+
+/**
+ * X-Trace reports (Fonseca et al., NSDI 2007), one event each, in any order:
+ *
+ * ```
+ * X-Trace Report ver 1.0
+ * X-Trace: 19000102030405060708AABBCCDD00000001
+ * Host: web-1
+ * Agent: Http
+ * Label: GET /
+ * Edge: AABBCCDD00000000
+ * Timestamp: 1195074602.513
+ * Size: 4096
+ * ```
+ *
+ * Every task becomes a graph: its events are nodes `host__agent__label`, its edges have the difference
+ * of timestamps as latency, keys other than these six are low-level parameters. A request is over
+ * with the last event on the host where it began. All reports of a task must be in one file.
+ */
+export const xtraceReader: TraceReader = {
+  format: 'xtrace',
+  recognises: (head) => /^[\s\uFEFF]*X-Trace Report ver/.test(head),
+  async read(chunks, sink, file) {
+    const run = new XtraceRun(sink, file)
+    const decoder = new TextDecoder()
+    let rest = ''
+    for await (const chunk of chunks) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      if (rest.length > LONGEST_LINE) throw run.endlessLine()
+      for (const line of lines) run.addLine(line)
+    }
+    run.addLine(rest + decoder.decode())
+    run.finish()
+  },
+}
+
+/** One file being read: the report at hand, and the events so far. */
+class XtraceRun {
+  readonly #sink: ReadSink
+  readonly #file: string
+  readonly #columns = new XtraceColumns()
+  #line = 0
+  #firstLine = 0
+  /** The values of each key of the report at hand; undefined between reports. */
+  #report: Map<string, string[]> | undefined
+
+  constructor(sink: ReadSink, file: string) {
+    this.#sink = sink
+    this.#file = file
+  }
+
+  addLine(line: string): void {
+    this.#line++
+    const version = FIRST_LINE.exec(line)?.[1]
+    if (version !== undefined) {
+      this.#endReport()
+      this.#firstLine = this.#line
+      if (version === '1.0') this.#report = new Map()
+      else this.#note('bad-report', `Its version is ${version}, and 1.0 is known`)
+      return
+    }
+    if (line.trim() === '') return
+    const colon = line.indexOf(':')
+    if (colon < 0) {
+      if (this.#report !== undefined) this.#noteLine(line)
+      return
+    }
+    const key = line.slice(0, colon).trim()
+    const values = this.#report?.get(key)
+    if (values === undefined) this.#report?.set(key, [line.slice(colon + 1).trim()])
+    else values.push(line.slice(colon + 1).trim())
+  }
+
+  finish(): void {
+    this.#endReport()
+    addXtraceGraphs(this.#columns, this.#sink, this.#file)
+  }
+
+  endlessLine(): TraceFormatError {
+    return new TraceFormatError(
+      'A line is longer than 16 million characters',
+      { file: this.#file, line: this.#line + 1 },
+      'Look whether this is a file of X-Trace reports',
+    )
+  }
+
+  #endReport(): void {
+    const report = this.#report
+    this.#report = undefined
+    if (report === undefined) return
+    const one = (key: string) => report.get(key)?.[0] ?? ''
+    const metadata = parseXtraceMetadata(one('X-Trace'))
+    if (typeof metadata === 'string') {
+      const shown = JSON.stringify(one('X-Trace'))
+      this.#note('bad-report', `A report's X-Trace metadata is ${shown}: ${metadata}`)
+      return
+    }
+    const columns = this.#columns
+    const nanos = nanosOfDigits(one('Timestamp'), 's')
+    if (nanos === '') {
+      const shown = JSON.stringify(one('Timestamp'))
+      this.#note('no-time', `A report has timestamp ${shown}, which is no time`, metadata.task)
+      return
+    }
+    for (const [key, values] of report) {
+      if (KEYS.includes(key)) continue
+      columns.addAttribute(key, values.length === 1 ? numberOrText(one(key)) : values.join(', '))
+    }
+    const [host, agent, label] = [one('Host'), one('Agent'), one('Label')]
+    columns.timeUs.push(columns.clock.offsetOfNanos(nanos))
+    columns.line.push(this.#firstLine)
+    columns.host.push(columns.hosts.code(host))
+    columns.label.push(columns.labels.code(labelOf(host, agent, label)))
+    columns.operation.push(columns.operations.code(metadata.operation))
+    for (const edge of report.get('Edge') ?? []) {
+      // Older libraries write a direction behind the id.
+      const father = (edge.split(',')[0] ?? '').trim().toUpperCase()
+      if (!isZeros(father)) columns.father.push(columns.operations.code(father))
+    }
+    columns.edgeOffsets.push(columns.father.length)
+    columns.task.push(columns.tasks.code(metadata.task))
+  }
+
+  #note(code: string, message: string, trace?: string): void {
+    this.#sink.quality.note(
+      {
+        ...{ code, effect: 'span skipped', message },
+        place: { file: this.#file, line: this.#firstLine, trace },
+      },
+      NEXT_STEP,
+    )
+  }
+
+  #noteLine(line: string): void {
+    this.#sink.quality.note(
+      {
+        code: 'bad-line',
+        effect: 'kept',
+        place: { file: this.#file, line: this.#line },
+        message: `The line ${JSON.stringify(line.slice(0, 60))} of a report has no key; it is passed over`,
+      },
+      '',
+    )
+  }
+}
+
+/** As Stardust's labels are: `machine__thread__POINT`. */
+function labelOf(host: string, agent: string, label: string): string {
+  const named = label === '' ? 'event' : label
+  if (host === '') return [agent, named].filter((part) => part !== '').join(' ')
+  return `${host}__${agent}__${named}`
+}
