@@ -81,6 +81,7 @@ export type {
 export type { StructuralTest } from './mutations/structural-test.ts'
 export { show } from './notebook/show.ts'
 export { explainEdge } from './parameters/explain-edge.ts'
+export { explainFinding } from './parameters/explain-finding.ts'
 export { explainMutation } from './parameters/explain-mutation.ts'
 export type { ExplainOptions } from './parameters/explain-options.ts'
 export type {

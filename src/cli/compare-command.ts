@@ -3,6 +3,7 @@ import type { Comparison } from '../comparison.ts'
 import { comparisonDocument } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText } from './comparison-text.ts'
+import { explainRank } from './explain-rank.ts'
 import { collectFailOn, type FailOn, failingFindings } from './fail-on.ts'
 import { countFrom } from './option-values.ts'
 
@@ -10,6 +11,7 @@ import { countFrom } from './option-values.ts'
 interface CompareFlags extends ComparisonFlags {
   readonly json: boolean
   readonly limit: number
+  readonly explain?: number
   readonly failOn?: readonly FailOn[]
 }
 
@@ -21,6 +23,11 @@ export function addCompareCommand(program: Command): void {
   addComparisonFlags(command)
     .option('--json', 'print a JSON document instead of text', false)
     .option('--limit <n>', 'list at most this many categories and mutations', countFrom(1), 1000)
+    .option(
+      '--explain <rank>',
+      'explain the finding and the mutation of this rank by the parameters of their requests',
+      countFrom(1),
+    )
     .addOption(
       new Option(
         '--fail-on <condition>',
@@ -44,8 +51,9 @@ async function runCompare(flags: CompareFlags): Promise<void> {
   }
 }
 
-function render(comparison: Comparison, { json, limit }: CompareFlags): string {
+function render(comparison: Comparison, { json, limit, explain }: CompareFlags): string {
+  const explained = explain === undefined ? null : explainRank(comparison, explain)
   return json
-    ? `${JSON.stringify(comparisonDocument(comparison, { limit }), null, 1)}\n`
-    : comparisonText(comparison, { limit })
+    ? `${JSON.stringify(comparisonDocument(comparison, { limit, explained }), null, 1)}\n`
+    : comparisonText(comparison, { limit, explained })
 }

@@ -3,6 +3,8 @@ import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
 import { exemplars } from '../ranking/exemplars.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
+import type { ExplainedRank } from './explain-rank.ts'
+import { explanationDocument } from './explanation-document.ts'
 import { effectEntry, findingsDocument } from './findings-document.ts'
 import { numbers } from './json-numbers.ts'
 
@@ -10,13 +12,21 @@ import { numbers } from './json-numbers.ts'
 const MOST_EDGES = 200
 const MOST_PRECURSORS = 100
 
+export interface DocumentOptions {
+  readonly limit?: number
+  readonly explained?: ExplainedRank | null
+}
+
 /**
  * A comparison as a JSON document, `flowdelta.comparison/1`; `comparison.schema.json` describes
  * it. Findings come first: grouped, corrected, in words. What cannot be computed (the mean of no
  * requests) is `null`. At most `limit` categories and mutations are listed, and `truncated` says
  * how many there are when that is not all.
  */
-export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}) {
+export function comparisonDocument(
+  comparison: Comparison,
+  { limit = 1000, explained = null }: DocumentOptions = {},
+) {
   const { flows, categories, ranking, options } = comparison
   const shown = ranking.mutations.slice(0, limit)
   return {
@@ -36,11 +46,17 @@ export function comparisonDocument(comparison: Comparison, { limit = 1000 } = {}
     },
     suggestedThreshold: comparison.structural.suggestedThreshold,
     requests: { before: flows.count(BEFORE), after: flows.count(AFTER) },
-    ...findingsDocument(comparison),
+    ...findingsDocument(comparison, explained),
     categories: Array.from({ length: Math.min(limit, categories.size) }, (_, category) =>
       categoryEntry(comparison, category),
     ),
-    mutations: shown.map((mutation) => mutationEntry(comparison, mutation)),
+    mutations: shown.map((mutation) => ({
+      ...mutationEntry(comparison, mutation),
+      ...(explained?.mutation &&
+        explained.rank === mutation.rank && {
+          explanation: explanationDocument(explained.mutation),
+        }),
+    })),
     ...(Math.max(categories.size, ranking.mutations.length) > limit && {
       truncated: { categories: categories.size, mutations: ranking.mutations.length },
     }),

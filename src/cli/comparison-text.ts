@@ -7,13 +7,18 @@ import { shortText } from '../shown-text.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import { formatDuration } from '../units.ts'
+import type { DocumentOptions } from './comparison-document.ts'
+import type { ExplainedRank } from './explain-rank.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 
 /** A comparison as text for a terminal: what was compared, findings, then every ranked mutation. */
-export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): string {
+export function comparisonText(
+  comparison: Comparison,
+  { limit = 1000, explained = null }: DocumentOptions = {},
+): string {
   const { flows, categories, ranking, responseTime, structural } = comparison
   const { mutations } = ranking
   const shown = mutations.slice(0, limit)
@@ -30,11 +35,21 @@ export function comparisonText(comparison: Comparison, { limit = 1000 } = {}): s
       `${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`,
     ...shown.map((mutation) => `\n${mutationText(comparison, mutation)}`),
     ...(mutations.length === 0 ? [`\n${nothingFound(comparison)}`] : []),
+    ...explanationLines(explained),
     ...(left > 0 ? [`\n… and ${left} more; raise --limit to see them.`] : []),
     '',
   ]
     .join('\n')
     .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+function explanationLines(explained: ExplainedRank | null): string[] {
+  if (explained === null) return []
+  const { rank, finding, mutation } = explained
+  return [
+    ...(finding === null ? [] : [`\nFinding ${rank} by parameters: ${finding.text()}`]),
+    ...(mutation === null ? [] : [`\nMutation ${rank} by parameters: ${mutation.text()}`]),
+  ]
 }
 
 /** What a typical request took, then and now. */

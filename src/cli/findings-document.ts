@@ -1,6 +1,8 @@
 import type { Comparison } from '../comparison.ts'
 import type { EdgeChange } from '../edges/edge-changes.ts'
 import type { Finding, StructureChange } from '../findings/finding.ts'
+import type { ExplainedRank } from './explain-rank.ts'
+import { explanationDocument } from './explanation-document.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
 
 /** Steps listed with one finding; `changedSteps` says how many there are. */
@@ -9,10 +11,19 @@ const MOST_STEPS = 10
 const MOST_PARTS = 50
 
 /** The findings of a comparison, most important first, and what they leave unexplained. */
-export function findingsDocument({ findings, edges }: Comparison) {
+export function findingsDocument(
+  { findings, edges }: Comparison,
+  explained: ExplainedRank | null = null,
+) {
   const attributedUs = findings.findings.reduce((sum, finding) => sum + finding.contributionUs, 0)
   return {
-    findings: findings.findings.map(findingEntry),
+    findings: findings.findings.map((finding) => ({
+      ...findingEntry(finding),
+      ...(explained?.finding &&
+        explained.rank === finding.rank && {
+          explanation: explanationDocument(explained.finding),
+        }),
+    })),
     change: {
       usualUs: edges.usualUs,
       observedUs: findings.observedChangeUs,

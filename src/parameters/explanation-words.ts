@@ -55,12 +55,19 @@ export function conditionWords(condition: PathCondition): string {
     if (atMost === undefined) return `${column} is above ${number(above)}`
     return `${column} is above ${number(above)} and at most ${number(atMost)}`
   }
-  const { levels } = condition
-  const shown = levels.slice(0, MOST_LEVELS).map((level) => shortText(level, 40))
-  const more = levels.length - shown.length
-  if (levels.length === 1) return `${column} is ${shown[0]}`
-  const last = more > 0 ? `${grouped(more)} more` : (shown.pop() as string)
-  return `${column} is ${shown.join(', ')} or ${last}`
+  return `${column} is ${levelWords(condition)}`
+}
+
+function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }>): string {
+  const [first, ...others] = levels.map((level) => shortText(level, 40))
+  const last = others.pop()
+  if (last === undefined) return String(first)
+  if (levels.length <= MOST_LEVELS) return `${[first, ...others].join(', ')} or ${last}`
+  // Levels are sorted: codes without a gap are all there is from the first to the last.
+  const span = (codes.at(-1) as number) - (codes[0] as number)
+  if (span === codes.length - 1) return `${first} to ${last} (${grouped(levels.length)} values)`
+  const shown = [first, ...others.slice(0, MOST_LEVELS - 1)]
+  return `${shown.join(', ')} or ${grouped(levels.length - shown.length)} more`
 }
 
 function number(value: number): string {

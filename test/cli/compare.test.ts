@@ -72,6 +72,37 @@ describe('flowdelta compare', () => {
     expect(q).toBeLessThan(0.001)
   })
 
+  test('--explain adds why, to finding and mutation of the rank, and its schema describes it', async () => {
+    const { code, out } = await flowdelta('compare', ...PERIODS, '--json', '--explain', '1')
+    expect(code).toBe(0)
+    const document = JSON.parse(out)
+    const schema = JSON.parse(readFileSync(`${ROOT}src/cli/comparison.schema.json`, 'utf8'))
+    const validate = new Ajv2020.default({ allErrors: true }).compile(schema)
+    validate(document)
+    expect(validate.errors).toBeNull()
+    const first = {
+      question: 'what-differs',
+      conditions: [{ column: 'frontend NFS3 WRITE · count', op: '<=', value: 4096 }],
+      ...{ predicts: 'mutation', precision: 1, recall: 1 },
+    }
+    expect(document.mutations[0].explanation.paths[0]).toMatchObject(first)
+    expect(document.findings[0].explanation.paths[0]).toMatchObject(first)
+    expect(document.mutations[0].explanation.excluded).toContainEqual({
+      ...{ column: 'frontend NFS3 WRITE · stable', reason: 'constant' },
+    })
+    const text = await flowdelta('compare', ...PERIODS, '--explain', '1')
+    expect(text.out).toContain('Mutation 1 by parameters: frontend NFS3 WRITE, category 5')
+    expect(text.out).toContain('Where frontend NFS3 WRITE · count is at most 4,096')
+  })
+
+  test('--explain of a rank that is not there says which there are', async () => {
+    const { code, err } = await flowdelta('compare', ...PERIODS, '--explain', '7')
+    expect(code).toBe(2)
+    expect(err).toContain(
+      '--explain 7: there are 1 finding and 1 mutation. Give a rank from 1 to 1.',
+    )
+  })
+
   test('options reach the comparison', async () => {
     const options = ['--sm-p-threshold', '10', '--alpha', '0.01', '--alternative', 'slower']
     const more = [

@@ -1,0 +1,36 @@
+import type { Comparison } from '../comparison.ts'
+import { FlowdeltaError } from '../errors.ts'
+import { explainFinding } from '../parameters/explain-finding.ts'
+import { explainMutation } from '../parameters/explain-mutation.ts'
+import type { Explanation } from '../parameters/explanation.ts'
+import { counted } from '../wording.ts'
+
+/** What the parameters say of the finding and of the mutation of one rank. */
+export interface ExplainedRank {
+  readonly rank: number
+  /** `null` where no finding has the rank. */
+  readonly finding: Explanation | null
+  readonly mutation: Explanation | null
+}
+
+/** @throws FlowdeltaError where neither a finding nor a mutation has the rank */
+export function explainRank(comparison: Comparison, rank: number): ExplainedRank {
+  const { findings } = comparison.findings
+  const { mutations } = comparison.ranking
+  const finding = findings[rank - 1]
+  const mutation = mutations[rank - 1]
+  if (finding === undefined && mutation === undefined) {
+    throw new FlowdeltaError(
+      `--explain ${rank}: there are ${counted(findings.length, 'finding')} and ` +
+        `${counted(mutations.length, 'mutation')}. ` +
+        (findings.length + mutations.length === 0
+          ? 'Lower --sm-p-threshold or raise --alpha to see more.'
+          : `Give a rank from 1 to ${Math.max(findings.length, mutations.length)}.`),
+    )
+  }
+  return {
+    rank,
+    finding: finding === undefined ? null : explainFinding(comparison, finding),
+    mutation: mutation === undefined ? null : explainMutation(comparison, mutation),
+  }
+}
