@@ -82,7 +82,22 @@ async function openPage(
     widgets.length,
   )
   await drawn(page)
+  problems.push(...(await malformedPictures(page, widgets)))
   return { page, problems }
+}
+
+/** Pictures stand in an `<img>` where no script runs: what is not XML does not show there. */
+async function malformedPictures(page: Page, widgets: readonly Shown[]): Promise<string[]> {
+  const pictures = widgets.map((widget) => widget.mimeBundle()['image/svg+xml'] ?? '<svg/>')
+  return page.evaluate(
+    (svgs) =>
+      svgs.flatMap((svg) => {
+        const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml')
+        const error = parsed.querySelector('parsererror')?.textContent
+        return error ? [`a picture is no XML: ${error}`] : []
+      }),
+    pictures,
+  )
 }
 
 /** Waits until drawings have measured the room they have and are drawn in it. */

@@ -24,7 +24,7 @@ const slower = await recorded('delay-1ms')
 const other = await recorded('mds-prefetch')
 
 const dataOf = (comparison: Comparison, limit = 30) =>
-  rankingData(comparison, { limit, flows: 2, name: 'comparison', link: () => null })
+  rankingData(comparison, { limit, flows: 2, name: 'comparison', opened: null, link: () => null })
 
 describe('the data', () => {
   test('has an entry for each row of the ranking, up to the limit', () => {
@@ -176,6 +176,30 @@ describeInBrowser('the ranking browser in a page', (open) => {
       `exploreFlows(comparison, ${second.category})`,
     )
     expect(problems).toEqual([])
+  })
+
+  test('is found by what it shows, and not by what it hides', async () => {
+    const { page, problems } = await open([exploreRanking(other)])
+    const search = page.getByRole('searchbox', { name: 'Only mutations with' })
+    const first = other.ranking.table().objects()[0] as { root: string; category: number }
+    await search.fill(first.root)
+    expect(await page.locator('.fd-openable').count()).toBeGreaterThan(0)
+    expect(await page.locator('.fd-openable').first().innerText()).toContain(first.root)
+    await search.fill('100 %')
+    expect(await page.locator('.fd-openable').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('an opened mutation is in the line of code, which opens it', async () => {
+    const { page, problems } = await open([exploreRanking(other)])
+    await mutationButton(page, 2).click()
+    expect(await page.locator('.fd-code code').last().innerText()).toBe(
+      'exploreRanking(comparison, { opened: 2 })',
+    )
+    const again = await open([exploreRanking(other, { opened: 2 })])
+    expect(await again.page.locator('.fd-details').count()).toBe(1)
+    expect([...problems, ...again.problems]).toEqual([])
+    expect(() => exploreRanking(other, { opened: 99 })).toThrow('Option opened is 99')
   })
 
   test('all edges show when asked for', async () => {

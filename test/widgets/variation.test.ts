@@ -108,7 +108,7 @@ describe('a frame and its code', () => {
               boundsBetween(up, measureScale(data, up, 6), other),
             ]
             const found = categoriesWithin(data, region)
-            const code = variationCode('comparison', { pinned: null, region })
+            const code = variationCode('comparison', { pinned: null, region }) as string
             expect(categoriesOf(pasted(code))).toEqual([...found].sort((a, b) => a - b))
             most = Math.max(most, found.length)
           }
@@ -134,7 +134,7 @@ describe('a frame and its code', () => {
     expect(variationCode('mine', { pinned: 12, region: null })).toBe(
       'mine.responseTime.edgeTable(12)',
     )
-    expect(variationCode('mine', { pinned: null, region: null })).toBe('mine.categories.table()')
+    expect(variationCode('mine', { pinned: null, region: null })).toBeNull()
   })
 })
 
@@ -187,7 +187,8 @@ describe('the widget', () => {
   })
 })
 
-const codeOf = (page: Page) => page.locator('.fd-code code').innerText()
+/** The last line of code: what is looked at, or else the state. */
+const codeOf = (page: Page) => page.locator('.fd-code code').last().innerText()
 const summaryOf = (page: Page) => page.locator('section > p').first().innerText()
 
 /** Where a category's dot is in the page. */
@@ -217,7 +218,7 @@ describeInBrowser('variation in a page', (open) => {
     expect(await page.locator('.fd-scatter-mark').getAttribute('data-category')).toBe(String(LARGE))
     expect(await page.locator('.fd-curve-mark circle').count()).toBe(2)
     expect(await summaryOf(page)).toContain('frontend NFS3 READ (2): requests 218 → 218')
-    expect(await codeOf(page)).toBe('comparison.categories.table()')
+    expect(await codeOf(page)).toBe('exploreVariation(comparison)')
     expect(problems).toEqual([])
   })
 
@@ -284,7 +285,9 @@ describeInBrowser('variation in a page', (open) => {
     await page.locator('.fd-listed button').first().click()
     expect(await codeOf(page)).toMatch(/^comparison\.responseTime\.edgeTable\(\d+\)$/)
     await page.getByRole('button', { name: 'Select nothing' }).click()
-    expect(await codeOf(page)).toBe('comparison.categories.table()')
+    expect(await codeOf(page)).toMatch(
+      /^exploreVariation\(comparison, \{ across: '\w+', up: '\w+' \}\)$/,
+    )
     expect(problems).toEqual([])
   })
 

@@ -125,7 +125,7 @@ function Icicle({ layout, state, width, isCompared, pointed, onPoint, onZoom }: 
                 {
                   class: 'fd-frame',
                   role: 'treeitem',
-                  tabIndex: number === reached ? 0 : -1,
+                  tabindex: number === reached ? 0 : -1,
                   'aria-level': frame.row + 1,
                   'aria-selected': isFocus,
                   'aria-label': frameWords(frame, state, isCompared),

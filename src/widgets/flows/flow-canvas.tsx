@@ -103,7 +103,7 @@ function handsOf(props: FlowCanvasProps, { current, awaited, reached }: Reader):
     step: (step, part, place) => ({
       class: 'fd-flow-thing',
       role: 'button',
-      tabIndex: reached?.part === part && reached.place === place ? 0 : -1,
+      tabindex: reached?.part === part && reached.place === place ? 0 : -1,
       'aria-label': stepWords(data, step),
       ...(step.group === null
         ? { 'aria-pressed': step.id === thing.step?.id }

@@ -94,7 +94,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
       aria-label={`${call.isError ? 'error: ' : ''}${tooltipText(name)}, ${took}`}
       {...(inner > 0 ? { 'aria-expanded': !isFolded } : {})}
       data-call={number}
-      tabIndex={isReached ? 0 : -1}
+      tabindex={isReached ? 0 : -1}
       onFocus={on.onFocus}
       onMouseEnter={on.onFocus}
       onKeyDown={on.onKeyDown}
@@ -108,7 +108,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
           <button
             type="button"
             class="fd-gantt-fold"
-            tabIndex={-1}
+            tabindex={-1}
             aria-label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
             onClick={() => on.onFold(number, !isFolded)}
           >

@@ -16,6 +16,8 @@ export interface RankingBrowserOptions {
    * show the line of code for it. Flows of more than 400 steps stay out of the page. Default 10.
    */
   readonly flows?: number
+  /** Rank of the mutation that is open at first. Default `null`, none. */
+  readonly opened?: number | null
   /** What the comparison is called in the line of code. Default `'comparison'`. */
   readonly name?: string
   /**
@@ -42,17 +44,21 @@ export function exploreRanking(
   comparison: Comparison,
   options: RankingBrowserOptions = {},
 ): Widget {
-  rejectUnknownOptions(options, ['flows', 'limit', 'name', 'traceUrl'])
-  const { limit = 30, flows = 10, name = 'comparison', traceUrl = null } = options
+  rejectUnknownOptions(options, ['flows', 'limit', 'name', 'opened', 'traceUrl'])
+  const { limit = 30, flows = 10, name = 'comparison', opened = null, traceUrl = null } = options
   if (!Number.isInteger(limit) || limit < 1) {
     throw new OptionError('limit', limit, 'a number of mutations, 1 or more')
   }
   if (!Number.isInteger(flows) || flows < 0) {
     throw new OptionError('flows', flows, 'a number of mutations, 0 or more')
   }
+  const shown = Math.min(limit, comparison.ranking.mutations.length)
+  if (opened !== null && !(Number.isInteger(opened) && opened >= 1 && opened <= shown)) {
+    throw new OptionError('opened', opened, `a rank from 1 to ${shown}, or null`)
+  }
   const template = traceUrl === null ? null : traceTemplate(traceUrl)
   const link = (id: string) => (template === null ? null : traceLink(template, id))
-  const data = rankingData(comparison, { limit, flows, name, link })
+  const data = rankingData(comparison, { limit, flows, name, opened, link })
   return new Widget({
     ...{ view: 'ranking', title: 'Ranking browser', data },
     description:

@@ -10,11 +10,13 @@ import { type TableData, tableData } from '../table/table-data.ts'
 
 /** What the ranking browser carries into a page. */
 export interface RankingData {
-  /** `ranking.table()`: one row an entry, in the same order. */
+  /** The columns of `ranking.table()` that are shown: one row an entry, in the same order. */
   readonly table: TableData
   readonly entries: readonly RankingEntry[]
   /** What the comparison is called in code. */
   readonly name: string
+  /** Rank of the mutation that is open at first; `null` for none. */
+  readonly opened: number | null
 }
 
 /** One mutation, with all that it opens into. */
@@ -81,8 +83,12 @@ export interface RankingDataOptions {
   /** The first so many come with their flows. */
   readonly flows: number
   readonly name: string
+  readonly opened: number | null
   readonly link: (traceId: string) => string | null
 }
+
+/** The columns of `ranking.table()` that are shown, searched and filtered, in this order. */
+const COLUMNS = ['rank', 'kind', 'category', 'root', 'direction', 'requests', 'contributionUs']
 
 /** Steps of a sketch: more than a small drawing has pixels of height. */
 const STEPS = 40
@@ -96,13 +102,14 @@ const MOST_STEPS = 400
 /** The first mutations of a comparison, with all that they open into. */
 export function rankingData(
   comparison: Comparison,
-  { limit, flows, name, link }: RankingDataOptions,
+  { limit, flows, name, opened, link }: RankingDataOptions,
 ): RankingData {
   const { ranking } = comparison
   const code = { name: `${name}.ranking.table()`, title: 'Ranked mutations' }
   return {
     name,
-    table: tableData(ranking.table(), { ...code, pageSize: PAGE_SIZE, limit }),
+    opened,
+    table: tableData(ranking.table().select(...COLUMNS), { ...code, pageSize: PAGE_SIZE, limit }),
     entries: ranking.mutations.slice(0, limit).map((mutation, at) => ({
       ...entryOf(comparison, mutation, link),
       flows: at < flows ? smallFlows(comparison, mutation, name) : null,

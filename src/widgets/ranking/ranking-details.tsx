@@ -18,6 +18,8 @@ const PLOT = { width: 420, height: 180 }
 /** What a mutation opens into. */
 export function RankingDetails({ entry, name }: Shown) {
   const { rank, category, kind, flows } = entry
+  // Its edges have nothing to be compared with but those of the flow it was.
+  const isNew = entry.edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
   return (
     <div class="fd-details">
       <div class="fd-side">
@@ -45,7 +47,7 @@ export function RankingDetails({ entry, name }: Shown) {
       ) : (
         <FlowView key={rank} data={flows} />
       )}
-      <RankingEdges key={rank} entry={entry} />
+      {flows !== null && isNew ? null : <RankingEdges key={rank} entry={entry} />}
       <p class="fd-soft">
         In code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
       </p>
@@ -95,7 +97,7 @@ function Precursors({ entry: { precursors, precursorCount } }: { readonly entry:
               {precursors.map(({ category, name, weight, nsed, lost }) => (
                 <tr key={category}>
                   <td class="fd-name" title={tooltipText(name)}>
-                    {shortText(name, 36)} <span class="fd-soft">({category})</span>
+                    {shortText(name, 28)} <span class="fd-soft">({category})</span>
                   </td>
                   <td class="fd-amount">{percent(weight)}</td>
                   <td>

@@ -8,6 +8,8 @@ import { medianUs, TimesPlot } from './ranking-times.tsx'
 interface Shown {
   readonly entry: RankingEntry
   readonly direction: string
+  /** Label of the node its flows begin with. */
+  readonly root: string
   /** The largest contribution, whose bar is the longest. */
   readonly largestUs: number
   readonly isOpen: boolean
@@ -17,8 +19,8 @@ interface Shown {
 const BAR = 90
 
 /** One mutation in the ranking; it opens by its button, or by a click anywhere on it. */
-export function RankingRow({ entry, direction, largestUs, isOpen, onToggle }: Shown) {
-  const { rank, kind, category, name, requests, contributionUs, before, after } = entry
+export function RankingRow({ entry, root, direction, largestUs, isOpen, onToggle }: Shown) {
+  const { rank, kind, category, requests, contributionUs, before, after } = entry
   const toggle = {
     onClick: (event: MouseEvent) => {
       const isButton = (event.target as Element).closest('button, a') !== null
@@ -39,8 +41,9 @@ export function RankingRow({ entry, direction, largestUs, isOpen, onToggle }: Sh
         </button>
       </td>
       <td class="fd-name">{kind}</td>
-      <td class="fd-name" title={tooltipText(name)}>
-        {shortText(name, 48)} <span class="fd-soft">({category})</span>
+      <td class="fd-amount">{category}</td>
+      <td class="fd-name" title={tooltipText(root)}>
+        {shortText(root, 48)}
       </td>
       <td class="fd-name">{direction === '' ? '–' : direction}</td>
       <td class="fd-amount">

@@ -12,17 +12,16 @@ interface Shown {
   readonly data: RankingData
 }
 
-/** The columns of `ranking.table()` that are shown, in this order. */
-const COLUMNS = ['rank', 'kind', 'root', 'direction', 'requests', 'contributionUs']
-const COLUMN_COUNT = COLUMNS.length + 1
-
 /** Mutations to sort, to filter, and to open into what is known of each. */
 export function RankingView({ data }: Shown) {
   const table = useTable(data.table)
-  const [open, setOpen] = useState<number | null>(null)
+  const [open, setOpen] = useState(data.opened === null ? null : data.opened - 1)
   const { columns, state, sorted } = table
-  const places = COLUMNS.map((name) => columns.findIndex((column) => column.name === name))
-  const direction = columns.find((column) => column.name === 'direction')
+  const places = columns.map((_, at) => at)
+  const text = (name: string, row: number) => {
+    const column = columns.find((each) => each.name === name)
+    return column === undefined ? '' : String(valueAt(column, row) ?? '')
+  }
   const largestUs = Math.max(
     ...data.entries.map(({ contributionUs }) => Math.abs(contributionUs)),
     0,
@@ -77,16 +76,17 @@ export function RankingView({ data }: Shown) {
                 const entry = data.entries[row]
                 if (entry === undefined) return null
                 const isOpen = open === row
-                const moves = direction === undefined ? '' : String(valueAt(direction, row) ?? '')
                 return [
                   <RankingRow
                     key={row}
-                    {...{ entry, largestUs, isOpen, direction: moves }}
+                    {...{ entry, largestUs, isOpen }}
+                    root={text('root', row)}
+                    direction={text('direction', row)}
                     onToggle={() => setOpen(isOpen ? null : row)}
                   />,
                   isOpen ? (
                     <tr key={`${row} open`} class="fd-open">
-                      <td colSpan={COLUMN_COUNT}>
+                      <td colSpan={columns.length + 1}>
                         <RankingDetails {...{ entry, name: data.name }} />
                       </td>
                     </tr>
@@ -98,7 +98,13 @@ export function RankingView({ data }: Shown) {
         </div>
       )}
       {known > 0 && sorted.length === 0 ? <p class="fd-soft">No mutation fits.</p> : null}
-      <StateCode code={table.code} />
+      <StateCode
+        code={open === null || !table.isUntouched ? table.code : openCode(data.name, open + 1)}
+      />
     </section>
   )
+}
+
+function openCode(name: string, rank: number): string {
+  return `exploreRanking(${name}, { opened: ${rank} })`
 }

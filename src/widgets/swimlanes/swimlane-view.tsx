@@ -109,7 +109,7 @@ function Lanes({ data, layout, onWords, onRange, onWhole }: LanesProps) {
         role: 'treeitem',
         'aria-level': 1,
         'aria-selected': key === current,
-        tabIndex: key === current ? 0 : -1,
+        tabindex: key === current ? 0 : -1,
         'aria-label': words,
         'data-item': `${panel.side} ${key}`,
         onMouseEnter: () => onWords(words),

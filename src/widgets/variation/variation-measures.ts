@@ -7,7 +7,14 @@ import {
   logDurationScale,
   logScale,
 } from '../drawing/axis-scale.ts'
-import { MEASURES, type Measure, measured, type VariationData } from './variation-model.ts'
+import { callCode } from '../drawing/option-code.ts'
+import {
+  type Axes,
+  MEASURES,
+  type Measure,
+  measured,
+  type VariationData,
+} from './variation-model.ts'
 
 type Kind = 'count' | 'time' | 'variation'
 
@@ -124,13 +131,25 @@ export function categoriesWithin(data: VariationData, region: Region): readonly 
     .sort((a, b) => requests(b) - requests(a) || a - b)
 }
 
-/** The code that gives what is looked at: the edges of a category, or the categories of a region. */
+/** The call that shows the plots as they are. */
+export function variationStateCode({ name, large }: VariationData, [across, up]: Axes): string {
+  return callCode('exploreVariation', [name], {
+    large: { value: large, usually: 10 },
+    across: { value: across, usually: 'before' },
+    up: { value: up, usually: 'after' },
+  })
+}
+
+/**
+ * The code that gives what is looked at: the edges of a category, or the categories of a region;
+ * `null` where nothing is.
+ */
 export function variationCode(
   name: string,
   { pinned, region }: { readonly pinned: number | null; readonly region: Region | null },
-): string {
+): string | null {
   if (pinned !== null) return `${name}.responseTime.edgeTable(${pinned})`
-  if (region === null) return `${name}.categories.table()`
+  if (region === null) return null
   const conditions = region.flatMap(({ measure, low, high }) => {
     if (low !== null) return [`d.${measure} >= ${low}`, `d.${measure} <= ${high}`]
     // What is missing is NaN, which is not larger than anything.

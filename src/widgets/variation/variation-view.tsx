@@ -17,6 +17,7 @@ import {
   MEASURE_NAMES,
   type Region,
   variationCode,
+  variationStateCode,
 } from './variation-measures.ts'
 import { type Axes, MEASURES, type Measure, type VariationData } from './variation-model.ts'
 import { usePlotPointer } from './variation-pointer.ts'
@@ -70,6 +71,7 @@ export function VariationView({ data }: { readonly data: VariationData }) {
     setAxes(next)
     setRegion(null)
   }
+  const code = variationCode(data.name, { pinned, region })
   const size = { width, height: curves.height, viewBox: `0 0 ${width} ${curves.height}` }
   return (
     <section aria-label="Variation">
@@ -118,7 +120,8 @@ export function VariationView({ data }: { readonly data: VariationData }) {
         <VariationList {...{ data, categories: listed, pinned, onPin: setPinned }} />
       )}
       {pinned === null ? null : <VariationDetails {...{ data, category: pinned }} />}
-      <StateCode code={variationCode(data.name, { pinned, region })} />
+      <StateCode code={variationStateCode(data, axes)} />
+      {code === null ? null : <StateCode code={code} />}
     </section>
   )
 }

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { exploreCallingContexts } from '../../src/widgets/calling-contexts/explore-calling-contexts.ts'
+import { exploreFlows } from '../../src/widgets/flows/explore-flows.ts'
+import { exploreSwimlanes } from '../../src/widgets/swimlanes/explore-swimlanes.ts'
+import { compareShops } from '../findings/fixture.ts'
+import { describeInBrowser } from './open-widgets.ts'
+
+const shops = compareShops({}, { payUs: 2600 })
+
+describeInBrowser('drawings', (open) => {
+  test.each([
+    ['flows', () => exploreFlows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
+    ['swimlanes', () => exploreSwimlanes(shops, 0), '.fd-lane-item'],
+    ['calling contexts', () => exploreCallingContexts(shops), '[role=treeitem]'],
+  ] as const)(
+    '%s are one stop of the Tab key each; arrows go on within',
+    async (_, make, items) => {
+      const { page, problems } = await open([make()])
+      const stops = await page
+        .locator(items)
+        .evaluateAll((elements) => elements.map((element) => (element as SVGElement).tabIndex))
+      expect(stops.length).toBeGreaterThan(2)
+      // Swimlanes of before and of after are two drawings.
+      expect(stops.filter((stop) => stop === 0).length).toBeLessThanOrEqual(2)
+      expect(problems).toEqual([])
+    },
+  )
+})
