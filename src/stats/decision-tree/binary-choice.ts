@@ -19,6 +19,8 @@ export interface NodeTarget {
   readonly squares: number
   /** For each row of the data what significance is judged by. */
   readonly scores: ArrayLike<number>
+  /** Whether scores are 0 and 1. */
+  readonly labels: boolean
 }
 
 interface BinaryOptions {
@@ -72,7 +74,7 @@ export function chooseBinary(
         ? divideByThreshold(column, cut.lastCode, cut.nextCode)
         : divideBySets(column, cut.sets)
     const gap = standardisedGap(column, division.childOf, rows, weights, target.scores)
-    const p = Math.min(1, selectedCutP(gap, cut) * candidates.length)
+    const p = Math.min(1, selectedCutP(gap, cut, target.labels) * candidates.length)
     if (alpha !== undefined && !(p <= alpha)) continue
     const tied = ranked.filter(
       (other) => other.column !== column && Math.abs(other.bits - bits) < SAME,

@@ -160,7 +160,13 @@ function byGini(
     const weight = first + second
     const target = {
       weights: precursors.map((precursor, i) => precursor + Number(mutations[i])),
-      ...{ weighted: mutations, weight, squares: (first * second) / weight, scores: data.labels },
+      ...{
+        weighted: mutations,
+        weight,
+        squares: (first * second) / weight,
+        scores: data.labels,
+        labels: true,
+      },
     }
     // The impurity 2·p·(1 − p) is twice the variance.
     return chooseBinary(data.columns, node, target, groups, { ...options, gainScale: 2 })
@@ -179,7 +185,10 @@ function classContent(
   weights: readonly [number, number],
   whole: readonly [number, number],
 ): ClassContent {
-  const more = weights[1] - weights[0] || whole[0] - whole[1]
+  const here = weights[1] - weights[0]
+  // Sums of parts of rows that are equal but for rounding are equal.
+  const equal = Math.abs(here) <= 1e-9 * (weights[0] + weights[1])
+  const more = equal ? whole[0] - whole[1] : here
   return { weights, predicts: more === 0 ? null : more > 0 ? 1 : 0 }
 }
 

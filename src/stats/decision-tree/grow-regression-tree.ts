@@ -171,5 +171,5 @@ function nodeTarget(node: NodeRows, explained: Float64Array, scores: Float64Arra
   for (let i = 0; i < rows.length; i++) weighted[i] = weights[i]! * (explained[rows[i]!]! - mean)
   // Equal targets have a mean that rounding sets beside them.
   const settled = squares <= 1e-20 * weight * mean * mean ? 0 : squares
-  return { weights, weighted, weight, squares: settled, scores }
+  return { weights, weighted, weight, squares: settled, scores, labels: false }
 }

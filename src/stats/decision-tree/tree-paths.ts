@@ -104,7 +104,7 @@ function classificationPaths(
     const { weights } = leaf
     const weight = weights[0] + weights[1]
     const [share0, share1] = [shareOf(weights[0], whole[0]), shareOf(weights[1], whole[1])]
-    const lifted = share0 === share1 ? leaf.predicts : share1 > share0 ? 1 : 0
+    const lifted = Math.abs(share1 - share0) <= 1e-9 ? leaf.predicts : share1 > share0 ? 1 : 0
     const predicts = predict === 'lift' ? lifted : leaf.predicts
     // Where no class is predicted both give the same numbers.
     const own = predicts ?? 1

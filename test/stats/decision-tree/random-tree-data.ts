@@ -17,13 +17,11 @@ export function treeData({ missing }: DataShape): fc.Arbitrary<TreeData> {
   const cell = (most: number) =>
     fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: most }) }, ...gap)
   const row = fc.tuple(cell(9), cell(3), cell(20), cell(1), fc.integer({ min: 0, max: 9 }))
-  return fc.array(row, { minLength: 1, maxLength: 120 }).map((rows) => {
+  return fc.array(row, { minLength: 1, maxLength: 150, size: 'max' }).map((rows) => {
     const codes = (at: 0 | 1 | 2 | 3) => Int32Array.from(rows, (cells) => cells[at])
     const values = (at: 0 | 2) =>
       Float64Array.from(codes(at), (code) => (code < 0 ? Number.NaN : 2 ** code))
-    const hot = rows.map(([size, host, , , noise]) =>
-      noise < 8 ? size > 4 && host !== 2 : noise > 8,
-    )
+    const hot = rows.map(([size, host, , , noise]) => noise > 8 || (size > 4 && host !== 2))
     return {
       columns: [
         { name: 'size', kind: 'numeric', values: values(0) },
