@@ -24,6 +24,9 @@ export interface ComparisonFlags
   readonly after: string[]
   readonly format: NonNullable<LoadOptions['format']>
   readonly strict: boolean
+  readonly beforeParameters?: string[]
+  readonly afterParameters?: string[]
+  readonly resourceAttributes: boolean
   /** Missing when not asked for: 50 for the ranked list, and findings choose for themselves. */
   readonly smPThreshold?: number | 'auto'
   readonly scaleCounts: boolean
@@ -78,13 +81,24 @@ export function addComparisonFlags(command: Command): Command {
         .default('auto'),
     )
     .option('--strict', 'stop at the first trace that cannot be used', false)
+    .option(
+      '--before-parameters <file...>',
+      'tables of low-level parameters of the good period: CSV with columns spanId (and traceId) or ' +
+        'node, or SQL dumps keyed by the halves of a DOT node id',
+    )
+    .option('--after-parameters <file...>', 'the same for the bad period')
+    .option(
+      '--resource-attributes',
+      'make attributes of resources (OTLP) and processes (Jaeger) parameters of their spans',
+      false,
+    )
 }
 
 /** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> {
-  const { format, strict, smPThreshold } = flags
-  const before = await loadTraces(flags.before, { name: 'before', format, strict })
-  const after = await loadTraces(flags.after, { name: 'after', format, strict })
+  const { smPThreshold, beforeParameters, afterParameters } = flags
+  const before = await loadTraces(flags.before, loadOptions('before', flags, beforeParameters))
+  const after = await loadTraces(flags.after, loadOptions('after', flags, afterParameters))
   requireRequests(before)
   requireRequests(after)
   return compare(before, after, {
@@ -100,6 +114,14 @@ export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> 
     concurrency: flags.concurrency,
     counts: countsOf(flags),
   })
+}
+
+function loadOptions(
+  name: string,
+  { format, strict, resourceAttributes }: ComparisonFlags,
+  parameters: readonly string[] = [],
+): LoadOptions {
+  return { name, format, strict, resourceAttributes, parameters }
 }
 
 /** Traces that are all left out would be compared as a period in which nothing happened. */

@@ -11,6 +11,9 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
   'truncated-traces': 'orphan-span',
 }
 
+/** Says nothing of flows and times: explanations by parameters ask for it. */
+const NOT_OF_TIMES = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter'])
+
 /** What a load left out or had doubts about, but for what `told` says already. */
 export function dataQuality(
   traces: TraceSet,
@@ -18,7 +21,9 @@ export function dataQuality(
 ): ComparisonWarning[] {
   const quality = traces.quality()
   const known = told.map(({ code }) => TOLD_BY[code])
-  const left = [...quality.counts].filter(([code]) => !known.includes(code))
+  const left = [...quality.counts].filter(
+    ([code]) => !known.includes(code) && !NOT_OF_TIMES.has(code),
+  )
   if (left.length === 0) return []
   const found = left.map(([code, count]) => {
     const first = quality.issues.find((issue) => issue.code === code)

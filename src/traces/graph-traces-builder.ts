@@ -2,6 +2,7 @@ import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { GraphTraces } from './graph-traces.ts'
 import { growingFloat64, growingUint32 } from './growing-columns.ts'
+import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { ShapeGraph } from './shape-graph.ts'
 import { ShapeTable } from './shape-table.ts'
@@ -23,6 +24,8 @@ export interface GraphRecord {
 /** Collects trace-point graphs into columns. */
 export class GraphTracesBuilder {
   readonly labels = new Dictionary()
+  /** Parameters from tables beside the traces, where there are any. */
+  readonly parameters: ParameterTables | undefined
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
   readonly #startUs = growingFloat64()
@@ -36,7 +39,8 @@ export class GraphTracesBuilder {
   #nodes = 0
   #hasAttributes = false
 
-  constructor() {
+  constructor(parameters?: ParameterTables) {
+    this.parameters = parameters
     this.#latencyOffsets.push(0)
   }
 

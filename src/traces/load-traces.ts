@@ -13,6 +13,7 @@ import type { EventTables } from './readers/event-tables.ts'
 import { jaegerReader } from './readers/jaeger.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
+import { readParameters } from './readers/read-parameters.ts'
 import { recogniseFormat } from './readers/recognise-format.ts'
 import type { ReadSink, TraceReader } from './readers/trace-reader.ts'
 import { TRACEBENCH } from './readers/tracebench.ts'
@@ -52,9 +53,36 @@ export interface LoadOptions {
   readonly csv?: CsvOptions
   /** The files and columns of event graphs kept as tables; needs format `'event-tables'`. */
   readonly tables?: EventTables
+  /**
+   * Tables of low-level parameters beside the traces, which become attributes of trace points or spans
+   * as if they stood in the traces: files as for the traces, SQL dumps or CSV, recognised by content.
+   *
+   * CSV has a header line. Columns `spanId` and `traceId` (of which `traceId` may be absent), or
+   * `node`, the node id as it stands in the DOT file, say what a row is about, in any capitals, with or
+   * without underscores; every other column is a parameter. A dump has `CREATE TABLE` and `INSERT INTO`
+   * and the same columns, or the two halves of a DOT node id in its first two, as Spectroscope's have.
+   * Text that is a number becomes one; empty fields and NULL are missing.
+   *
+   * `.quality()` counts rows about nothing in the traces (`unused-parameters`), rows that more than one
+   * trace has (`ambiguous-parameters`) and values that the traces or an earlier row contradict
+   * (`repeated-parameter`), and says how many trace points or spans no row is about (`no-parameters`).
+   * Default: none.
+   */
+  readonly parameters?: TraceSource | readonly TraceSource[]
+  /**
+   * Whether attributes of OTLP resources and tags of Jaeger processes become attributes of their spans,
+   * as `resource.<key>`; all but `service.name`, `host.name` and the one that the host is taken from.
+   * Other formats have none. Default: `false`.
+   */
+  readonly resourceAttributes?: boolean
   /** Called from time to time while files are read. */
   readonly onProgress?: (progress: LoadProgress) => void
 }
+
+const OPTIONS = [
+  ...['name', 'format', 'strict', 'csv', 'tables', 'parameters', 'resourceAttributes'],
+  'onProgress',
+]
 
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
@@ -64,7 +92,8 @@ export interface LoadOptions {
  *
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the result.
  *
- * @throws TraceFormatError for a file that is not a trace file, is damaged, or has no traces.
+ * @throws TraceFormatError for a file that is not a trace file, is damaged, or has no traces; for
+ *   parameters that cannot be read, or none of which belongs to the traces.
  * @throws OptionError for an unknown format or an empty list of files.
  *
  * @example
@@ -73,14 +102,25 @@ export interface LoadOptions {
  *   bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
  * })
  * before.size // 1
+ *
+ * const sized = await loadTraces(
+ *   {
+ *     name: 'monday.json',
+ *     bytes: '[{ "traceId": "a", "id": "b", "name": "get", "timestamp": 1, "duration": 250 }]',
+ *   },
+ *   { parameters: { name: 'sizes.csv', bytes: 'traceId,spanId,size\na,b,4096' } },
+ * )
+ * [...sized.attributes.entries(0)] // [ [ 'size', 4096 ] ]
  */
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  rejectUnknownOptions(options, ['name', 'format', 'strict', 'csv', 'tables', 'onProgress'])
+  rejectUnknownOptions(options, OPTIONS)
   const { name, format = 'auto', strict = false, csv, onProgress } = options
-  rejectRepeated(files)
+  const { parameters = [], resourceAttributes = false } = options
+  rejectRepeated('files', files)
+  rejectRepeated('parameters', parameters)
   const readers = [
     ...[dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv)],
     xtraceReader,
@@ -94,19 +134,27 @@ export async function loadTraces(
   const sources = await openAll([files].flat() as TraceSource[], format, tables)
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
+  const parameterFiles = await Promise.all([parameters].flat().map(openSource))
   const quality = new QualityLog({ strict })
-  const sink = {
-    spans: new SpanTracesBuilder(quality),
-    graphs: new GraphTracesBuilder(),
-    quality,
-  }
-  const bytesTotal = sources.flatMap(filesOf).reduce((sum, { bytes }) => sum + bytes, 0)
+  const bytesTotal = [...sources.flatMap(filesOf), ...parameterFiles].reduce(
+    (sum, { bytes }) => sum + bytes,
+    0,
+  )
   let bytesRead = 0
   const open = (source: OpenableSource) =>
     source.open((bytes) => {
       bytesRead += bytes
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
+  const beside =
+    parameterFiles.length === 0
+      ? undefined
+      : await readParameters(parameterFiles, { quality, open })
+  const sink = {
+    spans: new SpanTracesBuilder(quality, beside),
+    graphs: new GraphTracesBuilder(beside),
+    ...{ quality, resourceAttributes },
+  }
   // Each table of a run is opened when the one before it is read.
   async function* chunksOf(file: OpenableSource) {
     yield* (await open(file)).chunks
@@ -129,6 +177,7 @@ export async function loadTraces(
       reader.read(chunks, sink, source.name),
     )
   }
+  beside?.finish()
   const periodName = name ?? filesOf(first)[0]?.name ?? ''
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
@@ -155,12 +204,12 @@ function filesOf(source: OpenableSource | EventTableSources): readonly OpenableS
   return [source.events, source.edges, source.traces].filter((file) => file !== undefined)
 }
 
-/** A file named twice would count its requests twice. */
-function rejectRepeated(files: TraceSource | readonly TraceSource[]): void {
+/** A file named twice would count what is in it twice. */
+function rejectRepeated(option: string, files: TraceSource | readonly TraceSource[]): void {
   const paths = [files].flat().filter((file) => typeof file === 'string')
   const repeated = paths.find((path, i) => paths.indexOf(path) !== i)
   if (repeated !== undefined) {
-    throw new OptionError('files', `a list with ${repeated} in it twice`, 'each file once')
+    throw new OptionError(option, `a list with ${repeated} in it twice`, 'each file once')
   }
 }
 

@@ -3,6 +3,7 @@ import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
+import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents } from './resolve-parents.ts'
 import { SamplingWeights } from './sampling-weights.ts'
@@ -47,6 +48,7 @@ export interface SpanRecord {
 export class SpanTracesBuilder {
   readonly clock = new EpochClock()
   readonly #quality: QualityLog
+  readonly #parameters: ParameterTables | undefined
   readonly #traces = new Dictionary()
   readonly #services = new Dictionary()
   readonly #operations = new Dictionary()
@@ -67,8 +69,10 @@ export class SpanTracesBuilder {
   readonly #sampling = new SamplingWeights()
   readonly #versions = new ServiceVersionCounts()
 
-  constructor(quality: QualityLog) {
+  /** @param parameters from tables beside the traces, where there are any */
+  constructor(quality: QualityLog, parameters?: ParameterTables) {
     this.#quality = quality
+    this.#parameters = parameters
   }
 
   get size(): number {
@@ -91,7 +95,8 @@ export class SpanTracesBuilder {
       return
     }
     const row = this.size
-    this.#trace.push(this.#traces.code(span.traceId))
+    const trace = this.#traces.code(span.traceId)
+    this.#trace.push(trace)
     this.#ids.push(span.spanId)
     this.#parentIds.push(span.parentId)
     this.#service.push(this.#services.code(span.service))
@@ -103,7 +108,11 @@ export class SpanTracesBuilder {
     this.#startUs.push(span.startUs)
     this.#durationUs.push(span.durationUs)
     let version = span.version ?? ''
-    for (const [key, value] of span.attributes ?? []) {
+    const attributes =
+      this.#parameters === undefined
+        ? (span.attributes ?? [])
+        : withParameters(span, trace, this.#parameters)
+    for (const [key, value] of attributes) {
       this.#attributes.add(row, key, value)
       if (version === '' && key === VERSION_ATTRIBUTE) version = String(value)
     }
@@ -179,6 +188,16 @@ export class SpanTracesBuilder {
     }
     return undefined
   }
+}
+
+/** A span's own attributes, then what tables say of it. */
+function withParameters(
+  { traceId, spanId, attributes }: SpanRecord,
+  trace: number,
+  parameters: ParameterTables,
+): readonly (readonly [key: string, value: AttributeValue])[] {
+  const own = [...(attributes ?? [])]
+  return [...own, ...parameters.ofSpan(spanId, { id: traceId, number: trace }, own)]
 }
 
 /** `column` in the order of the rows `order`. */

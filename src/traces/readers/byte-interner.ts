@@ -41,6 +41,24 @@ export class ByteInterner {
     }
   }
 
+  /** The number of bytes `start` to `end` of `source`, -1 where they are not known. */
+  find(source: DataView, [start, end]: readonly [number, number], hash: number): number {
+    const mask = this.#slots.length - 1
+    const spread = (hash ^ (hash >>> 15)) >>> 0
+    for (let slot = spread & mask; ; slot = (slot + 1) & mask) {
+      const number = (this.#slots[slot] as number) - 1
+      if (number < 0) return -1
+      if (this.#hashes.values[number] === spread && this.#isSame(number, source, start, end)) {
+        return number
+      }
+    }
+  }
+
+  /** The bytes of a number; they are only good until more are interned. */
+  bytes(number: number): Uint8Array {
+    return this.#bytes.subarray(this.#offsets.values[number], this.#offsets.values[number + 1])
+  }
+
   #add(
     source: DataView,
     [start, end]: readonly [number, number],

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '../attributes.ts'
 import { ByteInterner, hashBytes } from './byte-interner.ts'
+import { dotAttribute } from './dot-attribute.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
 import { UsualLines } from './dot-usual-lines.ts'
 import { NodeIdTable } from './node-id-table.ts'
@@ -41,6 +42,8 @@ export class DotGraphParser {
   readonly #labelLines: number[] = []
   /** Line on which the last statement begins. */
   #statementLine = 0
+  /** The number that node 0 had when it was declared, and that its present holder has in `#ids`. */
+  #root = 0
 
   constructor(scanner: DotScanner) {
     this.#scanner = scanner
@@ -54,6 +57,7 @@ export class DotGraphParser {
   parse(): void {
     const scanner = this.#scanner
     this.#ids.reset(this.#usual.view)
+    this.#root = 0
     this.nodeCount = 0
     this.edgeCount = 0
     this.attributes.length = 0
@@ -161,7 +165,7 @@ export class DotGraphParser {
         } else {
           const key = scanner.tokenText()
           scanner.value()
-          this.attributes.push([node, key, attributeValue(scanner.tokenText())])
+          this.attributes.push([node, key, dotAttribute(scanner.tokenText())])
         }
       }
     }
@@ -238,15 +242,25 @@ export class DotGraphParser {
     for (let edge = 0; edge < edgeCount; edge++) hasEntry[to[edge] as number] = 1
     const root = hasEntry.indexOf(0)
     if (root <= 0) return
-    const swap = (node: number) => (node === root ? 0 : node === 0 ? root : node)
+    this.#root = root
     const label = labels[root] as number
     labels[root] = labels[0] as number
     labels[0] = label
     for (let edge = 0; edge < edgeCount; edge++) {
-      from[edge] = swap(from[edge] as number)
-      to[edge] = swap(to[edge] as number)
+      from[edge] = this.#swapped(from[edge] as number)
+      to[edge] = this.#swapped(to[edge] as number)
     }
-    for (const attribute of this.attributes) attribute[0] = swap(attribute[0])
+    for (const attribute of this.attributes) attribute[0] = this.#swapped(attribute[0])
+  }
+
+  /** Where the id of a node of the graph that was read last stands in the source. */
+  idOf(node: number): { view: DataView; range: readonly [start: number, end: number] } {
+    return { view: this.#usual.view, range: this.#ids.range(this.#swapped(node)) }
+  }
+
+  /** The root has changed places with node 0. */
+  #swapped(node: number): number {
+    return node === this.#root ? 0 : node === 0 ? this.#root : node
   }
 
   #idText(node: number): string {
@@ -277,13 +291,6 @@ export class DotGraphParser {
     latencyUs.set(this.latencyUs)
     this.latencyUs = latencyUs
   }
-}
-
-/** A parameter as the number or truth value it looks like, else as text. */
-function attributeValue(text: string): AttributeValue {
-  if (text === 'true' || text === 'false') return text === 'true'
-  const number = Number(text)
-  return text.trim() === '' || Number.isNaN(number) ? text : number
 }
 
 function larger(values: Uint32Array): Uint32Array {

@@ -1,6 +1,8 @@
+import type { ParameterTables } from '../parameter-tables.ts'
 import { DotGraphParser } from './dot-graph-parser.ts'
 import { DotHeaderReader, headerId } from './dot-header.ts'
 import { DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
+import type { AttributeEntry } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 const HEADER_START = /^[ \t]*#[^\n]*\bR:/m
@@ -137,7 +139,23 @@ class DotRun {
       throw new DotProblem('cyclic-graph', scanner.line, 'The edges lead back to the same node')
     }
     for (const [node, key, value] of parser.attributes) graphs.addAttribute(node, key, value)
+    if (graphs.parameters !== undefined) this.#addParameters(graphs.parameters, id)
     graphs.add(graph, shape)
+  }
+
+  /** Adds what tables say of the nodes of the graph that was read last. */
+  #addParameters(parameters: ParameterTables, id: string): void {
+    const parser = this.#parser
+    const { graphs } = this.#sink
+    const trace = { id, number: graphs.size }
+    const own = new Map<number, AttributeEntry[]>()
+    for (const [node, ...entry] of parser.attributes) {
+      own.set(node, [...(own.get(node) ?? []), entry])
+    }
+    for (let node = 0; node < parser.nodeCount; node++) {
+      const found = parameters.ofNode(parser.idOf(node), trace, own.get(node) ?? [])
+      for (const [key, value] of found) graphs.addAttribute(node, key, value)
+    }
   }
 
   #labelCode(label: number): number {

@@ -13,6 +13,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpKind, otlpStatus } from './otlp-values.ts'
+import { resourceAttributes } from './resource-attributes.ts'
 import { samplerProbability } from './sampling-probability.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
@@ -48,7 +49,8 @@ const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total
  * The parent is the first CHILD_OF reference within the trace, else the first FOLLOWS_FROM. The host
  * is the process tag `hostname`, else `host.name`, `k8s.node.name`, or `ip`. Tags and logs become
  * low-level parameters (see `eventEntries`); the tags `sampler.type` and `sampler.param` also say the
- * sampling probability, the process tag `service.version` the version. Warnings are counted a trace.
+ * sampling probability, the process tag `service.version` the version. Other process tags are
+ * parameters only with `resourceAttributes`. Warnings are counted a trace.
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',
@@ -99,7 +101,7 @@ function readTrace(
     )
     return
   }
-  const processes = processesOf(trace.processes)
+  const processes = processesOf(trace.processes, sink)
   let warned = 0
   for (const span of objectsIn(spans) as readonly JaegerSpan[]) {
     readSpan(span, textOf(trace.traceID), processes, sink, place)
@@ -112,23 +114,31 @@ interface Process {
   readonly service: string
   readonly host: string
   readonly version: string
+  /** What is to be added to the attributes of its spans. */
+  readonly attributes: readonly AttributeEntry[]
 }
 
-const UNKNOWN_PROCESS: Process = { service: '', host: '', version: '' }
+const UNKNOWN_PROCESS: Process = { service: '', host: '', version: '', attributes: [] }
 
-function processesOf(value: unknown): ReadonlyMap<string, Process> {
+function processesOf(value: unknown, sink: ReadSink): ReadonlyMap<string, Process> {
   const entries = isJsonObject(value) ? Object.entries(value) : []
-  return new Map(entries.map(([id, process]) => [id, processOf(process)]))
+  return new Map(entries.map(([id, process]) => [id, processOf(process, sink)]))
 }
 
-function processOf(process: unknown): Process {
+function processOf(process: unknown, sink: ReadSink): Process {
   if (!isJsonObject(process)) return UNKNOWN_PROCESS
   const { serviceName, tags } = process
   const named = HOST_TAGS.map((key) => textOf(tagValue(objectsIn(tags), key)))
+  const host = named.find((name) => name !== '') ?? ''
   return {
-    service: textOf(serviceName),
-    host: named.find((host) => host !== '') ?? '',
+    ...{ service: textOf(serviceName), host },
     version: textOf(tagValue(objectsIn(tags), VERSION_ATTRIBUTE)),
+    attributes: sink.resourceAttributes
+      ? resourceAttributes(entriesOf(objectsIn(tags)), [
+          ...['service.name', 'host.name'],
+          HOST_TAGS[named.indexOf(host)],
+        ])
+      : [],
   }
 }
 
@@ -142,7 +152,7 @@ function readSpan(
   const tags = objectsIn(span.tags)
   const { process, processID, duration } = span
   const reporter =
-    processes.get(textOf(processID)) ?? (process ? processOf(process) : UNKNOWN_PROCESS)
+    processes.get(textOf(processID)) ?? (process ? processOf(process, sink) : UNKNOWN_PROCESS)
   const ownTraceId = textOf(span.traceID) || traceId
   sink.spans.add(
     {
@@ -155,7 +165,7 @@ function readSpan(
       status: statusOf(tags),
       startUs: sink.spans.clock.offsetOfMicros(span.startTime),
       durationUs: duration === null || duration === '' ? Number.NaN : Number(duration),
-      attributes: attributesOf(tags, span.logs),
+      attributes: attributesOf(tags, span.logs, reporter.attributes),
       probability: samplerProbability(tags),
     },
     place,
@@ -194,7 +204,11 @@ function statusOf(tags: readonly JaegerTag[]): SpanStatus {
   return otlpStatus(tagValue(tags, 'otel.status_code'))
 }
 
-function attributesOf(tags: readonly JaegerTag[], logs: unknown): AttributeEntry[] {
+function attributesOf(
+  tags: readonly JaegerTag[],
+  logs: unknown,
+  ofProcess: readonly AttributeEntry[],
+): AttributeEntry[] {
   const entries = entriesOf(tags).filter(([key, value]) => !isRead(key, value))
   for (const { fields: logged } of objectsIn(logs)) {
     const fields = entriesOf(objectsIn(logged))
@@ -203,6 +217,7 @@ function attributesOf(tags: readonly JaegerTag[], logs: unknown): AttributeEntry
     const others = fields.filter((field) => field !== name)
     entries.push(...eventEntries(name === undefined ? '' : String(name[1]), others))
   }
+  if (ofProcess.length > 0) entries.push(...ofProcess)
   return entries
 }
 

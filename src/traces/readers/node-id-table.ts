@@ -48,6 +48,11 @@ export class NodeIdTable {
     return node
   }
 
+  /** Where the id of `node` begins and ends. */
+  range(node: number): readonly [start: number, end: number] {
+    return [this.#starts[node] as number, this.#ends[node] as number]
+  }
+
   /** The id of `node` as text, for messages. */
   text(node: number): string {
     const start = this.#starts[node] as number

@@ -12,6 +12,7 @@ import {
   textOf,
 } from './json-values.ts'
 import { otlpAttributes, otlpId, otlpKind, otlpStatus, otlpText } from './otlp-values.ts'
+import { resourceAttributes } from './resource-attributes.ts'
 import { traceStateProbability } from './sampling-probability.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
@@ -45,6 +46,8 @@ type OtlpSpan = Fields<
 >
 type OtlpLink = Fields<'spanId' | 'span_id' | 'attributes'>
 
+/** Resource attributes that name a host, the best first. */
+const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 /** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
@@ -57,10 +60,10 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  * `container.id` are not taken: they are new at every start, and hosts are part of what makes two
  * flows the same, so after a restart no request would be like one before it.
  *
- * Attributes and events of spans become low-level parameters (see `eventEntries`); those of
- * resources and scopes, and links, do not; of a resource, `service.version` is counted (see
- * `ServiceVersions`), and a span's trace state says its sampling probability. A link that repeats the parent with
- * `opentracing.ref_type` = `follows_from` says that the parent does not wait.
+ * Attributes and events of spans become low-level parameters (see `eventEntries`), those of resources
+ * only with `resourceAttributes`, those of scopes, and links, do not; of a resource, `service.version`
+ * is counted (see `ServiceVersions`), and a span's trace state says its sampling probability. A link
+ * that repeats the parent with `opentracing.ref_type` = `follows_from` says that the parent does not wait.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
@@ -130,8 +133,17 @@ function readResources(
     }
     const described = (resource as Fields<'attributes'> | null | undefined)?.attributes
     const service = otlpText(described, 'service.name')
-    const host = otlpText(described, 'host.name') || otlpText(described, 'k8s.node.name')
-    const reporter = { service, host, version: otlpText(described, VERSION_ATTRIBUTE) }
+    const hosts = HOST_ATTRIBUTES.map((key) => otlpText(described, key))
+    const host = hosts.find((name) => name !== '') ?? ''
+    const reporter = {
+      ...{ service, host, version: otlpText(described, VERSION_ATTRIBUTE) },
+      attributes: sink.resourceAttributes
+        ? resourceAttributes(otlpAttributes(described), [
+            ...['service.name', 'host.name'],
+            HOST_ATTRIBUTES[hosts.indexOf(host)],
+          ])
+        : [],
+    }
     for (const scope of objectsIn(scopesOf(resourceSpans))) {
       for (const span of objectsIn((scope as Fields<'spans'>).spans))
         readSpan(span, reporter, sink, place)
@@ -144,6 +156,8 @@ interface Reporter {
   readonly service: string
   readonly host: string
   readonly version: string
+  /** What is to be added to the attributes of its spans. */
+  readonly attributes: readonly AttributeEntry[]
 }
 
 function readSpan(
@@ -168,18 +182,19 @@ function readSpan(
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
       followsFrom: followsFrom(span.links, parentId),
-      attributes: attributesOf(span),
+      attributes: attributesOf(span, reporter.attributes),
       probability: traceStateProbability(span.traceState ?? span.trace_state),
     },
     place,
   )
 }
 
-function attributesOf(span: OtlpSpan): AttributeEntry[] {
+function attributesOf(span: OtlpSpan, ofResource: readonly AttributeEntry[]): AttributeEntry[] {
   const entries = otlpAttributes(span.attributes)
   for (const { name, attributes } of objectsIn(span.events)) {
     entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
   }
+  if (ofResource.length > 0) entries.push(...ofResource)
   return entries
 }
 

@@ -7,6 +7,8 @@ export interface ReadSink {
   readonly spans: SpanTracesBuilder
   readonly graphs: GraphTracesBuilder
   readonly quality: QualityLog
+  /** Whether attributes of resources become attributes of their spans. Default: `false`. */
+  readonly resourceAttributes?: boolean
 }
 
 /** One trace file format. */

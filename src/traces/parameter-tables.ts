@@ -1,0 +1,178 @@
+import { type Place, show, TraceFormatError } from '../errors.ts'
+import { counted, grouped } from '../wording.ts'
+import type { Attributes, AttributeValue } from './attributes.ts'
+import { keyWords, nodeKey, type ParameterKeys, spanKey } from './parameter-keys.ts'
+import type { QualityLog } from './quality.ts'
+
+type Entry = readonly [name: string, value: AttributeValue]
+
+/** Rows of parameters, those of one key together. */
+interface ParameterTableColumns {
+  readonly keys: ParameterKeys
+  /** Parameters by key. */
+  readonly attributes: Attributes
+  readonly files: readonly string[]
+  /** File, as an index in `files`, and line of the first row of each key. */
+  readonly file: Uint32Array
+  readonly line: Uint32Array
+  /** 1 for keys with more than one row. */
+  readonly repeated: Uint8Array
+  /** Whether some nodes, some spans, are named with their trace. */
+  readonly withinTraces: { readonly node: boolean; readonly span: boolean }
+  readonly rows: number
+}
+
+/** A node id as it stands in the file that is being read. */
+interface NodeBytes {
+  readonly view: DataView
+  readonly range: readonly [start: number, end: number]
+}
+
+/** The trace that is being read: its id, and a number that no other trace has. */
+interface TraceAtHand {
+  readonly id: string
+  readonly number: number
+}
+
+const NOTHING: readonly Entry[] = []
+const UNUSED = 0
+/** In place of a trace's number: more than one trace has the key. */
+const SEVERAL = 0xffffffff
+
+/**
+ * Parameters from tables beside the traces, looked up while traces are read. Keeps account of both
+ * sides: which rows found nothing to belong to, and what no row was about.
+ */
+export class ParameterTables {
+  readonly #columns: ParameterTableColumns
+  readonly #quality: QualityLog
+  /** By key: number + 1 of the trace that has it. */
+  readonly #usedBy: Uint32Array
+  readonly #asked = { count: 0, missed: 0, kind: 'node' }
+  #firstAsked = ''
+  #firstMissed: { readonly trace: string; readonly words: string } | undefined
+
+  constructor(columns: ParameterTableColumns, quality: QualityLog) {
+    this.#columns = columns
+    this.#quality = quality
+    this.#usedBy = new Uint32Array(columns.keys.size)
+  }
+
+  /** What the tables say of a trace point, but for what the trace itself says of it (`own`). */
+  ofNode({ view, range }: NodeBytes, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
+    const { keys, withinTraces } = this.#columns
+    const [start, end] = range
+    const text = () =>
+      new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + start, end - start))
+    const alone = keys.findBytes(view, start, end)
+    const within = withinTraces.node ? keys.find(nodeKey(text(), trace.id)) : -1
+    this.#asked.kind = 'node'
+    return this.#take([alone, within], { trace, own, words: () => keyWords(text()) })
+  }
+
+  /** What the tables say of a span, but for what the trace itself says of it (`own`). */
+  ofSpan(span: string, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
+    const { keys, withinTraces } = this.#columns
+    const alone = keys.find(spanKey(span))
+    const within = withinTraces.span ? keys.find(spanKey(span, trace.id)) : -1
+    this.#asked.kind = 'span'
+    return this.#take([alone, within], { trace, own, words: () => keyWords(spanKey(span)) })
+  }
+
+  /**
+   * Notes rows that belong to nothing in the traces, rows that belong to something in several traces,
+   * and how much of the traces has no row.
+   *
+   * @throws TraceFormatError when there are rows and none of them belongs to anything
+   */
+  finish(): void {
+    const { keys, file, files, line } = this.#columns
+    this.#requireUse()
+    this.#usedBy.forEach((user, key) => {
+      if (user !== UNUSED && user !== SEVERAL) return
+      const place = { file: files[file[key] as number], line: line[key] }
+      const about = keyWords(keys.text(key))
+      const [code, message] =
+        user === UNUSED
+          ? ['unused-parameters', `The row is about ${about}, which is not in the traces`]
+          : [
+              'ambiguous-parameters',
+              `Several traces have ${about}; the row counts for each of them`,
+            ]
+      this.#quality.note({ code, effect: 'kept', place, message }, '')
+    })
+    if (this.#firstMissed === undefined) return
+    const { trace, words } = this.#firstMissed
+    const { count, missed, kind } = this.#asked
+    const message = `${grouped(missed)} of ${counted(count, kind)} have no row among the parameters, first: ${words}`
+    this.#quality.note({ code: 'no-parameters', effect: 'kept', place: { trace }, message }, '')
+  }
+
+  #take(
+    found: readonly [alone: number, within: number],
+    { trace, own, words }: { trace: TraceAtHand; own: readonly Entry[]; words: () => string },
+  ): readonly Entry[] {
+    if (this.#asked.count++ === 0) this.#firstAsked = words()
+    const [alone, within] = found
+    if (alone < 0 && within < 0) {
+      this.#asked.missed++
+      this.#firstMissed ??= { trace: trace.id, words: words() }
+      return NOTHING
+    }
+    const { attributes, repeated } = this.#columns
+    const taken: Entry[] = []
+    for (const key of found) {
+      if (key < 0) continue
+      const user = this.#usedBy[key] as number
+      this.#usedBy[key] = user === UNUSED || user === trace.number + 1 ? trace.number + 1 : SEVERAL
+      // One row names each column once; more rows may disagree.
+      const mayRepeat = repeated[key] === 1 || taken.length > 0
+      for (const entry of attributes.entries(key)) {
+        const said = named(entry, own) ?? (mayRepeat ? named(entry, taken) : undefined)
+        if (said === undefined) taken.push(entry)
+        else if (said[1] !== entry[1]) this.#noteConflict(said, entry, { trace, words })
+      }
+    }
+    return taken
+  }
+
+  #noteConflict(
+    [name, kept]: Entry,
+    [, dropped]: Entry,
+    { trace, words }: { trace: TraceAtHand; words: () => string },
+  ): void {
+    this.#quality.note(
+      {
+        code: 'repeated-parameter',
+        effect: 'kept',
+        place: { trace: trace.id },
+        message: `${name} of ${words()} has two values, ${show(kept)} and ${show(dropped)}; the first is kept`,
+      },
+      '',
+    )
+  }
+
+  #requireUse(): void {
+    const { keys, file, files, line, rows } = this.#columns
+    if (rows === 0 || this.#usedBy.some((user) => user !== UNUSED)) return
+    const place: Place = { file: files[file[0] as number], line: line[0] }
+    const about = keyWords(keys.text(0))
+    const nothing = `Nothing in the traces is what a row of parameters is about (${counted(rows, 'row')})`
+    throw this.#asked.count === 0
+      ? new TraceFormatError(
+          `${nothing}; their format has no ids to name trace points by`,
+          place,
+          'Give parameters for DOT graphs (column node) or for spans (columns traceId and spanId)',
+        )
+      : new TraceFormatError(
+          `${nothing}: the first is about ${about}, the traces begin with ${this.#firstAsked}`,
+          place,
+          'Name nodes in column node as the DOT file does, spans in columns traceId and spanId; check that these are the parameters of this period',
+        )
+  }
+}
+
+/** The entry among `entries` that has the name of this one. */
+function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
+  return entries.find((entry) => entry[0] === name)
+}

@@ -1,0 +1,98 @@
+import { TraceFormatError } from '../../errors.ts'
+import type { ParameterOwner, ParameterTablesBuilder } from '../parameter-tables-builder.ts'
+import { parameterValue } from './parameter-value.ts'
+
+/** A row's fields; `null` is missing. */
+export type ParameterFields = readonly (string | null)[]
+
+/** Where the columns stand that say what a row is about; -1 where there is none. */
+interface KeyColumns {
+  readonly kind: 'node' | 'span'
+  readonly id: number
+  /** The second half of an id that is written in two. */
+  readonly half: number
+  readonly trace: number
+}
+
+interface ParameterTable {
+  /** `the table e10__t3__CACHE_HIT`, or `the header line`. */
+  readonly title: string
+  readonly names: readonly string[]
+  readonly file: string
+}
+
+/**
+ * Finds the columns that say what a row is about, whatever their capitals and underscores: `spanId`,
+ * with `traceId` or alone; `node`, likewise; or the halves of a node id, `breadcrumb` and `timestamp`.
+ */
+export function keyColumns(names: readonly string[]): KeyColumns | undefined {
+  const plain = names.map((name) => name.toLowerCase().replace(/[_\s-]/g, ''))
+  const at = (...candidates: string[]) => plain.findIndex((name) => candidates.includes(name))
+  const [breadcrumb, timestamp] = [at('breadcrumb'), at('timestamp')]
+  const [trace, span, node] = [at('traceid'), at('spanid'), at('node', 'nodeid')]
+  if (span >= 0) return { kind: 'span', id: span, half: -1, trace }
+  if (breadcrumb >= 0 && timestamp >= 0) {
+    return { kind: 'node', id: breadcrumb, half: timestamp, trace: -1 }
+  }
+  return node < 0 ? undefined : { kind: 'node', id: node, half: -1, trace }
+}
+
+/** Hands the rows of one table over. */
+export class ParameterRows {
+  readonly #table: ParameterTable
+  readonly #key: KeyColumns
+  readonly #parameters: readonly (readonly [name: string, at: number])[]
+  readonly #into: ParameterTablesBuilder
+
+  constructor(table: ParameterTable, key: KeyColumns, into: ParameterTablesBuilder) {
+    this.#table = table
+    this.#key = key
+    this.#into = into
+    const { id, half, trace } = key
+    this.#parameters = table.names
+      .map((name, at) => [name, at] as const)
+      .filter(([, at]) => at !== id && at !== half && at !== trace)
+  }
+
+  /** Whether the table has columns besides its key. */
+  get hasParameters(): boolean {
+    return this.#parameters.length > 0
+  }
+
+  /**
+   * @throws TraceFormatError for a row with another number of fields, or without an id
+   */
+  add(fields: ParameterFields, line: number): void {
+    const { file, title, names } = this.#table
+    if (fields.length !== names.length) {
+      throw new TraceFormatError(
+        `A row of parameters has ${fields.length} fields where ${title} has ${names.length} columns`,
+        { file, line },
+        'Correct the row or take it out',
+      )
+    }
+    this.#into.addRow(this.#owner(fields, line), file, line)
+    for (const [name, at] of this.#parameters) {
+      const value = parameterValue(fields[at] as string | null)
+      if (value !== undefined) this.#into.add(name, value)
+    }
+  }
+
+  #owner(fields: ParameterFields, line: number): ParameterOwner {
+    const { kind, id, half, trace } = this.#key
+    const part = (at: number) => fields[at]?.trim() || this.#missing(at, line)
+    return {
+      kind,
+      id: half < 0 ? part(id) : `${part(id)}.${part(half)}`,
+      trace: trace < 0 ? undefined : part(trace),
+    }
+  }
+
+  #missing(at: number, line: number): never {
+    throw new TraceFormatError(
+      `A row of parameters has no ${this.#table.names[at]}, which says what it is about`,
+      { file: this.#table.file, line },
+      'Correct the row or take it out',
+    )
+  }
+}

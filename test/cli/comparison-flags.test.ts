@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterAll, expect, test } from 'vitest'
+import { addComparisonFlags, compareFiles } from '../../src/cli/comparison-flags.ts'
+import { attributesOf, DOT } from '../traces/load-with-parameters.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'flowdelta-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const onDisk = (name: string, text: string) => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** Compares as the command line does. */
+function run(...args: string[]) {
+  const command = addComparisonFlags(new Command()).exitOverride()
+  return compareFiles(command.parse(args, { from: 'user' }).opts())
+}
+
+const PERIODS = ['--before', onDisk('before.dot', DOT), '--after', onDisk('after.dot', DOT)]
+
+test('--before-parameters and --after-parameters belong to their period, several files each', async () => {
+  const { flows } = await run(
+    ...[...PERIODS, '--before-parameters', onDisk('b.csv', 'node,size\n1.10,1\n')],
+    ...['--after-parameters', onDisk('a.csv', 'node,size\n1.10,2\n')],
+    onDisk('a.sql', 'CREATE TABLE t(a INT, b INT, qlen INT);INSERT INTO t VALUES(1,20,5);'),
+  )
+  expect(flows.periods?.map(attributesOf)).toEqual([
+    [{ size: 1 }, { status: 3 }],
+    [{ size: 2 }, { status: 3, qlen: 5 }],
+  ])
+})
+
+test('without them there are only the parameters of the traces', async () => {
+  const { flows } = await run(...PERIODS)
+  expect(flows.periods?.map(attributesOf)).toEqual([
+    [{}, { status: 3 }],
+    [{}, { status: 3 }],
+  ])
+})
+
+test('parameters that are not there, or of another period, are an error', async () => {
+  await expect(run(...PERIODS, '--before-parameters', 'none.sql')).rejects.toThrow(
+    'none.sql cannot be opened (ENOENT)',
+  )
+  const other = onDisk('other.csv', 'node,size\n2.10,1\n')
+  await expect(run(...PERIODS, '--after-parameters', other)).rejects.toThrow(
+    'check that these are the parameters of this period',
+  )
+})
+
+test('--resource-attributes makes attributes of resources parameters', async () => {
+  const spans = [{ traceId: 'a', spanId: 'b', startTimeUnixNano: '1', endTimeUnixNano: '9' }]
+  const attributes = [{ key: 'region', value: { stringValue: 'eu' } }]
+  const otlp = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] }
+  const file = onDisk('otlp.json', JSON.stringify(otlp))
+  const periods = ['--before', file, '--after', file]
+  const found = async (...more: string[]) =>
+    (await run(...periods, ...more)).flows.periods?.map(attributesOf)
+  expect(await found()).toEqual([[{}], [{}]])
+  expect(await found('--resource-attributes')).toEqual([
+    [{ 'resource.region': 'eu' }],
+    [{ 'resource.region': 'eu' }],
+  ])
+})
