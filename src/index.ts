@@ -18,6 +18,12 @@ export { type ContributionsOptions, plotContributions } from './charts/plot-cont
 export { type EdgeChangesOptions, plotEdgeChanges } from './charts/plot-edge-changes.ts'
 export { plotFindings } from './charts/plot-findings.ts'
 export { type FlowChartOptions, plotFlow } from './charts/plot-flow.ts'
+export {
+  type ParameterDifferencesOptions,
+  plotParameterDifferences,
+} from './charts/plot-parameter-differences.ts'
+export { type ParameterStripOptions, plotParameterStrip } from './charts/plot-parameter-strip.ts'
+export { type ParameterTreeOptions, plotParameterTree } from './charts/plot-parameter-tree.ts'
 export { plotResponseTimeEcdf } from './charts/plot-response-time-ecdf.ts'
 export {
   plotSquaredVariation,
@@ -129,6 +135,10 @@ export {
   type CallingContextOptions,
   exploreCallingContexts,
 } from './widgets/calling-contexts/explore-calling-contexts.ts'
+export {
+  type ExplanationExplorerOptions,
+  exploreExplanation,
+} from './widgets/explanation/explore-explanation.ts'
 export {
   exploreFlows,
   type FlowExplorerOptions,

@@ -153,6 +153,7 @@ describe('the architecture of src', () => {
       .filter(([from, to]) => from !== 'page' && to !== 'drawing')
       .map(([from, to]) => `${from} builds on ${to}`)
     expect([...new Set(across)].sort()).toEqual([
+      'ranking builds on explanation',
       'ranking builds on flows',
       'ranking builds on table',
       'swimlanes builds on gantt',

@@ -65,6 +65,11 @@ export class Explanation extends Stage {
     this.#made = made
   }
 
+  /** How its trees are grown. */
+  get growth(): TreeChoice {
+    return this.#made.growth
+  }
+
   /** The questions that were asked; the one whose parameters separate better comes first. */
   get questions(): readonly ParameterQuestion[] {
     this.#questions ??= this.#ask()

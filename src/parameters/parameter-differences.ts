@@ -33,8 +33,13 @@ export interface ParameterSummary {
 }
 
 const COMMONEST = 5
+/** Of q, corrected over all parameters. */
+const LEVEL = 0.05
 
-/** Compares every parameter by itself, the most different first; equally different ones by name. */
+/**
+ * Compares every parameter by itself: those that differ significantly first, as names of many kinds
+ * differ much by chance; of these the most different first.
+ */
 export function parameterDifferences(
   parameters: readonly Parameter[],
   labels: Uint8Array,
@@ -51,7 +56,12 @@ export function parameterDifferences(
   const q = benjaminiHochberg(found.map(({ p }) => p))
   return found
     .map((difference, i) => ({ ...difference, q: q[i] as number }))
-    .sort((a, b) => b.effect - a.effect || (a.column < b.column ? -1 : 1))
+    .sort(
+      (a, b) =>
+        Number(isClear(b)) - Number(isClear(a)) ||
+        b.effect - a.effect ||
+        (a.column < b.column ? -1 : 1),
+    )
 }
 
 function compareNumbers(values: Float64Array, labels: Uint8Array) {
@@ -103,4 +113,8 @@ function summary(parameter: Parameter, labels: Uint8Array, label: number): Param
     .slice(0, COMMONEST)
     .map(([code, count]) => [parameter.levels[code] as string, count / size] as const)
   return { known, missing: size - known, quartiles: null, commonest }
+}
+
+function isClear({ q }: { readonly q: number }): boolean {
+  return q < LEVEL
 }

@@ -7,10 +7,15 @@ import { plotContributions } from '../../src/charts/plot-contributions.ts'
 import { plotEdgeChanges } from '../../src/charts/plot-edge-changes.ts'
 import { plotFindings } from '../../src/charts/plot-findings.ts'
 import { plotFlow } from '../../src/charts/plot-flow.ts'
+import { plotParameterDifferences } from '../../src/charts/plot-parameter-differences.ts'
+import { plotParameterStrip } from '../../src/charts/plot-parameter-strip.ts'
+import { plotParameterTree } from '../../src/charts/plot-parameter-tree.ts'
 import { plotResponseTimeEcdf } from '../../src/charts/plot-response-time-ecdf.ts'
 import { plotSquaredVariation } from '../../src/charts/plot-squared-variation.ts'
 import type { Comparison } from '../../src/comparison.ts'
 import { compare } from '../../src/comparison.ts'
+import { explainMutation } from '../../src/parameters/explain-mutation.ts'
+import type { Explanation } from '../../src/parameters/explanation.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import { makeGraphs, makeSpans } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -29,6 +34,7 @@ import {
 function everyChart(comparison: Comparison): Chart[] {
   const { flows, categories, responseTime, structural, ranking, findings, edges } = comparison
   const category = ranking.mutations[0]?.category ?? 0
+  const explanation = explainMutation(comparison, category)
   return [
     plotArrivals(flows),
     plotArrivals(categories, { category }),
@@ -40,7 +46,14 @@ function everyChart(comparison: Comparison): Chart[] {
     plotResponseTimeEcdf(responseTime, category),
     plotSquaredVariation(categories, { large: 2 }),
     plotBreakdown(edges),
+    plotParameterDifferences(explanation),
+    ...(hasParameters(explanation) ? [plotParameterStrip(explanation)] : []),
+    plotParameterTree(explanation),
   ]
+}
+
+function hasParameters({ questions }: Explanation): boolean {
+  return (questions[0]?.table.parameters.length ?? 0) > 0
 }
 
 /** Properties that Vega evaluates as expressions. */

@@ -24,7 +24,14 @@ const slower = await recorded('delay-1ms')
 const other = await recorded('mds-prefetch')
 
 const dataOf = (comparison: Comparison, limit = 30) =>
-  rankingData(comparison, { limit, flows: 2, name: 'comparison', opened: null, link: () => null })
+  rankingData(comparison, {
+    limit,
+    flows: 2,
+    explanations: 1,
+    name: 'comparison',
+    opened: null,
+    link: () => null,
+  })
 
 describe('the data', () => {
   test('has an entry for each row of the ranking, up to the limit', () => {
@@ -156,7 +163,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
   })
 
   test('a mutation opens into the comparison of its flows, in all modes', async () => {
-    const { page, problems } = await open([exploreRanking(other, { flows: 1 })])
+    const { page, problems } = await open([exploreRanking(other, { flows: 1, explanations: 1 })])
     await mutationButton(page, 1).click()
     const { category } = other.ranking.mutations[0] as RankedMutation
     const flows = page.getByRole('region', { name: 'Flow comparison' })
@@ -172,7 +179,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     }
     await mutationButton(page, 2).click()
     const second = other.ranking.mutations[1] as RankedMutation
-    expect(await page.locator('.fd-details').innerText()).toContain(
+    expect(await page.locator('.fd-mutation').innerText()).toContain(
       `exploreFlows(comparison, ${second.category})`,
     )
     expect(problems).toEqual([])
@@ -197,7 +204,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
       'exploreRanking(comparison, { opened: 2 })',
     )
     const again = await open([exploreRanking(other, { opened: 2 })])
-    expect(await again.page.locator('.fd-details').count()).toBe(1)
+    expect(await again.page.locator('.fd-mutation').count()).toBe(1)
     expect([...problems, ...again.problems]).toEqual([])
     expect(() => exploreRanking(other, { opened: 99 })).toThrow('Option opened is 99')
   })
@@ -223,7 +230,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     expect(await rows.first().innerText()).toContain(`(${candidates[0]?.category})`)
     expect(await rows.first().innerText()).toContain(percent(candidates[0]?.weight ?? 0))
     await mutationButton(page, 2).click()
-    expect(await page.locator('.fd-details').count()).toBe(1)
+    expect(await page.locator('.fd-mutation').count()).toBe(1)
     expect(problems).toEqual([])
   })
 
@@ -233,7 +240,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page, problems } = await open([exploreRanking(hostile, { name: HOSTILE })])
     expect(await page.locator('img').count()).toBe(0)
     for (const { rank } of hostile.ranking.mutations) await mutationButton(page, rank).click()
-    expect(await page.locator('.fd-details').innerText()).toContain('<img')
+    expect(await page.locator('.fd-mutation').innerText()).toContain('<img')
     expect(await page.locator('img').count()).toBe(0)
     expect(problems).toEqual([])
   })
@@ -242,7 +249,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page, problems } = await open([exploreRanking(other)], { dark: true, width: 500 })
     await mutationButton(page, 1).click()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(500)
-    const box = await page.locator('.fd-details').boundingBox()
+    const box = await page.locator('.fd-mutation').boundingBox()
     expect(box?.width ?? 1000).toBeLessThan(500)
     expect(problems).toEqual([])
   })

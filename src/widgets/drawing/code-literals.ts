@@ -4,7 +4,7 @@ const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
 /** `text` as a string in code. */
 export function textLiteral(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1)
-  return `'${unbroken(inner.replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
+  return `'${seen(inner.replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
 }
 
 /** A column of the row `d` in code. */
@@ -14,10 +14,14 @@ export function fieldLiteral(name: string): string {
 
 /** The source of an expression that finds `text` itself. */
 export function patternSource(text: string): string {
-  return unbroken(text.replace(SPECIAL, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r'))
+  return seen(text.replace(SPECIAL, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r'))
 }
 
-/** Some programs take these two for the end of a line. */
-function unbroken(code: string): string {
-  return code.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+/** What is not seen in code: controls, marks that turn the line around, other ends of lines. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Code in which every character shows: those that would not, or would turn others, escaped. */
+function seen(code: string): string {
+  const unit = (text: string) => `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return code.replace(UNSEEN, (character) => character.split('').map(unit).join(''))
 }

@@ -1,5 +1,8 @@
 import { PALETTE } from '../../charts/palette.ts'
 
+/** The colour of change, darker: a contrast of 4.5 and more on white, raised and selected grounds. */
+export const CHANGE_TEXT = '#B34C00'
+
 /** The colours a drawing is done in: of a page, which may be dark, or of a picture on white. */
 export interface Ink {
   readonly text: string
@@ -10,6 +13,8 @@ export interface Ink {
   readonly before: string
   readonly after: string
   readonly change: string
+  /** For text, which needs more contrast than lines do. */
+  readonly changeText: string
 }
 
 /** Follows the theme of the page. */
@@ -22,6 +27,7 @@ export const PAGE_INK: Ink = {
   before: 'var(--fd-before)',
   after: 'var(--fd-after)',
   change: 'var(--fd-change)',
+  changeText: 'var(--fd-change-ink)',
 }
 
 /** For pictures, which bring their own white background. */
@@ -34,4 +40,5 @@ export const PICTURE_INK: Ink = {
   before: PALETTE.before,
   after: PALETTE.after,
   change: PALETTE.change,
+  changeText: CHANGE_TEXT,
 }

@@ -1,5 +1,7 @@
 import { PALETTE } from '../../charts/palette.ts'
 import { CALLING_CONTEXT_STYLE } from '../calling-contexts/calling-context-style.ts'
+import { CHANGE_TEXT } from '../drawing/ink.ts'
+import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { GANTT_STYLE } from '../gantt/gantt-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
@@ -7,11 +9,12 @@ import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
 import { TABLE_STYLE } from '../table/table-style.ts'
 import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
+import { FORCED_COLOURS_STYLE } from './forced-colours-style.ts'
 
 /** How widgets look; every rule stays within `.flowdelta`. */
 export const THEME = `
 .flowdelta {
-  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change};
+  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change}; --fd-change-ink: ${CHANGE_TEXT};
   --fd-text: #222; --fd-soft: #5f5f5f; --fd-back: #fff; --fd-raised: #f5f5f5; --fd-line: #d0d0d0;
   --fd-focus: #0072B2; --fd-selected: #e3eff7;
   color: var(--fd-text); background: var(--fd-back); border: 1px solid var(--fd-line);
@@ -21,17 +24,17 @@ export const THEME = `
 @media (prefers-color-scheme: dark) {
   .flowdelta {
     --fd-text: #e8e8e8; --fd-soft: #a8a8a8; --fd-back: #1b1b1b; --fd-raised: #272727; --fd-line: #4a4a4a;
-    --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
+    --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-change-ink: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
   }
 }
 [data-jp-theme-light="true"] .flowdelta {
-  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change};
+  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change}; --fd-change-ink: ${CHANGE_TEXT};
   --fd-text: #222; --fd-soft: #5f5f5f; --fd-back: #fff; --fd-raised: #f5f5f5; --fd-line: #d0d0d0;
   --fd-focus: #0072B2; --fd-selected: #e3eff7;
 }
 [data-jp-theme-light="false"] .flowdelta {
   --fd-text: #e8e8e8; --fd-soft: #a8a8a8; --fd-back: #1b1b1b; --fd-raised: #272727; --fd-line: #4a4a4a;
-  --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
+  --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-change-ink: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
 }
 .flowdelta *, .flowdelta *::before { box-sizing: border-box; }
 .flowdelta h3 { font-size: 15px; margin: 0 0 4px; }
@@ -59,11 +62,13 @@ export const THEME = `
 .flowdelta svg text { fill: var(--fd-text); }
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
-.flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; }
+.flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }
 ${RANKING_STYLE}
 ${TABLE_STYLE}
 ${TIMELINE_STYLE}
 ${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
+${EXPLANATION_STYLE}
 ${FLOW_STYLE}
 ${GANTT_STYLE}
-${SWIMLANE_STYLE}`
+${SWIMLANE_STYLE}
+${FORCED_COLOURS_STYLE}`

@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { CallingContextView } from '../calling-contexts/calling-context-view.tsx'
+import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { GanttView } from '../gantt/gantt-view.tsx'
 import { RankingView } from '../ranking/ranking-view.tsx'
@@ -15,6 +16,7 @@ type View = FunctionComponent<{ readonly data: never }>
 /** The views of widgets by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
   'calling-contexts': CallingContextView,
+  explanation: ExplanationView,
   'flow-comparison': FlowView,
   gantt: GanttView,
   ranking: RankingView,

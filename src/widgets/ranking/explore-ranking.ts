@@ -16,6 +16,11 @@ export interface RankingBrowserOptions {
    * show the line of code for it. Flows of more than 400 steps stay out of the page. Default 10.
    */
   readonly flows?: number
+  /**
+   * Mutations that open into their low-level parameters, the first of the ranking; about 60,000
+   * characters each, before compression. Default 5.
+   */
+  readonly explanations?: number
   /** Rank of the mutation that is open at first. Default `null`, none. */
   readonly opened?: number | null
   /** What the comparison is called in the line of code. Default `'comparison'`. */
@@ -29,8 +34,8 @@ export interface RankingBrowserOptions {
 
 /**
  * The ranked mutations to sort and to filter, with response times before and after in each row.
- * A mutation opens into the comparison of its flows before and after, its edges, its precursors and
- * typical requests of both periods.
+ * A mutation opens into the comparison of its flows before and after, its low-level parameters, its
+ * edges, its precursors and typical requests of both periods.
  *
  * @param comparison from `compare`
  * @param options see {@link RankingBrowserOptions}
@@ -44,13 +49,15 @@ export function exploreRanking(
   comparison: Comparison,
   options: RankingBrowserOptions = {},
 ): Widget {
-  rejectUnknownOptions(options, ['flows', 'limit', 'name', 'opened', 'traceUrl'])
-  const { limit = 30, flows = 10, name = 'comparison', opened = null, traceUrl = null } = options
+  rejectUnknownOptions(options, ['explanations', 'flows', 'limit', 'name', 'opened', 'traceUrl'])
+  const { limit = 30, flows = 10, explanations = 5 } = options
+  const { name = 'comparison', opened = null, traceUrl = null } = options
   if (!Number.isInteger(limit) || limit < 1) {
     throw new OptionError('limit', limit, 'a number of mutations, 1 or more')
   }
-  if (!Number.isInteger(flows) || flows < 0) {
-    throw new OptionError('flows', flows, 'a number of mutations, 0 or more')
+  for (const [option, count] of Object.entries({ flows, explanations })) {
+    if (Number.isInteger(count) && count >= 0) continue
+    throw new OptionError(option, count, 'a number of mutations, 0 or more')
   }
   const shown = Math.min(limit, comparison.ranking.mutations.length)
   if (opened !== null && !(Number.isInteger(opened) && opened >= 1 && opened <= shown)) {
@@ -58,7 +65,7 @@ export function exploreRanking(
   }
   const template = traceUrl === null ? null : traceTemplate(traceUrl)
   const link = (id: string) => (template === null ? null : traceLink(template, id))
-  const data = rankingData(comparison, { limit, flows, name, opened, link })
+  const data = rankingData(comparison, { limit, flows, explanations, name, opened, link })
   return new Widget({
     ...{ view: 'ranking', title: 'Ranking browser', data },
     description:

@@ -1,9 +1,11 @@
 import { rootName } from '../../charts/node-names.ts'
 import type { Comparison } from '../../comparison.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { explainMutation } from '../../parameters/explain-mutation.ts'
 import { exemplars } from '../../ranking/exemplars.ts'
 import type { RankedMutation } from '../../ranking/ranking.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import type { FlowData } from '../flows/flow-data.ts'
 import { flowData } from '../flows/flow-explorer-data.ts'
 import { type TableData, tableData } from '../table/table-data.ts'
@@ -40,6 +42,8 @@ export interface RankingEntry {
   readonly precursorCount: number
   /** Its flow before and after; `null` where it is not carried along. */
   readonly flows: FlowData | null
+  /** Its low-level parameters; `null` where there are none, or they are not carried along. */
+  readonly explanation: ExplanationData | null
   /** Typical requests. */
   readonly exemplars: Readonly<Record<'before' | 'after', readonly RankingExemplar[]>>
 }
@@ -80,8 +84,9 @@ export interface RankingExemplar {
 
 export interface RankingDataOptions {
   readonly limit: number
-  /** The first so many come with their flows. */
+  /** The first so many come with their flows, and so many with their parameters. */
   readonly flows: number
+  readonly explanations: number
   readonly name: string
   readonly opened: number | null
   readonly link: (traceId: string) => string | null
@@ -98,11 +103,12 @@ const MOST_PRECURSORS = 20
 const PAGE_SIZE = 100
 /** Steps of a flow that is still small beside the rest of the page. */
 const MOST_STEPS = 400
+const MOST_CHARACTERS = 60_000
 
 /** The first mutations of a comparison, with all that they open into. */
 export function rankingData(
   comparison: Comparison,
-  { limit, flows, name, opened, link }: RankingDataOptions,
+  { limit, flows, explanations, name, opened, link }: RankingDataOptions,
 ): RankingData {
   const { ranking } = comparison
   const code = { name: `${name}.ranking.table()`, title: 'Ranked mutations' }
@@ -113,6 +119,7 @@ export function rankingData(
     entries: ranking.mutations.slice(0, limit).map((mutation, at) => ({
       ...entryOf(comparison, mutation, link),
       flows: at < flows ? smallFlows(comparison, mutation, name) : null,
+      explanation: at < explanations ? smallExplanation(comparison, mutation, name) : null,
     })),
   }
 }
@@ -121,7 +128,7 @@ function entryOf(
   comparison: Comparison,
   mutation: RankedMutation,
   link: (traceId: string) => string | null,
-): Omit<RankingEntry, 'flows'> {
+): Omit<RankingEntry, 'flows' | 'explanation'> {
   const { categories, responseTime, structural } = comparison
   const { rank, kind, category, requests, contributionUs, precursors } = mutation
   const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
@@ -153,6 +160,20 @@ function smallFlows(
   const { categories } = comparison
   if (categories.structure(mutation.category).labels.length > MOST_STEPS) return null
   return flowData(comparison, mutation, { name })
+}
+
+function smallExplanation(
+  comparison: Comparison,
+  mutation: RankedMutation,
+  name: string,
+): ExplanationData | null {
+  const explanation = explainMutation(comparison, mutation)
+  if (explanation.questions.every(({ table }) => table.parameters.length === 0)) return null
+  return explanationData(explanation, {
+    name: `explainMutation(${name}, ${mutation.category})`,
+    question: null,
+    characters: MOST_CHARACTERS,
+  })
 }
 
 function sketch({ categories }: Comparison, category: number, period: Period): TimesSketch {

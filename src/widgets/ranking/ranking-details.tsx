@@ -2,6 +2,7 @@ import { shortText, tooltipText } from '../../shown-text.ts'
 import { formatDuration } from '../../units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../wording.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
+import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import type { RankingEntry, RankingExemplar } from './ranking-data.ts'
 import { RankingEdges } from './ranking-edges.tsx'
@@ -17,11 +18,11 @@ const PLOT = { width: 420, height: 180 }
 
 /** What a mutation opens into. */
 export function RankingDetails({ entry, name }: Shown) {
-  const { rank, category, kind, flows } = entry
+  const { rank, category, kind, flows, explanation } = entry
   // Its edges have nothing to be compared with but those of the flow it was.
   const isNew = entry.edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
   return (
-    <div class="fd-details">
+    <div class="fd-mutation">
       <div class="fd-side">
         <div>
           <h3>{`Response times of category ${category}`}</h3>
@@ -46,6 +47,13 @@ export function RankingDetails({ entry, name }: Shown) {
         </p>
       ) : (
         <FlowView key={rank} data={flows} />
+      )}
+      {explanation === null ? (
+        <p class="fd-soft">
+          Its parameters: <code>{`explainMutation(${name}, ${category})`}</code>
+        </p>
+      ) : (
+        <ExplanationView key={rank} data={explanation} />
       )}
       {flows !== null && isNew ? null : <RankingEdges key={rank} entry={entry} />}
       <p class="fd-soft">

@@ -5,8 +5,8 @@ export const RANKING_STYLE = `
 .flowdelta .fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
 .flowdelta .fd-open > td { padding: 4px 12px 12px; border-left: 3px solid var(--fd-focus); }
 .flowdelta .fd-fit { container-type: inline-size; }
-.flowdelta .fd-details { position: sticky; left: 12px; width: calc(100cqw - 30px); }
-.flowdelta .fd-details h3 { font-size: 13px; margin: 10px 0 4px; }
+.flowdelta .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
+.flowdelta .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
 .flowdelta .fd-side { display: flex; flex-wrap: wrap; gap: 0 32px; align-items: flex-start; }
 .flowdelta .fd-side > div { flex: 1 1 320px; min-width: 0; max-width: 520px; }
 .flowdelta .fd-few { max-height: 170px; }
@@ -17,6 +17,6 @@ export const RANKING_STYLE = `
 .flowdelta .fd-key-before { background: var(--fd-before); }
 .flowdelta .fd-key-after { background: var(--fd-after); }
 .flowdelta .fd-exemplars ul { margin: 2px 0 6px; padding-left: 20px; }
-.flowdelta .fd-exemplars code, .flowdelta .fd-details p code { font: 12px/1.4 ui-monospace, monospace; color: inherit; background: none; }
+.flowdelta .fd-exemplars code, .flowdelta .fd-mutation p code { font: 12px/1.4 ui-monospace, monospace; color: inherit; background: none; }
 .flowdelta a { color: var(--fd-focus); }
 `
