@@ -48,6 +48,23 @@ export { compareFlowGraphs, type FlowComparisonOptions } from './explanation/com
 export type { FlowComparison } from './explanation/flow-comparison.ts'
 export type { FlowPair } from './explanation/flow-pair.ts'
 export type { ReadableNames } from './explanation/readable-names.ts'
+export { diagnoseExplosion, type ExplosionOptions } from './explosion/diagnose-explosion.ts'
+export {
+  type ExpectedCategories,
+  expectedCategories,
+  possibleCategories,
+} from './explosion/expected-categories.ts'
+export {
+  type CategoryCurveOptions,
+  expectedCategoryCurves,
+} from './explosion/expected-category-curves.ts'
+export type { ExplosionDiagnosis } from './explosion/explosion-diagnosis.ts'
+export type { ExplosionCause, ExplosionPart } from './explosion/find-causes.ts'
+export { findHostClasses } from './explosion/find-host-classes.ts'
+export type { Remedy, RemedyName } from './explosion/find-remedies.ts'
+export type { HostClass, HostClasses, HostClassOptions } from './explosion/host-classes.ts'
+export { labelWithoutIds, labelWithoutThreads } from './explosion/label-parts.ts'
+export { stripIds } from './explosion/strip-ids.ts'
 export type { ComparisonWarning, WarningCode } from './fairness/comparison-warning.ts'
 export { findFindings } from './findings/find-findings.ts'
 export type { Finding, StructureChange } from './findings/finding.ts'
@@ -130,7 +147,26 @@ export type { SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { formatDuration, type Microseconds } from './units.ts'
+export { accountForMarks } from './variance/account-for-marks.ts'
+export type { CategoryVariance, EdgeVariance } from './variance/category-variance.ts'
+export { compareSpreads } from './variance/compare-spreads.ts'
 export { compareVariances } from './variance/compare-variances.ts'
+export type { EdgeCovariance, EdgeCovariances } from './variance/edge-covariances.ts'
+export { findVariance } from './variance/find-variance.ts'
+export type { MarkedMutations } from './variance/marked-mutations.ts'
+export type { SpreadComparison } from './variance/spread-comparison.ts'
+export {
+  markVariance,
+  parseVarianceMarks,
+  serialiseVarianceMarks,
+  type VarianceKind,
+  type VarianceMark,
+} from './variance/variance-marks.ts'
+export type {
+  CategorySpread,
+  VarianceOptions,
+  VarianceSources,
+} from './variance/variance-sources.ts'
 export {
   type CallingContextOptions,
   exploreCallingContexts,

@@ -64,22 +64,14 @@ export function addComparisonFlags(command: Command): Command {
         .default('preorder'),
     )
     .option('--omit-hosts', 'leave hosts out of node labels', false)
-    .addOption(
-      new Option('--concurrency <rule>', 'how sibling spans are ordered')
-        .choices(['learned', 'observed', 'none'])
-        .default('learned'),
-    )
+    .addOption(concurrencyOption())
     .option('--scale-counts', 'scale the after counts to as many requests as before', false)
     .addOption(
       new Option('--weight-counts', 'count each request as often as its sampling weight says')
         .default(false)
         .conflicts('scaleCounts'),
     )
-    .addOption(
-      new Option('--format <name>', 'trace file format')
-        .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench'])
-        .default('auto'),
-    )
+    .addOption(formatOption())
     .option('--strict', 'stop at the first trace that cannot be used', false)
     .option(
       '--before-parameters <file...>',
@@ -92,6 +84,18 @@ export function addComparisonFlags(command: Command): Command {
       'make attributes of resources (OTLP) and processes (Jaeger) parameters of their spans',
       false,
     )
+}
+
+export function concurrencyOption(): Option {
+  return new Option('--concurrency <rule>', 'how sibling spans are ordered')
+    .choices(['learned', 'observed', 'none'])
+    .default('learned')
+}
+
+export function formatOption(): Option {
+  return new Option('--format <name>', 'trace file format')
+    .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench'])
+    .default('auto')
 }
 
 /** Loads both periods and compares them as the options say. */
@@ -125,7 +129,7 @@ function loadOptions(
 }
 
 /** Traces that are all left out would be compared as a period in which nothing happened. */
-function requireRequests(traces: TraceSet): void {
+export function requireRequests(traces: TraceSet): void {
   if (traces.size > 0) return
   const [issue] = traces.quality().issues
   throw new FlowdeltaError(

@@ -3,7 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError } from '../errors.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addEvaluateCommand } from './evaluate-command.ts'
+import { addExplosionCommand } from './explosion-command.ts'
 import { addReportCommand } from './report-command.ts'
+import { addVarianceCommand } from './variance-command.ts'
 
 /** The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input. */
 async function main(): Promise<number> {
@@ -14,6 +16,8 @@ async function main(): Promise<number> {
     .showHelpAfterError('(add --help for the options)')
   addCompareCommand(program)
   addReportCommand(program)
+  addVarianceCommand(program)
+  addExplosionCommand(program)
   addEvaluateCommand(program)
   try {
     await program.parseAsync()

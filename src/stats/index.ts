@@ -13,6 +13,7 @@ export {
   type BootstrapResult,
   bootstrapInterval,
 } from './bootstrap-interval.ts'
+export { type BrownForsytheResult, brownForsythe } from './brown-forsythe.ts'
 export { type ChiSquareResult, chiSquareTest } from './chi-square-test.ts'
 export * from './decision-tree/index.ts'
 export {

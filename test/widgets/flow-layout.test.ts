@@ -208,9 +208,9 @@ describe('what is seen', () => {
 
   test('at first is readable, from the top, about where the flow begins', () => {
     expect(firstSight(small)).toEqual({ k: 1, x: 300, y: 24 })
-    const { k, x, y } = firstSight(window, 400)
+    const { k, x, y } = firstSight(window, { rootX: 400 })
     expect([k, Math.round(x), y]).toEqual([0.62, 24, 24])
-    expect(firstSight(window, 800).x).toBeCloseTo(400 - 0.62 * 800)
+    expect(firstSight(window, { rootX: 800 }).x).toBeCloseTo(400 - 0.62 * 800)
   })
 
   test('as a whole is all there is', () => {

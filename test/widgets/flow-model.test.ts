@@ -323,7 +323,7 @@ describe('the picture', () => {
     }).svg()
     expect(svg).toContain('latency changed significantly')
     expect(svg).toContain('several steps drawn as one')
-    expect(svg).toContain('Time runs down; drawn so long:')
+    expect(svg).toContain('Time runs down; lengths grow slowly with time, not in proportion:')
     expect(svg).toContain('5 steps are in both flows')
     expect(svg).toContain('1 E: cold cache')
     expect(svg).not.toMatch(/NaN|undefined|Infinity/)

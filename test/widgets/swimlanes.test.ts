@@ -235,7 +235,7 @@ describe('the parts', () => {
   test('code names what is not as usual', () => {
     const data = dataOf(exploreSwimlanes(comparison, { before: 't1-0' }, { name: 'mine' }))
     expect(swimlaneCode(data, data.initial)).toBe("exploreSwimlanes(mine, { before: 't1-0' })")
-    expect(swimlaneCode(data, { arrangement: 'beside', range: [0, 5] })).toBe(
+    expect(swimlaneCode(data, { ...data.initial, arrangement: 'beside', range: [0, 5] })).toBe(
       "exploreSwimlanes(mine, { before: 't1-0' }, { arrangement: 'beside', range: [0, 5] })",
     )
   })

@@ -62,22 +62,25 @@ export function colourVariables(theme: 'light' | 'dark'): string {
 
 /** From what change on a frame gets which colour. */
 export interface ChangeScale {
-  /** Where classes 1, 2 and 3 begin, on both sides of 0. */
-  readonly bounds: readonly [number, number, number]
+  /** Where classes 1, 2 and 3 begin, on both sides of 0; empty where nothing took any time. */
+  readonly bounds: readonly [number, number, number] | readonly []
 }
 
 /** Changes below this share of a mean request are never coloured fully. */
 const SMALL = 0.01
+/** A scale up to less than this could not be written: amounts below 1e-6 are said to be 0. */
+const SMALLEST = 1e-4
 
 /** A scale for changes up to `largest`, in round steps; `whole` is what a mean request takes. */
 export function changeScale(largest: number, whole: number): ChangeScale {
-  const top = Math.max(largest, SMALL * whole, Number.MIN_VALUE * 1e6)
+  const top = Math.max(largest, SMALL * whole)
+  if (!(top >= SMALLEST)) return { bounds: [] }
   return { bounds: [roundDown(top / 50), roundDown(top / 10), roundDown(top / 2)] }
 }
 
 export function changeClass({ bounds }: ChangeScale, change: number): number {
-  const steps = bounds.filter((bound) => Math.abs(change) >= bound).length
-  return Math.sign(change) * steps
+  const steps = [...bounds].filter((bound) => Math.abs(change) >= bound).length
+  return steps === 0 ? 0 : Math.sign(change) * steps
 }
 
 /** The largest of 1, 2 and 5 times a power of ten that is at most `value`. */

@@ -5,7 +5,8 @@ import type {
 } from '../../calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { tooltipText } from '../../shown-text.ts'
-import { grouped } from '../../wording.ts'
+import { counted, grouped } from '../../wording.ts'
+import { chainEnds } from './calling-context-crumbs.tsx'
 import { callersOf } from './calling-context-layout.ts'
 import { saidAmount, saidChange } from './calling-context-model.ts'
 import { frameName } from './calling-context-words.ts'
@@ -35,7 +36,7 @@ export function CallingContextDetails({ contexts, measure, context }: Shown) {
           ? 'Every request from its arrival to its reply.'
           : callers.length === 0
             ? 'Requests begin here.'
-            : `Called from ${callers.map((caller) => tooltipText(frameName(caller))).join(' › ')}`}
+            : `Called from ${callerWords(callers)}`}
       </p>
       <div class="fd-scroll">
         <table>
@@ -75,6 +76,14 @@ export function CallingContextDetails({ contexts, measure, context }: Shown) {
       </div>
     </div>
   )
+}
+
+/** A chain of callers, the request first; of a long one both ends. */
+function callerWords(callers: readonly CallingContext[]): string {
+  const { first, between, last } = chainEnds(callers, { first: 4, last: 8 })
+  const name = (caller: CallingContext) => tooltipText(frameName(caller))
+  const left = between.length === 0 ? [] : [`… ${counted(between.length, 'more caller')} …`]
+  return [...first.map(name), ...left, ...last.map(name)].join(' › ')
 }
 
 function rowsOf({ contexts, measure, context }: Shown): Row[] {

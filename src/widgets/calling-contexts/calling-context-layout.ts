@@ -1,4 +1,8 @@
-import type { CallingContext, CallingContexts } from '../../calling-contexts/calling-contexts.ts'
+import {
+  type CallingContext,
+  type CallingContexts,
+  totals,
+} from '../../calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type ChangeScale, changeScale } from './calling-context-colours.ts'
 import type { CallingContextState } from './calling-context-model.ts'
@@ -23,7 +27,10 @@ export interface FrameLayout {
   readonly frames: readonly PlacedFrame[]
   readonly rows: number
   readonly scale: ChangeScale
-  /** What all requests together, or what fills the width, takes a request. */
+  /**
+   * What all requests together, or what fills the width, takes a request. Where that is 0, all that
+   * is called from one caller is equally wide, as nothing tells it apart.
+   */
   readonly whole: number
 }
 
@@ -61,16 +68,19 @@ export function layoutFrames(
     { row, x, width }: { row: number; x: number; width: number },
   ) => {
     // Work after a request's end can make a caller smaller than what it calls.
-    const unit = width / Math.max(amount, sum(children, period), Number.MIN_VALUE)
+    const filled = Math.max(amount, sum(children, period))
+    const there = children.filter((child) => totals(child, period).requests > 0)
     let at = x
-    for (const child of children) {
-      const share = Math.max(0, total(child, period)) * unit
+    for (const child of isTimeless ? there : children) {
+      const part = isTimeless ? 1 / there.length : Math.max(0, total(child, period)) / filled
+      const share = filled > 0 || isTimeless ? width * part : 0
       place(child, { row: row + 1, x: at, width: share })
       at += share
     }
   }
   const focused = contexts.contexts.find(({ context }) => context === focus)
   const whole = focused === undefined ? sum(roots, period) : total(focused, period)
+  const isTimeless = !(whole > 0)
   if (focused === undefined) {
     const all = { context: null, row: 0, x: 0, width: 1, amount: whole }
     frames.push({ ...all, change: sum(roots, AFTER) - sum(roots, BEFORE) })

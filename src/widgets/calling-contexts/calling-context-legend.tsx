@@ -20,7 +20,8 @@ export const LEGEND = { width: SIDE * 2 + BOX * CHANGE_CLASSES.length, height: 4
 /** The colours of changes, with the amounts where each begins. */
 export function CallingContextLegend({ state, scale, colours, ink }: Shown) {
   const amounts = [...scale.bounds.toReversed().map((bound) => -bound), ...scale.bounds]
-  const title = colourTitle(state)
+  const hasScale = scale.bounds.length > 0
+  const title = hasScale ? colourTitle(state) : 'no change: nothing took any time'
   const width = Math.max(LEGEND.width, Math.ceil(textWidth(title, SIZE)) + 4)
   return (
     <svg
@@ -28,23 +29,27 @@ export function CallingContextLegend({ state, scale, colours, ink }: Shown) {
       height={LEGEND.height}
       viewBox={`0 0 ${width} ${LEGEND.height}`}
       role="img"
-      aria-label={`Colours: ${title}; from green for less over grey to purple for more.`}
+      aria-label={`Colours: ${title}${hasScale ? '; from green for less over grey to purple for more' : ''}.`}
       font-family="system-ui, sans-serif"
       font-size={SIZE}
     >
       <text x="0" y="10" style={`fill:${ink.text}`}>
         {title}
       </text>
-      <text x="0" y="26" style={`fill:${ink.soft}`}>
-        less
-      </text>
-      <text x={LEGEND.width} y="26" text-anchor="end" style={`fill:${ink.soft}`}>
-        more
-      </text>
-      {CHANGE_CLASSES.map((number, i) => (
+      {hasScale ? (
+        <>
+          <text x="0" y="26" style={`fill:${ink.soft}`}>
+            less
+          </text>
+          <text x={LEGEND.width} y="26" text-anchor="end" style={`fill:${ink.soft}`}>
+            more
+          </text>
+        </>
+      ) : null}
+      {(hasScale ? CHANGE_CLASSES : ([0] as const)).map((number, i) => (
         <rect
           key={number}
-          x={SIDE + BOX * i}
+          x={(hasScale ? SIDE : 0) + BOX * i}
           y="16"
           width={BOX}
           height="12"

@@ -1,5 +1,8 @@
 import { colourVariables } from './calling-context-colours.ts'
 
+/** So many rows of frames are in sight at once in a page; deeper ones are scrolled to. */
+export const ROWS_IN_SIGHT = 28
+
 /** How calling contexts look and answer to pointer and keyboard. */
 export const CALLING_CONTEXT_STYLE = `
 .flowdelta { ${colourVariables('light')} }
@@ -7,6 +10,7 @@ export const CALLING_CONTEXT_STYLE = `
 [data-jp-theme-light="true"] .flowdelta { ${colourVariables('light')} }
 [data-jp-theme-light="false"] .flowdelta { ${colourVariables('dark')} }
 .flowdelta .fd-choice { display: inline-flex; gap: 4px; border: 0; margin: 0; padding: 0; }
+.flowdelta .fd-frames { max-height: ${ROWS_IN_SIGHT * 22 + 11}px; overflow-y: auto; overflow-x: hidden; }
 .flowdelta .fd-frame { cursor: pointer; }
 .flowdelta .fd-frame:focus { outline: none; }
 .flowdelta .fd-frame:hover rect, .flowdelta .fd-frame:focus rect { stroke: var(--fd-text); stroke-width: 1.5; }

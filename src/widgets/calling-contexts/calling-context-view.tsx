@@ -1,15 +1,17 @@
+import type { JSX } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { counted, grouped, percent } from '../../wording.ts'
 import { useWidth } from '../drawing/axis-width.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import { StateCode } from '../drawing/state-code.tsx'
+import { isSelectingText } from '../drawing/text-selection.ts'
 import { PAGE_COLOURS } from './calling-context-colours.ts'
 import { CallingContextControls } from './calling-context-controls.tsx'
+import { CallingContextCrumbs } from './calling-context-crumbs.tsx'
 import { CallingContextDetails } from './calling-context-details.tsx'
 import { CallingContextFrame, FRAME_HEIGHT } from './calling-context-frame.tsx'
 import { frameAfterKey } from './calling-context-keys.ts'
 import {
-  callersOf,
   type FrameLayout,
   layoutFrames,
   matchesSearch,
@@ -24,7 +26,8 @@ import {
   saidAmount,
 } from './calling-context-model.ts'
 import { foundIn } from './calling-context-picture.tsx'
-import { ALL_REQUESTS, frameName, frameWords, widthTitle } from './calling-context-words.ts'
+import { ROWS_IN_SIGHT } from './calling-context-style.ts'
+import { frameWords, widthTitle } from './calling-context-words.ts'
 
 /** Goes into calling contexts, turns the direction of the difference, and searches. */
 export function CallingContextView({ data }: { readonly data: CallingContextData }) {
@@ -37,6 +40,7 @@ export function CallingContextView({ data }: { readonly data: CallingContextData
   const zoom = (focus: number | null) => {
     change({ focus })
     setPointed(focus)
+    if (place.current !== null) place.current.scrollTop = 0
   }
   const isCompared = data.requests[1] > 0
   const shown = contexts.contexts.find(({ context }) => context === (pointed ?? state.focus))
@@ -44,12 +48,15 @@ export function CallingContextView({ data }: { readonly data: CallingContextData
     <section aria-label="Calling contexts">
       <CallingContextControls state={state} isCompared={isCompared} onChange={change} />
       <p class="fd-soft">
-        {widthTitle(state, data.requests)} Blank below a frame is its own work. Click or Enter goes
-        into a frame, Escape back out.
+        {widthTitle(state, data.requests, layout.whole)} Blank below a frame is its own work. Click
+        or Enter goes into a frame, Escape back out.
+        {layout.rows > ROWS_IN_SIGHT
+          ? ` ${grouped(layout.rows)} rows: scroll down to the deeper ones.`
+          : ''}
         {data.omitted > 0 ? ` ${grouped(data.omitted)} of the smallest are left out.` : ''}
       </p>
-      <Crumbs contexts={contexts.contexts} focus={state.focus} onZoom={zoom} />
-      <div ref={place}>
+      <CallingContextCrumbs contexts={contexts.contexts} focus={state.focus} onZoom={zoom} />
+      <div ref={place} class="fd-frames">
         <Icicle
           {...{ layout, state, width, isCompared, pointed }}
           onPoint={setPointed}
@@ -130,7 +137,9 @@ function Icicle({ layout, state, width, isCompared, pointed, onPoint, onZoom }: 
                   'aria-selected': isFocus,
                   'aria-label': frameWords(frame, state, isCompared),
                   'data-frame': number,
-                  onClick: () => onZoom(number < 0 ? null : number),
+                  onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
+                    if (!isSelectingText(currentTarget)) onZoom(number < 0 ? null : number)
+                  },
                   onFocus: () => onPoint(number < 0 ? null : number),
                   onMouseEnter: () => onPoint(number < 0 ? null : number),
                   onKeyDown: (event: KeyboardEvent) => onKeyDown(event, number),
@@ -141,40 +150,6 @@ function Icicle({ layout, state, width, isCompared, pointed, onPoint, onZoom }: 
         })}
       </g>
     </svg>
-  )
-}
-
-/** The way back: the frames that what fills the width was called from. */
-function Crumbs({
-  contexts,
-  focus,
-  onZoom,
-}: {
-  readonly contexts: CallingContextData['contexts']
-  readonly focus: number | null
-  readonly onZoom: (context: number | null) => void
-}) {
-  const focused = contexts.find(({ context }) => context === focus)
-  const chain = focused === undefined ? [] : callersOf(contexts, focused)
-  return (
-    <nav class="fd-crumbs" aria-label="Zoomed into">
-      <button type="button" disabled={focus === null} onClick={() => onZoom(null)}>
-        {ALL_REQUESTS}
-      </button>
-      {chain.map((context) => (
-        <span key={context.context} style="display:inline-flex;gap:4px">
-          ›
-          <button
-            type="button"
-            title={frameName(context)}
-            disabled={context.context === focus}
-            onClick={() => onZoom(context.context)}
-          >
-            {frameName(context)}
-          </button>
-        </span>
-      ))}
-    </nav>
   )
 }
 

@@ -35,13 +35,17 @@ export function colourTitle({ measure, colour }: CallingContextState): string {
     : `change of its share of a request, after − before, ${of}`
 }
 
-/** What the widths mean. */
+/** What the widths mean; `whole` is what fills the width. */
 export function widthTitle(
   { widths, measure }: CallingContextState,
   [before, after]: readonly [number, number],
+  whole: number,
 ): string {
   const period = after === 0 ? '' : ` ${widths}`
   const of = counted(widths === 'before' || after === 0 ? before : after, 'request')
+  if (!(whole > 0)) {
+    return `Nothing here took any time${period} (${of}): widths are equal and say nothing.`
+  }
   return measure === 'time'
     ? `Widths: time that requests waited${period}, mean of ${of}.`
     : `Widths: shares of a request${period}, each of ${of} counted the same.`

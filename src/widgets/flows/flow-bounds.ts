@@ -18,6 +18,8 @@ export const PAD = 24
 const LARGEST = 3
 /** Never so small at first that letters cannot be read. */
 const READABLE = 0.62
+/** To have two flows in sight, letters may be as small as 6 pixels. */
+const READABLE_BESIDE = 0.58
 /** How far beyond its bounds a drawing can be pulled at most. */
 const STRETCH = 70
 
@@ -38,11 +40,19 @@ export function scaleBounds({
 /**
  * What is seen at first: the whole width if letters stay readable, from the top.
  *
- * @param rootX where the drawing begins; in the middle where not all of the width is seen
+ * @param options `rootX`: where the drawing begins, in the middle where not all of the width is
+ *   seen; `isBeside`: two flows stand beside each other, and both are to be in sight if they can
  */
-export function firstSight(window: FlowWindow, rootX = window.contentWidth / 2): FlowSight {
+export function firstSight(
+  window: FlowWindow,
+  {
+    rootX = window.contentWidth / 2,
+    isBeside = false,
+  }: { rootX?: number; isBeside?: boolean } = {},
+): FlowSight {
   const wide = (window.width - 2 * PAD) / Math.max(1, window.contentWidth)
-  const k = Math.min(1, Math.max(READABLE, wide))
+  const least = isBeside && wide >= READABLE_BESIDE ? READABLE_BESIDE : READABLE
+  const k = Math.min(1, Math.max(least, wide))
   const x = wide >= k ? (window.width - k * window.contentWidth) / 2 : window.width / 2 - k * rootX
   return boundedSight({ k, x, y: PAD }, window)
 }

@@ -1,5 +1,6 @@
 import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { PAGE_INK } from '../drawing/ink.ts'
+import { isSelectingText } from '../drawing/text-selection.ts'
 import type { FlowWindow } from './flow-bounds.ts'
 import type { FlowData } from './flow-data.ts'
 import type { FlowDrawing } from './flow-drawing.ts'
@@ -115,8 +116,8 @@ function handsOf(props: FlowCanvasProps, { current, awaited, reached }: Reader):
         if (middle !== null) zoom.reveal(middle)
         onSelect({ node: step.nodes[0] as number })
       },
-      onClick: () => {
-        if (isSelectingText()) return
+      onClick: ({ currentTarget }) => {
+        if (isSelectingText(currentTarget)) return
         if (step.group === null) onSelect({ node: step.nodes[0] as number })
         else toggle(step.group.id, step.nodes[0] as number, part)
       },
@@ -127,8 +128,8 @@ function handsOf(props: FlowCanvasProps, { current, awaited, reached }: Reader):
       role: 'button',
       'aria-label': linkWords(data, link),
       'data-edge': link.lead.id,
-      onClick: () => {
-        if (isSelectingText()) return
+      onClick: ({ currentTarget }) => {
+        if (isSelectingText(currentTarget)) return
         current.current = part
         onSelect({ edge: link.lead.id })
       },
@@ -141,8 +142,4 @@ function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void
   const step = surface.querySelector<SVGGElement>(`[data-step="${place.part}:${place.place}"]`)
   // The drawing moves by itself; the page stays.
   step?.focus({ preventScroll: true })
-}
-
-function isSelectingText(): boolean {
-  return getSelection()?.type === 'Range'
 }

@@ -1,3 +1,4 @@
+import { counted, grouped } from '../../wording.ts'
 import {
   FLOW_MODES,
   type FlowData,
@@ -92,10 +93,17 @@ export function FlowControls({
           <button type="button" aria-label="Previous difference" onClick={() => onDifference(-1)}>
             ‹
           </button>
-          <span aria-live="polite" class="fd-flow-count">
-            {difference < 0
-              ? `${differenceCount} ${differenceCount === 1 ? 'difference' : 'differences'}`
-              : `Difference ${difference + 1} of ${differenceCount}`}
+          <span
+            aria-live="polite"
+            class="fd-flow-count"
+            // As wide as it becomes: what stands beside it, and the drawing, stay where they are.
+            data-widest={nthDifference(differenceCount, differenceCount)}
+          >
+            <span>
+              {difference < 0
+                ? counted(differenceCount, 'difference')
+                : nthDifference(difference + 1, differenceCount)}
+            </span>
           </span>
           <button type="button" aria-label="Next difference" onClick={() => onDifference(1)}>
             ›
@@ -115,4 +123,8 @@ export function FlowControls({
       </fieldset>
     </div>
   )
+}
+
+function nthDifference(number: number, count: number): string {
+  return `Difference ${grouped(number)} of ${grouped(count)}`
 }

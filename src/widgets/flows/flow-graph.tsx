@@ -4,7 +4,7 @@ import { type FlowDrawing, type FlowPart, HEAD_SIGN, HEAD_SIZE } from './flow-dr
 import type { PlacedLink } from './flow-layouts.ts'
 import { FlowLinkLine } from './flow-link.tsx'
 import type { ShownNotes } from './flow-notes.ts'
-import { rounded } from './flow-route.ts'
+import { dashesAlong, rounded } from './flow-route.ts'
 import type { SceneStep } from './flow-scene.ts'
 import { FlowStepBox, type Hands } from './flow-step.tsx'
 import { linkWords, stepWords } from './flow-words.ts'
@@ -56,7 +56,7 @@ export function FlowGraph(props: FlowGraphProps) {
             <line
               {...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y }}
               stroke-width={isClose ? 2 : 1.1}
-              stroke-dasharray={CORRESPONDENCE_DASH}
+              stroke-dasharray={dashesAlong(CORRESPONDENCE_DASH, [from, to])}
             />
             {[from, to].map(({ x, y }) => (
               <circle key={x} cx={x} cy={y} r={2.2} fill={isClose ? ink.text : ink.soft} />

@@ -32,7 +32,7 @@ function readableLevel(flows: FlowComparison): FlowLevel {
 /** The state if it is one of this comparison. */
 export function checkedFlowState(state: FlowState, flows: FlowComparison): FlowState {
   const { mode, level, opened, pin, at, annotations } = state
-  oneOf('mode', mode, FLOW_MODES)
+  requireMode(mode)
   oneOf('level', level, FLOW_LEVELS)
   if (!Array.isArray(opened)) throw new OptionError('opened', opened, 'a list of ids of groups')
   coalesceFlow(flows, { groups: groupsAt(flows, level), opened })
@@ -71,4 +71,12 @@ function requireNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): vo
 function oneOf(option: string, value: string, allowed: readonly string[]): void {
   if (allowed.includes(value)) return
   throw new OptionError(option, value, allowed.map((each) => `'${each}'`).join(' or '))
+}
+
+function requireMode(mode: string): void {
+  // The word on its button.
+  if (mode === 'difference') {
+    throw new OptionError('mode', mode, "'diff', which is what shows the difference")
+  }
+  oneOf('mode', mode, FLOW_MODES)
 }

@@ -90,7 +90,7 @@ function entryWidth(symbol: number, text: string): number {
   return symbol + AFTER_SYMBOL + textWidth(text, SIZE)
 }
 
-const TIME = 'Time runs down; drawn so long:'
+const TIME = 'Time runs down; lengths grow slowly with time, not in proportion:'
 
 /** What a legend is of. */
 export interface LegendInput {
@@ -109,9 +109,10 @@ export function legendLayout(input: LegendInput, width: number): LegendLayout {
   let [x, y] = [0, 0]
   const found = entries(input)
   const placed = found.map((entry, i) => {
-    // The scale is not broken where it fits into one row.
+    // The scale is not broken where it fits into one row, with what is said of it or without.
     const scale = found.slice(i).reduce((sum, { width: each }) => sum + each + BETWEEN, -BETWEEN)
-    const needed = entry.sign === 'time' && scale <= width ? scale : entry.width
+    const begins = entry.sign === 'time' || found[i - 1]?.sign === 'time'
+    const needed = begins && scale <= width ? scale : entry.width
     if (x > 0 && x + needed > width) [x, y] = [0, y + ROW]
     const place = { ...entry, x, y }
     x += entry.width + BETWEEN

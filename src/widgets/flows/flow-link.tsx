@@ -1,8 +1,8 @@
 import type { Ink } from '../drawing/ink.ts'
 import { type FlowPart, SEEN } from './flow-drawing.ts'
 import { LABEL_SIZE, type PlacedLink, sideLength } from './flow-layouts.ts'
-import { LABEL_GAP } from './flow-placement.ts'
-import { flowRoute, pathData, type RoutePoint, routeBetween } from './flow-route.ts'
+import { BEND, LABEL_GAP } from './flow-placement.ts'
+import { dashesAlong, flowRoute, pathData, type RoutePoint, routeBetween } from './flow-route.ts'
 import type { SceneLink } from './flow-scene.ts'
 import { type Hands, NoteBadge, QUIET_DASH, type StepNotes } from './flow-step.tsx'
 
@@ -61,7 +61,7 @@ export function FlowLinkLine({
   const workEnd = Math.min(end.y, start.y + part.workLength(link))
   const isChanged = link.verdict === 'changed'
   const label = part.label(placedLink)
-  const labelY = (start.y + Math.max(workEnd, start.y + 28)) / 2 + 5
+  const labelY = linkLabelY(part, placedLink)
   return (
     <g fill="none" {...hands}>
       <title>{words}</title>
@@ -72,19 +72,22 @@ export function FlowLinkLine({
             d={whole}
             stroke={isChanged ? ink.change : isSelected ? ink.text : ink.soft}
             stroke-width={isSelected ? OUTLINE.outer + 3 : OUTLINE.outer}
-            stroke-dasharray={isChanged || isSelected ? undefined : QUIET_DASH}
+            stroke-dasharray={isChanged || isSelected ? undefined : dashesAlong(QUIET_DASH, route)}
           />
           <path d={whole} stroke={ink.back} stroke-width={OUTLINE.inner} />
         </>
       ) : null}
-      {end.y - workEnd > SEEN && !waitsThroughout(part, link) ? (
-        <path
-          d={pathData(routeBetween(route, workEnd, end.y))}
-          stroke={ink.soft}
-          stroke-width={STROKE.lead}
-          stroke-dasharray={LEAD_DASH}
-        />
-      ) : null}
+      {end.y - workEnd > SEEN && !waitsThroughout(part, link)
+        ? leadPieces(route, workEnd).map((piece) => (
+            <path
+              key={piece[0]?.y}
+              d={pathData(piece)}
+              stroke={ink.soft}
+              stroke-width={STROKE.lead}
+              stroke-dasharray={dashesAlong(LEAD_DASH, piece)}
+            />
+          ))
+        : null}
       <Strands {...{ part, link, route, ink }} />
       <text
         class="fd-flow-label"
@@ -92,7 +95,7 @@ export function FlowLinkLine({
         y={labelY}
         font-size={LABEL_SIZE}
         font-weight={isChanged ? 'bold' : 'normal'}
-        style={`fill:${isChanged ? ink.change : ink.soft}`}
+        style={`fill:${isChanged ? ink.changeText : ink.soft}`}
         stroke="none"
       >
         {label}
@@ -103,6 +106,23 @@ export function FlowLinkLine({
         </g>
       )}
     </g>
+  )
+}
+
+/** How far down in its part the label of a link stands: beside its work. */
+export function linkLabelY(part: FlowPart, { link, from, to }: PlacedLink): number {
+  const { placed, tops, workLength } = part
+  const start = (tops[from] as number) + (placed.steps[from]?.height ?? 0)
+  const workEnd = Math.min(tops[to] as number, start + workLength(link))
+  return (start + Math.max(workEnd, start + 28)) / 2 + 5
+}
+
+/** What only leads on, in pieces: straight down, and the bend at its end, which may be very wide. */
+function leadPieces(route: readonly RoutePoint[], fromY: number): RoutePoint[][] {
+  const end = route.at(-1) as RoutePoint
+  const bend = Math.max(fromY, end.y - BEND)
+  return [routeBetween(route, fromY, bend), routeBetween(route, bend, end.y)].filter(
+    (piece) => piece.length > 0,
   )
 }
 

@@ -26,9 +26,10 @@ export function FlowNotes({
               onSelect(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
             }
           >
-            {noteSubject(data, note)}
+            <bdi>{noteSubject(data, note)}</bdi>
           </button>{' '}
-          {note.comment}{' '}
+          {/* Whatever direction it is written in, it turns nothing around it. */}
+          <bdi>{note.comment}</bdi>{' '}
           <button
             type="button"
             aria-label={`Remove the note on ${noteSubject(data, note)}`}

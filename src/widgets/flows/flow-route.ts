@@ -58,6 +58,21 @@ function pointAt(points: readonly RoutePoint[], y: number): RoutePoint {
   return { x: above.x + share * (below.x - above.x), y }
 }
 
+/** More dashes than these on one line cannot be told apart, and browsers draw each of them. */
+const MOST_DASHES = 120
+
+/** A pattern of dashes, stretched for a way that is so long that there would be too many. */
+export function dashesAlong(pattern: string, points: readonly RoutePoint[]): string {
+  const parts = pattern.split(' ').map(Number)
+  const length = points.reduce((sum, { x, y }, i) => {
+    const last = points[i - 1] ?? { x, y }
+    return sum + Math.hypot(x - last.x, y - last.y)
+  }, 0)
+  const period = parts.reduce((sum, part) => sum + part, 0)
+  const stretch = Math.max(1, length / (period * MOST_DASHES))
+  return parts.map((part) => rounded(part * stretch)).join(' ')
+}
+
 /** A way as the `d` of a path, to the right of itself by some pixels as seen downwards. */
 export function pathData(points: readonly RoutePoint[], aside = 0): string {
   return points

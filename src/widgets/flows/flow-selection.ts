@@ -1,6 +1,7 @@
 import type { FlowData } from './flow-data.ts'
 import type { FlowDrawing } from './flow-drawing.ts'
 import { type StepPlace, stepMiddle } from './flow-keys.ts'
+import { linkLabelY } from './flow-link.tsx'
 import type { FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
 
 /** What is looked at: a step by its id in the union, or an edge. */
@@ -27,20 +28,23 @@ export function selectedThing(
   return { step: steps[id ?? -1] ?? null, link: null }
 }
 
-/** Where a step or a link is in the drawing; in the last part that has it. */
+/** Where a step, or the label of a link, is in the drawing; in the last part that has it. */
 export function thingPlace(
   drawing: FlowDrawing,
   { step, link }: SelectedThing,
 ): { x: number; y: number } | null {
-  for (const [part, { placed }] of [...drawing.parts.entries()].reverse()) {
+  for (const [part, drawn] of [...drawing.parts.entries()].reverse()) {
+    const { placed, x, y } = drawn
     if (step !== null) {
       const middle = stepMiddle(drawing, { part, place: placeOf(placed.steps, step.id) })
       if (middle !== null) return middle
     }
-    const found = placed.links.find((each) => each.link === link)
+    const number = placed.links.findIndex((each) => each.link === link)
+    const found = placed.links[number]
     if (found === undefined) continue
-    const [from, to] = [found.from, found.to].map((place) => stepMiddle(drawing, { part, place }))
-    if (from && to) return { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 }
+    // Its ends may be far apart.
+    const column = placed.placement.lineMiddles[number] as number
+    return { x: x + column, y: y + linkLabelY(drawn, found) }
   }
   return null
 }

@@ -14,6 +14,8 @@ export interface StepNotes {
 /** The outline of a large change that is not significant. */
 export const QUIET_DASH = '4 3'
 const BADGE = 8
+/** White is too faint on the colour of before, dark letters are not, in both themes. */
+const ON_BEFORE = '#222222'
 
 /** A step as a box; a group of steps as a pile of boxes. */
 export function FlowStepBox({
@@ -91,7 +93,10 @@ export function FlowStepBox({
       ))}
       {both ? null : <Badge x={0} y={0} colour={colour} ink={ink} text={inBefore ? '−' : '+'} />}
       {changedInside > 0 ? (
-        <Badge x={width} y={height} colour={ink.change} ink={ink} text={String(changedInside)} />
+        <Badge
+          {...{ x: width, y: height, colour: ink.changeText, ink }}
+          text={String(changedInside)}
+        />
       ) : null}
       {isPinned ? <Badge x={0} y={height} colour={ink.text} ink={ink} text="pin" /> : null}
       <NoteBadge notes={notes} x={width} ink={ink} />
@@ -141,7 +146,7 @@ function Badge({
         text-anchor="middle"
         font-size={text === '−' || text === '+' ? 14 : 11}
         font-weight="bold"
-        style={`fill:${ink.back}`}
+        style={`fill:${colour === ink.before ? ON_BEFORE : ink.back}`}
       >
         {text}
       </text>

@@ -2,6 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useWidth } from '../drawing/axis-width.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import { StateCode } from '../drawing/state-code.tsx'
+import { FlowBeyond } from './flow-beyond.tsx'
 import { boundedSight, type FlowWindow, firstSight, PAD, wholeSight } from './flow-bounds.ts'
 import { FlowCanvas } from './flow-canvas.tsx'
 import { flowCode } from './flow-code.ts'
@@ -50,8 +51,10 @@ export function FlowView({ data }: { readonly data: FlowData }) {
     () => flowDrawing(layouts, data, { pin, at, leastApart: LEAST_APART / scale }),
     [layouts, data, pin, at, scale],
   )
-  const window = windowOf(width, drawing)
-  const zoom = useFlowZoom(surface, layer, window, setScale)
+  const isBeside = mode === 'side-by-side'
+  const window = windowOf(width, drawing, isBeside)
+  // Only lines between two flows follow the scale.
+  const zoom = useFlowZoom(surface, layer, window, isBeside ? setScale : () => {})
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
   const found = useMemo(() => differences(data), [data])
@@ -59,7 +62,7 @@ export function FlowView({ data }: { readonly data: FlowData }) {
 
   useLayoutEffect(() => {
     const root = stepMiddle(drawing, { part: 0, place: 0 })
-    zoom.show(firstSight(window, mode === 'side-by-side' ? 0 : root?.x))
+    zoom.show(firstSight(window, { isBeside, ...(root === null ? {} : { rootX: root.x }) }))
   }, [mode, level, width])
   useLayoutEffect(() => {
     const kept = anchor.current
@@ -91,7 +94,7 @@ export function FlowView({ data }: { readonly data: FlowData }) {
     const { inBefore = true, inAfter = true } = target.step ?? target.link ?? {}
     if (inBefore !== inAfter && mode === 'animation') change({ at: inAfter ? 1 : 0 })
     const middle = thingPlace(drawing, target)
-    if (middle !== null) zoom.reveal(middle, { centred: true })
+    if (middle !== null) zoom.reveal(middle, { isRead: true })
   }
   const onDifference = (way: 1 | -1) => {
     const next = (Math.max(difference, way < 0 ? 0 : -1) + way + found.length) % found.length
@@ -120,12 +123,13 @@ export function FlowView({ data }: { readonly data: FlowData }) {
       {mode === 'animation' ? (
         <FlowPlayer at={at} onChange={(next) => change({ at: next })} />
       ) : null}
-      <div ref={place}>
+      <div ref={place} class="fd-flow-window">
         <FlowCanvas
           {...{ data, scene, drawing, notes, pin, thing, window, zoom, surface, layer, onPin }}
           onSelect={setSelection}
           onToggle={toggle}
         />
+        {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
       </div>
       <svg
         class="fd-flow-legend"
@@ -151,8 +155,9 @@ export function FlowView({ data }: { readonly data: FlowData }) {
 function windowOf(
   width: number,
   { width: contentWidth, height: contentHeight }: { width: number; height: number },
+  isBeside: boolean,
 ): FlowWindow {
-  const { k } = firstSight({ width, height: HIGHEST, contentWidth, contentHeight })
+  const { k } = firstSight({ width, height: HIGHEST, contentWidth, contentHeight }, { isBeside })
   const height = Math.min(HIGHEST, Math.max(LOWEST, Math.ceil(k * contentHeight + 2 * PAD)))
   return { width, height, contentWidth, contentHeight }
 }

@@ -14,8 +14,13 @@ export interface FlowZoom {
   readonly sight: () => FlowSight
   readonly show: (sight: FlowSight) => void
   readonly zoomBy: (factor: number) => void
-  /** Moves so that a place of the drawing is in the window, or in its middle. */
-  readonly reveal: (place: { x: number; y: number }, options?: { centred?: boolean }) => void
+  /**
+   * Moves so that a place of the drawing is in the window; with `isRead` in its middle, and large
+   * enough to be read.
+   */
+  readonly reveal: (place: { x: number; y: number }, options?: { isRead?: boolean }) => void
+  /** Tells of every move; gives what ends that. */
+  readonly watch: (onMove: (sight: FlowSight) => void) => () => void
 }
 
 /** How far it can be pulled beyond the smallest and the largest scale. */
@@ -23,12 +28,19 @@ const PULL = 1.35
 const SPRING_MS = 180
 /** What is revealed keeps this distance from the border. */
 const CLEARANCE = 60
+/** From this scale on, the smallest letters are about 9 pixels high. */
+const READ_SCALE = 0.85
+/** Below this scale letters are dust, which takes as long to draw as letters do. */
+const DUST_SCALE = 0.25
 
 /**
  * Pan by dragging, zoom by wheel or two fingers, scroll by the wheel with Shift; what is pulled
  * beyond its bounds springs back.
  *
- * @param onScale gets about how much it is enlarged, in few steps, for what is drawn to follow
+ * A move only moves: nothing is laid out or drawn again until it rests.
+ *
+ * @param onScale gets about how much it is enlarged, in few steps and at rest, for what is drawn to
+ *   follow
  */
 export function useFlowZoom(
   surface: MutableRef<SVGSVGElement | null>,
@@ -39,7 +51,13 @@ export function useFlowZoom(
   const bounds = useRef(window)
   const behaviour = useRef<Zooming | null>(null)
   const stopSpring = useRef(() => {})
-  const tools = useMemo(() => zoomTools(surface, { behaviour, bounds, stopSpring }), [surface])
+  const watchers = useRef(new Set<(sight: FlowSight) => void>())
+  const tools = useMemo(
+    () => zoomTools(surface, { behaviour, bounds, stopSpring, watchers }),
+    [surface],
+  )
+  const rest = useRef(onScale)
+  rest.current = onScale
   bounds.current = window
   const [least, most] = scaleBounds(window)
   behaviour.current?.scaleExtent([least / PULL, most * PULL])
@@ -65,15 +83,17 @@ export function useFlowZoom(
       })
       .on('zoom', ({ transform }: D3ZoomEvent<SVGSVGElement, unknown>) => {
         layer.current?.setAttribute('transform', String(transform))
+        surface.current?.classList.toggle('fd-flow-far', transform.k < DUST_SCALE)
+        for (const onMove of watchers.current) onMove(transform)
       })
       .on('end', ({ transform, sourceEvent }: D3ZoomEvent<SVGSVGElement, unknown>) => {
-        onScale(2 ** (Math.round(2 * Math.log2(transform.k)) / 2))
+        rest.current(2 ** (Math.round(2 * Math.log2(transform.k)) / 2))
         gestures--
-        const rest = boundedSight(transform, bounds.current)
+        const bounded = boundedSight(transform, bounds.current)
         // The wheel ends late: a drag may have begun.
-        if (gestures > 0 || sourceEvent === null || isNear(rest, transform)) return
+        if (gestures > 0 || sourceEvent === null || isNear(bounded, transform)) return
         stopSpring.current()
-        stopSpring.current = springTo(transform, rest, (next) => put(zooming, element, next))
+        stopSpring.current = springTo(transform, bounded, (next) => put(zooming, element, next))
       })
     behaviour.current = zooming
     const onWheel = (event: WheelEvent) => {
@@ -105,6 +125,7 @@ interface ZoomParts {
   readonly behaviour: MutableRef<Zooming | null>
   readonly bounds: MutableRef<FlowWindow>
   readonly stopSpring: MutableRef<() => void>
+  readonly watchers: MutableRef<Set<(sight: FlowSight) => void>>
 }
 
 type Zooming = ZoomBehavior<SVGSVGElement, unknown>
@@ -115,7 +136,7 @@ function put(zooming: Zooming, element: SVGSVGElement, { k, x, y }: FlowSight): 
 
 function zoomTools(
   surface: MutableRef<SVGSVGElement | null>,
-  { behaviour, bounds, stopSpring }: ZoomParts,
+  { behaviour, bounds, stopSpring, watchers }: ZoomParts,
 ): FlowZoom {
   const sight = (): FlowSight => {
     const element = surface.current
@@ -140,14 +161,24 @@ function zoomTools(
       const moved = { k: next, x: width / 2 - middleX * next, y: height / 2 - middleY * next }
       show(boundedSight(moved, bounds.current))
     },
-    reveal: (place, { centred = false } = {}) => {
+    reveal: (place, { isRead = false } = {}) => {
       const { k, x, y } = sight()
       const { width, height } = bounds.current
+      if (isRead) {
+        const near = Math.max(k, READ_SCALE)
+        const middle = { x: width / 2 - near * place.x, y: height / 2 - near * place.y }
+        show(boundedSight({ k: near, ...middle }, bounds.current))
+        return
+      }
       const [screenX, screenY] = [x + k * place.x, y + k * place.y]
-      const toX = centred ? width / 2 : within(screenX, width)
-      const toY = centred ? height / 2 : within(screenY, height)
+      const [toX, toY] = [within(screenX, width), within(screenY, height)]
       if (toX === screenX && toY === screenY) return
       show(boundedSight({ k, x: x + toX - screenX, y: y + toY - screenY }, bounds.current))
+    },
+    watch: (onMove) => {
+      watchers.current.add(onMove)
+      onMove(sight())
+      return () => watchers.current.delete(onMove)
     },
   }
 }

@@ -94,7 +94,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
       aria-label={`${call.isError ? 'error: ' : ''}${tooltipText(name)}, ${took}`}
       {...(inner > 0 ? { 'aria-expanded': !isFolded } : {})}
       data-call={number}
-      tabindex={isReached ? 0 : -1}
+      tabIndex={isReached ? 0 : -1}
       onFocus={on.onFocus}
       onMouseEnter={on.onFocus}
       onKeyDown={on.onKeyDown}
@@ -108,7 +108,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
           <button
             type="button"
             class="fd-gantt-fold"
-            tabindex={-1}
+            tabIndex={-1}
             aria-label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
             onClick={() => on.onFold(number, !isFolded)}
           >
@@ -117,7 +117,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
         ) : (
           <span style="flex:none;width:18px" />
         )}
-        {call.isError ? <span style="color:var(--fd-change)">✕ </span> : null}
+        {call.isError ? <span style="color:var(--fd-change-ink)">✕ </span> : null}
         <span class="fd-gantt-text">{tooltipText(name)}</span>
         {isFolded ? <span class="fd-soft">+{inner}</span> : null}
       </span>

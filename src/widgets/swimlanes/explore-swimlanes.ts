@@ -38,6 +38,11 @@ export interface SwimlaneOptions {
    * Default `'service'`.
    */
   readonly lanes?: LaneBy
+  /**
+   * Whether the components that matter least are drawn as one lane where there are more than 16
+   * lines. The picture that stands where no script runs is always folded. Default `true`.
+   */
+  readonly folded?: boolean
   /** What the comparison is called in the line of code. Default `'comparison'`. */
   readonly name?: string
 }
@@ -73,11 +78,14 @@ export function exploreSwimlanes(
   what: number | string | SwimlaneTraces,
   options: SwimlaneOptions = {},
 ): Widget {
-  rejectUnknownOptions(options, ['arrangement', 'range', 'lanes', 'name'])
+  rejectUnknownOptions(options, ['arrangement', 'range', 'lanes', 'folded', 'name'])
   const { lanes: by = 'service', name = 'comparison', ...given } = options
   const initial = { ...USUAL_SWIMLANES, ...given }
   oneOf('lanes', by, ['service', 'host'])
   oneOf('arrangement', initial.arrangement, ['below', 'beside'])
+  if (typeof initial.folded !== 'boolean') {
+    throw new OptionError('folded', initial.folded, 'true or false')
+  }
   const range = initial.range
   if (range !== null && !(Number.isFinite(range[0]) && range[1] > range[0])) {
     throw new OptionError('range', `[${range}]`, 'two numbers of µs, the smaller first, or null')

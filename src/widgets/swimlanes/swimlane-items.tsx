@@ -13,20 +13,23 @@ interface VisitProps {
   readonly colour: string
   readonly ink: Ink
   readonly title: string
+  /** Whether its name is written where there is room; where others are drawn over it there is none. */
+  readonly hasName: boolean
   readonly attributes?: GroupAttributes
 }
 
 const NAME_SIZE = 10
 
 /** A component at a request: thick where it works, underlined where that is critical. */
-export function VisitMark({ visit, y, x, colour, ink, title, attributes = {} }: VisitProps) {
+export function VisitMark(props: VisitProps) {
+  const { visit, y, x, colour, ink, title, hasName, attributes = {} } = props
   const { startUs, endUs, work, critical, name } = visit
   const bar = ([fromUs, toUs]: StretchUs) => ({
     x: round(x(fromUs)),
     width: Math.max(1, round(x(toUs) - x(fromUs))),
   })
   const room = x(endUs) - Math.max(0, x(startUs)) - 4
-  const text = fittedText(name, room, NAME_SIZE)
+  const text = hasName ? fittedText(name, room, NAME_SIZE) : ''
   return (
     <g {...attributes}>
       <title>{title}</title>
@@ -58,19 +61,23 @@ interface MessageProps {
   readonly to: readonly [x: number, y: number]
   readonly ink: Ink
   readonly title: string
+  /** Whether it is drawn thin, as there are many. */
+  readonly isThin?: boolean
   readonly attributes?: GroupAttributes
 }
 
 const ARROW = 5
 
 /** A message on its way: a call is a line, a reply is dashed; dark on the critical path. */
-export function MessageMark({ message, from, to, ink, title, attributes = {} }: MessageProps) {
+export function MessageMark(props: MessageProps) {
+  const { message, from, to, ink, title, isThin = false, attributes = {} } = props
+  const head = isThin ? 0.6 * ARROW : ARROW
   const colour = message.isCritical ? ink.text : ink.soft
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]]
   const length = Math.hypot(dx, dy) || 1
   const [ux, uy] = [dx / length, dy / length]
   const corner = (side: number) =>
-    `${round(to[0] - ARROW * ux - side * 0.5 * ARROW * uy)},${round(to[1] - ARROW * uy + side * 0.5 * ARROW * ux)}`
+    `${round(to[0] - head * ux - side * 0.5 * head * uy)},${round(to[1] - head * uy + side * 0.5 * head * ux)}`
   const line = { x1: round(from[0]), y1: round(from[1]), x2: round(to[0]), y2: round(to[1]) }
   return (
     <g {...attributes}>
@@ -80,7 +87,7 @@ export function MessageMark({ message, from, to, ink, title, attributes = {} }: 
         {...line}
         class="fd-lane-line"
         stroke={colour}
-        stroke-width={message.isCritical ? 1.4 : 1}
+        stroke-width={(message.isCritical ? 1.4 : 1) * (isThin ? 0.45 : 1)}
         stroke-dasharray={message.kind === 'reply' ? '3 2' : undefined}
       />
       <polygon

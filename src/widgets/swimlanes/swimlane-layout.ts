@@ -1,4 +1,5 @@
 import type { StretchUs } from '../drawing/stretches.ts'
+import { foldLanes, type LaneFolding } from './lane-folding.ts'
 import type { SwimlaneData, SwimlaneState } from './swimlane-model.ts'
 
 /** Where the drawings of both requests stand, in pixels; times share one scale. */
@@ -7,6 +8,7 @@ export interface SwimlaneLayout {
   readonly height: number
   readonly panels: readonly Panel[]
   readonly lanes: readonly LanePlace[]
+  readonly folding: LaneFolding
   /** Height of all lanes. */
   readonly lanesHeight: number
   readonly range: StretchUs
@@ -26,6 +28,7 @@ export interface Panel {
 /** Where a lane stands below the top of the lanes. */
 export interface LanePlace {
   readonly name: string
+  readonly title: string
   readonly top: number
   readonly height: number
 }
@@ -42,14 +45,15 @@ const RIGHT = 14
 /** Places the panels in a width, with the names of lanes to the left. */
 export function swimlaneLayout(
   { sides, lanes, lengthUs }: SwimlaneData,
-  { arrangement, range }: SwimlaneState,
+  { arrangement, range, folded = true }: Omit<SwimlaneState, 'folded'> & { folded?: boolean },
   width: number,
 ): SwimlaneLayout {
+  const folding = foldLanes({ sides, lanes }, { folded })
   const names = Math.min(150, Math.round(width * 0.22))
   let top = 0
-  const places = lanes.map(({ name, tracks }) => {
+  const places = folding.lanes.map(({ name, title, tracks }) => {
     const height = tracks * TRACK + LANE_PADDING
-    const place = { name, top, height }
+    const place = { name, title, top, height }
     top += height
     return place
   })
@@ -66,7 +70,7 @@ export function swimlaneLayout(
   }))
   const rows = isBeside ? 1 : sides.length
   return {
-    ...{ width, panels, lanes: places, lanesHeight: top },
+    ...{ width, panels, lanes: places, folding, lanesHeight: top },
     height: rows * panelHeight + (rows - 1) * GAP,
     range: range ?? [0, lengthUs],
   }
@@ -77,7 +81,12 @@ export function timeAcross([fromUs, toUs]: StretchUs, width: number): (timeUs: n
   return (timeUs) => ((timeUs - fromUs) / (toUs - fromUs)) * width
 }
 
-/** Middle of a track's line, below the top of the lanes. */
-export function trackLine({ top }: LanePlace, track: number): number {
-  return top + LANE_PADDING / 2 + track * TRACK + 17
+/** Middle of a visit's line, below the top of the lanes. */
+export function visitLine(
+  { folding, lanes }: Pick<SwimlaneLayout, 'folding' | 'lanes'>,
+  side: number,
+  visit: number,
+): number {
+  const { lane, track } = folding.placeOf(side, visit)
+  return (lanes[lane]?.top ?? 0) + LANE_PADDING / 2 + track * TRACK + 17
 }

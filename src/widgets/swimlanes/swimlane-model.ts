@@ -53,6 +53,8 @@ export interface SwimlaneState {
   readonly arrangement: Arrangement
   /** The part of the time that is shown of both; `null` for all of the longer one. */
   readonly range: StretchUs | null
+  /** Where there are too many lanes, whether most are drawn as one. */
+  readonly folded: boolean
 }
 
 /** What the swimlanes carry into a page. */
@@ -69,7 +71,7 @@ export interface SwimlaneData {
   readonly by: LaneBy
 }
 
-export const USUAL_SWIMLANES: SwimlaneState = { arrangement: 'below', range: null }
+export const USUAL_SWIMLANES: SwimlaneState = { arrangement: 'below', range: null, folded: true }
 
 /** Puts visits at the same time in one lane into tracks of their own. */
 export function tracksOf(visits: readonly Visit[]): number[] {
@@ -103,6 +105,7 @@ export function swimlaneCode({ subject, by }: SwimlaneData, state: SwimlaneState
   return callCode('exploreSwimlanes', subject, {
     arrangement: { value: state.arrangement, usually: USUAL_SWIMLANES.arrangement },
     range: { value: state.range, usually: null },
+    folded: { value: state.folded, usually: USUAL_SWIMLANES.folded },
     lanes: { value: by, usually: 'service' },
   })
 }

@@ -2,9 +2,12 @@ import type { JSX } from 'preact'
 import { textWidth } from '../../charts/text-width.ts'
 import { tooltipText } from '../../shown-text.ts'
 import { formatDuration } from '../../units.ts'
+import { counted, grouped } from '../../wording.ts'
 import { timeScale } from '../drawing/axis-scale.ts'
 import { fittedText } from '../drawing/fitted-text.ts'
 import type { Ink } from '../drawing/ink.ts'
+import type { StretchUs } from '../drawing/stretches.ts'
+import { type DrawnItems, drawnItems } from './crowded-messages.ts'
 import { MessageMark, VisitMark } from './swimlane-items.tsx'
 import {
   type LanePlace,
@@ -12,16 +15,10 @@ import {
   type Panel,
   type SwimlaneLayout,
   timeAcross,
-  trackLine,
+  visitLine,
 } from './swimlane-layout.ts'
 import type { SwimlaneSide } from './swimlane-model.ts'
-import {
-  itemsInOrder,
-  type LaneItem,
-  messageWords,
-  sideWords,
-  visitWords,
-} from './swimlane-words.ts'
+import { type LaneItem, messageWords, sideWords, visitWords } from './swimlane-words.ts'
 
 interface Shown {
   readonly layout: SwimlaneLayout
@@ -42,11 +39,9 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
   const { left, top, width, hasNames } = panel
   const x = timeAcross(range, width)
   const colour = side.period === 'before' ? ink.before : ink.after
-  const laneOf = new Map(lanes.map((lane) => [lane.name, lane]))
-  const lineOf = (visit: number) =>
-    trackLine(laneOf.get(side.visits[visit]?.lane ?? '') as LanePlace, side.tracks[visit] as number)
+  const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
+  const drawn = drawnItems(side, { range, width, lineOf })
   const { title, choice, trace } = sideWords(side)
-  const isSeen = (fromUs: number, toUs: number) => toUs >= range[0] && fromUs <= range[1]
   const whole = [choice, trace].filter((part) => part !== '').join('; ')
   const detail = textWidth(whole, 11) <= width || choice === '' ? whole : choice
   return (
@@ -55,41 +50,41 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
       <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
         {title}
       </text>
+      <LeftOut {...{ drawn, width, ink }} from={30 + 1.1 * textWidth(title, 12)} />
       <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
         <title>{tooltipText(`${choice} trace ${side.traceId}`.trim())}</title>
         {fittedText(detail, width, 11)}
       </text>
       <g transform={`translate(0 ${PANEL_HEAD})`}>
         {lanes.map((lane, i) => (
-          <LaneBand key={lane.name} {...{ lane, panel, ink, isOdd: i % 2 === 1, hasNames }} />
+          <LaneBand key={i} {...{ lane, panel, ink, isOdd: i % 2 === 1, hasNames }} />
         ))}
-        <TimeGrid {...{ layout, width, x, ink }} />
+        <TimeGrid {...{ range, width, ink }} height={lanesHeight} />
         <clipPath id={clip}>
           <rect x="-1" y="-4" width={width + 2} height={lanesHeight + 8} />
         </clipPath>
         <g clip-path={`url(#${clip})`}>
           <EndLine atUs={side.responseTimeUs} {...{ x, width, height: lanesHeight, colour, ink }} />
-          {itemsInOrder(side).map((item) => {
+          {drawn.items.map((item) => {
             if (item.kind === 'visit') {
               const visit = side.visits[item.number] as (typeof side.visits)[number]
-              if (!isSeen(visit.startUs, visit.endUs)) return null
               const words = visitWords(visit)
               return (
                 <VisitMark
                   key={`visit ${item.number}`}
                   {...{ visit, x, colour, ink, title: words }}
                   y={lineOf(item.number)}
+                  hasName={!layout.folding.placeOf(panel.side, item.number).isShared}
                   attributes={attributesOf?.(item, words) ?? {}}
                 />
               )
             }
             const message = side.messages[item.number] as (typeof side.messages)[number]
-            if (!isSeen(message.sentUs, message.arrivedUs)) return null
             const words = messageWords(message, side.visits)
             return (
               <MessageMark
                 key={`message ${item.number}`}
-                {...{ message, ink, title: words }}
+                {...{ message, ink, title: words, isThin: drawn.isDense }}
                 from={[x(message.sentUs), lineOf(message.from)]}
                 to={[x(message.arrivedUs), lineOf(message.to)]}
                 attributes={attributesOf?.(item, words) ?? {}}
@@ -110,7 +105,7 @@ interface BandProps {
   readonly hasNames: boolean
 }
 
-function LaneBand({ lane: { name, top, height }, panel, ink, isOdd, hasNames }: BandProps) {
+function LaneBand({ lane: { name, title, top, height }, panel, ink, isOdd, hasNames }: BandProps) {
   const names = hasNames ? panel.left : 0
   return (
     <g>
@@ -124,7 +119,7 @@ function LaneBand({ lane: { name, top, height }, panel, ink, isOdd, hasNames }: 
       />
       {hasNames ? (
         <text x={-names + 4} y={top + height / 2 + 4} style={`fill:${ink.text}`}>
-          <title>{tooltipText(name)}</title>
+          <title>{tooltipText(title)}</title>
           {fittedText(name, names - 10, 12)}
         </text>
       ) : null}
@@ -132,23 +127,50 @@ function LaneBand({ lane: { name, top, height }, panel, ink, isOdd, hasNames }: 
   )
 }
 
-interface GridProps {
-  readonly layout: SwimlaneLayout
+/** How many messages are not drawn, where there are any, beside the panel's title. */
+function LeftOut({
+  drawn: { messages, leftOut },
+  from,
+  width,
+  ink,
+}: {
+  readonly drawn: DrawnItems
+  readonly from: number
   readonly width: number
-  readonly x: (timeUs: number) => number
   readonly ink: Ink
+}) {
+  if (leftOut === 0) return null
+  const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
+  const words = `${of} left out: they would lie upon those drawn`
+  const shorter = [words, `${of} left out`, `${grouped(leftOut)} left out`]
+  return (
+    <text x={width} y="14" font-size="11" text-anchor="end" style={`fill:${ink.soft}`}>
+      <title>{words}</title>
+      {shorter.find((each) => textWidth(each, 11) <= width - from)}
+    </text>
+  )
 }
 
-function TimeGrid({ layout: { range, lanesHeight }, width, x, ink }: GridProps) {
+interface GridProps {
+  readonly range: StretchUs
+  readonly width: number
+  readonly ink: Ink
+  /** How far down the lines go; the times stand below. */
+  readonly height: number
+}
+
+/** Lines through times, and the times. */
+export function TimeGrid({ range, width, height, ink }: GridProps) {
+  const x = timeAcross(range, width)
   const { ticks } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })
   return (
     <g pointer-events="none">
       {ticks.map(({ value, text }) => (
         <g key={value}>
-          <line x1={x(value)} x2={x(value)} y1="0" y2={lanesHeight + 4} stroke={ink.line} />
+          <line x1={x(value)} x2={x(value)} y1="0" y2={height + 4} stroke={ink.line} />
           <text
             x={x(value)}
-            y={lanesHeight + 17}
+            y={height + 17}
             font-size="11"
             text-anchor={x(value) > width - 18 ? 'end' : x(value) < 18 ? 'start' : 'middle'}
             style={`fill:${ink.soft}`}

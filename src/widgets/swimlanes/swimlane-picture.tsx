@@ -11,7 +11,7 @@ const HEAD = 56
 
 /** Both requests on their lanes, as they are at first. */
 export function SwimlanePicture({ data }: { readonly data: SwimlaneData }) {
-  const layout = swimlaneLayout(data, data.initial, WIDTH - 2 * MARGIN)
+  const layout = swimlaneLayout(data, { ...data.initial, folded: true }, WIDTH - 2 * MARGIN)
   const height = HEAD + layout.height + MARGIN
   return (
     <svg

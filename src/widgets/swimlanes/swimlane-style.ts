@@ -1,5 +1,10 @@
+/** Lanes are at most this high in a page, in pixels; beyond, they scroll. */
+export const LANE_WINDOW = 640
+
 /** How swimlanes answer to pointer and keyboard. */
 export const SWIMLANE_STYLE = `
+.flowdelta .fd-lane-window { max-height: ${LANE_WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
+.flowdelta .fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
 .flowdelta .fd-lane-item { cursor: default; }
 .flowdelta .fd-lane-item:focus { outline: none; }
 .flowdelta .fd-lane-item:hover .fd-lane-line, .flowdelta .fd-lane-item:focus .fd-lane-line { stroke-width: 3; }

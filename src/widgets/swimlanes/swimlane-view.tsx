@@ -1,17 +1,28 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { tooltipText } from '../../shown-text.ts'
+import { counted } from '../../wording.ts'
 import { useWidth } from '../drawing/axis-width.ts'
 import { Choice } from '../drawing/choice.tsx'
 import { useDragRange } from '../drawing/drag-range.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import { StateCode } from '../drawing/state-code.tsx'
 import type { StretchUs } from '../drawing/stretches.ts'
+import { drawnItems } from './crowded-messages.ts'
+import { MOST_TRACKS } from './lane-folding.ts'
 import { SWIMLANE_LEGEND, SwimlaneLegend } from './swimlane-items.tsx'
-import { PANEL_HEAD, type Panel, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
+import {
+  PANEL_FOOT,
+  PANEL_HEAD,
+  type Panel,
+  type SwimlaneLayout,
+  swimlaneLayout,
+  visitLine,
+} from './swimlane-layout.ts'
 import { type SwimlaneData, type SwimlaneState, swimlaneCode } from './swimlane-model.ts'
-import { SwimlanePanel } from './swimlane-panel.tsx'
-import { itemsInOrder, type LaneItem } from './swimlane-words.ts'
+import { SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
+import { LANE_WINDOW as WINDOW } from './swimlane-style.ts'
+import type { LaneItem } from './swimlane-words.ts'
 
 /** Arranges both requests, goes into a part of the time, and says what is pointed at. */
 export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
@@ -42,6 +53,11 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
         >
           whole time
         </button>
+        {layout.folding.isLong ? (
+          <button type="button" onClick={() => change({ folded: !state.folded })}>
+            {state.folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+          </button>
+        ) : null}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.
         </span>
@@ -51,13 +67,14 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
           <SwimlaneLegend ink={PAGE_INK} colour={PAGE_INK.soft} />
         </svg>
       </div>
-      <div ref={place}>
+      <div ref={place} class="fd-lane-window">
         <Lanes
           {...{ data, layout }}
           onWords={setWords}
           onRange={goInto}
           onWhole={() => change({ range: null })}
         />
+        {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
       </div>
       <p class="fd-lane-words" aria-live="polite">
         {words === '' ? (
@@ -71,6 +88,32 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
       </p>
       <StateCode code={swimlaneCode(data, state)} />
     </section>
+  )
+}
+
+/** Lanes, or where there are few of them the lines in these. */
+function countOfLanes({ lanes }: SwimlaneData): string {
+  const tracks = lanes.reduce((sum, lane) => sum + lane.tracks, 0)
+  return lanes.length > MOST_TRACKS ? counted(lanes.length, 'lane') : counted(tracks, 'line')
+}
+
+/** The times, over those that end the drawing, in sight wherever it is scrolled to. */
+function StickyAxis({ layout: { width, panels, range } }: { readonly layout: SwimlaneLayout }) {
+  const columns = panels.filter(({ top }) => top === (panels[0]?.top ?? 0))
+  return (
+    <svg
+      class="fd-lane-axis"
+      width={width}
+      height={PANEL_FOOT}
+      aria-hidden="true"
+      font-family="system-ui, sans-serif"
+    >
+      {columns.map((panel) => (
+        <g key={panel.side} transform={`translate(${panel.left} 0)`}>
+          <TimeGrid range={range} width={panel.width} height={0} ink={PAGE_INK} />
+        </g>
+      ))}
+    </svg>
   )
 }
 
@@ -97,13 +140,16 @@ function Lanes({ data, layout, onWords, onRange, onWhole }: LanesProps) {
   const [reached, setReached] = useState<Readonly<Record<number, string>>>({})
   const attributesOf = (panel: Panel) => {
     const side = data.sides[panel.side] as SwimlaneData['sides'][number]
-    const keys = itemsInOrder(side).map(keyOf)
-    const current = reached[panel.side] ?? keys[0]
+    const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
+    const keys = drawnItems(side, { range, width: panel.width, lineOf }).items.map(keyOf)
+    const places = new Map(keys.map((key, i) => [key, i]))
+    const last = reached[panel.side] ?? ''
+    const current = places.has(last) ? last : keys[0]
     const focus = (key: string | undefined) =>
       drawing.current?.querySelector<SVGGElement>(`[data-item="${panel.side} ${key}"]`)?.focus()
     return (item: LaneItem, words: string): JSX.SVGAttributes<SVGGElement> => {
       const key = keyOf(item)
-      const at = keys.indexOf(key)
+      const at = places.get(key) ?? 0
       return {
         class: 'fd-lane-item',
         role: 'treeitem',

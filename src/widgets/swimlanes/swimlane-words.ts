@@ -10,7 +10,10 @@ export interface LaneItem {
 }
 
 /** The items of a request in the order of time. */
-export function itemsInOrder({ visits, messages }: SwimlaneSide): LaneItem[] {
+export function itemsInOrder({
+  visits,
+  messages,
+}: Pick<SwimlaneSide, 'visits' | 'messages'>): LaneItem[] {
   const items = [
     ...visits.map((visit, number) => ({ kind: 'visit' as const, number, atUs: visit.startUs })),
     ...messages.map((each, number) => ({ kind: 'message' as const, number, atUs: each.sentUs })),

@@ -34,7 +34,7 @@ export function TableView({ data }: { readonly data: TableData }) {
       class: 'fd-scroll',
       role: 'group' as const,
       'aria-label': `${data.title}, rows`,
-      tabindex: 0,
+      tabIndex: 0,
     },
     onKeyDown: (event: KeyboardEvent) => {
       const last = pageCount(kept.length, pageSize) - 1

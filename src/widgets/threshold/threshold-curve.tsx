@@ -1,3 +1,4 @@
+import { textWidth } from '../../charts/text-width.ts'
 import { counted } from '../../wording.ts'
 import type { Ink } from '../drawing/ink.ts'
 import type { ThresholdCurve } from './threshold-model.ts'
@@ -21,6 +22,12 @@ export function ThresholdCurveDrawing({ curve, threshold, width, ink }: Shown) {
   const largest = thresholds.at(-1) ?? 1
   const x = (value: number) => left + position(value, largest) * (width - left - right)
   const y = (count: number) => height - bottom - (count / most) * (height - top - bottom)
+  const chance = `chance alone reaches ${suggested.toLocaleString('en-US')}`
+  const isLeft = standsLeft(x(suggested), {
+    length: textWidth(chance, 11) + 5,
+    ends: [left, width - right],
+    line: threshold === 'auto' ? null : x(Math.max(1, threshold)),
+  })
   const steps = (counts: readonly number[]) =>
     thresholds
       .map((value, i) =>
@@ -76,14 +83,6 @@ export function ThresholdCurveDrawing({ curve, threshold, width, ink }: Shown) {
         stroke={ink.soft}
         stroke-dasharray="3 3"
       />
-      <text
-        x={x(suggested) + (x(suggested) > width - 160 ? -5 : 5)}
-        y={top + 10}
-        text-anchor={x(suggested) > width - 160 ? 'end' : 'start'}
-        style={`fill:${ink.soft}`}
-      >
-        chance alone reaches {suggested.toLocaleString('en-US')}
-      </text>
       <path d={steps(precursors)} fill="none" stroke={ink.before} stroke-width="2" />
       <path d={steps(mutations)} fill="none" stroke={ink.after} stroke-width="2" />
       {threshold === 'auto' ? null : (
@@ -96,8 +95,36 @@ export function ThresholdCurveDrawing({ curve, threshold, width, ink }: Shown) {
           stroke-width="2"
         />
       )}
+      <text
+        x={x(suggested) + (isLeft ? -5 : 5)}
+        y={top + 10}
+        text-anchor={isLeft ? 'end' : 'start'}
+        {...{ 'paint-order': 'stroke', stroke: ink.back, 'stroke-width': '4' }}
+        stroke-linejoin="round"
+        style={`fill:${ink.soft}`}
+      >
+        {chance}
+      </text>
     </svg>
   )
+}
+
+/** Whether text beside a place stands to its left: where it has room, and no line is in its way. */
+export function standsLeft(
+  at: number,
+  {
+    length,
+    ends: [from, to],
+    line,
+  }: {
+    readonly length: number
+    readonly ends: readonly [from: number, to: number]
+    readonly line: number | null
+  },
+): boolean {
+  const [fitsLeft, fitsRight] = [at - length >= from, at + length <= to]
+  if (!fitsLeft || !fitsRight) return fitsLeft
+  return line !== null && line > at && line <= at + length
 }
 
 function Legend({ ink, left }: { readonly ink: Ink; readonly left: number }) {

@@ -3,6 +3,7 @@ import { restoreComparison } from '../../snapshot/restore-comparison.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import { StateCode } from '../drawing/state-code.tsx'
 import { CURVE_PLOT, position, ThresholdCurveDrawing } from './threshold-curve.tsx'
+import { ThresholdField } from './threshold-field.tsx'
 import {
   type ThresholdData,
   type ThresholdState,
@@ -76,20 +77,11 @@ export function ThresholdView({ data }: { readonly data: ThresholdData }) {
         />
       </div>
       <div class="fd-bar">
-        <label>
-          threshold
-          <input
-            type="number"
-            min={0}
-            step={1}
-            style="width:6.5em"
-            value={lastNumber}
-            disabled={smPThreshold === 'auto'}
-            onInput={({ currentTarget: { value, valueAsNumber } }) => {
-              if (value !== '' && valueAsNumber >= 0) change({ smPThreshold: valueAsNumber })
-            }}
-          />
-        </label>
+        <ThresholdField
+          value={lastNumber}
+          isDisabled={smPThreshold === 'auto'}
+          onChange={(next) => change({ smPThreshold: next })}
+        />
         <label title="Tests each category’s share of its type instead of one number for all">
           <input
             type="checkbox"

@@ -33,7 +33,7 @@ export interface TimelineLayout {
 
 /** Lays both periods out one above the other, on the same scales. */
 export function timelineLayout(
-  { spanUs, extentUs: [low, high] }: TimelineModel,
+  { spanUs, extentUs: [low, high], zeroUs }: TimelineModel,
   width: number,
 ): TimelineLayout {
   const plot = Math.max(100, width - LEFT - RIGHT)
@@ -54,6 +54,20 @@ export function timelineLayout(
     height: LEGEND + 2 * panelHeight + BETWEEN + AXIS,
     panels: [panel(LEGEND), panel(LEGEND + panelHeight + BETWEEN)],
     x: timeScale(spanUs, { ticks: Math.max(3, Math.floor(plot / 70)) }),
-    y: logDurationScale({ low, high, ticks: 6 }),
+    y: withZero(logDurationScale({ low, high, ticks: 6 }), zeroUs),
+  }
+}
+
+/** The share of a logarithmic axis that is kept below it for what took no time. */
+const ZERO_SHARE = 0.11
+
+/** A logarithmic axis with a place below it for 0, where anything is there. */
+function withZero(scale: AxisScale, zeroUs: number | null): AxisScale {
+  if (zeroUs === null) return scale
+  const rest = 1 - ZERO_SHARE
+  return {
+    share: (value) => (value > 0 ? ZERO_SHARE + rest * scale.share(value) : 0),
+    value: (share) => (share < ZERO_SHARE ? 0 : scale.value((share - ZERO_SHARE) / rest)),
+    ticks: [{ value: 0, text: zeroUs < 0 ? '≤ 0' : '0' }, ...scale.ticks],
   }
 }

@@ -53,6 +53,8 @@ export interface TimelineModel {
   readonly binUs: number
   /** Smallest and largest response time above 0. */
   readonly extentUs: readonly [number, number]
+  /** The smallest of all, where a logarithmic axis has no place for it: 0 or less; else `null`. */
+  readonly zeroUs: number | null
 }
 
 /** Significant digits of response times: far more than can be seen or are said. */
@@ -108,10 +110,12 @@ export function timelineModel({ packed }: TimelineData): TimelineModel {
   const stepUs = Math.max(1, roundUp((latest - earliest + 1) / PLACES))
   let low = Number.POSITIVE_INFINITY
   let high = 0
+  let least = Number.POSITIVE_INFINITY
   for (const { responseTimeUs } of requests) {
     for (const time of responseTimeUs) {
       if (time > 0) low = Math.min(low, time)
       high = Math.max(high, time)
+      least = Math.min(least, time)
     }
   }
   return {
@@ -122,6 +126,7 @@ export function timelineModel({ packed }: TimelineData): TimelineModel {
       (Math.floor(latest / stepUs) + 1) * stepUs,
     ],
     extentUs: high > 0 ? [low, high] : [1, 10],
+    zeroUs: least <= 0 ? least : null,
   }
 }
 

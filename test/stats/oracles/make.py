@@ -87,6 +87,9 @@ def pair(name, before, after):
         found["exact"] = mann_whitney(before, after, "exact")
     if len(before) + len(after) >= 4:
         found["andersonDarling"] = stats.anderson_ksamp([before, after], variant="midrank").statistic
+    if len(before) + len(after) >= 3:
+        equal_spread = stats.levene(before, after, center="median")
+        found["brownForsythe"] = {"statistic": equal_spread.statistic, "p": equal_spread.pvalue}
     ways = special.comb(len(before) + len(after), len(before))
     if min(len(before), len(after)) > 1 and ways <= 10_000:
         found["permutation"] = permutation(before, after)
@@ -182,6 +185,12 @@ GAMMA = [
     for a in (0.5, 1, 1.5, 2, 3, 5, 10, 30, 100, 1000, 10_000)
     for x in (a * 0.01, a * 0.5, a * 0.99, a, a + 1, a * 1.1, a * 2)
 ] + [(0.5, 200), (3, 300), (0.01, 0.5), (1e-5, 1), (0.1, 20)]
+BETA = [
+    (a, b, x)
+    for a in (0.5, 1, 2.5, 10, 500, 50_000)
+    for b in (0.5, 1, 7, 300)
+    for x in (1e-12, 0.001, 0.2, 0.5, 0.8, 0.99, 0.99999)
+]
 PROBABILITIES = [
     1e-300, 1e-100, 1e-20, 1e-11, 1e-10, 1e-5, 0.001, 0.025, 0.074, 0.075, 0.076, 0.1, 0.3, 0.5,
     0.6, 0.9, 0.924, 0.926, 0.975, 0.999, 1 - 1e-9,
@@ -204,6 +213,11 @@ written = {
     "chiSquare": chi_square(),
     "bootstrap": bootstrap(),
     "gammaQ": [[a, x, float(special.gammaincc(a, x))] for a, x in GAMMA],
+    "incompleteBeta": [
+        [a, b, x, value]
+        for a, b, x in BETA
+        if (value := float(special.betainc(a, b, x))) > 1e-290
+    ],
     "normalQuantile": [[p, float(stats.norm.ppf(p))] for p in PROBABILITIES],
     "normalTail": [[z, float(stats.norm.sf(z))] for z in TAILS],
 }

@@ -21,6 +21,8 @@ interface Pair extends Samples {
   /** Only without ties. */
   readonly exact?: BySide
   readonly wasserstein: number
+  /** Only for 3 values or more. */
+  readonly brownForsythe?: { readonly statistic: number; readonly p: number }
   /** Only for 4 values or more. */
   readonly andersonDarling?: number
   /** Only where all ways could be listed. */
@@ -58,6 +60,7 @@ interface ScipyOracle {
   readonly chiSquare: ChiSquareCase[]
   readonly bootstrap: Samples & { readonly intervals: BootstrapCase[] }
   readonly gammaQ: [a: number, x: number, q: number][]
+  readonly incompleteBeta: [a: number, b: number, x: number, share: number][]
   readonly normalQuantile: [p: number, z: number][]
   readonly normalTail: [z: number, p: number][]
 }

@@ -1,0 +1,124 @@
+import type { Categories } from '../categories/categories.ts'
+import { Stage } from '../stage.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import { counted, percent } from '../wording.ts'
+import type { CategorySizes } from './category-sizes.ts'
+import type { ExpectedCategories } from './expected-categories.ts'
+import type { ExplosionCauses } from './find-causes.ts'
+import type { Remedies, Remedy } from './find-remedies.ts'
+
+/** What {@link ExplosionDiagnosis} is made of. */
+export interface DiagnosisContents extends ExplosionCauses, Remedies {
+  readonly sizes: CategorySizes
+  readonly expected: ExpectedCategories | null
+}
+
+/** Below this share of requests in testable categories, categories are called too thin. */
+const ENOUGH = 0.5
+
+/** Whether categories are too many to compare, why, and what would help. */
+export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
+  readonly categories: Categories
+  readonly sizes: DiagnosisContents['sizes']
+  readonly expected: DiagnosisContents['expected']
+  readonly causes: DiagnosisContents['causes']
+  readonly remaining: DiagnosisContents['remaining']
+  readonly remedies: DiagnosisContents['remedies']
+  readonly leftOut: DiagnosisContents['leftOut']
+  readonly hostClasses: DiagnosisContents['hostClasses']
+
+  constructor(categories: Categories, contents: DiagnosisContents) {
+    super()
+    this.categories = categories
+    this.sizes = contents.sizes
+    this.expected = contents.expected
+    this.causes = contents.causes
+    this.remaining = contents.remaining
+    this.remedies = contents.remedies
+    this.leftOut = contents.leftOut
+    this.hostClasses = contents.hostClasses
+  }
+
+  /** Whether fewer than half of the requests are in categories that can be tested. */
+  get thin(): boolean {
+    return !(this.sizes.testableShare >= ENOUGH)
+  }
+
+  /** What was found, in words. */
+  text(): string {
+    const { categories, requestsPerCategory, testableShare } = this.sizes
+    const { causes, expected, remaining } = this
+    const [best] = this.remedies
+    const lines = [
+      `${counted(this.categories.flows.size, 'request')} are in ` +
+        `${counted(categories, 'category', 'categories')}, ${short(requestsPerCategory)} in each on ` +
+        `average; ${percent(testableShare)} of them are in categories large enough to be tested` +
+        `${this.thin ? ': too thin to compare.' : '.'}`,
+    ]
+    if (expected !== null) {
+      lines.push(
+        `Hosts chosen at random would give ${short(expected.expected)} ± ${short(expected.sd)} ` +
+          `categories, of ${short(expected.possible)} there can be.`,
+      )
+    }
+    if (causes.length === 0) lines.push('Requests differ in the work they do, and in nothing else.')
+    for (const { part, share, detail } of causes) {
+      lines.push(`${percent(share)} of the excess comes from ${part}: ${detail}.`)
+    }
+    if (causes.length > 0) {
+      lines.push(`Without all that, ${counted(remaining, 'category', 'categories')} would be left.`)
+    }
+    if (best !== undefined && helps(best, this.sizes)) {
+      lines.push(
+        `What helps most is ${best.remedy} (${best.code}): ` +
+          `${counted(best.categories, 'category', 'categories')}, ${short(best.requestsPerCategory)} ` +
+          `requests in each, ${percent(best.testableShare)} of requests testable; median C² ` +
+          `${short(best.medianC2)} instead of ${short(this.sizes.medianC2)}.`,
+      )
+    } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
+    const untried = this.leftOut.find(({ remedy }) => remedy === 'fold loops')
+    if (untried !== undefined && causes.some(({ part }) => part === 'loop counts')) {
+      lines.push('Folding loops was not tried: give a function as `fold`.')
+    }
+    return lines.join('\n')
+  }
+
+  /** One row a remedy, the best first, below one for things as they are. */
+  table(): StageTable {
+    const rows = [{ remedy: 'as it is', code: '', ...this.sizes }, ...this.remedies]
+    return stageTable({
+      remedy: rows.map(({ remedy }) => remedy),
+      categories: rows.map(({ categories }) => categories),
+      requestsPerCategory: rows.map(({ requestsPerCategory }) => requestsPerCategory),
+      testable: rows.map(({ testable }) => testable),
+      testableShare: rows.map(({ testableShare }) => testableShare),
+      medianC2: rows.map(({ medianC2 }) => medianC2),
+      code: rows.map(({ code }) => code),
+    })
+  }
+
+  /** One row a cause, the largest share first. */
+  causeTable(): StageTable {
+    const { causes } = this
+    return stageTable({
+      part: causes.map(({ part }) => part),
+      share: causes.map(({ share }) => share),
+      categoriesWithout: causes.map(({ categoriesWithout }) => categoriesWithout),
+      categoriesWithOnly: causes.map(({ categoriesWithOnly }) => categoriesWithOnly),
+      detail: causes.map(({ detail }) => detail),
+    })
+  }
+
+  override displayText(): string {
+    return `${this.text()}\n${this.table().displayText()}`
+  }
+}
+
+function helps(remedy: Remedy, sizes: CategorySizes): boolean {
+  return remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
+}
+
+/** A number with three digits, none of them lost before the point. */
+function short(value: number): string {
+  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
+}
