@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
 import { compare } from '../src/comparison.ts'
+import { explainMutation } from '../src/parameters/explain-mutation.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { exploreCallingContexts } from '../src/widgets/calling-contexts/explore-calling-contexts.ts'
+import { exploreExplanation } from '../src/widgets/explanation/explore-explanation.ts'
 import { exploreFlows } from '../src/widgets/flows/explore-flows.ts'
 import { exploreRanking } from '../src/widgets/ranking/explore-ranking.ts'
 import { exploreSwimlanes } from '../src/widgets/swimlanes/explore-swimlanes.ts'
@@ -33,7 +35,10 @@ const prefetch = await recorded('mds-prefetch')
 const delay = await recorded('delay-1ms')
 const [came] = prefetch.ranking.mutations
 const [slower] = delay.ranking.mutations
-if (came === undefined || slower === undefined) throw new Error('A recorded case has no mutation.')
+const config = await recorded('mds-config')
+const [explained] = config.ranking.mutations
+if (came === undefined || slower === undefined || explained === undefined)
+  throw new Error('A recorded case has no mutation.')
 
 const PICTURES: readonly Picture[] = [
   {
@@ -49,6 +54,10 @@ const PICTURES: readonly Picture[] = [
   { name: 'flows-side-by-side', widget: exploreFlows(prefetch, came, { mode: 'side-by-side' }) },
   { name: 'flows-difference', widget: exploreFlows(delay, slower), dark: true },
   { name: 'flows-animation', widget: exploreFlows(prefetch, came, { mode: 'animation', at: 0.4 }) },
+  {
+    name: 'explanation',
+    widget: exploreExplanation(explainMutation(config, explained)),
+  },
   { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
   { name: 'calling-contexts', widget: exploreCallingContexts(delay) },
   { name: 'timeline', widget: exploreTimeline(delay) },
