@@ -13,19 +13,22 @@ export interface ExplainedRank {
   readonly mutation: Explanation | null
 }
 
-/** @throws FlowdeltaError where neither a finding nor a mutation has the rank */
-export function explainRank(comparison: Comparison, rank: number): ExplainedRank {
+/**
+ * `null` where nothing was found, so that there is nothing to explain.
+ *
+ * @throws FlowdeltaError where neither a finding nor a mutation has the rank
+ */
+export function explainRank(comparison: Comparison, rank: number): ExplainedRank | null {
   const { findings } = comparison.findings
   const { mutations } = comparison.ranking
+  if (findings.length + mutations.length === 0) return null
   const finding = findings[rank - 1]
   const mutation = mutations[rank - 1]
   if (finding === undefined && mutation === undefined) {
     throw new FlowdeltaError(
       `--explain ${rank}: there are ${counted(findings.length, 'finding')} and ` +
         `${counted(mutations.length, 'mutation')}. ` +
-        (findings.length + mutations.length === 0
-          ? 'Lower --sm-p-threshold or raise --alpha to see more.'
-          : `Give a rank from 1 to ${Math.max(findings.length, mutations.length)}.`),
+        `Give a rank from 1 to ${Math.max(findings.length, mutations.length)}.`,
     )
   }
   return {

@@ -10,7 +10,7 @@ import { type ExplainOptions, explainOptions } from './explain-options.ts'
 import { Explanation } from './explanation.ts'
 import { PERIOD_WORDS } from './explanation-words.ts'
 import { ParameterColumns } from './parameter-columns.ts'
-import { slowFrom } from './parameter-question.ts'
+import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
 import { type ParameterChoice, ParameterTable, requireColumns } from './parameter-table.ts'
 import { placeName } from './place-name.ts'
 import { sampleRequests } from './request-sample.ts'
@@ -34,7 +34,8 @@ interface EdgeCalls {
  * questions and the options are those of `explainMutation`, but that `sample` is 10,000 by default.
  * *What differs?* looks at one call of each request, drawn at random, and also at the parameters of
  * the request's beginning: calls of one request are not independent. *What is slow?* looks at all
- * calls after, and asks for those that take longer than the 95th percentile before.
+ * calls after, and asks for those that take longer than the 95th percentile before; where nothing
+ * recorded at the calls tells them apart, at one call of each request and its beginning.
  *
  * @param comparison from `compare`
  * @param edge one of `comparison.edges`, or the nodes at its ends
@@ -73,13 +74,21 @@ export function explainEdge(
   const everyCall = Uint32Array.from(calls[AFTER].request, (_, call) => call)
   const table = (rows: CallRows['rows'], withRoot: boolean) =>
     callTable(comparison, edge, { calls, rows, choice, withRoot })
+  const slowAboveUs = slowFrom(
+    Float64Array.from(calls[BEFORE].timeUs),
+    Float64Array.from(calls[AFTER].timeUs),
+  )
+  const slowTable = () => {
+    const own = oneEach[AFTER] as Uint32Array
+    if (own.length === everyCall.length) return table(rowsOf([AFTER], [own]), true)
+    const all = table(rowsOf([AFTER], [everyCall]), false)
+    const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
+    return isExplained ? all : table(rowsOf([AFTER], [own]), true)
+  }
   const tables = {
     differs: question === 'what-is-slow' ? null : table(rowsOf([BEFORE, AFTER], oneEach), true),
-    slow: question === 'what-differs' ? null : table(rowsOf([AFTER], [everyCall]), false),
-    slowAboveUs: slowFrom(
-      Float64Array.from(calls[BEFORE].timeUs),
-      Float64Array.from(calls[AFTER].timeUs),
-    ),
+    slow: question === 'what-differs' ? null : slowTable(),
+    slowAboveUs,
   }
   requireColumns(tables, [...choice.include, ...choice.exclude])
   const subject = { title: `Calls of ${name}`, time: 'latency', rows: 'call', words: PERIOD_WORDS }
@@ -151,11 +160,8 @@ function callTable(
 ): ParameterTable {
   const { flows } = categories
   const records = new NodeRecords(flows)
-  const first = rows[0]
-  const root =
-    first === undefined
-      ? edge.fromNode
-      : rootLabel(categories, calls[first.period].request[first.call] as number)
+  const roots = rows.map(({ period, call }) => calls[period].request[call] as number)
+  const root = commonRoot(categories, roots) ?? REQUEST
   const ends = [edge.fromNode, ...(ownCall(edge) ? [] : [edge.toNode])]
   const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
   const places = [...(hasRoot ? [root] : []), ...ends]
@@ -169,6 +175,9 @@ function callTable(
     all.forEach((node, place) => {
       columns.add(row, place, records.of(request, callNode(flows, node)))
     })
+    if (hasRoot && root === REQUEST) {
+      columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
+    }
   })
   return new ParameterTable(
     flows,
@@ -197,6 +206,15 @@ function ownCall({ fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>):
 
 function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
   return a.phase !== 'point' && a.service === b.service && a.operation === b.operation
+}
+
+/** Stands for the beginnings of requests of several kinds. */
+const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase: 'call' }
+
+/** What all these requests begin with, but for hosts; undefined where that differs. */
+function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
+  const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
+  return first !== undefined && others.every((other) => isSame(first, other)) ? first : undefined
 }
 
 function rootLabel({ flows }: Categories, request: number): NodeLabel {

@@ -11,8 +11,11 @@ export interface ExplainOptions {
    * `'both'`.
    */
   readonly question?: 'both' | 'what-differs' | 'what-is-slow'
-  /** `'gain-ratio'`: C4.5; `'gini'`: CART. Default `'gain-ratio'`. */
-  readonly criterion?: 'gain-ratio' | 'gini'
+  /**
+   * `'gain-ratio'`: C4.5; `'gini'`: CART; `'auto'`: C4.5, unless CART separates better, as it does
+   * where mutations are few. Default `'auto'`.
+   */
+  readonly criterion?: 'auto' | 'gain-ratio' | 'gini'
   /**
    * How many requests are looked at: `'tenth'` (a tenth, but at least 100; of requests after alone,
    * for what is slow, up to 10,000), a number, or `'all'`. Default `'tenth'`.
@@ -52,9 +55,12 @@ export interface ExplainSettings {
 export function explainOptions(options: ExplainOptions): ExplainSettings {
   rejectUnknownOptions(options, OPTIONS)
   const { question = 'both', sample = 'tenth', seed = 1, include = [], exclude = [] } = options
-  const { criterion = 'gain-ratio', prune = true, alpha = 0.05 } = options
+  const { criterion = 'auto', prune = true, alpha = 0.05 } = options
   if (!['both', 'what-differs', 'what-is-slow'].includes(question)) {
     throw new OptionError('question', question, "'both', 'what-differs' or 'what-is-slow'")
+  }
+  if (!['auto', 'gain-ratio', 'gini'].includes(criterion)) {
+    throw new OptionError('criterion', criterion, "'auto', 'gain-ratio' or 'gini'")
   }
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
   for (const [name, value] of Object.entries({ include, exclude })) {

@@ -23,6 +23,8 @@ export const PERIOD_WORDS: GroupWords = {
 }
 
 const MOST_LEVELS = 4
+const LONGEST_NAME = 100
+const LONGEST_LEVEL = 40
 
 /** An explanation as a sentence. */
 export function pathSentence(
@@ -43,12 +45,12 @@ export function pathSentence(
     times === null || path.question !== 'what-is-slow'
       ? ''
       : `; ${formatDuration(times.hereUs)} on average against ${formatDuration(times.elsewhereUs)} elsewhere`
-  return `Where ${where}, ${rows}s are ${which}: ${share}, ${found}${often}${time}.`
+  return `Where ${where}, ${rows}s are ${precision < 0.5 ? 'more often ' : ''}${which}: ${share}, ${found}${often}${time}.`
 }
 
 /** A condition in words: `frontend READ · count is at most 4,096`. */
 export function conditionWords(condition: PathCondition): string {
-  const { column } = condition
+  const column = shortText(condition.column, LONGEST_NAME)
   if (condition.kind === 'range') {
     const { above, atMost } = condition
     if (above === undefined) return `${column} is at most ${number(atMost as number)}`
@@ -59,7 +61,7 @@ export function conditionWords(condition: PathCondition): string {
 }
 
 function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }>): string {
-  const [first, ...others] = levels.map((level) => shortText(level, 40))
+  const [first, ...others] = levels.map(levelText)
   const last = others.pop()
   if (last === undefined) return String(first)
   if (levels.length <= MOST_LEVELS) return `${[first, ...others].join(', ')} or ${last}`
@@ -70,6 +72,11 @@ function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }
   return `${shown.join(', ')} or ${grouped(levels.length - shown.length)} more`
 }
 
+function levelText(level: string): string {
+  const text = shortText(level, LONGEST_LEVEL)
+  return text === '' || text.includes(',') ? `"${text}"` : text
+}
+
 function number(value: number): string {
-  return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(6)))
+  return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(9)))
 }

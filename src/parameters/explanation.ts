@@ -1,6 +1,7 @@
 import { FlowdeltaError } from '../errors.ts'
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
+import { counted } from '../wording.ts'
 import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'
 import { conditionWords, type GroupWords, pathSentence } from './explanation-words.ts'
 import { LEFT_OUT_WORDS, type LeftOutParameter } from './parameter.ts'
@@ -163,7 +164,9 @@ export class Explanation extends Stage {
         ...(answers.length === 0 ? ['  No parameter tells them apart.'] : answers),
       ].join('\n')
     })
-    return [title, ...lines].join('\n')
+    const left = this.leftOut.filter(({ reason }) => reason !== 'constant').length
+    const rest = `${counted(left, 'parameter')} left out as identifiers, times or the like (leftOut).`
+    return [title, ...lines, ...(left === 0 ? [] : [rest])].join('\n')
   }
 
   override displayText(): string {

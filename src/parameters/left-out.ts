@@ -1,15 +1,7 @@
 import type { TreeColumn } from '../stats/decision-tree/tree-column.ts'
+import { reasonOfName } from './attribute-names.ts'
 import type { LeftOutReason, Parameter } from './parameter.ts'
 
-const IDENTIFIERS = new Set([
-  ...['id', 'ids', 'uuid', 'guid', 'soid', 'fid', 'breadcrumb', 'token', 'nonce', 'etag'],
-  ...['digest', 'hash', 'checksum', 'signature', 'handle', 'correlation', 'traceparent'],
-])
-const TIMES = new Set(['timestamp', 'datetime', 'date', 'epoch', 'ts'])
-const MOMENTS =
-  /^(time|(start|end|begin|finish|created?|updated?|modified|now|sent|received)_(time|at|ns|on))$/
-const THREADS = new Set(['thread', 'tid', 'pid', 'goroutine', 'fiber'])
-const ADDRESSES = new Set(['ip', 'ipv4', 'ipv6', 'addr', 'address', 'port', 'pointer', 'ptr'])
 const ADDRESS_TEXT =
   /^(\/?\d{1,3}(\.\d{1,3}){3}(:\d+)?|0x[0-9a-f]{6,}|[0-9a-f]{0,4}(:[0-9a-f]{0,4}){4,7})$/i
 const MOMENT_TEXT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/
@@ -19,6 +11,8 @@ const NEARLY_UNIQUE = 0.5
 /** A number that rises in this share of the steps from request to request counts them. */
 const RISING = 0.98
 const FEWEST_FOR_COUNTER = 20
+/** Rows that an id needs on average to be the id of a kind. */
+const FEWEST_OF_A_KIND = 10
 
 /** What is known of the rows of a table. */
 export interface RowOrder {
@@ -30,26 +24,18 @@ export interface RowOrder {
 
 /** Why a parameter is of no use for telling requests apart; `null` where it may be. */
 export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutReason | null {
-  const { attribute } = parameter.source
-  return (
-    reasonOfName(attribute) ??
-    (parameter.kind === 'numeric'
-      ? reasonOfNumbers(parameter.values, rows)
-      : reasonOfTexts(parameter))
-  )
+  const named = reasonOfName(parameter.source.attribute)
+  if (named !== null && !(named === 'identifier' && namesFew(parameter))) return named
+  return parameter.kind === 'numeric'
+    ? reasonOfNumbers(parameter.values, rows)
+    : reasonOfTexts(parameter)
 }
 
-function reasonOfName(attribute: string): LeftOutReason | null {
-  const words = attribute
-    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== '')
-  const last = words.at(-1) ?? ''
-  if (words.some((word) => THREADS.has(word))) return 'thread'
-  if (TIMES.has(last) || MOMENTS.test(words.join('_'))) return 'timestamp'
-  if (words.some((word) => ADDRESSES.has(word))) return 'address'
-  return words.some((word) => IDENTIFIERS.has(word)) ? 'identifier' : null
+/** Ids of a few tenants, shards or customers are kinds of request. */
+function namesFew(parameter: Parameter): boolean {
+  if (parameter.kind === 'numeric') return false
+  const known = parameter.codes.reduce((count, code) => count + Number(code >= 0), 0)
+  return parameter.levels.length > 1 && parameter.levels.length * FEWEST_OF_A_KIND <= known
 }
 
 function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | null {
@@ -60,20 +46,23 @@ function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | 
 
 /** Whether a number goes up, or down, from one request to the next in both groups. */
 function countsRequests(values: Float64Array, { labels, startUs }: RowOrder): boolean {
-  return [0, 1].every((label) => {
-    const group = Array.from(values, (_, row) => row)
+  const groups = [0, 1].map((label) =>
+    Array.from(values, (_, row) => row)
       .filter((row) => labels[row] === label && !Number.isNaN(values[row] as number))
-      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number))
-    if (group.length < FEWEST_FOR_COUNTER) return false
-    let [up, down] = [0, 0]
-    for (let i = 1; i < group.length; i++) {
-      const step =
-        (values[group[i] as number] as number) - (values[group[i - 1] as number] as number)
-      if (step > 0) up++
-      else if (step < 0) down++
-    }
-    return Math.max(up, down) >= RISING * (group.length - 1)
-  })
+      .sort((a, b) => (startUs[a] as number) - (startUs[b] as number)),
+  )
+  const long = groups.filter(({ length }) => length >= FEWEST_FOR_COUNTER)
+  return long.length > 0 && long.every((group) => isRising(group, values))
+}
+
+function isRising(group: readonly number[], values: Float64Array): boolean {
+  let [up, down] = [0, 0]
+  for (let i = 1; i < group.length; i++) {
+    const step = (values[group[i] as number] as number) - (values[group[i - 1] as number] as number)
+    if (step > 0) up++
+    else if (step < 0) down++
+  }
+  return Math.max(up, down) >= RISING * (group.length - 1)
 }
 
 function reasonOfTexts({

@@ -1,6 +1,7 @@
 import type { NodeLabel } from '../flows/node-labels.ts'
 import type { NodeRecord } from '../flows/node-records.ts'
 import type { AttributeValue } from '../traces/attributes.ts'
+import { isNameLike, PRESENCE } from './attribute-names.ts'
 import type { Parameter } from './parameter.ts'
 import { placeName } from './place-name.ts'
 import { typedColumn } from './typed-column.ts'
@@ -46,10 +47,17 @@ export class ParameterColumns {
       const name = occurrence === 0 ? place.name : `${place.name}#${occurrence}`
       return [...place.found]
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([attribute, values]) => ({
-          ...typedColumn(`${name} · ${attribute}`, values),
-          source: { node: place.node, occurrence, attribute },
-        }))
+        .flatMap(([attribute, values]) => {
+          const column = (called: string, recorded: Values) => ({
+            ...typedColumn(`${name} · ${called}`, recorded, { isName: isNameLike(attribute) }),
+            source: { node: place.node, occurrence, attribute: called },
+          })
+          const own = column(attribute, values)
+          if (!values.includes(undefined)) return [own]
+          // That something was not recorded may be what requests have in common.
+          const isThere = values.map((value) => (value === undefined ? 'no' : 'yes'))
+          return [own, column(`${attribute}${PRESENCE}`, isThere)]
+        })
     })
   }
 }

@@ -25,7 +25,9 @@ export interface ParameterQuestion {
 }
 
 /** How trees are grown. */
-export interface TreeChoice extends Pick<ClassificationTreeOptions, 'criterion' | 'prune'> {
+export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
+  /** `'auto'`: C4.5, unless CART's tree separates better. */
+  readonly criterion: 'auto' | 'gain-ratio' | 'gini'
   /** Level at which a first split must be significant; only with `prune`. */
   readonly alpha: number
 }
@@ -43,29 +45,36 @@ export function askWhatDiffers(
     differences,
   }: TreeChoice & { readonly differences: readonly ParameterDifference[] },
 ): ParameterQuestion {
-  const { labels, timeUs } = table.rows
-  const grow = (maxDepth: number) =>
-    growClassificationTree(table.parameters, labels, { criterion, prune, maxDepth })
-  const grown = grow(DEEPEST)
-  const first = grown.root.kind === 'split' ? grown.root.column : undefined
-  const isClear = differences.some(({ column, q }) => column === first && q < alpha)
-  const tree = prune === false || isClear ? grown : grow(0)
+  const grow = (byRule: 'gain-ratio' | 'gini') => {
+    const growTo = (maxDepth: number) =>
+      growClassificationTree(table.parameters, table.rows.labels, {
+        ...{ criterion: byRule, prune, maxDepth },
+      })
+    const grown = growTo(DEEPEST)
+    const first = grown.root.kind === 'split' ? grown.root.column : undefined
+    const isClear = differences.some(({ column, q }) => column === first && q < alpha)
+    return differingAnswer(table, prune === false || isClear ? grown : growTo(0), byRule)
+  }
+  if (criterion !== 'auto') return grow(criterion)
+  const [byGainRatio, byGini] = [grow('gain-ratio'), grow('gini')]
+  return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
+}
+
+/** CART is of use where mutations are rare: its paths say what is more frequent than elsewhere. */
+function differingAnswer(
+  table: ParameterTable,
+  tree: ClassificationTree,
+  criterion: 'gain-ratio' | 'gini',
+): ParameterQuestion {
   const question = 'what-differs'
-  const paths = treePaths(tree).map(
-    ({
-      conditions,
-      predicts,
-      weights,
-      support,
-      precision,
-      recall,
-      lift,
-      separation,
-    }): ExplainedPath => ({
-      ...{ question, conditions, support, precision, recall, lift, separation },
+  const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
+    ({ conditions, predicts, weights, support, ...quality }): ExplainedPath => ({
+      ...{ question, conditions, support },
+      ...{ precision: quality.precision, recall: quality.recall, lift: quality.lift },
+      separation: quality.separation,
       predicts: predicts === 1 ? 'mutation' : 'precursor',
       requests: weights[0] + weights[1],
-      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), timeUs),
+      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table.rows.timeUs),
     }),
   )
   return answer({ question, table, tree, slowAboveUs: null }, paths)
@@ -93,6 +102,10 @@ export function askWhatIsSlow(
   const [byTime, byClass] = answers as [ParameterQuestion, ParameterQuestion]
   return byClass.separation > byTime.separation + SAME ? byClass : byTime
 }
+
+/** A path that separates worse explains nothing. */
+const LEAST_SEPARATION = 0.05
+const LEAST_EFFECT = 0.03
 
 /** Paths of more conditions are read by nobody. */
 const DEEPEST = 8
@@ -134,6 +147,7 @@ function answer(
   // A tree that is a leaf has one path without conditions: no explanation.
   const found = paths
     .filter(({ conditions }) => conditions.length > 0)
+    .filter((path) => path.separation >= LEAST_SEPARATION && isLarge(path))
     .toSorted((a, b) => level(b) - level(a) || rank(b) - rank(a) || b.separation - a.separation)
   return { ...asked, paths: found, separation: found[0]?.separation ?? 0 }
 }
@@ -143,16 +157,27 @@ function level({ separation }: ExplainedPath): number {
   return Math.round(separation / SAME)
 }
 
+/** What is slow has to be slower by more than nobody would notice. */
+function isLarge({ question, times }: ExplainedPath): boolean {
+  if (question === 'what-differs' || times === null) return true
+  const { hereUs, elsewhereUs } = times
+  return Math.abs(hereUs - elsewhereUs) >= LEAST_EFFECT * Math.min(hereUs, elsewhereUs)
+}
+
 /** Of two paths that separate alike, what became of requests is said before what they were. */
 function rank({ predicts }: ExplainedPath): number {
   return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
 }
 
-/** From which time on a row is slow: the 95th percentile before, or without any the 75th after. */
+/**
+ * From which time on a row is slow: the 95th percentile before; where there is none, or nearly all
+ * rows after are above it, the 75th after.
+ */
 export function slowFrom(before: Float64Array, after: Float64Array): number {
   const known = (times: Float64Array) => times.filter((time) => !Number.isNaN(time)).sort()
   const [usual, now] = [known(before), known(after)]
-  return usual.length > 0 ? quantile(usual, 0.95) : quantile(now, 0.75)
+  const above = quantile(usual, 0.95)
+  return usual.length === 0 || quantile(now, 0.05) > above ? quantile(now, 0.75) : above
 }
 
 function meanTimes(here: Uint8Array, timeUs: Float64Array): ExplainedPath['times'] {

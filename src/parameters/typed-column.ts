@@ -7,16 +7,24 @@ const NAME = /^[+-]?0\d/
 
 /**
  * Values of one parameter as a column: numeric where every known value is a finite number (or text
- * that is one), categorical otherwise. Levels are sorted, so that the order of rows does not matter.
+ * that is one), categorical otherwise, where two texts are one number, or for names (`isName`). Levels are sorted, so that the order of rows does not matter.
  */
 export function typedColumn(
   name: string,
   values: readonly (AttributeValue | undefined)[],
+  { isName = false }: { readonly isName?: boolean } = {},
 ): TreeColumn {
-  const known = values.filter((value) => value !== undefined)
-  if (known.length > 0 && known.every(isNumeric)) {
-    const numbers = values.map((value) => (value === undefined ? Number.NaN : Number(value)))
-    return { name, kind: 'numeric', values: Float64Array.from(numbers) }
+  const known = new Set(values.filter((value) => value !== undefined))
+  const all = [...known]
+  // 1.1 and 1.10 are versions: two names, one number.
+  const numbers = new Set(all.map(Number))
+  if (!isName && all.length > 0 && all.every(isNumeric) && numbers.size === all.length) {
+    return {
+      ...{ name, kind: 'numeric' },
+      values: Float64Array.from(values, (value) =>
+        value === undefined ? Number.NaN : Number(value),
+      ),
+    }
   }
   const texts = values.map((value) => (value === undefined ? undefined : String(value)))
   const levels = [...new Set(texts.filter((text) => text !== undefined))].sort()

@@ -95,6 +95,12 @@ describe('flowdelta compare', () => {
     expect(text.out).toContain('Where frontend NFS3 WRITE · count is at most 4,096')
   })
 
+  test('--explain where nothing was found has nothing to add', async () => {
+    const { code, out } = await flowdelta('compare', ...periods('control'), '--explain', '1')
+    expect(code).toBe(0)
+    expect(out).toContain('No finding')
+  })
+
   test('--explain of a rank that is not there says which there are', async () => {
     const { code, err } = await flowdelta('compare', ...PERIODS, '--explain', '7')
     expect(code).toBe(2)
