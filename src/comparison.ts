@@ -3,13 +3,14 @@ import { categorize } from './categories/categorize.ts'
 import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
 import type { EdgeChanges } from './edges/edge-changes.ts'
 import { findEdgeChanges } from './edges/find-edge-changes.ts'
-import { FlowdeltaError, rejectUnknownOptions, show } from './errors.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from './errors.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
 import { findingsLevel } from './findings/find-findings.ts'
 import type { Findings } from './findings/findings.ts'
 import { groupFindings } from './findings/group-findings.ts'
 import { buildFlows } from './flows/build-flows.ts'
+import { collapseFlows } from './flows/collapse/collapse-flows.ts'
 import type { FlowSet } from './flows/flow-set.ts'
 import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from './mutations/find-structural-mutations.ts'
@@ -29,7 +30,7 @@ export type { ComparisonOptions } from './comparison-options.ts'
 
 /** Which options each stage is computed with; everything else it gets from stages before it. */
 const STAGE_OPTIONS = {
-  flows: ['concurrency', 'slackUs'],
+  flows: ['concurrency', 'slackUs', 'fold'],
   categories: ['omitHosts', 'label'],
   responseTime: ['alpha', 'alternative', 'correction', 'method', 'test'],
   structural: ['smPThreshold', 'counts', 'alpha'],
@@ -37,6 +38,8 @@ const STAGE_OPTIONS = {
   ranking: ['centre'],
   edges: ['alpha', 'minimumEffect', 'minimumShare'],
 } as const satisfies Record<string, readonly (keyof ComparisonOptions)[]>
+
+const FOLDS: readonly string[] = ['none', 'exact', 'log2']
 
 const UPSTREAM: Record<StageName, readonly StageName[]> = {
   flows: [],
@@ -48,11 +51,15 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
   edges: ['categories'],
 }
 
-/** A number as threshold needs no level: the slider of α then keeps structures and precursors. */
+/**
+ * A number as threshold needs no level: the slider of α then keeps structures and precursors. What
+ * repeats depends on whether hosts are part of labels.
+ */
 function stageOptions(
   name: StageName,
-  { smPThreshold }: ComparisonOptions,
+  { smPThreshold, fold }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
+  if (name === 'flows' && fold !== 'none') return [...STAGE_OPTIONS.flows, 'omitHosts']
   return name === 'structural' && smPThreshold !== 'auto'
     ? STAGE_OPTIONS[name].filter((option) => option !== 'alpha')
     : STAGE_OPTIONS[name]
@@ -145,8 +152,15 @@ export class Comparison extends Stage {
   }
 
   get flows(): FlowSet {
-    this.#stages.flows ??= buildFlows([this.before, this.after], this.options)
+    this.#stages.flows ??= this.#buildFlows()
     return this.#stages.flows
+  }
+
+  #buildFlows(): FlowSet {
+    const { fold, omitHosts } = this.options
+    if (!FOLDS.includes(fold)) throw new OptionError('fold', fold, "'none', 'exact' or 'log2'")
+    const flows = buildFlows([this.before, this.after], this.options)
+    return fold === 'none' ? flows : collapseFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
   get categories(): Categories {

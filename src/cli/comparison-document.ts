@@ -38,6 +38,7 @@ export function comparisonDocument(
       correction: options.correction,
       oneToN: options.oneToN,
       concurrency: options.concurrency,
+      fold: options.fold,
       omitHosts: options.omitHosts,
       editTokens: options.editTokens,
       counts: options.counts,

@@ -19,6 +19,7 @@ export interface ComparisonFlags
     | 'editTokens'
     | 'omitHosts'
     | 'concurrency'
+    | 'fold'
   > {
   readonly before: string[]
   readonly after: string[]
@@ -65,6 +66,7 @@ export function addComparisonFlags(command: Command): Command {
     )
     .option('--omit-hosts', 'leave hosts out of node labels', false)
     .addOption(concurrencyOption())
+    .addOption(foldOption())
     .option('--scale-counts', 'scale the after counts to as many requests as before', false)
     .addOption(
       new Option('--weight-counts', 'count each request as often as its sampling weight says')
@@ -92,6 +94,15 @@ export function concurrencyOption(): Option {
     .default('learned')
 }
 
+export function foldOption(): Option {
+  return new Option(
+    '--fold <rule>',
+    'fold loops and pipeline lanes into one, told apart by their number or its power of two',
+  )
+    .choices(['none', 'exact', 'log2'])
+    .default('none')
+}
+
 export function formatOption(): Option {
   return new Option('--format <name>', 'trace file format')
     .choices(['auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench'])
@@ -116,6 +127,7 @@ export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> 
     editTokens: flags.editTokens,
     omitHosts: flags.omitHosts,
     concurrency: flags.concurrency,
+    fold: flags.fold,
     counts: countsOf(flags),
   })
 }

@@ -1,12 +1,15 @@
 import { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
+import { collapseFlows } from '../flows/collapse/collapse-flows.ts'
 import { categorySizes } from './category-sizes.ts'
 import { expectedCategories } from './expected-categories.ts'
 import { ExplosionDiagnosis } from './explosion-diagnosis.ts'
 import { ExplosionVariants, type Fold } from './explosion-variants.ts'
 import { findCauses } from './find-causes.ts'
 import { findRemedies } from './find-remedies.ts'
+
+const foldByPowers: Fold = (flows) => collapseFlows(flows, { log2: true })
 
 /** What a diagnosis can be told. */
 export interface ExplosionOptions {
@@ -32,7 +35,8 @@ export interface ExplosionOptions {
  * many requests takes several times as long as categorizing them.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
- * @param options.fold `(flows) => flows`, such as `collapse`; default: folding is left out
+ * @param options.fold `(flows) => flows` for the remedy that folds what repeats; default
+ *   `collapseFlows` by powers of two, as `compare` does with `fold: 'log2'`
  * @param options.cluster hosts, replicas, and requests if not all; see `expectedCategories`. Default:
  *   no expectation
  * @throws FlowdeltaError for an unknown option; OptionError for a fold that is no function, or a
@@ -51,8 +55,8 @@ export function diagnoseExplosion(
   options: Partial<ExplosionOptions> = {},
 ): ExplosionDiagnosis {
   rejectUnknownOptions(options, ['fold', 'cluster'])
-  const { fold, cluster } = options
-  if (fold !== undefined && typeof fold !== 'function') {
+  const { fold = foldByPowers, cluster } = options
+  if (typeof fold !== 'function') {
     throw new OptionError('fold', fold, 'a function that takes flows and gives flows')
   }
   const categories = source instanceof Categories ? source : source.categories

@@ -76,10 +76,6 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
           `${short(best.medianC2)} instead of ${short(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
-    const untried = this.leftOut.find(({ remedy }) => remedy === 'fold loops')
-    if (untried !== undefined && causes.some(({ part }) => part === 'loop counts')) {
-      lines.push('Folding loops was not tried: give a function as `fold`.')
-    }
     return lines.join('\n')
   }
 

@@ -21,7 +21,7 @@ export type RemedyName =
 /** One way to fewer categories, and what comes of it. */
 export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
-  /** How to do it, as code: options of `compare`, but for folding. */
+  /** How to do it, as code: options of `compare`. */
   readonly code: string
 }
 
@@ -51,7 +51,7 @@ interface Recipe extends Variant {
  */
 export function findRemedies(
   variants: ExplosionVariants,
-  { fold, causes }: { readonly fold: Fold | undefined; readonly causes: readonly ExplosionPart[] },
+  { fold, causes }: { readonly fold: Fold; readonly causes: readonly ExplosionPart[] },
 ): Remedies {
   const leftOut: { remedy: RemedyName; reason: string }[] = []
   const { recipes, hostClasses } = listRecipes(variants, fold, (remedy, reason) => {
@@ -68,7 +68,7 @@ export function findRemedies(
 
 function listRecipes(
   variants: ExplosionVariants,
-  fold: Fold | undefined,
+  fold: Fold,
   leaveOut: (remedy: RemedyName, reason: string) => void,
 ): { recipes: Recipe[]; hostClasses: HostClasses | null } {
   const { categories } = variants
@@ -110,8 +110,7 @@ function listRecipes(
     const code = 'label: labelWithoutIds'
     recipes.push({ remedy: 'strip ids', part: 'ids in names', code, changes: [withoutIds] })
   } else leaveOut('strip ids', 'no name has an id in it')
-  if (fold === undefined) leaveOut('fold loops', 'no function to fold was given')
-  else recipes.push({ remedy: 'fold loops', part: 'loop counts', code: 'fold(flows)', fold })
+  recipes.push({ remedy: 'fold loops', part: 'loop counts', code: "fold: 'log2'", fold })
   return { recipes, hostClasses }
 }
 

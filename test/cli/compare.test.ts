@@ -131,6 +131,7 @@ describe('flowdelta compare', () => {
       oneToN: false,
       concurrency: 'observed',
       omitHosts: true,
+      fold: 'none',
       editTokens: 'preorder',
       counts: 'scaled',
       test: 'mann-whitney',

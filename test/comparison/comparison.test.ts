@@ -74,7 +74,7 @@ describe('compare', () => {
   test('refuses an unknown option, naming those there are', () => {
     const options = { smThreshold: 10 } as Partial<ComparisonOptions>
     const text =
-      'There is no option smThreshold. Give one of concurrency, slackUs, omitHosts, label, alpha, ' +
+      'There is no option smThreshold. Give one of concurrency, slackUs, fold, omitHosts, label, alpha, ' +
       'alternative, correction, method, test, smPThreshold, counts, oneToN, editTokens, centre, ' +
       'minimumEffect, minimumShare.'
     expect(() => compare(before, after, options)).toThrow(text)
@@ -130,6 +130,7 @@ describe('with', () => {
     [{ label: ({ operation }) => operation }, ['flows']],
     [{ concurrency: 'observed' }, []],
     [{ slackUs: 2 }, []],
+    [{ fold: 'exact' }, []],
     [{ alpha: 0.01, editTokens: 'edges' }, ['flows', 'categories', 'structural']],
   ])('%o shares the stages it does not reach: %o', (changes, expected) => {
     const comparison = compare(before, after)

@@ -74,15 +74,19 @@ describe('the cause is named, and its remedy comes first', () => {
 
   test('how often something is repeated', () => {
     const found = diagnose(
-      requests(60, (i) => Array.from({ length: 2 + (i % 30) }, () => ({}))),
+      requests(60, (i) =>
+        Array.from({ length: 2 + (i % 30) }, (_, k) => ({
+          ...{ startUs: 10 + 30 * k, endUs: 30 + 30 * k },
+        })),
+      ),
       {},
       { concurrency: 'observed' },
     )
     expect(found.causes.map(({ part }) => part)).toEqual(['loop counts'])
     expect(found.causes[0]?.detail).toBe('the same step occurs up to 31 times in a request')
-    expect(found.text()).toContain('Folding loops was not tried: give a function as `fold`.')
-    expect(found.leftOut).toContainEqual({
-      ...{ remedy: 'fold loops', reason: 'no function to fold was given' },
+    // 2 to 31 steps: 2–3, 4–7, 8–15, 16–31; the first two have 4 and 8 requests.
+    expect(found.remedies.find(({ remedy }) => remedy === 'fold loops')).toMatchObject({
+      ...{ categories: 4, testableShare: 0.8, code: "fold: 'log2'" },
     })
   })
 

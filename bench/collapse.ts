@@ -1,0 +1,61 @@
+// npx tsx bench/collapse.ts: HDFS writes of 15,386 trace points, collapsed to 41.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { hdfsTraces } from '../datasets/hdfs-writes/hdfs-traces.ts'
+import { buildFlows } from '../src/flows/build-flows.ts'
+import { collapseFlows } from '../src/flows/collapse/collapse-flows.ts'
+import { collapseGraph } from '../src/flows/collapse/collapse-graph.ts'
+import { relabelled } from '../src/flows/collapse/relabelled.ts'
+
+const WRITES = 1000
+const TARGET = { oneMs: 50, seconds: 30, MB: 1000 }
+
+const say = (line = '') => process.stdout.write(`${line}\n`)
+
+/** How long one flow's structure takes, the median of many. */
+function oneStructure(): string {
+  const flows = buildFlows(hdfsTraces({ writes: 30, datanodes: 50 }))
+  const { labelRank, relabel } = relabelled(flows, false)
+  const ms = Array.from({ length: flows.shapes.size }, (_, shape) => {
+    const start = performance.now()
+    const graph = { from: flows.shapes.from(shape), to: flows.shapes.to(shape) }
+    collapseGraph({ ...graph, labels: relabel(shape) }, { labelRank })
+    return performance.now() - start
+  })
+  const first = ms[0] as number
+  const median = ms.sort((a, b) => a - b)[ms.length >> 1] as number
+  return `structure of one: ${first.toFixed(0)} ms the first time, then ${median.toFixed(1)} ms`
+}
+
+/** Many writes: on 10 datanodes some share a shape, on 100 hardly any. */
+function manyWrites(datanodes: number): string {
+  const flows = buildFlows(hdfsTraces({ writes: WRITES, datanodes }))
+  const before = process.resourceUsage().maxRSS / 1000
+  const start = performance.now()
+  const cpuStart = process.cpuUsage()
+  const collapsed = collapseFlows(flows)
+  const seconds = (performance.now() - start) / 1000
+  const cpu = process.cpuUsage(cpuStart)
+  const cpuSeconds = (cpu.user + cpu.system) / 1e6
+  const MB = process.resourceUsage().maxRSS / 1000
+  const nodes = new Set(Array.from(collapsed.shapeOf, (shape) => collapsed.shapes.nodeCount(shape)))
+  return (
+    `${WRITES} writes of ${flows.shapes.size} shapes: ${seconds.toFixed(1)} s (${cpuSeconds.toFixed(1)} s of a core), to ${[...nodes]} nodes; ` +
+    `at most ${MB.toFixed(0)} MB, ${before.toFixed(0)} MB of it before, flows included`
+  )
+}
+
+const RUNS: Record<string, () => string> = {
+  one: oneStructure,
+  'many, 10 datanodes': () => manyWrites(10),
+  'many, 100 datanodes': () => manyWrites(100),
+}
+
+const [only] = process.argv.slice(2)
+if (only === undefined) {
+  for (const name of Object.keys(RUNS)) {
+    const args = ['--import', 'tsx', fileURLToPath(import.meta.url), name]
+    say(execFileSync(process.execPath, args, { encoding: 'utf8' }).trimEnd())
+  }
+  say(`targets: ${TARGET.oneMs} ms; ${TARGET.seconds} s, ${TARGET.MB} MB`)
+} else say(RUNS[only]?.() ?? `There is no run ${only}; there are ${Object.keys(RUNS).join('; ')}.`)

@@ -1,0 +1,91 @@
+import type { FlowSet } from '../flow-set.ts'
+import { collapseGraph } from './collapse-graph.ts'
+import { LatencyFolder } from './fold-latencies.ts'
+import type { FoldedGraph } from './folded-graph.ts'
+
+/** What folding makes of shapes and of the latencies of their requests. */
+export interface FoldedShapes {
+  /** By shape; undefined where nothing repeats. */
+  readonly graphs: readonly (FoldedGraph | undefined)[]
+  /** By shape, the recorded node that each folded node stands for; undefined where nothing repeats. */
+  readonly sources: readonly (Uint32Array | undefined)[]
+  /** Shapes in which the search was broken off. */
+  readonly unfinished: number
+  /** Latencies of all requests, loops left out. */
+  readonly latencyUs: Float64Array
+  readonly latencyOffsets: Uint32Array
+}
+
+/** How shapes are folded. */
+export interface FoldRule {
+  /** Label codes of a shape's nodes. */
+  readonly relabel: (shape: number) => Uint32Array
+  readonly labelRank: Uint32Array
+  readonly least: number
+}
+
+/** Folds flows shape by shape, so that what folding one takes is gone before the next. */
+export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRule): FoldedShapes {
+  const graphs: (FoldedGraph | undefined)[] = []
+  const sources: (Uint32Array | undefined)[] = []
+  const latencies: Float64Array[] = new Array(flows.size)
+  let unfinished = 0
+  requestsByShape(flows).forEach((requests, shape) => {
+    if (requests.length === 0) return
+    const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
+    const {
+      steps,
+      graph: after,
+      sources: from,
+      gaveUp,
+    } = collapseGraph(graph, { labelRank, least })
+    if (gaveUp) unfinished++
+    if (steps.length === 0) {
+      for (const request of requests) latencies[request] = flows.latencies(request)
+      return
+    }
+    graphs[shape] = after
+    sources[shape] = from
+    const folders = steps.map((step) => new LatencyFolder(step, labelRank))
+    for (const request of requests) {
+      const responseTimeUs = flows.responseTimeUs[request] as number
+      const recorded = flows.latencies(request)
+      // Flows restored from a snapshot have latencies of some requests only.
+      if (recorded.length < graph.from.length) {
+        latencies[request] = recorded
+        continue
+      }
+      const folded = folders.reduce(
+        (latencyUs, folder) => folder.fold(latencyUs, responseTimeUs),
+        recorded,
+      )
+      latencies[request] = folded.filter((_, edge) => after.loops[edge] === 0)
+    }
+  })
+  return { graphs, sources, unfinished, ...joined(latencies) }
+}
+
+/** The recorded edges of a shape. */
+export function shapeEdges({ shapes }: FlowSet, shape: number) {
+  return { from: shapes.from(shape), to: shapes.to(shape) }
+}
+
+function requestsByShape({ shapes, shapeOf }: FlowSet): number[][] {
+  const requests: number[][] = Array.from({ length: shapes.size }, () => [])
+  shapeOf.forEach((shape, request) => {
+    requests[shape]?.push(request)
+  })
+  return requests
+}
+
+function joined(latencies: readonly Float64Array[]) {
+  const latencyOffsets = new Uint32Array(latencies.length + 1)
+  latencies.forEach((own, request) => {
+    latencyOffsets[request + 1] = (latencyOffsets[request] as number) + own.length
+  })
+  const latencyUs = new Float64Array(latencyOffsets[latencies.length] as number)
+  latencies.forEach((own, request) => {
+    latencyUs.set(own, latencyOffsets[request])
+  })
+  return { latencyUs, latencyOffsets }
+}

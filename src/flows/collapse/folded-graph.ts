@@ -1,0 +1,114 @@
+/** A flow's structure: labels of nodes, and edges between node positions. */
+export interface FlowGraph {
+  /** Label code of each node; node 0 is the root. */
+  readonly labels: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+}
+
+/** Lanes of a repetition: every one, the first alone, or the last alone. */
+export type WhichLanes = 'all' | 'first' | 'last'
+
+/**
+ * What one repetition says of an edge that touches it.
+ *
+ * `inside`: from lane i to lane i + `offset`, for every i that has such a lane; 0 within a lane,
+ * 1 from each lane to the next, as pipelines do. `from` and `to`: only that end is in the
+ * repetition, in the lanes named.
+ */
+export type EdgeNote =
+  | { readonly repetition: number; readonly side: 'inside'; readonly offset: number }
+  | { readonly repetition: number; readonly side: 'from' | 'to'; readonly lanes: WhichLanes }
+
+/** Lanes of equal structure that were folded into one. */
+export interface Repetition {
+  /** How many lanes there were. */
+  readonly times: number
+  /** Repetitions folded before, one in each lane: all of this one's lanes have their own. */
+  readonly within: readonly number[]
+}
+
+/**
+ * A flow in which repetitions are folded, with all it takes to unfold it. Without repetitions it
+ * is any flow.
+ */
+export interface FoldedGraph extends FlowGraph {
+  /** In the order in which they were folded; unfolding goes from the last to the first. */
+  readonly repetitions: readonly Repetition[]
+  /** For each node the repetitions it was folded in, first to last. */
+  readonly inside: readonly (readonly number[])[]
+  /** For each edge what repetitions say of it, first to last. */
+  readonly notes: readonly (readonly EdgeNote[])[]
+  /**
+   * 1 for an edge that would lead back to where it comes from, as from a lane's acknowledgement to
+   * the next lane's start: structure, but no edge of the acyclic graph.
+   */
+  readonly loops: Uint8Array
+}
+
+const NOWHERE: readonly number[] = []
+const NOTHING: readonly EdgeNote[] = []
+
+/** A graph in which nothing is folded yet. */
+export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
+  return {
+    ...{ labels, from, to, repetitions: [] },
+    inside: new Array<readonly number[]>(labels.length).fill(NOWHERE),
+    notes: new Array<readonly EdgeNote[]>(from.length).fill(NOTHING),
+    loops: new Uint8Array(from.length),
+  }
+}
+
+/** Edges by the node at one of their ends, in compressed rows. */
+export interface EdgeRows {
+  /** Edges at node `n` are `edges[offsets[n]]` to `edges[offsets[n + 1]]`. */
+  readonly offsets: Uint32Array
+  readonly edges: Uint32Array
+}
+
+/** The edges of the acyclic graph by one of their ends, in ascending order. */
+export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): EdgeRows {
+  const offsets = new Uint32Array(nodes + 1)
+  for (let edge = 0; edge < near.length; edge++) {
+    if (loops[edge] === 1) continue
+    const next = (near[edge] as number) + 1
+    offsets[next] = (offsets[next] as number) + 1
+  }
+  for (let node = 0; node < nodes; node++) {
+    offsets[node + 1] = (offsets[node + 1] as number) + (offsets[node] as number)
+  }
+  const next = offsets.slice(0, nodes)
+  const edges = new Uint32Array(offsets[nodes] as number)
+  for (let edge = 0; edge < near.length; edge++) {
+    if (loops[edge] === 1) continue
+    const node = near[edge] as number
+    const at = next[node] as number
+    edges[at] = edge
+    next[node] = at + 1
+  }
+  return { offsets, edges }
+}
+
+/** The nodes such that every edge of the acyclic graph leads forward; `undefined` on a cycle. */
+export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array | undefined {
+  const { to, loops } = graph
+  const nodes = graph.labels.length
+  const waiting = new Uint32Array(nodes)
+  for (let edge = 0; edge < to.length; edge++) {
+    const node = to[edge] as number
+    if (loops[edge] === 0) waiting[node] = (waiting[node] as number) + 1
+  }
+  const order = new Uint32Array(nodes)
+  let found = 0
+  for (let node = 0; node < nodes; node++) if (waiting[node] === 0) order[found++] = node
+  for (let at = 0; at < found; at++) {
+    const node = order[at] as number
+    const end = below.offsets[node + 1] as number
+    for (let entry = below.offsets[node] as number; entry < end; entry++) {
+      const target = to[below.edges[entry] as number] as number
+      waiting[target] = (waiting[target] as number) - 1
+      if (waiting[target] === 0) order[found++] = target
+    }
+  }
+  return found === nodes ? order : undefined
+}

@@ -1,0 +1,142 @@
+import type { EdgeNote, FoldedGraph } from './folded-graph.ts'
+import type { Lanes } from './grow-lanes.ts'
+
+/** Edges that become one: what the new repetition says of it, and the edges by lane. */
+export interface EdgeGroup {
+  readonly note: EdgeNote
+  /** The edge that stands for all: that of the lane that comes first. */
+  first: number
+  /** The lane, by its place in the order, of that edge's start and of its end; -1 outside. */
+  firstLanes: readonly [from: number, to: number]
+}
+
+/** The edges at lanes in groups. */
+export interface EdgeGroups {
+  readonly groups: readonly EdgeGroup[]
+  /** Group of each edge, -1 for edges that touch no lane. */
+  readonly groupOf: Int32Array
+}
+
+interface Tally {
+  readonly side: 'inside' | 'from' | 'to'
+  readonly offset: number
+  count: number
+  first: number
+  firstLane: number
+  lastLane: number
+}
+
+/**
+ * Checks that lanes are alike in every edge: an edge from one step to another, `offset` lanes on,
+ * is there in every lane that has such a lane behind it; an edge to or from a step outside is there
+ * in all lanes or, where lanes follow each other, in the first alone or in the last alone.
+ *
+ * @param place the place of each lane in their order
+ * @returns `undefined` where they are not
+ */
+export function groupLaneEdges(
+  graph: FoldedGraph,
+  lanes: Lanes,
+  { place, repetition }: { place: Uint32Array; repetition: number },
+): EdgeGroups | undefined {
+  const { from, to } = graph
+  const { roleOf, laneOf, count } = lanes
+  if (hasDoubleEdges(graph, roleOf)) return undefined
+  const codeOf = noteCodes(graph)
+  const nodes = graph.labels.length
+  const numbers = new Map<number | string, number>()
+  const tallies: Tally[] = []
+  const groupOf = new Int32Array(from.length).fill(-1)
+  for (let edge = 0; edge < from.length; edge++) {
+    const [source, target] = [from[edge] as number, to[edge] as number]
+    const [a, b] = [roleOf[source] as number, roleOf[target] as number]
+    if (a < 0 && b < 0) continue
+    const side = a < 0 ? 'to' : b < 0 ? 'from' : 'inside'
+    const start = a < 0 ? -1 : (place[laneOf[source] as number] as number)
+    const end = b < 0 ? -1 : (place[laneOf[target] as number] as number)
+    const offset = side === 'inside' ? end - start : 0
+    if (offset < 0) return undefined
+    // Ends in lanes are numbered by role, ends outside behind them, by node.
+    const ends = (a < 0 ? nodes + source : a) * 2 * nodes + (b < 0 ? nodes + target : b)
+    const code = codeOf(edge)
+    const key = offset === 0 && code === '' ? ends : `${ends} ${offset} ${code}`
+    const lane = start < 0 ? end : start
+    const number = numbers.get(key)
+    if (number === undefined) {
+      numbers.set(key, tallies.length)
+      groupOf[edge] = tallies.length
+      tallies.push({ side, offset, count: 1, first: edge, firstLane: lane, lastLane: lane })
+      continue
+    }
+    groupOf[edge] = number
+    const tally = tallies[number] as Tally
+    tally.count++
+    if (lane > tally.lastLane) tally.lastLane = lane
+    if (lane < tally.firstLane) {
+      tally.firstLane = lane
+      tally.first = edge
+    }
+  }
+  const groups: EdgeGroup[] = []
+  for (const tally of tallies) {
+    const note = noteOf(tally, count, repetition)
+    if (note === undefined) return undefined
+    const { first, firstLane, side, offset } = tally
+    groups.push({
+      ...{ note, first },
+      firstLanes: [side === 'to' ? -1 : firstLane, side === 'from' ? -1 : firstLane + offset],
+    })
+  }
+  return isOneThing(groups) ? { groups, groupOf } : undefined
+}
+
+/**
+ * Lanes side by side must be alike in all edges to the outside. Only where they follow each other
+ * has it a meaning that the first is entered and the last is left: else two steps that happen to have
+ * one label would pass for a repetition.
+ */
+function isOneThing(groups: readonly EdgeGroup[]): boolean {
+  const said = groups.map(({ note }) => note)
+  const follow = said.some((note) => note.side === 'inside' && note.offset > 0)
+  return follow || said.every((note) => note.side === 'inside' || note.lanes === 'all')
+}
+
+function noteOf(
+  { side, offset, count, firstLane, lastLane }: Tally,
+  lanes: number,
+  repetition: number,
+): EdgeNote | undefined {
+  if (side === 'inside') {
+    return count === lanes - offset ? { repetition, side, offset } : undefined
+  }
+  if (count === lanes) return { repetition, side, lanes: 'all' }
+  if (count !== 1) return undefined
+  if (firstLane === 0) return { repetition, side, lanes: 'first' }
+  return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
+}
+
+/** What was said of an edge before, apart from which repetition says it. */
+function noteCodes({ notes, loops }: FoldedGraph) {
+  return (edge: number): string => {
+    const said = notes[edge] as readonly EdgeNote[]
+    if (said.length === 0) return ''
+    const texts = said.map((note) =>
+      note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
+    )
+    return `${loops[edge]} ${texts.join(', ')}`
+  }
+}
+
+/** Whether two edges of the same kind join the same two nodes: then counting them proves nothing. */
+function hasDoubleEdges({ from, to, notes }: FoldedGraph, roleOf: Int32Array): boolean {
+  const seen = new Set<number>()
+  for (let edge = 0; edge < from.length; edge++) {
+    const [a, b] = [from[edge] as number, to[edge] as number]
+    if ((roleOf[a] as number) < 0 && (roleOf[b] as number) < 0) continue
+    if ((notes[edge] as readonly EdgeNote[]).length > 0) continue
+    const key = a * roleOf.length + b
+    if (seen.has(key)) return true
+    seen.add(key)
+  }
+  return false
+}

@@ -1,0 +1,41 @@
+import { labelText, type NodeLabels } from '../node-labels.ts'
+import type { FoldedGraph } from './folded-graph.ts'
+import { type KeyOptions, structureKey } from './structure-key.ts'
+
+/** A folded flow and what its root's label is to say of its size. */
+export interface SizedGraph {
+  readonly graph: FoldedGraph
+  readonly size: string
+}
+
+/**
+ * What goes behind the label of each root: the size, and where that is not enough to tell
+ * structures apart, as two loops may become one flow with and without a step from round to round,
+ * a few letters that name the structure. So categories of folded flows stay one-to-one with the
+ * structures they had, with hosts and, near enough always, without.
+ */
+export function rootSuffixes(
+  flows: readonly SizedGraph[],
+  labels: NodeLabels,
+  timesOf: (times: number) => string,
+): string[] {
+  const withHosts = (label: number) => labels.text(label)
+  const withoutHosts = (label: number) => labelText({ ...labels.get(label), host: '' })
+  const suffixes = flows.map(({ size }) => size)
+  for (const textOf of [withoutHosts, withHosts]) {
+    const key = (timesOf: KeyOptions['timesOf']) => (flow: SizedGraph, i: number) =>
+      `${suffixes[i]} ${structureKey(flow.graph, { textOf, timesOf })}`
+    const shown = flows.map(key(null))
+    const whole = flows.map(key(timesOf))
+    const structures = new Map<string, Set<string>>()
+    shown.forEach((look, i) => {
+      const known = structures.get(look) ?? new Set()
+      structures.set(look, known.add(whole[i] as string))
+    })
+    shown.forEach((look, i) => {
+      if ((structures.get(look)?.size ?? 0) < 2) return
+      suffixes[i] += ` #${(whole[i] as string).split(' ').at(-1)}`
+    })
+  }
+  return suffixes
+}

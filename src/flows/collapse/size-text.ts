@@ -1,0 +1,97 @@
+import type { AttributeValue } from '../../traces/attributes.ts'
+import { edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
+
+/** Sizes that are told apart: every number, or only powers of two. */
+export interface SizeRule {
+  readonly log2: boolean
+}
+
+/**
+ * A number of repetitions as a label shows it: `×5`, or with `log2` `×4–7`.
+ *
+ * @example
+ * timesText(5, { log2: true }) // '×4–7'
+ */
+export function timesText(times: number, { log2 }: SizeRule): string {
+  if (!log2) return `×${times}`
+  const least = 2 ** Math.floor(Math.log2(times))
+  return least === 1 ? '×1' : `×${least}–${2 * least - 1}`
+}
+
+/**
+ * What a recorded size looks like in a label: `320KB`, or with `log2` `256KB–512KB`, the upper end
+ * not included. Bytes are never rounded, so that different sizes look different.
+ *
+ * @param unit `'bytes'`, shown in powers of 1,024, or `null` for any other number
+ *
+ * @example
+ * sizeText(327680, { unit: 'bytes', log2: false }) // '320KB'
+ */
+export function sizeText(
+  value: AttributeValue,
+  { unit, log2 }: SizeRule & { unit: 'bytes' | null },
+): string {
+  if (typeof value !== 'number') return String(value)
+  const plain = (size: number) => (unit === 'bytes' ? bytesText(size) : String(size))
+  if (!log2 || !(value > 0)) return plain(value)
+  const least = 2 ** Math.floor(Math.log2(value))
+  return `${plain(least)}–${plain(2 * least)}`
+}
+
+function bytesText(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  let [size, unit] = [bytes, 0]
+  while (size !== 0 && size % 1024 === 0 && unit + 1 < units.length) {
+    size /= 1024
+    unit++
+  }
+  return `${size}${units[unit]}`
+}
+
+/** A label names this many repetitions; of more it gives the number. */
+const MOST_NAMED = 6
+
+/**
+ * The repetitions of a folded flow as its root shows them, in the order in which a request comes to
+ * them, outer before inner: `×3 ×1024`.
+ *
+ * @param labelRank order of labels, by label code
+ */
+export function repetitionsText(
+  graph: FoldedGraph,
+  { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },
+): string {
+  const depth = nodeDepths(graph)
+  const first = new Map<number, { depth: number; rank: number; nodes: number }>()
+  graph.inside.forEach((stack, node) => {
+    const at = depth[node] as number
+    const rank = labelRank[graph.labels[node] as number] as number
+    for (const repetition of stack) {
+      const known = first.get(repetition) ?? { depth: at, rank, nodes: 0 }
+      const earlier = at < known.depth || (at === known.depth && rank < known.rank)
+      first.set(repetition, {
+        ...(earlier ? { depth: at, rank } : known),
+        nodes: known.nodes + 1,
+      })
+    }
+  })
+  const texts = [...first]
+    .map(([number, place]) => ({ ...place, times: graph.repetitions[number]?.times ?? 1 }))
+    .sort((a, b) => a.depth - b.depth || b.nodes - a.nodes || a.rank - b.rank || b.times - a.times)
+    .map(({ times }) => timesText(times, { log2 }))
+  if (texts.length <= MOST_NAMED) return texts.join(' ')
+  return `${texts.slice(0, MOST_NAMED).join(' ')} and ${texts.length - MOST_NAMED} more`
+}
+
+/** How many edges, at most, lead from a root to each node. */
+function nodeDepths(graph: FoldedGraph): Uint32Array {
+  const below = edgeRows(graph.from, graph.labels.length, graph.loops)
+  const depth = new Uint32Array(graph.labels.length)
+  for (const node of forwardOrder(graph, below) ?? []) {
+    for (const edge of below.edges.subarray(below.offsets[node], below.offsets[node + 1])) {
+      const target = graph.to[edge] as number
+      depth[target] = Math.max(depth[target] as number, (depth[node] as number) + 1)
+    }
+  }
+  return depth
+}
