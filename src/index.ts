@@ -15,9 +15,17 @@ export { type ArrivalsOptions, plotArrivals } from './charts/plot-arrivals.ts'
 export { type BreakdownOptions, plotBreakdown } from './charts/plot-breakdown.ts'
 export { type CategoryCountsOptions, plotCategoryCounts } from './charts/plot-category-counts.ts'
 export { type ContributionsOptions, plotContributions } from './charts/plot-contributions.ts'
+export { type CovariancesOptions, plotCovariances } from './charts/plot-covariances.ts'
 export { type EdgeChangesOptions, plotEdgeChanges } from './charts/plot-edge-changes.ts'
+export {
+  type ExpectedCategoriesOptions,
+  type ObservedCategories,
+  plotExpectedCategories,
+} from './charts/plot-expected-categories.ts'
+export { plotExplosion } from './charts/plot-explosion.ts'
 export { plotFindings } from './charts/plot-findings.ts'
 export { type FlowChartOptions, plotFlow } from './charts/plot-flow.ts'
+export { type HostClassesOptions, plotHostClasses } from './charts/plot-host-classes.ts'
 export {
   type ParameterDifferencesOptions,
   plotParameterDifferences,
@@ -29,6 +37,11 @@ export {
   plotSquaredVariation,
   type SquaredVariationOptions,
 } from './charts/plot-squared-variation.ts'
+export {
+  plotVarianceWaterfall,
+  type VarianceWaterfallOptions,
+} from './charts/plot-variance-waterfall.ts'
+export { plotVariationSets, type VariationSets } from './charts/plot-variation-sets.ts'
 export type { VegaLiteSpec } from './charts/vega-lite-spec.ts'
 export { Comparison, type ComparisonOptions, compare } from './comparison.ts'
 export { Displayable, type MimeBundle } from './display.ts'
@@ -197,6 +210,10 @@ export {
   type ThresholdExplorerOptions,
 } from './widgets/threshold/explore-threshold.tsx'
 export { exploreTimeline, type TimelineOptions } from './widgets/timeline/explore-timeline.ts'
+export {
+  type ExploreVarianceOptions,
+  exploreVariance,
+} from './widgets/variance/explore-variance.ts'
 export { exploreVariation, type VariationOptions } from './widgets/variation/explore-variation.ts'
 export type { Widget } from './widgets/widget.ts'
 

@@ -8,6 +8,7 @@ import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
 import { TABLE_STYLE } from '../table/table-style.ts'
 import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
+import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { FORCED_COLOURS_STYLE } from './forced-colours-style.ts'
 
@@ -66,6 +67,7 @@ export const THEME = `
 ${RANKING_STYLE}
 ${TABLE_STYLE}
 ${TIMELINE_STYLE}
+${VARIANCE_STYLE}
 ${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
 ${EXPLANATION_STYLE}
 ${FLOW_STYLE}

@@ -8,6 +8,7 @@ import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
 import { TableView } from '../table/table-view.tsx'
 import { ThresholdView } from '../threshold/threshold-view.tsx'
 import { TimelineView } from '../timeline/timeline-view.tsx'
+import { VarianceView } from '../variance/variance-view.tsx'
 import { VariationView } from '../variation/variation-view.tsx'
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
@@ -24,5 +25,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
   table: TableView,
   threshold: ThresholdView,
   timeline: TimelineView,
+  variance: VarianceView,
   variation: VariationView,
 }
