@@ -2,7 +2,7 @@ import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import type { CollapsedFlows } from '../flows/collapse/collapsed-flows.ts'
 import { collapsedSizes } from '../flows/collapse/collapsed-sizes.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
-import { counted, grouped } from '../wording.ts'
+import { counted, grouped, shortNumber } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { logTicks } from './duration-axis.ts'
@@ -86,15 +86,11 @@ function rowsOf(flows: CollapsedFlows): Row[] {
         requests: grouped(Number(requests)),
         recorded: Number(Number(nodesMean).toPrecision(6)),
         collapsed: Number(Number(collapsedMean).toPrecision(6)),
-        recordedText: short(Number(nodesMean)),
-        collapsedText: short(Number(collapsedMean)),
-        collapsedLabel: nodesMean === collapsedMean ? '' : short(Number(collapsedMean)),
+        recordedText: shortNumber(Number(nodesMean)),
+        collapsedText: shortNumber(Number(collapsedMean)),
+        collapsedLabel: nodesMean === collapsedMean ? '' : shortNumber(Number(collapsedMean)),
       }
     })
-}
-
-function short(value: number): string {
-  return value >= 100 ? grouped(value) : String(Number(value.toPrecision(3)))
 }
 
 function panel(rows: readonly Row[]): SpecPart {

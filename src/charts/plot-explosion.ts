@@ -1,6 +1,6 @@
 import type { ExplosionDiagnosis } from '../explosion/explosion-diagnosis.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
-import { grouped, percent } from '../wording.ts'
+import { grouped, percent, shortNumber } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { logTicks } from './duration-axis.ts'
@@ -34,7 +34,7 @@ export function plotExplosion(diagnosis: ExplosionDiagnosis): Chart {
         isNow: remedy === 'as it is',
         perCategory: Number(requestsPerCategory.toPrecision(6)),
         ...{ testable: Number(testableShare.toFixed(6)), testableText: percent(testableShare) },
-        perCategoryText: short(requestsPerCategory),
+        perCategoryText: shortNumber(requestsPerCategory),
         categoriesText: grouped(categories),
         spread: Number.isNaN(medianC2) ? 'none' : String(Number(medianC2.toPrecision(2))),
       }),
@@ -72,10 +72,6 @@ interface Row {
   readonly testable: number
   readonly testableText: string
   readonly spread: string
-}
-
-function short(value: number): string {
-  return value >= 100 ? grouped(value) : String(Number(value.toPrecision(3)))
 }
 
 function categoriesPanel(rows: readonly Row[]): SpecPart {

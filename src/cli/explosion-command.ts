@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { FlowdeltaError } from '../errors.ts'
 import { diagnoseExplosion } from '../explosion/diagnose-explosion.ts'
 import type { ExplosionDiagnosis } from '../explosion/explosion-diagnosis.ts'
+import { shortNumber } from '../wording.ts'
 import { numbers } from './json-numbers.ts'
 import { addOnePeriod, categorizeFiles, type OnePeriodFlags } from './one-period.ts'
 import { countFrom } from './option-values.ts'
@@ -72,8 +73,7 @@ function explosionDocument(diagnosis: ExplosionDiagnosis) {
 }
 
 function explosionText(diagnosis: ExplosionDiagnosis): string {
-  const number = (value: number) =>
-    Number.isFinite(value) ? String(Number(value.toPrecision(3))) : '–'
+  const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
   const rows = [{ remedy: 'as it is', ...diagnosis.sizes }, ...diagnosis.remedies]
   const table = textTable(
     ['remedy', 'categories', 'requests each', 'testable', 'median C²'],

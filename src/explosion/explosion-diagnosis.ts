@@ -1,7 +1,7 @@
 import type { Categories } from '../categories/categories.ts'
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
-import { counted, percent } from '../wording.ts'
+import { counted, percent, shortNumber } from '../wording.ts'
 import type { CategorySizes } from './category-sizes.ts'
 import type { ExpectedCategories } from './expected-categories.ts'
 import type { ExplosionCauses } from './find-causes.ts'
@@ -48,17 +48,18 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
   text(): string {
     const { categories, requestsPerCategory, testableShare } = this.sizes
     const { causes, expected, remaining } = this
+    if (this.categories.flows.size === 0) return 'There are no requests.'
     const [best] = this.remedies
     const lines = [
       `${counted(this.categories.flows.size, 'request')} are in ` +
-        `${counted(categories, 'category', 'categories')}, ${short(requestsPerCategory)} in each on ` +
+        `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each on ` +
         `average; ${percent(testableShare)} of them are in categories large enough to be tested` +
         `${this.thin ? ': too thin to compare.' : '.'}`,
     ]
     if (expected !== null) {
       lines.push(
-        `Hosts chosen at random would give ${short(expected.expected)} ± ${short(expected.sd)} ` +
-          `categories, of ${short(expected.possible)} there can be.`,
+        `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} ` +
+          `categories, of ${shortNumber(expected.possible)} there can be.`,
       )
     }
     if (causes.length === 0) lines.push('Requests differ in the work they do, and in nothing else.')
@@ -71,9 +72,9 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
     if (best !== undefined && helps(best, this.sizes)) {
       lines.push(
         `What helps most is ${best.remedy} (${best.code}): ` +
-          `${counted(best.categories, 'category', 'categories')}, ${short(best.requestsPerCategory)} ` +
+          `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
           `requests in each, ${percent(best.testableShare)} of requests testable; median C² ` +
-          `${short(best.medianC2)} instead of ${short(this.sizes.medianC2)}.`,
+          `${shortNumber(best.medianC2)} instead of ${shortNumber(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
     return lines.join('\n')
@@ -115,6 +116,3 @@ function helps(remedy: Remedy, sizes: CategorySizes): boolean {
 }
 
 /** A number with three digits, none of them lost before the point. */
-function short(value: number): string {
-  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
-}

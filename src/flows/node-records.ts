@@ -23,12 +23,21 @@ export class NodeRecords {
 
   /** The record of a node of a request; empty where nothing was recorded. */
   of(request: number, node: number): NodeRecord {
-    const { periods, period, traceOf, spanRows, spanOffsets } = this.#flows
+    const { periods, period, traceOf } = this.#flows
     const traces = periods[period[request] as number]
     if (traces === undefined) return NONE
     if (traces.kind === 'graphs') return this.#pointRecord(traces, traceOf[request] as number, node)
-    if (spanRows === undefined || spanOffsets === undefined || node % 2 === 1) return NONE
-    return spanRecord(traces, spanRows[(spanOffsets[request] as number) + node / 2] as number)
+    const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
+    return row === undefined ? NONE : spanRecord(traces, row)
+  }
+
+  /**
+   * Row of the span that a node of a request comes from, in the trace set of its period; undefined
+   * for trace points, and where flows were not built from traces.
+   */
+  spanRow(request: number, node: number): number | undefined {
+    const { spanRows, spanOffsets } = this.#flows
+    return spanOffsets && spanRows?.[(spanOffsets[request] as number) + (node >> 1)]
   }
 
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {

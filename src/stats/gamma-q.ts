@@ -1,4 +1,6 @@
 import { OptionError } from '../errors.ts'
+import { awayFromZero } from './away-from-zero.ts'
+import { excessLessLog } from './excess-less-log.ts'
 import { stirlingError } from './stirling-error.ts'
 
 /**
@@ -57,25 +59,9 @@ function upperFraction(a: number, x: number): number {
   return fraction * a * density(a, x)
 }
 
-function awayFromZero(value: number): number {
-  return Math.abs(value) < TINY ? TINY : value
-}
-
 /** x^a·e^(−x) / Γ(a + 1), whose large powers cancel before they are taken. */
 function density(a: number, x: number): number {
   const excess = (x - a) / a
   const scale = Math.sqrt(2 * Math.PI * a)
   return Math.exp(-a * excessLessLog(excess) - stirlingError(a)) / scale
-}
-
-/** u − log(1 + u), without cancellation near 0. */
-function excessLessLog(u: number): number {
-  if (Math.abs(u) > 0.1) return u - Math.log1p(u)
-  let sum = 0
-  let power = u
-  for (let n = 2; n < 30; n++) {
-    power *= -u
-    sum -= power / n
-  }
-  return sum
 }

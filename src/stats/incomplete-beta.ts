@@ -1,4 +1,6 @@
 import { OptionError } from '../errors.ts'
+import { awayFromZero } from './away-from-zero.ts'
+import { excessLessLog } from './excess-less-log.ts'
 import { stirlingError } from './stirling-error.ts'
 
 /**
@@ -33,7 +35,6 @@ export function incompleteBeta(a: number, b: number, x: number, complement = 1 -
 }
 
 const PRECISION = 1e-16
-const TINY = 1e-300
 const MOST_TERMS = 100_000
 
 function continuedFraction(a: number, b: number, x: number): number {
@@ -54,10 +55,6 @@ function continuedFraction(a: number, b: number, x: number): number {
   return fraction
 }
 
-function awayFromZero(value: number): number {
-  return Math.abs(value) < TINY ? TINY : value
-}
-
 /**
  * x^a·(1 − x)^b / B(a, b). Both powers and the beta function are taken relative to where the
  * density is largest, so that huge logarithms cancel before they lose digits.
@@ -72,12 +69,6 @@ function factor(a: number, b: number, x: number, complement: number): number {
 /** observed·log(observed/expected) + expected − observed, without cancellation near equality. */
 function deviance(observed: number, expected: number): number {
   const u = (expected - observed) / observed
-  if (Math.abs(u) > 0.1) return observed * (u - Math.log(expected / observed))
-  let sum = 0
-  let power = u
-  for (let n = 2; n < 30; n++) {
-    power *= -u
-    sum -= power / n
-  }
-  return observed * sum
+  // Where little is expected, 1 + u has lost the digits that the quotient still has.
+  return u < -0.1 ? observed * (u - Math.log(expected / observed)) : observed * excessLessLog(u)
 }

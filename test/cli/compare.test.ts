@@ -1,37 +1,16 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { flowdelta, ROOT } from './run-cli.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const periods = (name: string) => {
   const folder = `${ROOT}datasets/storage-service/${name}`
   return ['--before', `${folder}/before.jsonl.gz`, '--after', `${folder}/after.jsonl.gz`]
 }
 const PERIODS = periods('rmw')
-
-interface Outcome {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs the built command line. */
-function flowdelta(...args: string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [`${ROOT}dist/cli.js`, ...args],
-      { maxBuffer: 1 << 26 },
-      (problem, out, err) => {
-        resolve({ code: problem === null ? 0 : Number(problem.code), out, err })
-      },
-    )
-  })
-}
 
 describe('flowdelta compare', () => {
   test('--json prints a document that its schema describes', async () => {

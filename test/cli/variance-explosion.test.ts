@@ -1,22 +1,7 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { flowdelta, ROOT } from './run-cli.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FILE = `${ROOT}datasets/storage-service/delay-1ms/after.jsonl.gz`
-
-function flowdelta(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [`${ROOT}dist/cli.js`, ...args],
-      { maxBuffer: 1 << 26 },
-      (problem, out, err) => {
-        resolve({ code: problem === null ? 0 : Number(problem.code), out, err })
-      },
-    )
-  })
-}
 
 test('variance ranks categories by C² and says where their variance is', async () => {
   const { code, out } = await flowdelta('variance', FILE, '--json')

@@ -85,7 +85,7 @@ function requestCalls(flows: FlowSet, { request, beginUs, finder }: Pass): Gantt
     ...{ shape, tree, timeUs },
     path: finder.edges(request),
   })
-  const facts = callFacts(flows, { request, tree, spans })
+  const facts = callFacts(flows, { request, tree })
   const children = tree.calls.map((): number[] => [])
   tree.calls.forEach(({ parent }, call) => {
     children[parent]?.push(call)
