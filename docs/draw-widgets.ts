@@ -1,4 +1,5 @@
 // npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
+// npx tsx docs/draw-widgets.ts variance: only that one.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ import { exploreRanking } from '../src/widgets/ranking/explore-ranking.ts'
 import { exploreSwimlanes } from '../src/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreThreshold } from '../src/widgets/threshold/explore-threshold.tsx'
 import { exploreTimeline } from '../src/widgets/timeline/explore-timeline.ts'
+import { exploreVariance } from '../src/widgets/variance/explore-variance.ts'
 import type { Widget } from '../src/widgets/widget.ts'
 import { pageOf } from '../test/widgets/open-widgets.ts'
 
@@ -61,7 +63,16 @@ const PICTURES: readonly Picture[] = [
   { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
   { name: 'calling-contexts', widget: exploreCallingContexts(delay) },
   { name: 'timeline', widget: exploreTimeline(delay) },
+  {
+    name: 'variance',
+    widget: exploreVariance(delay, { period: 'after' }),
+    use: async (page) => {
+      await page.locator('.fd-variance-list tbody button').first().click()
+      await page.locator('.fd-variance-edges tbody button').first().click()
+    },
+  },
 ]
+const [only] = process.argv.slice(2)
 
 const target = fileURLToPath(new URL('widgets/', import.meta.url))
 mkdirSync(target, { recursive: true })
@@ -72,6 +83,7 @@ const browser = await chromium.launch({
 })
 try {
   for (const { name, widget, dark = false, use } of PICTURES) {
+    if (only !== undefined && name !== only) continue
     writeFileSync(file, pageOf([widget]))
     const page = await browser.newPage({
       viewport: { width: 1000, height: 900 },

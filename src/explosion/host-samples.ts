@@ -31,8 +31,7 @@ export function collectHostSamples(flows: FlowSet): OperationSamples[] {
   const namers = flows.periods.map((traces) => spanNamer(traces as SpanTraces))
   for (let request = 0; request < flows.size; request++) {
     const period = flows.period[request] as number
-    // Halves of a single period are still that one's traces.
-    const index = Math.min(period, flows.periods.length - 1)
+    const index = flows.recordedIn[request] as number
     const nameOf = namers[index] as ReturnType<typeof spanNamer>
     const { durationUs } = (flows.periods[index] as SpanTraces).spans
     const end = spanOffsets[request + 1] as number

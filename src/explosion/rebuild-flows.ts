@@ -21,14 +21,14 @@ export function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet 
 function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
   const rows = new Map<string, number[]>()
   rebuilt.ids.forEach((id, row) => {
-    const key = `${rebuilt.traceOf[row]} ${rebuilt.startUs[row]} ${id}`
+    const key = `${rebuilt.recordedIn[row]} ${rebuilt.traceOf[row]} ${rebuilt.startUs[row]} ${id}`
     const known = rows.get(key)
     if (known === undefined) rows.set(key, [row])
     else known.push(row)
   })
   const periods: [number[], number[]] = [[], []]
   for (let request = flows.size - 1; request >= 0; request--) {
-    const key = `${flows.traceOf[request]} ${flows.startUs[request]} ${flows.ids[request]}`
+    const key = `${flows.recordedIn[request]} ${flows.traceOf[request]} ${flows.startUs[request]} ${flows.ids[request]}`
     const row = rows.get(key)?.pop()
     if (row === undefined) return undefined
     periods[flows.period[request] as 0 | 1].push(row)

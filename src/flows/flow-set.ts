@@ -38,6 +38,8 @@ export interface FlowColumns {
   readonly period: Uint8Array
   /** Row of each request's trace in its period's trace set. */
   readonly traceOf: Uint32Array
+  /** Which of `periods` each request was recorded in; `period`, unless requests were divided anew. */
+  readonly recordedIn?: Uint8Array | undefined
   /** Arrival, µs since the start of the request's own period. */
   readonly startUs: Float64Array
   readonly responseTimeUs: Float64Array
@@ -71,6 +73,7 @@ export class FlowSet extends Stage implements FlowColumns {
   readonly ids: readonly string[]
   readonly period: Uint8Array
   readonly traceOf: Uint32Array
+  readonly recordedIn: Uint8Array
   readonly startUs: Float64Array
   readonly responseTimeUs: Float64Array
   readonly shapeOf: Uint32Array
@@ -90,6 +93,7 @@ export class FlowSet extends Stage implements FlowColumns {
     this.ids = columns.ids
     this.period = columns.period
     this.traceOf = columns.traceOf
+    this.recordedIn = columns.recordedIn ?? columns.period
     this.startUs = columns.startUs
     this.responseTimeUs = columns.responseTimeUs
     this.shapeOf = columns.shapeOf
@@ -110,6 +114,11 @@ export class FlowSet extends Stage implements FlowColumns {
     const before = this.period.indexOf(AFTER)
     const split = before < 0 ? this.size : before
     return period === BEFORE ? split : this.size - split
+  }
+
+  /** The traces that a request was recorded in; undefined where flows were not built from traces. */
+  tracesOf(request: number): TraceSet | undefined {
+    return this.periods[this.recordedIn[request] as number]
   }
 
   /** Latencies of one request's edges, in the order of its shape's edges. */

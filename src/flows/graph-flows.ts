@@ -7,6 +7,8 @@ import { NodeLabels, parsePointLabel } from './node-labels.ts'
 /** Flows from trace-point graphs, which are flows already: periods are put one after the other. */
 export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOptions): FlowSet {
   const labels = new NodeLabels()
+  const [only] = periods
+  if (periods.length === 1 && only && serves(only, labels)) return flowsOf(only, labels, options)
   const shapes = new ShapeTable()
   const size = periods.reduce((sum, { size }) => sum + size, 0)
   const edges = periods.reduce((sum, { latencyUs }) => sum + latencyUs.length, 0)
@@ -37,6 +39,25 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
   })
   const ids = periods.flatMap((traces) => traces.ids)
   return new FlowSet({ periods, labels, shapes, ids, ...columns }, options, new FlowReport())
+}
+
+/** Whether the flows of a period alone have its labels and shapes: all in use, no two labels one. */
+function serves({ labels: texts, shapes, shapeOf }: GraphTraces, labels: NodeLabels): boolean {
+  const isSame = texts.every((text, code) => labels.code(parsePointLabel(text)) === code)
+  return isSame && new Set(shapeOf).size === shapes.size
+}
+
+/** Flows of one period with its own columns: shapes and latencies are too large to have twice. */
+function flowsOf(traces: GraphTraces, labels: NodeLabels, options: FlowOptions): FlowSet {
+  const { ids, startUs, responseTimeUs, shapes, shapeOf, latencyUs, latencyOffsets } = traces
+  const traceOf = Uint32Array.from(ids, (_, trace) => trace)
+  const columns = { ids, startUs, responseTimeUs, shapes, shapeOf, latencyUs, latencyOffsets }
+  const period = new Uint8Array(ids.length)
+  return new FlowSet(
+    { ...columns, periods: [traces], labels, period, traceOf },
+    options,
+    new FlowReport(),
+  )
 }
 
 /**

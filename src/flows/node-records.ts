@@ -23,16 +23,17 @@ export class NodeRecords {
 
   /** The record of a node of a request; empty where nothing was recorded. */
   of(request: number, node: number): NodeRecord {
-    const { periods, period, traceOf } = this.#flows
-    const traces = periods[period[request] as number]
+    const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
-    if (traces.kind === 'graphs') return this.#pointRecord(traces, traceOf[request] as number, node)
+    if (traces.kind === 'graphs') {
+      return this.#pointRecord(traces, this.#flows.traceOf[request] as number, node)
+    }
     const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
     return row === undefined ? NONE : spanRecord(traces, row)
   }
 
   /**
-   * Row of the span that a node of a request comes from, in the trace set of its period; undefined
+   * Row of the span that a node of a request comes from, in the traces that it was recorded in; undefined
    * for trace points, and where flows were not built from traces.
    */
   spanRow(request: number, node: number): number | undefined {

@@ -1,4 +1,5 @@
-import { AFTER, BEFORE, FlowSet } from './flow-set.ts'
+import { CollapsedFlows } from './collapse/collapsed-flows.ts'
+import { AFTER, BEFORE, type FlowColumns, FlowSet } from './flow-set.ts'
 
 /** Rows of the requests that are to be the before and the after period. */
 export interface Selection {
@@ -10,39 +11,46 @@ export interface Selection {
  * The same flows, cut to some of their requests and divided anew into two periods: a time range
  * of each, the first thousand against the last, or random halves of one period.
  *
- * Nothing is learned again: the order of sibling spans stays as it was built.
+ * Nothing is learned again: the order of sibling spans stays as it was built. Collapsed flows stay
+ * collapsed, and their `uncollapsed` has the same requests.
  *
  * @param selection rows of `flows`, a row in at most one of the periods
  *
  * @example
  * selectRequests(flows, { before: [0, 1, 2], after: [5, 6, 7] }).size // 6
  */
-export function selectRequests(flows: FlowSet, { before, after }: Selection): FlowSet {
+export function selectRequests(flows: CollapsedFlows, selection: Selection): CollapsedFlows
+export function selectRequests(flows: FlowSet, selection: Selection): FlowSet
+export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
+  const columns = selectedColumns(flows, selection)
+  return flows instanceof CollapsedFlows
+    ? flows.ofRequests(columns, (recorded) => selectRequests(recorded, selection))
+    : new FlowSet(columns, flows.options, flows.report)
+}
+
+function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
   const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
   const { spanRows, spanOffsets } = flows
   const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
   const pick = (column: ArrayLike<number>) => (row: number) => column[row] as number
-  return new FlowSet(
-    {
-      periods: flows.periods,
-      labels: flows.labels,
-      shapes: flows.shapes,
-      ids: Array.from(rows, (row) => flows.ids[row] as string),
-      period: Uint8Array.from(rows, (_, i) => (i < before.length ? BEFORE : AFTER)),
-      traceOf: rows.map(pick(flows.traceOf)),
-      startUs: Float64Array.from(rows, pick(flows.startUs)),
-      responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
-      shapeOf: rows.map(pick(flows.shapeOf)),
-      latencyUs: latencies.entries,
-      latencyOffsets: latencies.offsets,
-      spanRows: spans?.entries,
-      spanOffsets: spans?.offsets,
-      weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
-    },
-    flows.options,
-    flows.report,
-  )
+  return {
+    periods: flows.periods,
+    labels: flows.labels,
+    shapes: flows.shapes,
+    ids: Array.from(rows, (row) => flows.ids[row] as string),
+    period: Uint8Array.from(rows, (_, i) => (i < before.length ? BEFORE : AFTER)),
+    traceOf: rows.map(pick(flows.traceOf)),
+    recordedIn: Uint8Array.from(rows, pick(flows.recordedIn)),
+    startUs: Float64Array.from(rows, pick(flows.startUs)),
+    responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
+    shapeOf: rows.map(pick(flows.shapeOf)),
+    latencyUs: latencies.entries,
+    latencyOffsets: latencies.offsets,
+    spanRows: spans?.entries,
+    spanOffsets: spans?.offsets,
+    weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
+  }
 }
 
 /** The entries of some rows, one row's after the other's. */

@@ -90,7 +90,7 @@ export class GraphTracesBuilder {
         shapes: this.#shapes,
         labels: this.labels.values,
         shapeOf: this.#shapeOf.finish(),
-        latencyUs: this.#latencyUs.finish(),
+        latencyUs: this.#latencyUs.take(),
         latencyOffsets: this.#latencyOffsets.finish(),
         attributes: this.#hasAttributes ? this.#attributes.finish(this.#nodes, everyNode) : null,
       },

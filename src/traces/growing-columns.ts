@@ -46,6 +46,14 @@ class GrowingColumn<A extends NumericArray> {
   finish(): A {
     return this.#values.slice(0, this.length) as A
   }
+
+  /** As `finish`, but lets go of the storage, so that a large column is not there twice. */
+  take(): A {
+    const column = this.finish()
+    this.#values = this.#allocate(0)
+    this.length = 0
+    return column
+  }
 }
 
 export type GrowingFloat64 = GrowingColumn<Float64Array>

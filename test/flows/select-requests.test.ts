@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { categorize } from '../../src/categories/categorize.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
+import { NodeRecords } from '../../src/flows/node-records.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
 import { every, makeGraphs, makeSpans, requestsAt } from '../make-traces.ts'
 
 const flows = buildFlows(
@@ -58,4 +60,20 @@ test('a period that recorded no weights has none beside one that did', () => {
     makeSpans(requestsAt(every(1000, 1), { probability: 0.5 })),
   ])
   expect(mixed.weight).toEqual(Float64Array.of(Number.NaN, 2))
+})
+
+test('what was recorded of a request is found in whichever period it is put', async () => {
+  const spans = ['a', 'b', 'c'].map((trace, at) => ({
+    ...{ traceId: trace.repeat(16), id: `${trace}${'0'.repeat(15)}`, name: 'o' },
+    ...{ timestamp: 1_700_000_000_000_000 + at, duration: 5 },
+    ...{ localEndpoint: { serviceName: 's' }, tags: { cause: `cause of ${trace}` } },
+  }))
+  const file = { name: 'x.json', bytes: JSON.stringify(spans) }
+  const recorded = buildFlows(await loadTraces(file, { format: 'zipkin' }))
+  const halves = selectRequests(recorded, { before: [2], after: [0, 1] })
+  const causes = halves.ids.map((_, request) =>
+    new NodeRecords(halves).of(request, 0).find(([key]) => key === 'cause'),
+  )
+  expect(causes.map((found) => found?.[1])).toEqual(['cause of c', 'cause of a', 'cause of b'])
+  expect(halves.ids.map(([first]) => first)).toEqual(['c', 'a', 'b'])
 })

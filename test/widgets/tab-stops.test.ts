@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { exploreCallingContexts } from '../../src/widgets/calling-contexts/explore-calling-contexts.ts'
 import { exploreFlows } from '../../src/widgets/flows/explore-flows.ts'
 import { exploreSwimlanes } from '../../src/widgets/swimlanes/explore-swimlanes.ts'
+import { exploreVariance } from '../../src/widgets/variance/explore-variance.ts'
 import { compareShops } from '../findings/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
@@ -11,6 +12,11 @@ describeInBrowser('drawings', (open) => {
   test.each([
     ['flows', () => exploreFlows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
     ['swimlanes', () => exploreSwimlanes(shops, 0), '.fd-lane-item'],
+    [
+      'edges of the explorer of variance',
+      () => exploreVariance(shops, { category: 0 }),
+      '.fd-variance-link',
+    ],
     ['calling contexts', () => exploreCallingContexts(shops), '[role=treeitem]'],
   ] as const)(
     '%s are one stop of the Tab key each; arrows go on within',

@@ -24,8 +24,12 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * request's critical path spent on it over all repetitions, so that latencies on the path still add
  * up to the response time (see `LatencyFolder`). `samples` has all that were recorded.
  *
- * Structures are folded once a shape. Of a folded node's parameters, those of the first repetition
- * stay; `uncollapsed` has the rest.
+ * Structures are folded once a shape.
+ *
+ * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
+ * `explainMutation` explains by the first round of a loop, say, and does not see that the third was
+ * of another size. `uncollapsed` has all of them; to explain a comparison by them, take
+ * `comparison.with({ fold: 'none' })`.
  *
  * @param flows a stage of `buildFlows`; stays as it is
  * @param options.least what repeats less often than this stays as it is; default 2
@@ -79,7 +83,8 @@ export function collapseFlows(
     {
       ...{ labels, shapes, shapeOf, latencyUs, latencyOffsets },
       ...collapsedRecords(flows, parts),
-      ...{ ids: flows.ids, period: flows.period, startUs: flows.startUs },
+      ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
+      startUs: flows.startUs,
       ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight },
     },
     { uncollapsed: flows, collapsing, folded, relabel, labelRank },

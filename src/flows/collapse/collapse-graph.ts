@@ -45,7 +45,7 @@ export function collapseGraph(
 ): CollapsedGraph {
   const steps: FoldStep[] = []
   let current = unfolded(graph)
-  let sources = graph.labels.map((_, node) => node)
+  let sources = countedThrough(graph.labels.length)
   let patience = PATIENCE * (graph.labels.length + graph.from.length)
   while (patience > 0) {
     const tried = foldOnce(current, { labelRank, least, patience })
@@ -77,7 +77,7 @@ function foldOnce(
   for (const anchors of laneAnchors(graph, kinds, { ...rows, least, colours })) {
     if (inVain.has(setKey(anchors))) continue
     const lanes = grower.grow(anchors)
-    const step = foldLanes(graph, lanes, colours)
+    const step = foldLanes(graph, lanes, { colours, below: rows.below })
     if (step !== undefined) return { step, patience: left }
     for (const role of lanes.roles) inVain.add(setKey(role))
     left -= work(graph, lanes)
@@ -102,7 +102,7 @@ function work({ from }: FoldedGraph, { count, roles }: Lanes): number {
 
 /** Nodes as they were recorded, so that what is known of recorded nodes is found; the root first. */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
-  const order = Uint32Array.from(sources, (_, node) => node).sort(
+  const order = countedThrough(sources.length).sort(
     (a, b) => Number(a !== 0) - Number(b !== 0) || (sources[a] as number) - (sources[b] as number),
   )
   const place = new Uint32Array(order.length)
@@ -120,4 +120,10 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
     },
     sources: order.map((node) => sources[node] as number),
   }
+}
+
+function countedThrough(count: number): Uint32Array {
+  const numbers = new Uint32Array(count)
+  for (let number = 0; number < count; number++) numbers[number] = number
+  return numbers
 }

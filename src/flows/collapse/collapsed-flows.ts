@@ -37,19 +37,39 @@ export interface CollapseResult {
 /**
  * Flows whose repeated parts are folded into one: what `collapseFlows` makes. Goes wherever flows
  * go; the flows as they were recorded stay in `uncollapsed`, request for request.
+ *
+ * Parameters of a folded step are those of its first repetition, for `explainMutation` as well.
  */
 export class CollapsedFlows extends FlowSet {
-  readonly uncollapsed: FlowSet
   readonly collapsing: CollapseOptions
   readonly #result: CollapseResult
+  #uncollapsed: FlowSet | (() => FlowSet)
   /** The shape that samples were asked for last, and the logical edge of each of its edges. */
   #mapped: { readonly shape: number; readonly edgeOf: Uint32Array } | undefined
 
   constructor(columns: FlowColumns, result: CollapseResult) {
     super(columns, result.uncollapsed.options, result.uncollapsed.report)
-    this.uncollapsed = result.uncollapsed
     this.collapsing = result.collapsing
     this.#result = result
+    this.#uncollapsed = result.uncollapsed
+  }
+
+  /** The same requests as they were recorded. */
+  get uncollapsed(): FlowSet {
+    if (typeof this.#uncollapsed === 'function') this.#uncollapsed = this.#uncollapsed()
+    return this.#uncollapsed
+  }
+
+  /**
+   * Some of the requests, as `selectRequests` needs them.
+   *
+   * @param select picks the same ones from recorded flows; asked for when they are looked at, as
+   *   these are large
+   */
+  ofRequests(columns: FlowColumns, select: (recorded: FlowSet) => FlowSet): CollapsedFlows {
+    const selected = new CollapsedFlows(columns, this.#result)
+    selected.#uncollapsed = () => select(this.uncollapsed)
+    return selected
   }
 
   /** The folded structure of a request, `undefined` where nothing in it repeats. */

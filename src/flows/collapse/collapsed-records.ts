@@ -70,7 +70,8 @@ function graphsOfPeriod(
   { period, traceOf, ...parts }: CollapsedParts & { period: number; traceOf: Uint32Array },
 ): GraphTraces {
   const { shapes, labels, shapeOf, latencyUs, latencyOffsets, nodesOf } = parts
-  const requests = Array.from(flows.period, (_, i) => i).filter((i) => flows.period[i] === period)
+  const { recordedIn } = flows
+  const requests = Array.from(recordedIn, (_, i) => i).filter((i) => recordedIn[i] === period)
   const records = new NodeRecords(flows)
   const attributes = new AttributesBuilder()
   const offsets = new Uint32Array(requests.length + 1)

@@ -1,6 +1,7 @@
 import type { LazyColours } from './folded-colours.ts'
 import {
   type EdgeNote,
+  type EdgeRows,
   edgeRows,
   type FoldedGraph,
   forwardOrder,
@@ -31,12 +32,13 @@ export interface FoldStep {
  * Folds lanes into one, if they prove to be alike: then nothing but their number is lost, and that
  * is kept.
  *
+ * @param below the graph's edges by the node they start at
  * @returns `undefined` where they are not alike
  */
 export function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
-  colours: LazyColours,
+  { colours, below }: { colours: LazyColours; below: EdgeRows },
 ): FoldStep | undefined {
   const order = orderLanes(graph, lanes, colours)
   if (order === undefined) return undefined
@@ -47,10 +49,10 @@ export function foldLanes(
     place[lane] = at
   })
   const number = graph.repetitions.length
-  const edges = groupLaneEdges(graph, lanes, { place, repetition: number })
+  const edges = groupLaneEdges(graph, lanes, { place, repetition: number, below })
   if (edges === undefined) return undefined
   const nodes = foldNodes(graph, lanes, { first: order[0] as number, number })
-  const links = foldEdges(graph, { ...edges, nodeOf: nodes.nodeOf, match })
+  const links = foldEdges(graph, { ...edges, ...nodes, match })
   const repetition: Repetition = {
     times: lanes.count,
     within: [...(match[0] as ReadonlyMap<number, number>).keys()],
@@ -64,9 +66,14 @@ export function foldLanes(
   const rows = edgeRows(from, labels.length, loops)
   if (forwardOrder(after, rows) === undefined) return undefined
   if (to.some((node, edge) => node === 0 && loops[edge] === 0)) return undefined
-  const laneOf = lanes.laneOf.map((lane) => (lane < 0 ? -1 : (place[lane] as number)))
+  const laneOf = new Int32Array(lanes.laneOf.length).fill(-1)
+  for (const nodes of lanes.roles) {
+    for (let at = 0; at < order.length; at++) {
+      laneOf[nodes[order[at] as number] as number] = at
+    }
+  }
   const step = { before: graph, after, nodeOf, sources, edgeOf, laneOf }
-  return keepsOrder(step) ? step : undefined
+  return keepsOrder(step, { before: below, after: rows }) ? step : undefined
 }
 
 /** Nodes keep their order; a role stands where its first node stood, for the first lane's node. */
@@ -105,11 +112,13 @@ function foldEdges(
     groups,
     groupOf,
     nodeOf,
+    sources,
     match,
   }: {
     groups: readonly EdgeGroup[]
     groupOf: Int32Array
     nodeOf: Uint32Array
+    sources: Uint32Array
     match: RepetitionMatch
   },
 ) {
@@ -145,10 +154,7 @@ function foldEdges(
     }
     edgeOf[edge] = placeOfGroup[number] as number
   }
-  markLoops(
-    { nodes: nodeOf.reduce((most, node) => Math.max(most, node + 1), 0), from, to, loops },
-    shifted,
-  )
+  markLoops({ nodes: sources.length, from, to, loops }, shifted)
   return {
     ...{ edgeOf, notes },
     from: Uint32Array.from(from),

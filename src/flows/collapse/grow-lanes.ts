@@ -29,10 +29,9 @@ export class LaneGrower {
   readonly #roleOf: Int32Array
   readonly #laneOf: Int32Array
   #roles: Uint32Array[] = []
-  /** How often a kind stands next to the lane that is looked at. */
-  readonly #times: Uint32Array
-  /** In how many lanes a kind stands exactly once. */
-  readonly #once: Uint32Array
+  /** The attempt in which a lane last claimed each node, so that no two claim one. */
+  readonly #claimed: Uint32Array
+  #attempt = 0
 
   constructor(graph: FoldedGraph, kinds: NodeKinds, rows: { below: EdgeRows; above: EdgeRows }) {
     this.#kinds = kinds
@@ -42,24 +41,26 @@ export class LaneGrower {
     ]
     this.#roleOf = new Int32Array(graph.labels.length).fill(-1)
     this.#laneOf = new Int32Array(graph.labels.length).fill(-1)
-    this.#times = new Uint32Array(kinds.count)
-    this.#once = new Uint32Array(kinds.count)
+    this.#claimed = new Uint32Array(graph.labels.length)
   }
 
   /** @param anchors one node a lane */
   grow(anchors: Uint32Array): Lanes {
     for (const nodes of this.#roles) {
-      for (const node of nodes) {
-        this.#roleOf[node] = -1
-        this.#laneOf[node] = -1
+      for (let lane = 0; lane < nodes.length; lane++) {
+        this.#roleOf[nodes[lane] as number] = -1
+        this.#laneOf[nodes[lane] as number] = -1
       }
     }
     this.#roles = []
     this.#add(anchors)
     for (let role = 0; role < this.#roles.length; role++) {
       const nodes = this.#roles[role] as Uint32Array
-      for (const side of [0, 1]) {
-        for (const kind of this.#sharedKinds(nodes, side)) this.#take(nodes, side, kind)
+      for (const side of this.#sides) {
+        for (const kind of this.#kindsBeside(nodes[0] as number, side)) {
+          const next = this.#neighbours(nodes, side, kind)
+          if (next !== undefined) this.#add(next)
+        }
       }
     }
     return {
@@ -72,52 +73,46 @@ export class LaneGrower {
 
   #add(nodes: Uint32Array): void {
     const role = this.#roles.push(nodes) - 1
-    nodes.forEach((node, lane) => {
-      this.#roleOf[node] = role
-      this.#laneOf[node] = lane
-    })
-  }
-
-  /** Kinds that stand next to every one of `nodes` exactly once, free of a lane, in their order. */
-  #sharedKinds(nodes: Uint32Array, side: number): number[] {
-    const met: number[] = []
-    for (const node of nodes) {
-      for (const other of this.#freeBeside(node, side)) {
-        const kind = this.#kinds.of[other] as number
-        if (this.#times[kind] === 0 && this.#once[kind] === 0) met.push(kind)
-        this.#times[kind] = (this.#times[kind] as number) + 1
-      }
-      for (const other of this.#freeBeside(node, side)) {
-        const kind = this.#kinds.of[other] as number
-        if (this.#times[kind] === 1) this.#once[kind] = (this.#once[kind] as number) + 1
-        this.#times[kind] = 0
-      }
-    }
-    const shared = met.filter((kind) => this.#once[kind] === nodes.length)
-    for (const kind of met) this.#once[kind] = 0
-    const { rank } = this.#kinds
-    return [...new Set(shared)].sort((a, b) => (rank[a] as number) - (rank[b] as number))
-  }
-
-  /** Makes the neighbours of this kind the next role, unless two lanes would share one. */
-  #take(nodes: Uint32Array, side: number, kind: number): void {
-    const found = new Uint32Array(nodes.length)
     for (let lane = 0; lane < nodes.length; lane++) {
-      for (const other of this.#freeBeside(nodes[lane] as number, side)) {
-        if (this.#kinds.of[other] === kind) found[lane] = other
-      }
+      this.#roleOf[nodes[lane] as number] = role
+      this.#laneOf[nodes[lane] as number] = lane
     }
-    if (new Set(found).size === found.length) this.#add(found)
   }
 
-  #freeBeside(node: number, side: number): number[] {
-    const { rows, far } = this.#sides[side] as Side
-    const free: number[] = []
+  /** Kinds of the nodes beside a node that are free of a lane, in their order. */
+  #kindsBeside(node: number, { rows, far }: Side): number[] {
+    const met = new Set<number>()
     const end = rows.offsets[node + 1] as number
     for (let entry = rows.offsets[node] as number; entry < end; entry++) {
       const other = far[rows.edges[entry] as number] as number
-      if (this.#roleOf[other] === -1) free.push(other)
+      if (this.#roleOf[other] === -1) met.add(this.#kinds.of[other] as number)
     }
-    return free
+    const { rank } = this.#kinds
+    return [...met].sort((a, b) => (rank[a] as number) - (rank[b] as number))
+  }
+
+  /** The one free node of a kind beside each of `nodes`, unless one has none, several, or another's. */
+  #neighbours(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
+    const { offsets, edges } = rows
+    const { of } = this.#kinds
+    const roleOf = this.#roleOf
+    const claimed = this.#claimed
+    const attempt = ++this.#attempt
+    const found = new Uint32Array(nodes.length)
+    for (let lane = 0; lane < nodes.length; lane++) {
+      const node = nodes[lane] as number
+      const end = offsets[node + 1] as number
+      let own = -1
+      for (let entry = offsets[node] as number; entry < end; entry++) {
+        const other = far[edges[entry] as number] as number
+        if (of[other] !== kind || roleOf[other] !== -1) continue
+        if (own !== -1 || claimed[other] === attempt) return undefined
+        own = other
+      }
+      if (own === -1) return undefined
+      claimed[own] = attempt
+      found[lane] = own
+    }
+    return found
   }
 }

@@ -1,52 +1,57 @@
 import type { FoldStep } from './fold-lanes.ts'
-import { type EdgeRows, edgeRows, type FoldedGraph } from './folded-graph.ts'
+import type { EdgeRows, FoldedGraph } from './folded-graph.ts'
 
 /**
  * Whether, of the steps outside, one leads to another through the folded lane only if it did so
  * before: then all that is folded can be given times such that nothing comes before what it waits
  * for. Lanes that are entered only at the first and left only at the last, but do not hand over from
  * the first to the last, would lead from what enters to what leaves though it need not have waited.
+ *
+ * @param rows edges by the node they start at, of both graphs
  */
-export function keepsOrder({ before, after, nodeOf, laneOf }: FoldStep): boolean {
+export function keepsOrder(
+  { before, after, nodeOf, sources }: FoldStep,
+  rows: { before: EdgeRows; after: EdgeRows },
+): boolean {
   const number = after.repetitions.length - 1
-  const isPlain = after.notes.every((said, edge) => {
-    const note = said.find(({ repetition }) => repetition === number)
-    if (note === undefined || after.loops[edge] === 1) return true
-    return note.side === 'inside' ? note.offset === 0 : note.lanes === 'all'
-  })
-  if (isPlain) return true
-  const rows = [before, after].map(({ from, labels, loops }) =>
-    edgeRows(from, labels.length, loops),
-  ) as [EdgeRows, EdgeRows]
-  const isOutside = (node: number) => laneOf[node] === -1
   const entering = new Set<number>()
   const leaving = new Set<number>()
-  before.from.forEach((source, edge) => {
-    const target = before.to[edge] as number
-    if (before.loops[edge] === 1 || isOutside(source) === isOutside(target)) return
-    if (isOutside(source)) entering.add(source)
-    else leaving.add(target)
+  let isPlain = true
+  after.notes.forEach((said, edge) => {
+    const note = said.find(({ repetition }) => repetition === number)
+    if (note === undefined || after.loops[edge] === 1) return
+    if (note.side === 'inside' ? note.offset > 0 : note.lanes !== 'all') isPlain = false
+    if (note.side === 'to') entering.add(sources[after.from[edge] as number] as number)
+    if (note.side === 'from') leaving.add(sources[after.to[edge] as number] as number)
   })
+  if (isPlain) return true
   for (const source of entering) {
-    const reached = reachedFrom(before, rows[0], source)
-    const reachedNow = reachedFrom(after, rows[1], nodeOf[source] as number)
-    for (const target of leaving) {
-      if (reachedNow[nodeOf[target] as number] === 1 && reached[target] === 0) return false
-    }
+    const reachedNow = reachedFrom(after, rows.after, { start: nodeOf[source] as number })
+    const wanted = new Set(
+      [...leaving].filter((target) => reachedNow[nodeOf[target] as number] === 1),
+    )
+    const reached = reachedFrom(before, rows.before, { start: source, wanted })
+    for (const target of wanted) if (reached[target] === 0) return false
   }
   return true
 }
 
-/** 1 for the nodes that a node leads to. */
-function reachedFrom({ to, labels }: FoldedGraph, below: EdgeRows, start: number): Uint8Array {
+/** 1 for the nodes that a node leads to; not all of them once those wanted are found. */
+function reachedFrom(
+  { to, labels }: FoldedGraph,
+  below: EdgeRows,
+  { start, wanted }: { start: number; wanted?: ReadonlySet<number> },
+): Uint8Array {
   const reached = new Uint8Array(labels.length)
   const pending = [start]
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+  let missing = wanted?.size ?? labels.length
+  for (let node = pending.pop(); node !== undefined && missing > 0; node = pending.pop()) {
     const end = below.offsets[node + 1] as number
     for (let entry = below.offsets[node] as number; entry < end; entry++) {
       const target = to[below.edges[entry] as number] as number
       if (reached[target] === 1) continue
       reached[target] = 1
+      if (wanted?.has(target)) missing--
       pending.push(target)
     }
   }

@@ -45,12 +45,13 @@ function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint3
     (sizes[kind] as number) * (equals.get(sizes[kind] as number) as number)
   const sets = Array.from(sizes, (size) => new Uint32Array(size >= least ? size : 0))
   const filled = new Uint32Array(count)
-  of.forEach((kind, node) => {
-    if ((sizes[kind] as number) < least) return
+  for (let node = 0; node < of.length; node++) {
+    const kind = of[node] as number
+    if ((sizes[kind] as number) < least) continue
     const at = filled[kind] as number
     ;(sets[kind] as Uint32Array)[at] = node
     filled[kind] = at + 1
-  })
+  }
   return sets
     .map((nodes, kind) => ({ nodes, kind }))
     .filter(({ nodes }) => nodes.length >= least && nodes.length > 0)

@@ -1,4 +1,4 @@
-import type { EdgeNote, FoldedGraph } from './folded-graph.ts'
+import type { EdgeNote, EdgeRows, FoldedGraph } from './folded-graph.ts'
 import type { Lanes } from './grow-lanes.ts'
 
 /** Edges that become one: what the new repetition says of it, and the edges by lane. */
@@ -32,34 +32,35 @@ interface Tally {
  * in all lanes or, where lanes follow each other, in the first alone or in the last alone.
  *
  * @param place the place of each lane in their order
+ * @param below the graph's edges by the node they start at
  * @returns `undefined` where they are not
  */
 export function groupLaneEdges(
   graph: FoldedGraph,
   lanes: Lanes,
-  { place, repetition }: { place: Uint32Array; repetition: number },
+  { place, repetition, below }: { place: Uint32Array; repetition: number; below: EdgeRows },
 ): EdgeGroups | undefined {
   const { from, to } = graph
   const { roleOf, laneOf, count } = lanes
-  if (hasDoubleEdges(graph, roleOf)) return undefined
-  const codeOf = noteCodes(graph)
-  const nodes = graph.labels.length
+  if (hasDoubleEdges(graph, roleOf, below)) return undefined
+  const endsOf = laneEnds(graph, lanes)
   const numbers = new Map<number | string, number>()
   const tallies: Tally[] = []
   const groupOf = new Int32Array(from.length).fill(-1)
   for (let edge = 0; edge < from.length; edge++) {
-    const [source, target] = [from[edge] as number, to[edge] as number]
-    const [a, b] = [roleOf[source] as number, roleOf[target] as number]
+    const source = from[edge] as number
+    const target = to[edge] as number
+    const a = roleOf[source] as number
+    const b = roleOf[target] as number
     if (a < 0 && b < 0) continue
     const side = a < 0 ? 'to' : b < 0 ? 'from' : 'inside'
     const start = a < 0 ? -1 : (place[laneOf[source] as number] as number)
     const end = b < 0 ? -1 : (place[laneOf[target] as number] as number)
     const offset = side === 'inside' ? end - start : 0
     if (offset < 0) return undefined
-    // Ends in lanes are numbered by role, ends outside behind them, by node.
-    const ends = (a < 0 ? nodes + source : a) * 2 * nodes + (b < 0 ? nodes + target : b)
-    const code = codeOf(edge)
-    const key = offset === 0 && code === '' ? ends : `${ends} ${offset} ${code}`
+    const ends = endsOf(edge, offset)
+    const code = noteCode(graph, edge)
+    const key = code === '' ? ends : `${ends} ${code}`
     const lane = start < 0 ? end : start
     const number = numbers.get(key)
     if (number === undefined) {
@@ -115,28 +116,51 @@ function noteOf(
   return lastLane === lanes - 1 ? { repetition, side, lanes: 'last' } : undefined
 }
 
-/** What was said of an edge before, apart from which repetition says it. */
-function noteCodes({ notes, loops }: FoldedGraph) {
-  return (edge: number): string => {
-    const said = notes[edge] as readonly EdgeNote[]
-    if (said.length === 0) return ''
-    const texts = said.map((note) =>
-      note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
-    )
-    return `${loops[edge]} ${texts.join(', ')}`
+/**
+ * Numbers what an edge joins, ends in lanes by role and ends outside by node: first two roles and
+ * how many lanes on, then a node outside and a role, then a role and a node outside.
+ */
+function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: Lanes) {
+  const entering = roles.length * roles.length * count
+  const leaving = entering + labels.length * roles.length
+  return (edge: number, offset: number): number => {
+    const source = from[edge] as number
+    const target = to[edge] as number
+    const a = roleOf[source] as number
+    const b = roleOf[target] as number
+    if (a < 0) return entering + source * roles.length + b
+    return b < 0 ? leaving + target * roles.length + a : (a * roles.length + b) * count + offset
   }
 }
 
+/** What was said of an edge before, apart from which repetition says it. */
+function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
+  const said = notes[edge] as readonly EdgeNote[]
+  if (said.length === 0) return ''
+  const texts = said.map((note) =>
+    note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
+  )
+  return `${loops[edge]} ${texts.join(', ')}`
+}
+
 /** Whether two edges of the same kind join the same two nodes: then counting them proves nothing. */
-function hasDoubleEdges({ from, to, notes }: FoldedGraph, roleOf: Int32Array): boolean {
-  const seen = new Set<number>()
-  for (let edge = 0; edge < from.length; edge++) {
-    const [a, b] = [from[edge] as number, to[edge] as number]
-    if ((roleOf[a] as number) < 0 && (roleOf[b] as number) < 0) continue
-    if ((notes[edge] as readonly EdgeNote[]).length > 0) continue
-    const key = a * roleOf.length + b
-    if (seen.has(key)) return true
-    seen.add(key)
+function hasDoubleEdges(
+  { to, notes }: FoldedGraph,
+  roleOf: Int32Array,
+  { offsets, edges }: EdgeRows,
+): boolean {
+  const reachedFrom = new Int32Array(roleOf.length).fill(-1)
+  for (let node = 0; node < roleOf.length; node++) {
+    const end = offsets[node + 1] as number
+    for (let entry = offsets[node] as number; entry < end; entry++) {
+      const edge = edges[entry] as number
+      const target = to[edge] as number
+      if ((roleOf[node] as number) < 0 && (roleOf[target] as number) < 0) continue
+      // Loops, which rows leave out, have notes, too.
+      if ((notes[edge] as readonly EdgeNote[]).length > 0) continue
+      if (reachedFrom[target] === node) return true
+      reachedFrom[target] = node
+    }
   }
   return false
 }

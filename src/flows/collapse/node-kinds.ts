@@ -18,9 +18,12 @@ export interface NodeKinds {
 export function nodeKinds({ labels, inside, repetitions }: FoldedGraph, labelRank: Uint32Array) {
   const numbers = new Map<string | number, number>()
   const ranks: { label: number; folded: string }[] = []
-  const of = labels.map((label, node) => {
+  const of = new Uint32Array(labels.length)
+  for (let node = 0; node < labels.length; node++) {
+    const label = labels[node] as number
     const stack = inside[node] as readonly number[]
-    const folded = stack.map((repetition) => repetitions[repetition]?.times).join(' ')
+    const folded =
+      stack.length === 0 ? '' : stack.map((number) => repetitions[number]?.times).join(' ')
     const key = folded === '' ? label : `${label} ${folded}`
     let kind = numbers.get(key)
     if (kind === undefined) {
@@ -28,8 +31,8 @@ export function nodeKinds({ labels, inside, repetitions }: FoldedGraph, labelRan
       numbers.set(key, kind)
       ranks.push({ label: labelRank[label] as number, folded })
     }
-    return kind
-  })
+    of[node] = kind
+  }
   return describeKinds(
     of,
     ranks
@@ -66,7 +69,10 @@ export function refineKinds(kinds: NodeKinds, keyOf: (node: number) => string): 
 
 function describeKinds(of: Uint32Array, order: readonly number[]): NodeKinds {
   const sizes = new Uint32Array(order.length)
-  for (const kind of of) sizes[kind] = (sizes[kind] as number) + 1
+  for (let node = 0; node < of.length; node++) {
+    const kind = of[node] as number
+    sizes[kind] = (sizes[kind] as number) + 1
+  }
   const rank = new Uint32Array(order.length)
   order.forEach((kind, at) => {
     rank[kind] = at

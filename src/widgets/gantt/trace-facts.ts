@@ -23,7 +23,7 @@ interface Request {
 
 /** What the traces say of each call of a request. */
 export function callFacts(flows: FlowSet, { request, tree }: Request): CallFacts[] {
-  const traces = flows.periods[flows.period[request] as number]
+  const traces = flows.tracesOf(request)
   const records = new NodeRecords(flows)
   if (traces?.kind !== 'spans') {
     return tree.calls.map(({ start, end }) => {

@@ -5,6 +5,6 @@ import { spanTraffic } from './swimlane-spans.ts'
 
 /** Visits and messages of a request. */
 export function requestTraffic(flows: FlowSet, request: number, by: LaneBy): Traffic {
-  const traces = flows.periods[flows.period[request] as number]
+  const traces = flows.tracesOf(request)
   return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
 }

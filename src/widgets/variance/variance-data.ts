@@ -72,6 +72,8 @@ export interface DetailEdge {
   readonly share: number | null
   /** What it varies together with, strongest first; `null` where that was not looked for. */
   readonly covarying: readonly Covarying[] | null
+  /** How many more there are. */
+  readonly moreCovarying: number
   /** How many edges could be tested for that. */
   readonly tested: number
 }
@@ -163,18 +165,20 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
   const isCarried = edge.from.length <= LONGEST_LABEL && edge.to.length <= LONGEST_LABEL
   const { edge: number, requests, onCriticalPath, meanUs } = edge
   const covariances = isPartnered ? found.covariances(number) : null
+  const covarying = covariances?.covarying
   return {
     ...{ edge: number, requests, onCriticalPath, meanUs, name: edgeName(edge, LONGEST_NAME) },
     ...{ from: isCarried ? edge.from : '', to: isCarried ? edge.to : '' },
     varianceUs2: orNull(edge.varianceUs2),
     share: orNull(edge.share),
     covarying:
-      covariances?.covarying.slice(0, MOST_PARTNERS).map((other) => ({
+      covarying?.slice(0, MOST_PARTNERS).map((other) => ({
         ...{ edge: other.edge, name: edgeName(other, LONGEST_NAME) },
         correlation: Number(other.correlation.toFixed(4)),
         covarianceUs2: Number(other.covarianceUs2.toPrecision(6)),
         q: Number(other.q.toPrecision(3)),
       })) ?? null,
+    moreCovarying: Math.max(0, (covarying?.length ?? 0) - MOST_PARTNERS),
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
 }

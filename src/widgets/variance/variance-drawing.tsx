@@ -2,6 +2,7 @@ import { isSameEdge, type VarianceKind, type VarianceMark } from '../../variance
 import type { Ink } from '../drawing/ink.ts'
 import type { DetailEdge, VarianceDetail } from './variance-data.ts'
 import { GRAPH_SIZES, type GraphLink, type GraphNode } from './variance-graph.ts'
+import type { LinkHands } from './variance-link-keys.ts'
 
 interface Shown {
   readonly detail: VarianceDetail
@@ -9,7 +10,8 @@ interface Shown {
   readonly marks: readonly VarianceMark[]
   /** Number of the edge chosen, and of those that covary with it. */
   readonly chosen: number | null
-  readonly onChoose?: ((edge: number) => void) | undefined
+  /** What makes a link answer, by its place; nothing where it does not. */
+  readonly handsOf: (place: number) => LinkHands | undefined
 }
 
 /** Shares below this are drawn like none. */
@@ -18,7 +20,7 @@ const LITTLE = 0.005
 const ASIDE = 4
 
 /** The flow of a category: the redder and thicker an edge, the more of the variance is its own. */
-export function VarianceDrawing({ detail, ink, marks, chosen, onChoose }: Shown) {
+export function VarianceDrawing({ detail, ink, marks, chosen, handsOf }: Shown) {
   const { graph, edges } = detail
   const known = new Map(edges.map((edge) => [edge.edge, edge]))
   const partners = new Set(known.get(chosen ?? -1)?.covarying?.map(({ edge }) => edge))
@@ -30,7 +32,7 @@ export function VarianceDrawing({ detail, ink, marks, chosen, onChoose }: Shown)
           {...{ link, ink, isChosen: link.edge !== null && link.edge === chosen }}
           {...{ isPartner: link.edge !== null && partners.has(link.edge) }}
           kind={kindOf(marks, known.get(link.edge ?? -1))}
-          onChoose={known.has(link.edge ?? -1) ? onChoose : undefined}
+          hands={handsOf(place)}
         />
       ))}
       {graph.nodes.map((node, place) => (
@@ -53,31 +55,29 @@ interface LinkShown {
   readonly isChosen: boolean
   readonly isPartner: boolean
   readonly kind: VarianceKind | undefined
-  readonly onChoose: ((edge: number) => void) | undefined
+  readonly hands: LinkHands | undefined
 }
 
-function Link({ link, ink, isChosen, isPartner, kind, onChoose }: LinkShown) {
-  const { edge, points, label, text } = link
+function Link({ link, ink, isChosen, isPartner, kind, hands }: LinkShown) {
+  const { points, label, text } = link
   const path = `M${points.map(({ x, y }) => `${x} ${y}`).join('L')}`
   const look = lookOf(link, ink)
   const end = points.at(-1) ?? { x: 0, y: 0 }
   return (
-    <g
-      {...(edge === null || onChoose === undefined
-        ? {}
-        : { class: 'fd-variance-link', 'data-edge': edge, onClick: () => onChoose(edge) })}
-    >
+    <g {...hands} fill="none" stroke-linejoin="round">
+      {/* What the pointer reaches; with the focus, a ring round the edge. */}
+      <path class="fd-variance-ring" d={path} stroke="transparent" stroke-width="18" />
+      <path class="fd-variance-gap" d={path} stroke="transparent" stroke-width="13" />
       {isChosen || isPartner ? (
         <path
-          {...{ d: path, fill: 'none', 'stroke-width': look.width + 7, 'stroke-linejoin': 'round' }}
+          {...{ d: path, 'stroke-width': look.width + 7 }}
           style={`stroke:${isChosen ? ink.text : ink.soft}`}
           stroke-opacity={isChosen ? 0.35 : 0.25}
           stroke-dasharray={isPartner ? '3 3' : undefined}
         />
       ) : null}
-      <path d={path} fill="none" stroke="transparent" stroke-width="14" />
       <path
-        {...{ d: path, fill: 'none', 'stroke-width': look.width, 'stroke-linejoin': 'round' }}
+        {...{ d: path, 'stroke-width': look.width }}
         {...{ 'stroke-opacity': look.opacity, 'stroke-dasharray': look.dashes }}
         style={`stroke:${look.colour}`}
       />

@@ -64,6 +64,12 @@ export function VarianceEdgePanel({ edge, marks, onMark, onChoose, onPath }: Sho
           </table>
         </div>
       )}
+      {edge.moreCovarying === 0 ? null : (
+        <p class="fd-soft">
+          … and {counted(edge.moreCovarying, 'more edge')}, less strongly: all are in the code
+          below.
+        </p>
+      )}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useWidth } from '../drawing/axis-width.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import type { VarianceDetail } from './variance-data.ts'
 import { VarianceDrawing } from './variance-drawing.tsx'
+import { useLinkKeys } from './variance-link-keys.ts'
 
 interface Shown {
   readonly name: string
@@ -21,6 +22,7 @@ const READABLE = 0.75
 export function VarianceFlow({ name, detail, marks, chosen, onChoose }: Shown) {
   const { graph } = detail
   const [place, room] = useWidth<HTMLDivElement>(600)
+  const { surface, handsOf } = useLinkKeys({ detail, chosen, onChoose })
   const [wish, setWish] = useState<boolean | null>(null)
   const isFitted = wish ?? room >= graph.width * READABLE
   const isWider = graph.width > room
@@ -36,10 +38,12 @@ export function VarianceFlow({ name, detail, marks, chosen, onChoose }: Shown) {
       <VarianceLegend />
       <div ref={place} class={`fd-variance-flow${isFitted ? '' : ' fd-variance-whole'}`}>
         <svg
-          {...{ width: graph.width, viewBox: `0 0 ${graph.width} ${graph.height}`, role: 'img' }}
-          aria-label={`Flow of ${name}; its edges are in the table as well`}
+          ref={surface}
+          {...{ width: graph.width, viewBox: `0 0 ${graph.width} ${graph.height}` }}
+          role="application"
+          aria-label={`Flow of ${name}; its edges are in the table as well. Arrow keys go from edge to edge, Enter chooses one.`}
         >
-          <VarianceDrawing {...{ detail, ink: PAGE_INK, marks, chosen, onChoose }} />
+          <VarianceDrawing {...{ detail, ink: PAGE_INK, marks, chosen, handsOf }} />
         </svg>
       </div>
       <p class="fd-soft">

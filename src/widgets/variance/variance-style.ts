@@ -13,6 +13,9 @@ export const VARIANCE_STYLE = `
 .flowdelta .fd-variance-flow svg { margin: 0 auto; height: auto; }
 .flowdelta .fd-variance-whole svg { max-width: none; height: auto; }
 .flowdelta .fd-variance-link { cursor: pointer; }
+.flowdelta .fd-variance-link:focus { outline: none; }
+.flowdelta .fd-variance-link:focus-visible .fd-variance-ring { stroke: var(--fd-focus); }
+.flowdelta .fd-variance-link:focus-visible .fd-variance-gap { stroke: var(--fd-back); }
 .flowdelta .fd-variance-edges { max-height: 360px; }
 .flowdelta .fd-variance-edge { margin-top: 10px; }
 .flowdelta .fd-variance-edge .fd-choice { flex-wrap: wrap; }

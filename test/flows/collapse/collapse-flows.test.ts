@@ -1,48 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { blockWrite } from '../../../datasets/hdfs-writes/block-write.ts'
 import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/categories/categorize.ts'
-import { compare } from '../../../src/comparison.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { collapseFlows } from '../../../src/flows/collapse/collapse-flows.ts'
-import type { CollapseOptions } from '../../../src/flows/collapse/collapsed-flows.ts'
-import { collapsedSizes } from '../../../src/flows/collapse/collapsed-sizes.ts'
 import { expandFlow } from '../../../src/flows/collapse/expand-flow.ts'
-import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
-import { NodeRecords } from '../../../src/flows/node-records.ts'
-import { type GraphSketch, makeGraphs, makeSpans } from '../../make-traces.ts'
-
-const collapsed = (graphs: readonly GraphSketch[], options: Partial<CollapseOptions> = {}) =>
-  collapseFlows(buildFlows(makeGraphs(graphs)), options)
-
-type Collapsed = ReturnType<typeof collapseFlows>
-
-const labelsOf = (flows: Collapsed, request = 0) =>
-  Array.from(flows.shapes.labels(flows.shapeOf[request] as number), (label) =>
-    flows.labels.text(label),
-  )
-
-const edgesOf = (flows: Collapsed, request = 0) => {
-  const shape = flows.shapeOf[request] as number
-  const to = flows.shapes.to(shape)
-  return Array.from(flows.shapes.from(shape), (from, edge) => `${from}-${to[edge]}`)
-}
-
-/** A root, then labels one after the other. */
-const chain = (...labels: string[]): GraphSketch => ({
-  labels,
-  edges: labels.slice(1).map((_, i) => [i, i + 1] as const),
-})
-
-/** `count` steps with one label between call and reply, side by side. */
-const fan = (count: number, latencyUs: readonly number[]): GraphSketch => ({
-  labels: ['call', ...Array.from({ length: count }, () => 'disk'), 'reply'],
-  edges: Array.from({ length: count }, (_, i) => [
-    [0, i + 1] as const,
-    [i + 1, count + 1] as const,
-  ]).flat(),
-  latencyUs,
-})
+import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+import { chain, collapsed, edgesOf, fan, labelsOf } from './collapse-fixture.ts'
 
 describe('a loop', () => {
   const flows = collapsed([chain('call', 'a', 'b', 'a', 'b', 'a', 'b', 'reply')])
@@ -189,98 +152,6 @@ describe('what tells structures apart', () => {
   })
 })
 
-describe('a collapsed flow goes wherever flows go', () => {
-  const flows = collapseFlows(buildFlows(hdfsTraces({ writes: 6, portions: 20 })))
-
-  test('its parameters are those of the first lane', () => {
-    const [record] = [new NodeRecords(flows).of(2, 0)]
-    expect(record).toEqual([['size', 20 * 65536]])
-    expect(new NodeRecords(flows).of(2, 5)).toEqual([])
-  })
-
-  test('the critical path adds up to the response time', () => {
-    const finder = new CriticalPathFinder(flows)
-    flows.ids.forEach((_, request) => {
-      const sum = finder
-        .edges(request)
-        .reduce((us, edge) => us + Number(flows.latencies(request)[edge]), 0)
-      expect(sum).toBeCloseTo(flows.responseTimeUs[request] as number, 6)
-    })
-  })
-
-  test('the recorded flows stay', () => {
-    expect(flows.uncollapsed.shapes.nodeCount(0)).toBe(26 + 20 * 15)
-    expect(flows.table().numRows()).toBe(6)
-    expect(flows.unfinished).toBe(0)
-  })
-
-  test('nodes from spans keep their spans', () => {
-    const span = { trace: 't', service: 'disk', parent: 'root' }
-    const spans = makeSpans([
-      { id: 'root', trace: 't', service: 'web', startUs: 0, endUs: 100 },
-      { ...span, id: 'one', startUs: 10, endUs: 20, attributes: { block: 1 } },
-      { ...span, id: 'two', startUs: 30, endUs: 50, attributes: { block: 2 } },
-    ])
-    const loop = collapseFlows(buildFlows(spans))
-    expect(labelsOf(loop)).toEqual([
-      'web call ×2 call',
-      'web call reply',
-      'disk call call',
-      'disk call reply',
-    ])
-    expect(new NodeRecords(loop).of(0, 2)).toEqual([['block', 1]])
-  })
-
-  test('a slower disk in the pipeline is found on its edge, not on others', () => {
-    const period = (seed: number, factor: number) =>
-      hdfsTraces({
-        ...{ writes: 60, portions: 30, datanodes: 3, seed },
-        slow: { datanode: 1, factor },
-      })
-    const both = collapseFlows(buildFlows([period(1, 1), period(2, 3)]), { omitHosts: false })
-    const categories = categorize(both)
-    const shifts = categories.edgeSamples(0).map(({ before, after }, edge) => {
-      const mean = (us: Float64Array) => us.reduce((sum, x) => sum + x, 0) / us.length
-      return { edge, us: mean(after.latencyUs) - mean(before.latencyUs) }
-    })
-    const slowest = shifts.reduce((a, b) => (b.us > a.us ? b : a))
-    expect(categories.structure(0).edgeClasses[slowest.edge]?.to).toBe(
-      'dn01__datanode__WRITE_PORTION',
-    )
-  })
-})
-
-describe('sizes of flows', () => {
-  const portions = [5, 5, 20]
-  const traces = makeGraphs(
-    portions.map((count) => {
-      const { labels, from, to } = blockWrite({ pipeline: ['a', 'b', 'c'], portions: count })
-      return { labels, edges: Array.from(from, (source, i) => [source, to[i] as number] as const) }
-    }),
-  )
-  const flows = collapseFlows(buildFlows(traces))
-
-  test('recorded and collapsed, by category', () => {
-    const sizes = collapsedSizes(flows, categorize(flows).categoryOf)
-    expect(sizes.objects()).toEqual([
-      {
-        ...{ group: 0, root: 'a__client__NEW_BLOCK_CALL ×5', requests: 2 },
-        ...{ nodesMean: 101, nodesSd: 0, collapsedMean: 41, collapsedSd: 0 },
-      },
-      {
-        ...{ group: 1, root: 'a__client__NEW_BLOCK_CALL ×20', requests: 1 },
-        ...{ nodesMean: 326, nodesSd: Number.NaN, collapsedMean: 41, collapsedSd: Number.NaN },
-      },
-    ])
-  })
-
-  test('want a group for every request', () => {
-    expect(() => collapsedSizes(flows, [0])).toThrow(
-      'Option groupOf is "1 numbers". Give one a request: 3.',
-    )
-  })
-})
-
 describe('wrong options', () => {
   const flows = buildFlows(makeGraphs([chain('call', 'reply')]))
   const wrong: [string, object, string][] = [
@@ -316,10 +187,4 @@ test('a loop of 15,000 rounds overflows no stack, nor does one round of 15,000 s
   const long = collapsed([chain('call', ...steps, ...steps, 'reply')])
   expect(labelsOf(long)).toHaveLength(15_002)
   expect(expandFlow(long, 0).labels).toHaveLength(30_002)
-})
-
-test('a comparison can be made of collapsed flows', () => {
-  const traces = hdfsTraces({ writes: 3, portions: 3 })
-  expect(compare(traces, traces).flows.size).toBe(6)
-  expect(collapseFlows(compare(traces, traces).flows).count(0)).toBe(3)
 })
