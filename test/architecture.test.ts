@@ -50,7 +50,8 @@ const ROWS: readonly (readonly string[])[] = [
 ]
 
 /** Where Node's own modules may be used; everything else also runs in a browser. */
-const NODE_ALLOWED = /^(cli\/|notebook\/|traces\/readers\/open-file\.ts$)/
+const NODE_ALLOWED =
+  /^(cli\/|notebook\/|traces\/readers\/open-file\.ts$|logs\/readers\/open-log-files\.ts$)/
 const MOST_LINES = 300
 
 interface Import {

@@ -6,6 +6,7 @@ import * as flowdelta from '../src/index.ts'
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 const DATA = fileURLToPath(new URL('../datasets/storage-service/rmw/', import.meta.url))
+const LOGS = fileURLToPath(new URL('../datasets/storage-service-logs/', import.meta.url))
 
 interface Example {
   readonly file: string
@@ -72,11 +73,15 @@ describe('every example in a docstring runs and gives what it says', () => {
     const comparison = flowdelta.compare(before, after)
     const { flows, categories, structural, ranking } = comparison
     const [first] = ranking.mutations
+    const logs = await flowdelta.readLogs(
+      { good: `${LOGS}good.jsonl.gz`, bad: `${LOGS}bad.jsonl.gz` },
+      { instance: 'instance' },
+    )
     const truth = JSON.parse(readFileSync(`${DATA}truth.json`, 'utf8'))
     const precursor = first?.precursors[0]?.category
     Object.assign(given, {
       ...{ before, after, comparison, flows, categories, structural, truth, precursor },
-      mutation: first?.category,
+      ...{ mutation: first?.category, logComparison: flowdelta.compareLogs(logs) },
       check: (actual: unknown, expected: string) => expect(inspect(actual)).toBe(expected),
     })
   })

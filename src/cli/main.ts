@@ -4,6 +4,7 @@ import { FlowdeltaError } from '../errors.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addEvaluateCommand } from './evaluate-command.ts'
 import { addExplosionCommand } from './explosion-command.ts'
+import { addLogsCommand } from './logs-command.ts'
 import { addReportCommand } from './report-command.ts'
 import { addVarianceCommand } from './variance-command.ts'
 
@@ -18,6 +19,7 @@ async function main(): Promise<number> {
   addReportCommand(program)
   addVarianceCommand(program)
   addExplosionCommand(program)
+  addLogsCommand(program)
   addEvaluateCommand(program)
   try {
     await program.parseAsync()

@@ -35,6 +35,8 @@ export {
   type KsResult,
   ksTwoSample,
 } from './ks-two-sample.ts'
+export { kullbackLeibler } from './kullback-leibler.ts'
+export { type LogBins, logBins } from './log-bins.ts'
 export { type MannWhitneyOptions, type MannWhitneyResult, mannWhitney } from './mann-whitney.ts'
 export type { Measure } from './measure.ts'
 export { type Moments, moments, squaredCoefficientOfVariation } from './moments.ts'
@@ -45,8 +47,10 @@ export {
   permutationTest,
 } from './permutation-test.ts'
 export { quantile } from './quantile.ts'
+export { type QuantileMap, quantileMap } from './quantile-map.ts'
 export { type RandomSource, randomSource } from './random.ts'
 export type { ShiftInterval } from './shift-interval.ts'
+export { siblingPercentiles } from './sibling-percentile.ts'
 export { type StratifiedShiftResult, stratifiedShift } from './stratified-shift.ts'
 export { type TwoProportionsResult, twoProportionsTest } from './two-proportions.ts'
 export type { Direction, TwoSampleResult } from './two-sample-result.ts'
@@ -57,3 +61,4 @@ export {
   vanElteren,
 } from './van-elteren.ts'
 export { type WassersteinResult, wassersteinDistance } from './wasserstein.ts'
+export { type WelchOptions, type WelchResult, welch } from './welch.ts'

@@ -1,0 +1,110 @@
+import { type Command, Option } from 'commander'
+import type { AttentionOptions } from '../logs/attention.ts'
+import { compareLogs } from '../logs/compare-logs.ts'
+import type { DivergenceOptions } from '../logs/divergence.ts'
+import type { LogComparison } from '../logs/log-comparison.ts'
+import { LOG_FORMATS, type LogReadOptions } from '../logs/readers/log-read-options.ts'
+import { readLogs } from '../logs/readers/read-logs.ts'
+import { logsDocument } from './logs-document.ts'
+import { logsText } from './logs-text.ts'
+import { countFrom, numberBetween } from './option-values.ts'
+
+interface LogsFlags extends Pick<LogReadOptions, 'format' | 'instance' | 'timeZone'> {
+  readonly good: readonly string[]
+  readonly bad: readonly string[]
+  readonly template?: readonly string[]
+  readonly metric: string
+  readonly alpha: number
+  readonly correction: DivergenceOptions['correction']
+  readonly weights: 'none' | 'latency'
+  readonly minSplit: number
+  readonly balance: number
+  readonly class: AttentionOptions['class']
+  readonly json: boolean
+  readonly limit: number
+}
+
+/** `flowdelta logs`: what differs between two sets of logs, and what performance depends on. */
+export function addLogsCommand(program: Command): void {
+  program
+    .command('logs')
+    .description('compare the logs of what went well with those of what did not')
+    .requiredOption('--good <path...>', 'logs that went well; a file or directory is an instance')
+    .requiredOption('--bad <path...>', 'logs that did not')
+    .option(
+      '--metric <name>',
+      "what performance is: 'runTime', an event (its last time) or a state variable (its final value)",
+      'runTime',
+    )
+    .option(
+      '--instance <field>',
+      "the field, attribute or group that says which instance a message is of; 'path' for the path",
+    )
+    .addOption(
+      new Option('--format <name>', 'format of all files')
+        .choices(['auto', ...LOG_FORMATS])
+        .default('auto'),
+    )
+    .option(
+      '--template <expression...>',
+      'regular expressions for lines of text, with groups time and name or message',
+    )
+    .option('--time-zone <zone>', 'of dates that say none', 'UTC')
+    .option('--alpha <share>', 'level of significance', numberBetween(0, 1), 0.05)
+    .addOption(
+      new Option('--correction <name>', 'for many tests')
+        .choices(['bonferroni', 'bh', 'none'])
+        .default('bonferroni'),
+    )
+    .addOption(
+      new Option('--weights <name>', "'latency' makes slow instances count more")
+        .choices(['none', 'latency'])
+        .default('none'),
+    )
+    .option(
+      '--min-split <share>',
+      'share of the instances that a dependency must hold for',
+      numberBetween(0, 1),
+      1 / 3,
+    )
+    .option(
+      '--balance <share>',
+      'α: 0 goes only by how strong dependencies are, 1 only by how far variables differ',
+      numberBetween(0, 1),
+      0.5,
+    )
+    .addOption(
+      new Option('--class <name>', 'of which class to learn dependencies')
+        .choices(['good', 'bad'])
+        .default('bad'),
+    )
+    .option('--json', 'print a JSON document instead of text', false)
+    .option('--limit <n>', 'list at most this many variables', countFrom(1))
+    .action(runLogs)
+}
+
+/** Listed unless asked otherwise. */
+const MOST_IN_TEXT = 12
+const MOST_IN_JSON = 1000
+
+async function runLogs(flags: LogsFlags): Promise<void> {
+  const { good, bad, format, instance, template, timeZone, json, limit } = flags
+  const logs = await readLogs(
+    { good, bad },
+    {
+      ...(format !== undefined && { format }),
+      ...(instance !== undefined && { instance }),
+      ...(template !== undefined && { template }),
+      ...(timeZone !== undefined && { timeZone }),
+    },
+  )
+  const { metric, alpha, correction, weights, minSplit, balance } = flags
+  const compared: LogComparison = compareLogs(logs, {
+    ...{ metric, alpha, correction, weights, minSplit, balance, class: flags.class },
+  })
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(logsDocument(compared, limit ?? MOST_IN_JSON), null, 1)}\n`
+      : `${logsText(compared, limit ?? MOST_IN_TEXT)}\n`,
+  )
+}

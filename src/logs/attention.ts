@@ -1,0 +1,133 @@
+import { Stage } from '../stage.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import type { Feature, VariableKind } from './feature-types.ts'
+import type { LogClass } from './log-class.ts'
+
+export interface AttentionOptions {
+  /** What the score goes by: 0 only how strong dependencies are, 1 only how far variables diverge. */
+  readonly balance: number
+  /** Whether the terms of a graph are added up or averaged. */
+  readonly score: 'sum' | 'mean'
+  /** Of which class of logs the dependencies are. */
+  readonly class: LogClass
+  /** Where graphs stand whose values are shares of what performance measures. */
+  readonly sharedDenominator: 'last' | 'ranked'
+}
+
+/** A variable that performance depends on, directly or through others; or performance itself. */
+export interface AttentionNode {
+  readonly name: string
+  /** Welch's t of the graph's feature, bad less good; NaN where it was not tested. */
+  readonly t: number
+  /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
+  readonly divergence: number
+  /** Whether the feature differs significantly between the classes. */
+  readonly significant: boolean
+  /** What the variable adds to the score; 0 for performance itself. */
+  readonly term: number
+}
+
+/** A dependency between two variables. */
+export interface AttentionEdge {
+  readonly from: string
+  readonly to: string
+  /** The largest share of the instances, above 0 to 1, at which one splits the other. */
+  readonly weight: number
+  /** The share of the variance that this split explains. */
+  readonly r2: number
+  /** Whether `from` happens before `to` in every instance that has both. */
+  readonly directed: boolean
+  /** Whether it belongs to the maximum spanning tree that the score is taken from. */
+  readonly inTree: boolean
+}
+
+/** All that performance depends on, as one feature of one kind of variable shows it. */
+export interface AttentionGraph {
+  readonly kind: VariableKind
+  readonly class: LogClass
+  readonly featureType: Feature
+  /** The name of the node that stands for performance. */
+  readonly metric: string
+  readonly score: number
+  /**
+   * Whether values are shares of the run time where performance is a time: what always takes equally
+   * long is then a smaller share of a longer run, and seems to depend on performance.
+   */
+  readonly sharesDenominator: boolean
+  /** Performance first, then what adds most to the score. */
+  readonly nodes: readonly AttentionNode[]
+  readonly edges: readonly AttentionEdge[]
+}
+
+/** What to look at first: what `focusAttention` finds. */
+export class Attention extends Stage {
+  readonly options: AttentionOptions
+  /**
+   * The highest score first, events and states together; then in the order of features. Those that
+   * share their denominator with performance come after all others, unless asked otherwise.
+   */
+  readonly graphs: readonly AttentionGraph[]
+
+  constructor(options: AttentionOptions, graphs: readonly AttentionGraph[]) {
+    super()
+    this.options = options
+    this.graphs = graphs
+  }
+
+  /** The graphs of events or of states, best first. */
+  of(kind: VariableKind): readonly AttentionGraph[] {
+    return this.graphs.filter((graph) => graph.kind === kind)
+  }
+
+  /** The best graph of events or of states; undefined where there is no such variable. */
+  best(kind: VariableKind): AttentionGraph | undefined {
+    return this.of(kind)[0]
+  }
+
+  /** One row a graph, best first, with the variables that add most to its score. */
+  table(): StageTable {
+    const { graphs } = this
+    return stageTable({
+      kind: graphs.map(({ kind }) => kind),
+      class: graphs.map((graph) => graph.class),
+      feature: graphs.map(({ featureType }) => featureType),
+      score: graphs.map(({ score }) => score),
+      variables: graphs.map(({ nodes }) => nodes.length - 1),
+      edges: graphs.map(({ edges }) => edges.length),
+      sharesDenominator: graphs.map(({ sharesDenominator }) => sharesDenominator),
+      first: graphs.map(({ nodes }) => nodes[1]?.name ?? ''),
+      second: graphs.map(({ nodes }) => nodes[2]?.name ?? ''),
+    })
+  }
+
+  /** One row a graph and variable. */
+  nodeTable(): StageTable {
+    const rows = this.graphs.flatMap((graph) => graph.nodes.map((node) => ({ graph, node })))
+    const column = <T>(value: (node: AttentionNode) => T) => rows.map(({ node }) => value(node))
+    return stageTable({
+      kind: rows.map(({ graph }) => graph.kind),
+      feature: rows.map(({ graph }) => graph.featureType),
+      variable: column(({ name }) => name),
+      t: column(({ t }) => t),
+      significant: column(({ significant }) => significant),
+      divergence: column(({ divergence }) => divergence),
+      term: column(({ term }) => term),
+    })
+  }
+
+  /** One row a graph and dependency. */
+  edgeTable(): StageTable {
+    const rows = this.graphs.flatMap((graph) => graph.edges.map((edge) => ({ graph, edge })))
+    const column = <T>(value: (edge: AttentionEdge) => T) => rows.map(({ edge }) => value(edge))
+    return stageTable({
+      kind: rows.map(({ graph }) => graph.kind),
+      feature: rows.map(({ graph }) => graph.featureType),
+      from: column(({ from }) => from),
+      to: column(({ to }) => to),
+      weight: column(({ weight }) => weight),
+      r2: column(({ r2 }) => r2),
+      directed: column(({ directed }) => directed),
+      inTree: column(({ inTree }) => inTree),
+    })
+  }
+}

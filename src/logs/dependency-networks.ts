@@ -1,0 +1,155 @@
+import { Stage } from '../stage.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from './feature-types.ts'
+import type { LogWeights } from './instance-weights.ts'
+import { LOG_CLASSES, type LogClass } from './log-class.ts'
+import type { LogSet } from './log-set.ts'
+import type { Metric, PerformanceMetric } from './performance-metric.ts'
+
+export interface DependencyOptions {
+  /** What performance is. */
+  readonly metric: Metric
+  readonly weights: LogWeights
+  /** A node of a tree is split only if it holds this share of the instances of its class. */
+  readonly minSplit: number
+  /** When a tree stops growing. */
+  readonly stop: 'significance' | 'orange'
+  /** The level of the `'significance'` stop. */
+  readonly significance: number
+  /** Fewest instances with a value on either side of a split. */
+  readonly minLeaf: number
+}
+
+/** Which network: a feature of all variables of a kind, in one class of logs. */
+export interface NetworkKey {
+  readonly kind: VariableKind
+  readonly class: LogClass
+  readonly featureType: Feature
+}
+
+/** A dependency between two variables of a network: one splits the tree of the other. */
+export interface DependencyEdge {
+  /** The earlier one where `directed`; otherwise the first by name. */
+  readonly from: string
+  readonly to: string
+  /**
+   * The weight of the largest node that is split on it: its number of instances where all count the
+   * same. The dependency is there up to this minimum size of nodes to split.
+   */
+  readonly weight: number
+  /** The share of that node's variance that the split explains. */
+  readonly r2: number
+  /** Whether one happens before the other in every instance that has both. */
+  readonly directed: boolean
+}
+
+/** How the variables of one kind depend on each other, and on performance, by one feature. */
+export interface DependencyNetwork extends NetworkKey {
+  /** The name of the node that stands for performance. */
+  readonly metric: string
+  /** Variables, performance among them, ascending. */
+  readonly names: readonly string[]
+  /** How many instances of the class have performance. */
+  readonly instances: number
+  /** Σ of their weights: their number where all count the same. */
+  readonly mass: number
+  /** The strongest first. */
+  readonly edges: readonly DependencyEdge[]
+}
+
+/** Networks that were learned down to one size of nodes, by key. */
+export interface LearnedNetworks {
+  /** The `minSplit` down to which they are learned. */
+  readonly grownAt: number
+  readonly learn: (key: NetworkKey) => DependencyNetwork
+  readonly known: Map<string, DependencyNetwork>
+}
+
+/**
+ * How variables depend on each other: a network for each kind, feature and class, learned when it
+ * is first asked for. What `learnDependencies` gives.
+ */
+export class DependencyNetworks extends Stage {
+  readonly logs: LogSet
+  readonly options: DependencyOptions
+  readonly metric: PerformanceMetric
+  /** How many instances of each class are left out because they have no performance. */
+  readonly leftOut: Readonly<Record<LogClass, number>>
+  readonly #learned: LearnedNetworks
+
+  constructor(
+    logs: LogSet,
+    options: DependencyOptions,
+    { metric, learned }: { readonly metric: PerformanceMetric; readonly learned: LearnedNetworks },
+  ) {
+    super()
+    this.logs = logs
+    this.options = options
+    this.metric = metric
+    this.#learned = learned
+    const without = (code: number) =>
+      metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
+    this.leftOut = { good: without(0), bad: without(1) }
+  }
+
+  /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */
+  get grownAt(): number {
+    return this.#learned.grownAt
+  }
+
+  /** One network. */
+  network(key: NetworkKey): DependencyNetwork {
+    const name = `${key.kind} ${key.class} ${key.featureType}`
+    const { known, learn } = this.#learned
+    const whole = known.get(name) ?? learn(key)
+    known.set(name, whole)
+    const least = leastMass(this.options.minSplit, whole.mass)
+    return { ...whole, edges: whole.edges.filter(({ weight }) => weight >= least) }
+  }
+
+  /** All networks of a class: a feature of events each, then of states. None without variables. */
+  of(logClass: LogClass): readonly DependencyNetwork[] {
+    const { events, states } = this.logs
+    return VARIABLE_KINDS.flatMap((kind) => {
+      const { names, types } = kind === 'event' ? events : states
+      const features: readonly Feature[] = names.length === 0 ? [] : types
+      return features.map((featureType) => this.network({ kind, class: logClass, featureType }))
+    })
+  }
+
+  /**
+   * The same networks with only the dependencies that are there when nodes of fewer instances are
+   * not split. Nothing is learned anew.
+   *
+   * @param minSplit share of the instances of a class, `grownAt` or more
+   */
+  pruned(minSplit: number): DependencyNetworks {
+    const options = { ...this.options, minSplit }
+    return new DependencyNetworks(this.logs, options, {
+      metric: this.metric,
+      learned: this.#learned,
+    })
+  }
+
+  /** One row a dependency, network by network. */
+  table(): StageTable {
+    const networks = LOG_CLASSES.flatMap((each) => this.of(each))
+    const rows = networks.flatMap((network) => network.edges.map((edge) => ({ network, edge })))
+    const column = <T>(value: (edge: DependencyEdge) => T) => rows.map(({ edge }) => value(edge))
+    return stageTable({
+      kind: rows.map(({ network }) => network.kind),
+      feature: rows.map(({ network }) => network.featureType),
+      class: rows.map(({ network }) => network.class),
+      from: column(({ from }) => from),
+      to: column(({ to }) => to),
+      weight: column(({ weight }) => weight),
+      r2: column(({ r2 }) => r2),
+      directed: column(({ directed }) => directed),
+    })
+  }
+}
+
+/** The least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */
+export function leastMass(minSplit: number, mass: number): number {
+  return minSplit * mass * (1 - 1e-12)
+}

@@ -1,0 +1,148 @@
+import { Stage } from '../stage.ts'
+import { type StageTable, stageTable } from '../stage-table.ts'
+import type { Feature, VariableKind } from './feature-types.ts'
+import type { LogWeights } from './instance-weights.ts'
+import type { LogSet } from './log-set.ts'
+import type { Metric } from './performance-metric.ts'
+
+export interface DivergenceOptions {
+  /** What `weights: 'latency'` goes by. */
+  readonly metric: Metric
+  readonly weights: LogWeights
+  /** Level of significance. */
+  readonly alpha: number
+  readonly correction: 'bonferroni' | 'bh' | 'none'
+}
+
+/** Whether one feature of one variable differs between the classes. */
+export interface FeatureTest {
+  readonly feature: Feature
+  /** Welch's t, bad less good; NaN when not tested, ±Infinity for two constants. */
+  readonly t: number
+  readonly df: number
+  readonly p: number
+  /** p corrected for the number of tests; significant below α. */
+  readonly q: number
+  readonly significant: boolean
+  /** Whether two instances of each class have the feature. */
+  readonly tested: boolean
+  readonly goodMean: number
+  readonly badMean: number
+  /** How many instances of the class have the feature. */
+  readonly goodCount: number
+  readonly badCount: number
+}
+
+/** Whether performance itself differs: a family of one test. */
+export type PerformanceTest = Omit<FeatureTest, 'feature'>
+
+/** How far one variable diverges. */
+export interface VariableDivergence {
+  readonly name: string
+  readonly kind: VariableKind
+  /** Sum of |t| over significant features; Infinity where two constants differ. */
+  readonly score: number
+  readonly features: readonly FeatureTest[]
+}
+
+/** What differs between two sets of logs: what `findDivergence` finds. */
+export class Divergence extends Stage {
+  readonly logs: LogSet
+  readonly options: DivergenceOptions
+  /** The most divergent first, events and states together; then by name. */
+  readonly variables: readonly VariableDivergence[]
+  /** Whether performance differs. */
+  readonly performance: PerformanceTest
+  readonly #byKind: Readonly<Record<VariableKind, ReadonlyMap<string, VariableDivergence>>>
+
+  constructor(
+    logs: LogSet,
+    options: DivergenceOptions,
+    {
+      variables,
+      performance,
+    }: {
+      readonly variables: readonly VariableDivergence[]
+      readonly performance: PerformanceTest
+    },
+  ) {
+    super()
+    this.logs = logs
+    this.options = options
+    this.performance = performance
+    this.variables = variables
+    const ofKind = (kind: VariableKind) =>
+      new Map(
+        variables.filter((each) => each.kind === kind).map((each) => [each.name, each] as const),
+      )
+    this.#byKind = { event: ofKind('event'), state: ofKind('state') }
+  }
+
+  /** How many tests were performed of variables of a kind: the family they are corrected for. */
+  tests(kind: VariableKind): number {
+    const ofKind = this.variables.filter((each) => each.kind === kind)
+    return ofKind.flatMap(({ features }) => features).filter(({ tested }) => tested).length
+  }
+
+  /** One variable; undefined where there is none of that name. */
+  variable(kind: VariableKind, name: string): VariableDivergence | undefined {
+    return this.#byKind[kind].get(name)
+  }
+
+  /** The largest finite |t| of a kind, over all features; 0 where there is none. */
+  largest(kind: VariableKind): number {
+    let largest = 0
+    for (const { features } of this.#byKind[kind].values()) {
+      for (const { t } of features) {
+        if (Number.isFinite(t)) largest = Math.max(largest, Math.abs(t))
+      }
+    }
+    return largest
+  }
+
+  /** One row a variable, the most divergent first, with the feature that differs most. */
+  table(): StageTable {
+    const strongest = this.variables.map(({ features }) =>
+      features
+        .filter(({ tested }) => tested)
+        .reduce<FeatureTest | undefined>(
+          (best, each) => (best && Math.abs(best.t) >= Math.abs(each.t) ? best : each),
+          undefined,
+        ),
+    )
+    return stageTable({
+      variable: this.variables.map(({ name }) => name),
+      kind: this.variables.map(({ kind }) => kind),
+      score: this.variables.map(({ score }) => score),
+      significant: this.variables.map(
+        ({ features }) => features.filter(({ significant }) => significant).length,
+      ),
+      feature: strongest.map((test) => test?.feature ?? ''),
+      t: strongest.map((test) => test?.t ?? Number.NaN),
+      goodMean: strongest.map((test) => test?.goodMean ?? Number.NaN),
+      badMean: strongest.map((test) => test?.badMean ?? Number.NaN),
+    })
+  }
+
+  /** One row a feature of a variable, in the order of `table`. */
+  featureTable(): StageTable {
+    const rows = this.variables.flatMap(({ name, kind, features }) =>
+      features.map((test) => ({ name, kind, test })),
+    )
+    const column = <T>(value: (test: FeatureTest) => T) => rows.map(({ test }) => value(test))
+    return stageTable({
+      variable: rows.map(({ name }) => name),
+      kind: rows.map(({ kind }) => kind),
+      feature: column(({ feature }) => feature),
+      t: column(({ t }) => t),
+      df: column(({ df }) => df),
+      p: column(({ p }) => p),
+      q: column(({ q }) => q),
+      significant: column(({ significant }) => significant),
+      goodMean: column(({ goodMean }) => goodMean),
+      badMean: column(({ badMean }) => badMean),
+      goodCount: column(({ goodCount }) => goodCount),
+      badCount: column(({ badCount }) => badCount),
+    })
+  }
+}

@@ -1,0 +1,151 @@
+import { rejectUnknownOptions } from '../errors.ts'
+import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
+import { requireOneOf, requireShare } from '../stats/require-option.ts'
+import { welch } from '../stats/welch.ts'
+import {
+  Divergence,
+  type DivergenceOptions,
+  type FeatureTest,
+  type VariableDivergence,
+} from './divergence.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from './feature-types.ts'
+import { instanceWeights } from './instance-weights.ts'
+import { BAD, GOOD } from './log-class.ts'
+import type { LogSet } from './log-set.ts'
+import { performanceMetric } from './performance-metric.ts'
+import type { VariableFeatures } from './variable-features.ts'
+
+export const DIVERGENCE_DEFAULTS: DivergenceOptions = {
+  metric: 'runTime',
+  weights: 'none',
+  alpha: 0.05,
+  correction: 'bonferroni',
+}
+
+const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
+
+/**
+ * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable,
+ * bad against good; t is positive where the bad class is later, more, or larger.
+ *
+ * Variables are ranked by the sum of |t| over their significant features. Events and states are a
+ * family of tests each. A feature is not tested, and does not count in its family, unless two
+ * instances of each class have it.
+ *
+ * @param options.alpha level of significance, 0 to 1. Default 0.05
+ * @param options.correction for many tests: `'bonferroni'` (default) lets no false difference
+ *   appear with probability 1 − α, `'bh'` (Benjamini-Hochberg) a share below α of those that
+ *   appear, `'none'` α of all tests
+ * @param options.weights how much instances count, see `LogWeights`. Default `'none'`
+ * @param options.metric what `weights: 'latency'` goes by. Default `'runTime'`
+ * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one cannot
+ *   have
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
+ *
+ * @example
+ * const builder = new LogBuilder()
+ * for (let i = 0; i < 20; i++) {
+ *   builder.setInstance(i < 10 ? 'good' : 'bad', `node ${i}`)
+ *   builder.logState(0, 'threads', 4)
+ *   builder.logState(0, 'queue', i < 10 ? i : i + 50)
+ * }
+ * findDivergence(builder.build()).variables.map(({ name }) => name) // [ 'queue', 'threads' ]
+ */
+export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions> = {}): Divergence {
+  rejectUnknownOptions(options, Object.keys(DIVERGENCE_DEFAULTS))
+  const chosen = { ...DIVERGENCE_DEFAULTS, ...options }
+  requireShare('alpha', chosen.alpha)
+  requireOneOf('correction', chosen.correction, CORRECTIONS)
+  const groups = instanceGroups(logs, instanceWeights(logs, chosen))
+  const variables = VARIABLE_KINDS.flatMap((kind) =>
+    variablesOf(kind, featureTests(logs, kind, groups), chosen),
+  )
+  const test = compareClasses(performanceMetric(logs, chosen.metric).values, groups)
+  return new Divergence(logs, chosen, {
+    variables: variables.sort(mostDivergentFirst),
+    performance: { ...test, q: test.p, significant: test.p < chosen.alpha },
+  })
+}
+
+/** The instances of each class, and how much each counts. */
+interface Groups {
+  readonly good: readonly number[]
+  readonly bad: readonly number[]
+  readonly weights?: { readonly beforeWeights: Float64Array; readonly afterWeights: Float64Array }
+}
+
+function instanceGroups(logs: LogSet, weights: Float64Array | undefined): Groups {
+  // An instance without performance has no weight by it.
+  const membersOf = (code: number) =>
+    Array.from(logs.instances.keys()).filter(
+      (instance) => logs.classOf[instance] === code && !Number.isNaN(weights?.[instance]),
+    )
+  const [good, bad] = [membersOf(GOOD), membersOf(BAD)]
+  if (weights === undefined) return { good, bad }
+  const [beforeWeights, afterWeights] = [picked(weights, good), picked(weights, bad)]
+  return { good, bad, weights: { beforeWeights, afterWeights } }
+}
+
+function picked(values: Float64Array, members: readonly number[]): Float64Array {
+  return Float64Array.from(members, (instance) => Number(values[instance]))
+}
+
+type PlainTest = Omit<FeatureTest, 'q' | 'significant' | 'feature'>
+
+function compareClasses(values: Float64Array, { good, bad, weights }: Groups): PlainTest {
+  const test = welch(picked(values, good), picked(values, bad), weights)
+  return {
+    ...{ t: test.statistic, df: test.df, p: test.p, tested: test.tested },
+    ...{ goodMean: test.beforeMean, badMean: test.afterMean },
+    ...{ goodCount: test.beforeCount, badCount: test.afterCount },
+  }
+}
+
+type NamedTest = PlainTest & { readonly name: string; readonly feature: Feature }
+
+/** All tests of a kind, feature by feature of one variable after the other. */
+function featureTests(logs: LogSet, kind: VariableKind, groups: Groups): NamedTest[] {
+  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  return features.names.flatMap((name, variable) =>
+    features.types.map((feature) => ({
+      ...{ name, feature },
+      ...compareClasses(features.of(variable, feature), groups),
+    })),
+  )
+}
+
+function variablesOf(
+  kind: VariableKind,
+  tests: readonly NamedTest[],
+  { alpha, correction }: DivergenceOptions,
+): VariableDivergence[] {
+  const q = corrected(
+    Float64Array.from(tests, ({ p }) => p),
+    correction,
+  )
+  const byName = new Map<string, FeatureTest[]>()
+  for (const [i, { name, ...test }] of tests.entries()) {
+    const features = byName.get(name) ?? []
+    byName.set(name, features)
+    features.push({ ...test, q: Number(q[i]), significant: Number(q[i]) < alpha })
+  }
+  return Array.from(byName, ([name, features]) => ({
+    ...{ name, kind, features },
+    score: features.reduce((sum, { t, significant }) => sum + (significant ? Math.abs(t) : 0), 0),
+  }))
+}
+
+/** p-values made comparable with α; NaN stays NaN and counts in no family. */
+function corrected(p: Float64Array, correction: DivergenceOptions['correction']): Float64Array {
+  if (correction === 'none') return p
+  if (correction === 'bh') return benjaminiHochberg(p)
+  const performed = p.filter((value) => !Number.isNaN(value)).length
+  return p.map((value) => Math.min(1, value * performed))
+}
+
+function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
+  if (a.score !== b.score) return b.score - a.score
+  const [x, y] = [`${a.kind} ${a.name}`, `${b.kind} ${b.name}`]
+  return x < y ? -1 : Number(x > y)
+}

@@ -1,0 +1,173 @@
+import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../errors.ts'
+import { requireOneOf } from '../stats/require-option.ts'
+import {
+  Attention,
+  type AttentionEdge,
+  type AttentionGraph,
+  type AttentionNode,
+  type AttentionOptions,
+} from './attention.ts'
+import type { DependencyNetwork, DependencyNetworks } from './dependency-networks.ts'
+import type { Divergence } from './divergence.ts'
+import { isEventTime } from './feature-types.ts'
+import { LOG_CLASSES } from './log-class.ts'
+import type { PerformanceMetric } from './performance-metric.ts'
+import { type Component, spanningComponent } from './spanning-tree.ts'
+
+export const ATTENTION_DEFAULTS: AttentionOptions = {
+  balance: 0.5,
+  score: 'sum',
+  class: 'bad',
+  sharedDenominator: 'last',
+}
+
+const SCORES: readonly string[] = ['sum', 'mean']
+const PLACES: readonly string[] = ['last', 'ranked']
+
+/**
+ * Finds what to look at first: of the networks of dependencies those in which performance depends
+ * on variables that differ most between the classes.
+ *
+ * Each network is cut down to what performance is connected with. A variable in it adds
+ * T^(2α)·w^(2(1−α)) to its score: T is how far it diverges, as a share of the largest |t| of its
+ * kind; w how strongly it is connected towards performance in the maximum spanning tree, as a share
+ * of the instances.
+ *
+ * @param divergence of the same logs and the same metric as `networks`
+ * @param options.balance α, 0 to 1: 0 goes only by how strong dependencies are, 1 only by how far
+ *   variables diverge. Default 0.5: T·w, as Algorithm 1
+ * @param options.score `'sum'` (default) of what the variables add, or their `'mean'`, which prefers
+ *   small graphs
+ * @param options.class of which class the dependencies are. Default `'bad'`
+ * @param options.sharedDenominator where graphs of events stand whose times are shares of the run,
+ *   when performance is a time itself. What takes equally long in every run is a smaller share of a
+ *   longer one, and so depends on performance by arithmetic alone. `'last'` (default): after all
+ *   others; `'ranked'`: by their score, as in the paper
+ * @throws FlowdeltaError for an unknown option, or stages of different logs or metrics; OptionError
+ *   for a value that an option cannot have
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
+ *
+ * @example
+ * const builder = new LogBuilder()
+ * for (let i = 0; i < 80; i++) {
+ *   const slow = i < 40 ? 0 : 50_000
+ *   builder.setInstance(i < 40 ? 'good' : 'bad', `node ${i}`)
+ *   builder.logEvent(0, 'start')
+ *   builder.logEvent(slow + 1_000 * (i % 40), 'flushed')
+ *   builder.logEvent(slow + 1_000 * (i % 40) + 500, 'done')
+ * }
+ * const logs = builder.build()
+ * const metric = 'done'
+ * const attention = focusAttention(findDivergence(logs, { metric }), learnDependencies(logs, { metric }))
+ * attention.best('event').nodes.map(({ name }) => name) // [ 'done', 'flushed' ]
+ */
+export function focusAttention(
+  divergence: Divergence,
+  networks: DependencyNetworks,
+  options: Partial<AttentionOptions> = {},
+): Attention {
+  rejectUnknownOptions(options, Object.keys(ATTENTION_DEFAULTS))
+  const chosen = { ...ATTENTION_DEFAULTS, ...options }
+  const { balance, score, class: logClass } = chosen
+  if (!(balance >= 0 && balance <= 1)) {
+    throw new OptionError('balance', balance, 'a share from 0 to 1')
+  }
+  requireOneOf('score', score, SCORES)
+  requireOneOf('class', logClass, LOG_CLASSES)
+  requireOneOf('sharedDenominator', chosen.sharedDenominator, PLACES)
+  requireSame(divergence, networks)
+  const graphs = networks
+    .of(logClass)
+    .map((network) => ({
+      ...graphOf(network, divergence, chosen),
+      sharesDenominator: sharesDenominator(network, networks.metric),
+    }))
+    .sort(
+      (a, b) =>
+        (chosen.sharedDenominator === 'ranked'
+          ? 0
+          : Number(a.sharesDenominator) - Number(b.sharesDenominator)) || b.score - a.score,
+    )
+  return new Attention(chosen, graphs)
+}
+
+function sharesDenominator({ featureType }: DependencyNetwork, metric: PerformanceMetric): boolean {
+  return (
+    metric.unit === 'absolute time' && isEventTime(featureType) && featureType.endsWith('Relative')
+  )
+}
+
+function requireSame(divergence: Divergence, networks: DependencyNetworks): void {
+  const isSame =
+    divergence.logs === networks.logs &&
+    JSON.stringify(divergence.options.metric) === JSON.stringify(networks.options.metric)
+  if (isSame) return
+  throw new FlowdeltaError(
+    'focusAttention got stages of different logs or metrics. Give findDivergence and learnDependencies the same logs and the same metric.',
+  )
+}
+
+function graphOf(
+  network: DependencyNetwork,
+  divergence: Divergence,
+  options: AttentionOptions,
+): Omit<AttentionGraph, 'sharesDenominator'> {
+  const { kind, class: logClass, featureType, metric, mass } = network
+  const component = spanningComponent(network.edges, metric)
+  const nodes = component.names
+    .map((name) => nodeOf(name, { network, divergence, component, options }))
+    .sort(
+      (a, b) =>
+        Number(b.name === metric) - Number(a.name === metric) ||
+        b.term - a.term ||
+        (a.name < b.name ? -1 : 1),
+    )
+  const sum = nodes.reduce((all, { term }) => all + term, 0)
+  const others = Math.max(1, nodes.length - 1)
+  return {
+    ...{ kind, class: logClass, featureType, metric, nodes },
+    score: options.score === 'sum' ? sum : sum / others,
+    edges: component.edges.map(
+      (edge): AttentionEdge => ({
+        ...edge,
+        weight: edge.weight / mass,
+        inTree: component.tree.has(edge),
+      }),
+    ),
+  }
+}
+
+function nodeOf(
+  name: string,
+  {
+    network: { kind, featureType, metric, mass },
+    divergence,
+    component,
+    options: { balance },
+  }: {
+    readonly network: DependencyNetwork
+    readonly divergence: Divergence
+    readonly component: Component
+    readonly options: AttentionOptions
+  },
+): AttentionNode {
+  const test =
+    name === metric
+      ? divergence.performance
+      : divergence.variable(kind, name)?.features.find(({ feature }) => feature === featureType)
+  const t = test?.t ?? Number.NaN
+  const share = shareOf(t, divergence.largest(kind))
+  const parent = component.parentEdge.get(name)
+  const term =
+    parent === undefined
+      ? 0
+      : share ** (2 * balance) * (parent.weight / mass) ** (2 * (1 - balance))
+  return { name, t, divergence: share, significant: test?.significant ?? false, term }
+}
+
+/** |t| as a share of the largest; performance itself, which is in no family, may exceed it. */
+function shareOf(t: number, largest: number): number {
+  if (Number.isNaN(t) || t === 0) return 0
+  return Math.min(1, Math.abs(t) / largest)
+}

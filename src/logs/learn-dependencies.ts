@@ -1,0 +1,81 @@
+import { OptionError, rejectUnknownOptions } from '../errors.ts'
+import { requireCount, requireOneOf, requireShare } from '../stats/require-option.ts'
+import {
+  DependencyNetworks,
+  type DependencyOptions,
+  type NetworkKey,
+} from './dependency-networks.ts'
+import { instanceWeights } from './instance-weights.ts'
+import { learnNetwork } from './learn-network.ts'
+import type { LogSet } from './log-set.ts'
+import { performanceMetric } from './performance-metric.ts'
+
+export const DEPENDENCY_DEFAULTS: DependencyOptions = {
+  metric: 'runTime',
+  weights: 'none',
+  minSplit: 1 / 3,
+  stop: 'significance',
+  significance: 0.05,
+  minLeaf: 5,
+}
+
+const STOPS: readonly string[] = ['significance', 'orange']
+
+/**
+ * Learns how variables depend on each other and on performance, within each class of logs: for each
+ * feature a regression tree that predicts a variable from all others. Two variables are connected
+ * if one splits the other's tree; the connection is as strong as the largest node so split.
+ *
+ * Events and states are apart; performance is a node of every network, and the variable that it is
+ * a feature of is of none. Instances without performance are left out; see `leftOut`. A network is
+ * learned when it is first asked for.
+ *
+ * @param options.metric what performance is, see `Metric`. Default `'runTime'`
+ * @param options.minSplit nodes with less than this share of a class's instances are not split: the
+ *   paper's m as a share. Above 0 to 1; default ⅓
+ * @param options.stop `'significance'` (default): splits must explain more than chance does;
+ *   `'orange'`: the paper's, which connects nearly everything
+ * @param options.significance the level of that test, corrected for the number of cuts there are
+ *   to choose from. Default 0.05
+ * @param options.minLeaf fewest instances with a value on either side of a split. Default 5
+ * @param options.weights how much instances count, see `LogWeights`. Default `'none'`
+ * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one cannot
+ *   have
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3; dependency networks as Heckerman et al.
+ * 2000, Journal of Machine Learning Research 1:49-75.
+ *
+ * @example
+ * const builder = new LogBuilder()
+ * for (let i = 0; i < 40; i++) {
+ *   builder.setInstance('bad', `node ${i}`)
+ *   builder.logEvent(0, 'start')
+ *   builder.logEvent(1_000 * i, 'flushed')
+ *   builder.logEvent(1_000 * i + 500, 'done')
+ * }
+ * const networks = learnDependencies(builder.build(), { metric: 'done' })
+ * const { edges } = networks.network({ kind: 'event', class: 'bad', featureType: 'lastAbsolute' })
+ * edges.map(({ from, to, weight, directed }) => [from, to, weight, directed]) // [ [ 'flushed', 'done', 40, true ] ]
+ */
+export function learnDependencies(
+  logs: LogSet,
+  options: Partial<DependencyOptions> = {},
+): DependencyNetworks {
+  rejectUnknownOptions(options, Object.keys(DEPENDENCY_DEFAULTS))
+  const chosen = { ...DEPENDENCY_DEFAULTS, ...options }
+  requireOptions(chosen)
+  const metric = performanceMetric(logs, chosen.metric)
+  const source = { logs, metric, weights: instanceWeights(logs, chosen) }
+  const learn = (key: NetworkKey) => learnNetwork(key, source, chosen)
+  const learned = { grownAt: chosen.minSplit, learn, known: new Map() }
+  return new DependencyNetworks(logs, chosen, { metric, learned })
+}
+
+function requireOptions({ minSplit, stop, significance, minLeaf }: DependencyOptions): void {
+  if (!(minSplit > 0 && minSplit <= 1)) {
+    throw new OptionError('minSplit', minSplit, 'a share of the instances, above 0 to 1')
+  }
+  requireOneOf('stop', stop, STOPS)
+  requireShare('significance', significance)
+  requireCount('minLeaf', minLeaf)
+}

@@ -1,0 +1,113 @@
+import { FlowdeltaError, OptionError, show } from '../errors.ts'
+import {
+  EVENT_FEATURES,
+  type Feature,
+  isEventTime,
+  STATE_FEATURES,
+  type StateFeature,
+  type VariableKind,
+} from './feature-types.ts'
+import type { LogSet } from './log-set.ts'
+import type { VariableFeatures } from './variable-features.ts'
+
+/**
+ * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
+ * message), the name of an event (when it last happened, since the start) or of a state variable
+ * (its final value), or any feature of a variable.
+ */
+export type Metric = string | { readonly variable: string; readonly feature: Feature }
+
+/** The performance of every instance. */
+export interface PerformanceMetric {
+  /** What its node is called in graphs: never the name of another variable. */
+  readonly name: string
+  /** An instance each; NaN where it has none. */
+  readonly values: Float64Array
+  /**
+   * Whether values are times: absolute ones in microseconds since the start, or shares of the run
+   * time; `'value'` for everything else.
+   */
+  readonly unit: 'absolute time' | 'relative time' | 'value'
+  /** The variable it is a feature of, which explains nothing then; none for the run time. */
+  readonly variable?: { readonly kind: VariableKind; readonly name: string }
+}
+
+/**
+ * Looks a performance metric up.
+ *
+ * @throws FlowdeltaError where no variable has the name, or an event and a state variable have it;
+ *   OptionError for a feature that there is not
+ *
+ * @example
+ * const builder = new LogBuilder()
+ * builder.setInstance('good', 'node 1')
+ * builder.logEvent(5_000, 'start')
+ * builder.logEvent(9_000, 'done')
+ * performanceMetric(builder.build(), 'done').values // Float64Array(1) [ 4000 ]
+ */
+export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
+  if (metric === 'runTime') {
+    return { name: runTimeName(logs), values: logs.runTimeUs, unit: 'absolute time' }
+  }
+  const { variable, feature } =
+    typeof metric === 'string'
+      ? { variable: metric, feature: mainFeature(logs, metric) }
+      : requireFeature(metric)
+  const kind = isStateFeature(feature) ? 'state' : 'event'
+  const { features, index } = requireVariable(logs, kind, variable)
+  return {
+    name: variable,
+    values: features.of(index, feature),
+    unit: unitOf(feature),
+    variable: { kind, name: variable },
+  }
+}
+
+function runTimeName({ events, states }: LogSet): string {
+  let name = 'run time'
+  while ([events, states].some(({ names }) => names.includes(name))) name += ' (P)'
+  return name
+}
+
+function mainFeature({ events, states }: LogSet, name: string): Feature {
+  const isState = states.names.includes(name)
+  if (isState && events.names.includes(name)) {
+    throw new FlowdeltaError(
+      `Metric ${show(name)} is an event and a state variable. Give { variable: ${show(name)}, feature: 'lastAbsolute' } or { …, feature: 'final' }.`,
+    )
+  }
+  return isState ? 'final' : 'lastAbsolute'
+}
+
+function requireFeature(metric: unknown): { variable: string; feature: Feature } {
+  const { variable, feature } = (metric ?? {}) as { variable?: unknown; feature?: unknown }
+  if (typeof variable !== 'string') {
+    throw new OptionError('metric', metric, "'runTime', a variable, or { variable, feature }")
+  }
+  const known: readonly unknown[] = [...EVENT_FEATURES, ...STATE_FEATURES]
+  if (known.includes(feature)) return { variable, feature: feature as Feature }
+  throw new OptionError('metric.feature', feature, `one of ${known.join(', ')}`)
+}
+
+function isStateFeature(feature: Feature): feature is StateFeature {
+  return (STATE_FEATURES as readonly Feature[]).includes(feature)
+}
+
+function unitOf(feature: Feature): PerformanceMetric['unit'] {
+  if (!isEventTime(feature)) return 'value'
+  return feature.endsWith('Relative') ? 'relative time' : 'absolute time'
+}
+
+function requireVariable(
+  { events, states }: LogSet,
+  kind: VariableKind,
+  name: string,
+): { features: VariableFeatures; index: number } {
+  const features = (kind === 'event' ? events : states) as VariableFeatures
+  const index = features.indexOf(name)
+  if (index !== undefined) return { features, index }
+  const near = [...events.names, ...states.names].slice(0, 10).map(show).join(', ')
+  throw new FlowdeltaError(
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near === '' ? 'they have none' : near}…`,
+  )
+}

@@ -1,0 +1,119 @@
+import type { MiningOptions } from './mining-options.ts'
+
+/** What a template has where its messages differ. */
+export const WILDCARD = '<*>'
+
+/** Messages of one form. */
+export interface MessageGroup {
+  readonly component: string
+  /** What all of them have in common, with wildcards for the rest. */
+  tokens: string[]
+  count: number
+  /** The first of them, as it was written. */
+  readonly example: string
+}
+
+interface Node {
+  readonly children: Map<string, Node>
+  /** Of a leaf. */
+  readonly groups: MessageGroup[]
+}
+
+/** The tokens of a text: what stands between white space. */
+export function tokensOf(text: string): string[] {
+  const trimmed = text.trim()
+  return trimmed === '' ? [] : trimmed.split(/\s+/)
+}
+
+/**
+ * Groups messages by their form as they come: a tree of fixed depth leads, by component, number of
+ * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
+ * none is similar enough, a new one; its template keeps the tokens that are the same.
+ *
+ * Differs from the paper in one point: messages of different components (classes, services) are
+ * never one group.
+ *
+ * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
+ * depth tree, ICWS 2017.
+ */
+export class DrainTree {
+  readonly groups: MessageGroup[] = []
+  readonly #options: Required<Omit<MiningOptions, 'masks'>>
+  readonly #roots = new Map<string, Node>()
+
+  constructor(options: Required<Omit<MiningOptions, 'masks'>>) {
+    this.#options = options
+  }
+
+  /** The group of a message; `undefined` if it needs one more than there may be. */
+  add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
+    const leaf = this.#leafOf(component, tokens)
+    const group = mostSimilar(leaf.groups, tokens, this.#options.similarity)
+    if (group !== undefined) {
+      group.count++
+      for (const [i, token] of tokens.entries()) {
+        if (group.tokens[i] !== token) group.tokens[i] = WILDCARD
+      }
+      return group
+    }
+    if (this.groups.length === this.#options.maxTemplates) return undefined
+    const added = { component, tokens: [...tokens], count: 1, example }
+    leaf.groups.push(added)
+    this.groups.push(added)
+    return added
+  }
+
+  #leafOf(component: string, tokens: readonly string[]): Node {
+    const key = `${tokens.length} ${component}`
+    let node = this.#roots.get(key) ?? newNode()
+    this.#roots.set(key, node)
+    const levels = Math.min(this.#options.depth - 2, tokens.length)
+    for (let level = 0; level < levels; level++) {
+      node = this.#childOf(node, tokens[level] as string)
+    }
+    return node
+  }
+
+  /** Tokens with digits are variables most likely; they and what finds no room share a child. */
+  #childOf({ children }: Node, token: string): Node {
+    const known = children.get(token)
+    if (known !== undefined) return known
+    // One place is kept for the wildcard.
+    const isFull = children.size >= this.#options.maxChildren - (children.has(WILDCARD) ? 0 : 1)
+    const key = /\d/.test(token) || isFull ? WILDCARD : token
+    const child = children.get(key) ?? newNode()
+    children.set(key, child)
+    return child
+  }
+}
+
+function newNode(): Node {
+  return { children: new Map(), groups: [] }
+}
+
+/** The group with most tokens in common; of equal ones, that with most wildcards. */
+function mostSimilar(
+  groups: readonly MessageGroup[],
+  tokens: readonly string[],
+  least: number,
+): MessageGroup | undefined {
+  let best: MessageGroup | undefined
+  let bestSame = -1
+  let bestWild = -1
+  for (const group of groups) {
+    let same = 0
+    let wild = 0
+    for (let i = 0; i < tokens.length; i++) {
+      const token = group.tokens[i]
+      if (token === WILDCARD) wild++
+      else if (token === tokens[i]) same++
+    }
+    if (same < least * tokens.length) continue
+    if (same > bestSame || (same === bestSame && wild > bestWild)) {
+      best = group
+      bestSame = same
+      bestWild = wild
+    }
+  }
+  return best
+}

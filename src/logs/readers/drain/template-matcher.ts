@@ -1,0 +1,102 @@
+import { tokensOf, WILDCARD } from './drain-tree.ts'
+import type { LogTemplates } from './log-templates.ts'
+import { Masker } from './masks.ts'
+
+const MOST_KNOWN = 1 << 16
+const SHOWN = /<(?:\*|\w+)>/g
+const PUNCTUATION = /[,;:.)\]}]*$/
+
+/** The template of a text. */
+export interface TemplateMatch {
+  readonly name: string
+  /** Codes that whoever asks gives it: of the event, and by place of its states. */
+  event: number
+  /** Of each value of the masked text: which wildcard of the template it stands for, 0 for no number. */
+  readonly wildcards: readonly number[]
+  /** Codes of the state variables, beside `wildcards`. */
+  readonly states: number[]
+}
+
+/** A match, and what stood in place of its masks. */
+export interface MatchedText {
+  readonly match: TemplateMatch
+  readonly values: readonly string[]
+}
+
+interface Candidate {
+  readonly name: string
+  readonly tokens: readonly string[]
+  readonly wild: number
+}
+
+/**
+ * Finds the template of a text: of those that match every token, the one with fewest wildcards.
+ * Texts that are equal after masking share one `TemplateMatch`.
+ */
+export class TemplateMatcher {
+  readonly #masker: Masker
+  readonly #numbers: ReadonlySet<string>
+  readonly #shown: ReadonlySet<string>
+  /** By component and number of tokens, fewest wildcards first. */
+  readonly #candidates = new Map<string, Candidate[]>()
+  readonly #known = new Map<string, TemplateMatch | null>()
+
+  constructor({ templates, masks }: LogTemplates) {
+    this.#masker = new Masker(masks)
+    this.#numbers = this.#masker.numbers
+    this.#shown = this.#masker.shown
+    for (const { name, patterns } of templates) {
+      for (const { component, text } of patterns) {
+        const tokens = tokensOf(text)
+        const wild = tokens.filter((token) => token === WILDCARD).length
+        const key = `${tokens.length} ${component}`
+        const others = this.#candidates.get(key) ?? []
+        others.push({ name, tokens, wild })
+        this.#candidates.set(key, others)
+      }
+    }
+    for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
+  }
+
+  /** `undefined` for a text that no template matches. */
+  match(component: string, text: string): MatchedText | undefined {
+    const masked = this.#masker.mask(text)
+    const key = component === '' ? masked.text : `${component}\n${masked.text}`
+    let match = this.#known.get(key)
+    if (match === undefined) {
+      match = this.#find(component, masked.text, masked.values.length)
+      if (this.#known.size === MOST_KNOWN) this.#known.clear()
+      this.#known.set(` ${key}`.slice(1), match)
+    }
+    return match === null ? undefined : { match, values: masked.values }
+  }
+
+  #find(component: string, masked: string, values: number): TemplateMatch | null {
+    const tokens = tokensOf(masked)
+    const found = this.#candidates
+      .get(`${tokens.length} ${component}`)
+      ?.find((one) => one.tokens.every((token, i) => token === WILDCARD || token === tokens[i]))
+    if (found === undefined) return null
+    const wildcards = this.#wildcardsOf(found.tokens, tokens)
+    // Text that only looks like a mask would shift what stands for what.
+    const isSure = wildcards.length === values
+    return { name: found.name, event: -1, wildcards: isSure ? wildcards : [], states: [] }
+  }
+
+  #wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
+    const wildcards: number[] = []
+    let place = 0
+    for (const [i, token] of tokens.entries()) {
+      const masks = (token.match(SHOWN) ?? []).filter((shown) => this.#shown.has(shown))
+      const isWild = template[i] === WILDCARD
+      if (isWild) place++
+      const isOneNumber = masks.length === 1 && token.replace(PUNCTUATION, '') === masks[0]
+      for (const shown of masks) {
+        if (!isWild) place++
+        const isNumber = this.#numbers.has(shown) && (!isWild || isOneNumber)
+        wildcards.push(isNumber ? place : 0)
+      }
+    }
+    return wildcards
+  }
+}

@@ -1,0 +1,205 @@
+import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
+import { FieldMessage } from './field-message.ts'
+import { fieldRoles, INSTANCE, NAME, TIME, VALUE } from './field-roles.ts'
+import type { LogClock } from './log-clock.ts'
+import type { ReadSettings } from './log-read-options.ts'
+import { type LogFile, type LogLane, type LogSink, SKIPPED } from './log-sink.ts'
+import { type PlainField, PlainJsonLine } from './plain-json-line.ts'
+
+const NEWLINE = 10
+const LONGEST = 1 << 24
+const SPACE_BYTES = new Set([9, 13, 32])
+
+/** Reads a log of JSON lines, one object a line. */
+export async function readJsonLines(
+  file: LogFile,
+  settings: ReadSettings,
+  clock: LogClock,
+): Promise<void> {
+  const lines = new JsonLines(file.sink, settings, clock)
+  for await (const chunk of file.chunks) lines.push(chunk)
+  lines.end()
+  file.sink.countLines(lines.count)
+}
+
+class JsonLines {
+  count = 0
+  readonly #sink: LogSink
+  readonly #clock: LogClock
+  readonly #message: FieldMessage
+  readonly #nested: readonly (readonly [field: string, path: readonly string[]])[]
+  readonly #plain: PlainJsonLine
+  readonly #decoder = new TextDecoder()
+  /** One for all calls: there is one or more a line. */
+  readonly #range: [start: number, end: number] = [0, 0]
+  readonly #names = new ByteInterner()
+  readonly #eventCodes: number[] = []
+  readonly #stateCodes: number[] = []
+  readonly #instances = new ByteInterner()
+  readonly #instanceCodes: number[] = []
+  #rest: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
+  /** Whether the line that goes on is given up. */
+  #isTooLong = false
+
+  constructor(sink: LogSink, settings: ReadSettings, clock: LogClock) {
+    this.#sink = sink
+    this.#clock = clock
+    this.#message = new FieldMessage(settings, clock, sink)
+    this.#nested = [...this.#message.fields].flatMap((field) =>
+      field.includes('.') ? [[field, field.split('.')] as const] : [],
+    )
+    this.#plain = new PlainJsonLine(fieldRoles(settings))
+  }
+
+  push(bytes: Uint8Array): void {
+    const chunk = this.#isTooLong ? this.#behindLongLine(bytes) : bytes
+    const first = chunk.indexOf(NEWLINE) + 1
+    if (first === 0) {
+      this.#rest = joined(this.#rest, chunk)
+      if (this.#rest.length > LONGEST) this.#giveUp()
+      return
+    }
+    if (this.#rest.length > 0) this.#lines(joined(this.#rest, chunk.subarray(0, first)))
+    const from = this.#rest.length > 0 ? first : 0
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    if (end > from) this.#lines(chunk.subarray(from, end))
+    this.#rest = chunk.slice(end)
+  }
+
+  end(): void {
+    if (this.#rest.length > 0) this.#lines(joined(this.#rest, Uint8Array.of(NEWLINE)))
+    this.#rest = new Uint8Array(0)
+  }
+
+  #giveUp(): void {
+    const beginning = this.#decoder.decode(this.#rest.subarray(0, 200))
+    this.#sink.skip(SKIPPED.tooLong, ++this.count, beginning)
+    this.#rest = new Uint8Array(0)
+    this.#isTooLong = true
+  }
+
+  #behindLongLine(chunk: Uint8Array): Uint8Array {
+    const end = chunk.indexOf(NEWLINE)
+    this.#isTooLong = end < 0
+    return end < 0 ? new Uint8Array(0) : chunk.subarray(end + 1)
+  }
+
+  /** Reads lines, of which the last one is complete too. */
+  #lines(bytes: Uint8Array): void {
+    const { lane } = this.#sink
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    for (let at = 0; at < bytes.length; ) {
+      this.count++
+      const next = lane === undefined ? -1 : this.#plain.read(bytes, at)
+      if (next >= 0 && this.#log(lane as LogLane, bytes, view)) {
+        at = next
+        continue
+      }
+      const end = bytes.indexOf(NEWLINE, at)
+      this.#parse(bytes.subarray(at, end))
+      at = end + 1
+    }
+  }
+
+  /** Logs a plain line; false for one that must be looked at more closely. */
+  #log(lane: LogLane, bytes: Uint8Array, view: DataView): boolean {
+    const { fields } = this.#plain
+    const time = fields[TIME]
+    const name = fields[NAME]
+    const value = fields[VALUE]
+    if (!time.isThere || !name.isThere || name.isNumber || name.isText) return false
+    const hasValue = value.isThere
+    if (hasValue && !value.isNumber) return false
+    const timeUs = time.isNumber
+      ? this.#clock.number(time.number)
+      : this.#clock.text(latin1(bytes, time.start, time.end))
+    if (Number.isNaN(timeUs)) return false
+    const instance = lane.pathInstance >= 0 ? lane.pathInstance : this.#instanceCode(lane, view)
+    if (instance < 0) return false
+    const number = this.#numberOf(this.#names, view, name)
+    if (hasValue) lane.state(instance, this.#stateCode(lane, number), timeUs, value.number)
+    else lane.event(instance, this.#eventCode(lane, number), timeUs)
+    return true
+  }
+
+  #numberOf(interner: ByteInterner, view: DataView, { start, end }: PlainField): number {
+    const range = this.#range
+    range[0] = start
+    range[1] = end
+    return interner.intern(view, range, hashBytes(view, start, end))
+  }
+
+  #instanceCode(lane: LogLane, view: DataView): number {
+    const field = this.#plain.fields[INSTANCE]
+    if (!field.isThere) return -1
+    const number = this.#numberOf(this.#instances, view, field)
+    const known = this.#instanceCodes[number]
+    if (known !== undefined) return known
+    const code = lane.instanceCode(this.#decoder.decode(this.#instances.bytes(number)))
+    this.#instanceCodes[number] = code
+    return code
+  }
+
+  #eventCode(lane: LogLane, number: number): number {
+    const known = this.#eventCodes[number]
+    if (known !== undefined) return known
+    const code = lane.eventCode(this.#decoder.decode(this.#names.bytes(number)))
+    this.#eventCodes[number] = code
+    return code
+  }
+
+  #stateCode(lane: LogLane, number: number): number {
+    const known = this.#stateCodes[number]
+    if (known !== undefined) return known
+    const code = lane.stateCode(this.#decoder.decode(this.#names.bytes(number)))
+    this.#stateCodes[number] = code
+    return code
+  }
+
+  #parse(bytes: Uint8Array): void {
+    if (bytes.every((byte) => SPACE_BYTES.has(byte))) return
+    const text = this.#decoder.decode(bytes)
+    const record = parsedObject(text)
+    if (record === undefined) {
+      this.#sink.skip(SKIPPED.broken, this.count, text)
+      return
+    }
+    for (const key in record) this.#message.field(key, record[key])
+    for (const [field, path] of this.#nested) this.#message.field(field, at(record, path))
+    this.#message.finish(this.count, text)
+  }
+}
+
+/** A JSON object; `undefined` for text that is none. */
+export function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return value as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+function at(record: unknown, path: readonly string[]): unknown {
+  let value = record
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<string, unknown>)[key]
+  }
+  return value
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length)
+  whole.set(a)
+  whole.set(b, a.length)
+  return whole
+}
+
+/** Times are ASCII. */
+function latin1(bytes: Uint8Array, start: number, end: number): string {
+  let text = ''
+  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i] as number)
+  return text
+}

@@ -1,0 +1,163 @@
+import { type DateFields, type DatePattern, datePattern, KNOWN_PATTERNS } from './date-pattern.ts'
+import { fixedOffset, type ZoneOffset, zoneOffset } from './time-zone.ts'
+
+/** The unit of times that are numbers. */
+export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
+export type TimeUnit = (typeof TIME_UNITS)[number]
+
+const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
+  s: 1e6,
+  ms: 1e3,
+  us: 1,
+  ns: 1e-3,
+}
+const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
+const MS_PER_DAY = 86_400_000
+const US_PER_DAY = MS_PER_DAY * 1000
+/** For dates without a year: a leap year, so that February 29 is a day. */
+const YEAR = 2000
+/** `2015-10-17 21:47:48`, any byte between date and time. */
+const ISO_LENGTH = 19
+
+export interface ClockOptions {
+  readonly timeZone: string
+  readonly dateFormat: string
+  readonly timeUnit: TimeUnit
+}
+
+/**
+ * Reads the times of one file, in microseconds since 1970 or since whatever its numbers count from.
+ *
+ * The unit of numbers is told by the first one: below 10⁸ they are no time since 1970 and taken for
+ * microseconds; from there they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds, from
+ * 10¹⁷ nanoseconds. Dates without a year begin in 2000, and times without a date on 1970-01-01; when
+ * they run backwards by more than half a year or half a day, the next year or day has begun.
+ */
+export class LogClock {
+  readonly #patterns: readonly DatePattern[]
+  readonly #offset: ZoneOffset
+  #usPerUnit: number
+  /** The pattern of the time before. */
+  #pattern: DatePattern
+  #year = YEAR
+  #month = 0
+  #day = 0
+  #lastOfDay = 0
+  /** The date of the ISO time before, and its midnight in UTC. */
+  #date = ''
+  #midnightMs = Number.NaN
+
+  /** @throws OptionError for a time zone or a date format that cannot be */
+  constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
+    this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
+    this.#pattern = this.#patterns[0] as DatePattern
+    this.#offset = zoneOffset(timeZone)
+    this.#usPerUnit = timeUnit === 'auto' ? Number.NaN : US_PER[timeUnit]
+  }
+
+  /** Microseconds of a time that is a number. */
+  number(time: number): number {
+    if (Number.isNaN(this.#usPerUnit)) this.#usPerUnit = unitOf(Math.abs(time))
+    return time * this.#usPerUnit
+  }
+
+  /** Microseconds of a whole number of nanoseconds, which may have more digits than a double. */
+  nanos(digits: string): number {
+    return Number(digits.slice(0, -3)) + Number(digits.slice(-3)) / 1000
+  }
+
+  /** Microseconds of a time that is text: a number or a date. NaN for what is neither. */
+  text(text: string): number {
+    const iso = this.#iso(text)
+    if (!Number.isNaN(iso)) return iso
+    const trimmed = text.trim()
+    if (NUMBER.test(trimmed)) return this.number(Number(trimmed))
+    const fields = this.#pattern.read(trimmed)
+    if (fields !== undefined) return this.#usOf(fields)
+    for (const pattern of this.#patterns) {
+      const found = pattern.read(trimmed)
+      if (found === undefined) continue
+      this.#pattern = pattern
+      return this.#usOf(found)
+    }
+    return Number.NaN
+  }
+
+  /** Nearly all times are `yyyy-MM-dd HH:mm:ss`, with a fraction, on the day of the one before. */
+  #iso(text: string): number {
+    if (this.#patterns !== KNOWN_PATTERNS || text.length < ISO_LENGTH) return Number.NaN
+    if (text.charCodeAt(4) !== 45 || text.charCodeAt(13) !== 58) return Number.NaN
+    if (!text.startsWith(this.#date) || this.#date === '') {
+      const date = text.slice(0, 10)
+      const ms = dayMs(Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8)))
+      if (Number.isNaN(ms)) return Number.NaN
+      this.#date = ` ${date}`.slice(1)
+      this.#midnightMs = ms
+    }
+    const seconds = pair(text, 11, 24) * 3600 + pair(text, 14, 60) * 60 + pair(text, 17, 61)
+    let at = ISO_LENGTH
+    let us = 0
+    const point = text.charCodeAt(at)
+    if (point === 44 || point === 46) {
+      let weight = 1e5
+      for (at++; at < text.length; at++, weight /= 10) {
+        const digit = text.charCodeAt(at) - 48
+        if (digit < 0 || digit > 9) break
+        us += digit * weight
+      }
+    }
+    const offset = at === text.length ? undefined : fixedOffset(text.slice(at).trim())
+    if (at < text.length && offset === undefined) return Number.NaN
+    const wallMs = this.#midnightMs + seconds * 1000
+    return (wallMs - (offset ?? this.#offset(wallMs))) * 1000 + us
+  }
+
+  #usOf(fields: DateFields): number {
+    const { year, month, day, hour, minute, second, us, zone } = fields
+    if (hour > 23 || minute > 59 || second > 60) return Number.NaN
+    const ofDay = ((hour * 60 + minute) * 60 + second) * 1e6 + us
+    if (month === undefined || day === undefined) return this.#dayOf(ofDay) * US_PER_DAY + ofDay
+    const midnight = dayMs(year ?? this.#yearOf(month), month, day)
+    const wallMs = midnight + Math.floor(ofDay / 1000)
+    const offset = zone === undefined ? this.#offset(wallMs) : (fixedOffset(zone) ?? Number.NaN)
+    return (midnight - offset) * 1000 + ofDay
+  }
+
+  #yearOf(month: number): number {
+    if (this.#month - month > 6) this.#year++
+    // A line that is late by a month or two must not count the year twice.
+    else if (month - this.#month > 6 && this.#month > 0) return this.#year - 1
+    this.#month = month
+    return this.#year
+  }
+
+  #dayOf(ofDay: number): number {
+    if (this.#lastOfDay - ofDay > US_PER_DAY / 2) this.#day++
+    else if (ofDay - this.#lastOfDay > US_PER_DAY / 2 && this.#day > 0) return this.#day - 1
+    this.#lastOfDay = ofDay
+    return this.#day
+  }
+}
+
+function unitOf(time: number): number {
+  if (time < 1e8) return US_PER.us
+  if (time < 1e11) return US_PER.s
+  if (time < 1e14) return US_PER.ms
+  return time < 1e17 ? US_PER.us : US_PER.ns
+}
+
+/** Midnight of a day in UTC; NaN for days that are not in the calendar. */
+function dayMs(year: number, month: number, day: number): number {
+  const ms = Date.UTC(year, month - 1, day)
+  const date = new Date(ms)
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? ms : Number.NaN
+}
+
+/** Two digits at `at`, NaN where they are none or not below `limit`. */
+function pair(text: string, at: number, limit: number): number {
+  const tens = text.charCodeAt(at) - 48
+  const ones = text.charCodeAt(at + 1) - 48
+  if (tens < 0 || tens > 9 || ones < 0 || ones > 9) return Number.NaN
+  const value = tens * 10 + ones
+  return value < limit ? value : Number.NaN
+}

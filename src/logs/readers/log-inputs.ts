@@ -1,0 +1,48 @@
+import { OptionError } from '../../errors.ts'
+import { type OpenableSource, openSource, type TraceSource } from '../../traces/trace-source.ts'
+
+/** Where logs come from: paths of files or directories, URLs of them, or content in memory. */
+export type LogSource = TraceSource
+export type LogPaths = LogSource | readonly LogSource[]
+
+/** What one path names: a file, or all files below a directory. */
+export interface LogInput {
+  /** The path, without a slash at its end. */
+  readonly id: string
+  readonly files: readonly OpenableSource[]
+  /** Whether somebody asked for just this file, rather than for what is in a directory. */
+  readonly isFile: boolean
+}
+
+/**
+ * Finds the files that paths name.
+ *
+ * @throws FlowdeltaError for a path that is not there, an empty directory, or one named twice
+ */
+export async function logInputs(paths: LogPaths): Promise<readonly LogInput[]> {
+  const inputs: LogInput[] = []
+  for (const source of [paths].flat() as LogSource[]) {
+    const input = await inputOf(source)
+    if (inputs.some(({ id }) => id === input.id)) {
+      throw new OptionError('paths', input.id, 'each file and directory once')
+    }
+    inputs.push(input)
+  }
+  return inputs
+}
+
+async function inputOf(source: LogSource): Promise<LogInput> {
+  const isPath = typeof source === 'string' || source instanceof URL
+  // Only what reads files needs Node; a browser hands over content.
+  const below = isPath ? await (await import('./open-log-files.ts')).filesBelow(source) : undefined
+  if (below === undefined) {
+    const file = await openSource(source)
+    return { id: file.name, files: [file], isFile: true }
+  }
+  const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
+  if (below.length === 0) {
+    throw new OptionError('paths', name, 'a directory with files in it')
+  }
+  const id = name.replace(/(.)[\\/]+$/, '$1')
+  return { id, files: await Promise.all(below.map(openSource)), isFile: false }
+}

@@ -1,0 +1,113 @@
+// n·p² steps: the loops index with `!`.
+import { OptionError } from '../errors.ts'
+
+/** What linear regression found. */
+export interface LeastSquaresFit {
+  readonly intercept: number
+  /** One a column. */
+  readonly coefficients: Float64Array
+  /** The fitted value of a row of columns. */
+  predict(row: ArrayLike<number>): number
+}
+
+/** Of a column's variance: keeps columns that others imply from making the equations singular. */
+const RIDGE = 1e-9
+/** A column whose spread is less than this share of its mean does not vary but for rounding. */
+const CONSTANT = 1e-9
+
+/**
+ * Linear regression with an intercept by ordinary least squares: normal equations of centred and
+ * scaled columns, solved by Cholesky's decomposition with a negligible ridge.
+ *
+ * Columns that do not vary get a coefficient of 0; among columns that say the same, the coefficient
+ * is shared. With fewer rows than columns the fit is one of many that fit as well. No tests and no
+ * errors of coefficients.
+ *
+ * @param rows each as long as the first
+ * @param values one a row
+ * @throws OptionError without rows, and where numbers of values, rows and columns do not fit.
+ *
+ * @example
+ * leastSquares([[1], [2], [4]], [3, 5, 9]).predict([3]).toFixed(6) // '7.000000'
+ */
+export function leastSquares(
+  rows: readonly ArrayLike<number>[],
+  values: ArrayLike<number>,
+): LeastSquaresFit {
+  const p = checkedColumns(rows, values)
+  const n = rows.length
+  const mean = columnMeans(rows, p)
+  const meanValue = Array.from(values).reduce((sum, value) => sum + value, 0) / n
+  const scale = new Float64Array(p)
+  for (const row of rows) for (let j = 0; j < p; j++) scale[j]! += (row[j]! - mean[j]!) ** 2
+  for (let j = 0; j < p; j++) {
+    const spread = Math.sqrt(scale[j]!)
+    scale[j] = spread > CONSTANT * Math.abs(mean[j]!) * Math.sqrt(n) ? spread : 0
+  }
+  const gram = new Float64Array(p * p)
+  const right = new Float64Array(p)
+  const scaled = new Float64Array(p)
+  rows.forEach((row, i) => {
+    for (let j = 0; j < p; j++) scaled[j] = scale[j]! > 0 ? (row[j]! - mean[j]!) / scale[j]! : 0
+    for (let j = 0; j < p; j++) {
+      if (scaled[j] === 0) continue
+      right[j]! += scaled[j]! * (values[i]! - meanValue)
+      for (let k = 0; k <= j; k++) gram[j * p + k]! += scaled[j]! * scaled[k]!
+    }
+  })
+  for (let j = 0; j < p; j++) gram[j * p + j]! += RIDGE
+  const coefficients = solveCholesky(gram, right)
+  for (let j = 0; j < p; j++) {
+    coefficients[j] = scale[j]! > 0 ? coefficients[j]! / scale[j]! : 0
+  }
+  const intercept = meanValue - dot(coefficients, mean)
+  return { intercept, coefficients, predict: (row) => intercept + dot(coefficients, row) }
+}
+
+function checkedColumns(rows: readonly ArrayLike<number>[], values: ArrayLike<number>): number {
+  const [first] = rows
+  if (first === undefined) throw new OptionError('rows', 'empty', 'at least one row')
+  if (values.length !== rows.length) {
+    throw new OptionError('values', `${values.length} values`, `${rows.length}, one a row`)
+  }
+  const wrong = rows.findIndex((row) => row.length !== first.length)
+  if (wrong >= 0) {
+    const expected = `${first.length} columns, as the first row has`
+    throw new OptionError(`rows[${wrong}]`, `${rows[wrong]!.length} columns`, expected)
+  }
+  return first.length
+}
+
+function columnMeans(rows: readonly ArrayLike<number>[], p: number): Float64Array {
+  const mean = new Float64Array(p)
+  for (const row of rows) for (let j = 0; j < p; j++) mean[j]! += row[j]! / rows.length
+  return mean
+}
+
+/** Solves A·x = b for a positive definite A, given and overwritten in its lower half. */
+function solveCholesky(a: Float64Array, b: Float64Array): Float64Array {
+  const p = b.length
+  for (let j = 0; j < p; j++) {
+    for (let i = j; i < p; i++) {
+      let sum = a[i * p + j]!
+      for (let k = 0; k < j; k++) sum -= a[i * p + k]! * a[j * p + k]!
+      a[i * p + j] = i === j ? Math.sqrt(Math.max(sum, RIDGE / 2)) : sum / a[j * p + j]!
+    }
+  }
+  const x = b.slice()
+  for (let i = 0; i < p; i++) {
+    for (let k = 0; k < i; k++) x[i]! -= a[i * p + k]! * x[k]!
+    x[i]! /= a[i * p + i]!
+  }
+  for (let i = p - 1; i >= 0; i--) {
+    for (let k = i + 1; k < p; k++) x[i]! -= a[k * p + i]! * x[k]!
+    x[i]! /= a[i * p + i]!
+  }
+  return x
+}
+
+function dot(one: Float64Array, other: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < one.length; i++) sum += one[i]! * other[i]!
+  return sum
+}

@@ -1,0 +1,66 @@
+// Applied to every call of a scenario: the loops index with `!`.
+import { OptionError } from '../errors.ts'
+
+/** Gives the value of one sample's distribution that stands where a value stands in another's. */
+export type QuantileMap = (value: number) => number
+
+/**
+ * Maps values of one sample to where they would stand in another: F'⁻¹(F(x)), such that a sample so
+ * mapped has the distribution of the other.
+ *
+ * F(x) is the mid-rank share: values below x and half of those equal to it. F'⁻¹ interpolates between
+ * the middles of neighbouring values (Hazen's rule, type 5 of Hyndman and Fan); beyond the outermost
+ * of them it is the smallest or largest value. Mapping a sample to itself gives every value exactly.
+ *
+ * Neither sample needs to be sorted; both must be free of NaN. Works on a copy.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §4.1; Hyndman and Fan 1996, "Sample quantiles in
+ * statistical packages", The American Statistician 50(4):361-365.
+ *
+ * @throws OptionError for an empty sample and for NaN.
+ *
+ * @example
+ * quantileMap([1, 2, 3, 4, 5, 6, 7, 8], [10, 20, 30, 40])(2) // 12.5
+ */
+export function quantileMap(base: ArrayLike<number>, target: ArrayLike<number>): QuantileMap {
+  const from = ascending('base', base)
+  const to = ascending('target', target)
+  // One division for both: where the sizes are equal, ranks come out exactly.
+  const ratio = to.length / from.length
+  return (value) => {
+    const below = firstAtLeast(from, value)
+    const rank = (below + (firstAbove(from, value) - below) / 2) * ratio - 0.5
+    if (rank <= 0) return to[0]!
+    if (rank >= to.length - 1) return to[to.length - 1]!
+    const place = Math.floor(rank)
+    const low = to[place]!
+    return rank === place ? low : low + (to[place + 1]! - low) * (rank - place)
+  }
+}
+
+function ascending(name: string, sample: ArrayLike<number>): Float64Array {
+  if (sample.length === 0) throw new OptionError(name, 'empty', 'at least one value')
+  const sorted = Float64Array.from(sample).sort()
+  // NaN sorts to the end.
+  if (Number.isNaN(sorted[sorted.length - 1])) throw new OptionError(name, 'NaN', 'numbers')
+  return sorted
+}
+
+function firstAtLeast(sorted: Float64Array, value: number): number {
+  return firstWhere(sorted, (other) => other >= value)
+}
+
+function firstAbove(sorted: Float64Array, value: number): number {
+  return firstWhere(sorted, (other) => other > value)
+}
+
+function firstWhere(sorted: Float64Array, holds: (value: number) => boolean): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(sorted[middle]!)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

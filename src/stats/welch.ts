@@ -1,0 +1,162 @@
+// Run on every feature of every variable: the loops index with `!`.
+import { OptionError } from '../errors.ts'
+import { fTail } from './f-tail.ts'
+
+export interface WelchOptions {
+  /**
+   * How much each value counts: numbers above 0, one a value; only their proportions matter. The
+   * mean and the variance are weighted, and the sample counts as (Σw)² / Σw² values, never more
+   * than it has. Default: all the same.
+   */
+  readonly beforeWeights?: ArrayLike<number>
+  readonly afterWeights?: ArrayLike<number>
+}
+
+export interface WelchResult {
+  /** t: the difference of the means over its standard error. NaN when not tested; may be ±Infinity. */
+  readonly statistic: number
+  /** Degrees of freedom, by Welch and Satterthwaite. NaN when not tested or nothing varies. */
+  readonly df: number
+  /** Two-sided. NaN when not tested. */
+  readonly p: number
+  readonly beforeMean: number
+  readonly afterMean: number
+  /** Sample variance, n − 1 in the denominator; NaN for fewer than two values. */
+  readonly beforeVariance: number
+  readonly afterVariance: number
+  /** How many finite values there are. */
+  readonly beforeCount: number
+  readonly afterCount: number
+  readonly droppedBefore: number
+  readonly droppedAfter: number
+  /** Whether both samples have two values at least. */
+  readonly tested: boolean
+}
+
+/**
+ * Welch's t-test: do the means of two samples differ? Variances may be unequal.
+ *
+ * Null hypothesis: both distributions have one mean. Alternative: they differ (two-sided). The
+ * statistic is positive when after is larger; swapping the samples changes its sign only.
+ *
+ * NaN and infinite values are left out and counted. With fewer than two values in a sample nothing
+ * is tested. Where neither sample varies, equal means give t = 0 and p = 1, different ones t = ±∞
+ * and p = 0; where one does not, the other's n − 1 are the degrees of freedom.
+ *
+ * Limits: values must be independent; with few of them their distribution should be near normal.
+ *
+ * Sources: Welch 1947, "The generalization of 'Student's' problem when several different population
+ * variances are involved", Biometrika 34:28-35; the size of a weighted sample as Kish 1965, "Survey
+ * sampling", §8.2.
+ *
+ * @throws OptionError for weights that are not as many as the values or not above 0
+ *
+ * @example
+ * const { statistic, df } = welch([1, 2], [3, 5])
+ * statistic.toFixed(3) // '2.236'
+ * df.toFixed(3) // '1.471'
+ */
+export function welch(
+  before: ArrayLike<number>,
+  after: ArrayLike<number>,
+  { beforeWeights, afterWeights }: WelchOptions = {},
+): WelchResult {
+  const first = weightedMoments(before, beforeWeights, 'beforeWeights')
+  const second = weightedMoments(after, afterWeights, 'afterWeights')
+  const tested = first.count >= 2 && second.count >= 2
+  const untested = { statistic: Number.NaN, df: Number.NaN, p: Number.NaN }
+  return {
+    ...(tested ? compareMeans(first, second) : untested),
+    beforeMean: first.mean,
+    afterMean: second.mean,
+    beforeVariance: first.variance,
+    afterVariance: second.variance,
+    beforeCount: first.count,
+    afterCount: second.count,
+    droppedBefore: before.length - first.count,
+    droppedAfter: after.length - second.count,
+    tested,
+  }
+}
+
+interface WeightedMoments {
+  readonly count: number
+  readonly mean: number
+  readonly variance: number
+  /** How many equally weighted values the sample is worth. */
+  readonly size: number
+}
+
+function compareMeans(
+  first: WeightedMoments,
+  second: WeightedMoments,
+): Pick<WelchResult, 'statistic' | 'df' | 'p'> {
+  const difference = second.mean - first.mean
+  const a = first.variance / first.size
+  const b = second.variance / second.size
+  if (a + b === 0) {
+    if (difference === 0) return { statistic: 0, df: Number.NaN, p: 1 }
+    return { statistic: Math.sign(difference) * Number.POSITIVE_INFINITY, df: Number.NaN, p: 0 }
+  }
+  const statistic = difference / Math.sqrt(a + b)
+  // Shares of the sum, as squares of tiny variances are 0.
+  const [shareA, shareB] = [a / (a + b), b / (a + b)]
+  const df = 1 / (shareA ** 2 / (first.size - 1) + shareB ** 2 / (second.size - 1))
+  return { statistic, df, p: fTail(statistic * statistic, 1, df) }
+}
+
+/** In two passes, so that a large common offset does not eat the variance. */
+function weightedMoments(
+  sample: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+  option: string,
+): WeightedMoments {
+  requireWeights(sample, weights, option)
+  const kept: number[] = []
+  for (let i = 0; i < sample.length; i++) if (Number.isFinite(sample[i])) kept.push(i)
+  if (kept.length === 0) {
+    return { count: 0, mean: Number.NaN, variance: Number.NaN, size: 0 }
+  }
+  // A mean of deviations from one of the values is exact where all are equal.
+  const origin = sample[kept[0]!]!
+  let mass = 0
+  let massSquared = 0
+  let sum = 0
+  for (const i of kept) {
+    const weight = weights === undefined ? 1 : weights[i]!
+    mass += weight
+    massSquared += weight * weight
+    sum += weight * (sample[i]! - origin)
+  }
+  const shift = sum / mass
+  let left = 0
+  let squares = 0
+  for (const i of kept) {
+    const weight = weights === undefined ? 1 : weights[i]!
+    const deviation = sample[i]! - origin - shift
+    left += weight * deviation
+    squares += weight * deviation * deviation
+  }
+  const freedom = mass - massSquared / mass
+  const variance =
+    kept.length < 2 ? Number.NaN : Math.max(0, squares - (left * left) / mass) / freedom
+  const mean = origin + (shift + left / mass)
+  return { count: kept.length, mean, variance, size: (mass * mass) / massSquared }
+}
+
+function requireWeights(
+  sample: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+  option: string,
+): void {
+  if (weights === undefined) return
+  if (weights.length !== sample.length) {
+    throw new OptionError(option, `${weights.length} weights`, `${sample.length}, one a value`)
+  }
+  for (let i = 0; i < weights.length; i++) {
+    // A value that is left out may have a weight that is none.
+    if (!Number.isFinite(sample[i])) continue
+    if (weights[i]! > 0 && Number.isFinite(weights[i])) continue
+    throw new OptionError(`${option}[${i}]`, weights[i], 'a number above 0')
+  }
+}

@@ -1,0 +1,88 @@
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { percent } from '../../wording.ts'
+import { chooseFeature, type FeatureChoice } from './choose-feature.ts'
+import { type Partition, partSizes, requirePart } from './request-partition.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface ReweightOptions {
+  /** What requests are divided by. */
+  readonly by: FeatureChoice
+  /**
+   * How large a share of the requests each kind is to be, 0 to 1. The kinds that are not named share
+   * what remains, as they do now; so do requests about which the feature says nothing.
+   */
+  readonly shares: Readonly<Record<string, number>>
+}
+
+/**
+ * What if other requests came? Each kind of request weighs as much more or less as makes it the
+ * share asked for; none gets faster or slower.
+ *
+ * @throws OptionError for shares that are none or add up to more than 1; when it is applied, for a
+ *   kind that no request is of, and where no request is of any other kind to take what remains.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4.
+ *
+ * @example
+ * reweightRequests({ by: 'attribute:cache.hit', shares: { true: 0.9 } }).title // '90 % of requests with cache.hit true'
+ */
+export function reweightRequests(options: ReweightOptions): Scenario {
+  rejectUnknownOptions(options, ['by', 'shares'])
+  const feature = chooseFeature(options.by)
+  const shares = requireShares(options.shares)
+  const what = feature.name.replace(/^attribute:/, '')
+  const words = shares.map(([name, share]) => `${percent(share)} of requests with ${what} ${name}`)
+  return {
+    ...{ kind: 'reweight', service: '', operation: '', path: null },
+    title: words.join(', '),
+    apply(base) {
+      const { weight } = base.forest
+      const partition = feature.ofRequests(base)
+      const asked = new Map(
+        shares.map(([name, share]) => [requirePart(partition, name, `shares.${name}`), share]),
+      )
+      return { changes: [], weight: reweighted(partition, weight, asked) }
+    },
+  }
+}
+
+function requireShares(shares: Readonly<Record<string, number>>): [string, number][] {
+  const entries = Object.entries(shares ?? {})
+  if (entries.length === 0)
+    throw new OptionError('shares', 'empty', 'a share of some kind of request')
+  let sum = 0
+  for (const [name, share] of entries) {
+    if (!(share >= 0 && share <= 1))
+      throw new OptionError(`shares.${name}`, share, 'a share from 0 to 1')
+    sum += share
+  }
+  // Shares that are to make up 1 may miss it by rounding.
+  if (sum > 1 + 1e-9) throw new OptionError('shares', `${sum} in all`, 'shares of at most 1 in all')
+  return entries
+}
+
+function reweighted(
+  partition: Partition,
+  weight: Float64Array,
+  asked: ReadonlyMap<number, number>,
+): Float64Array {
+  const total = weight.reduce((sum, own) => sum + own, 0)
+  const sizes = partSizes(partition, weight)
+  let rest = total
+  let remaining = 1
+  for (const [part, share] of asked) {
+    rest -= sizes[part] as number
+    remaining -= share
+  }
+  const hasRest = partition.codes.some((code) => !asked.has(code))
+  if (remaining > 1e-9 && !hasRest) {
+    const found = `${1 - remaining} in all`
+    throw new OptionError('shares', found, 'shares that add up to 1: there are no other requests')
+  }
+  const restFactor = hasRest ? (Math.max(remaining, 0) * total) / rest : 0
+  return weight.map((own, request) => {
+    const part = partition.codes[request] as number
+    const share = asked.get(part)
+    return share === undefined ? own * restFactor : (own * share * total) / (sizes[part] as number)
+  })
+}

@@ -1,0 +1,53 @@
+import type { LatencyChange } from '../latency-change.ts'
+import type { RequestModel } from '../request-model.ts'
+
+export type ScenarioKind =
+  | 'server'
+  | 'network'
+  | 'preprocessing'
+  | 'children'
+  | 'partition'
+  | 'reweight'
+  | 'scale'
+  | 'combined'
+
+/** What a scenario makes of one period's requests. */
+export interface ScenarioEffect {
+  /** A call in several of them takes each of its times from the last that gives one. */
+  readonly changes: readonly LatencyChange[]
+  /** New weight of each request; null where weights stay. */
+  readonly weight: Float64Array | null
+}
+
+/** What was measured before and after of that which a scenario changes; independent values. */
+export interface ScenarioEvidence {
+  /** Times in µs, or numbers of kinds, whose order means nothing. */
+  readonly measured: 'times' | 'kinds'
+  readonly before: Float64Array
+  readonly after: Float64Array
+}
+
+/** A hypothesis: one thing about the system is different. */
+export interface Scenario {
+  readonly kind: ScenarioKind
+  /** What is different, in words. */
+  readonly title: string
+  /** The service whose calls change; empty where requests change as a whole. */
+  readonly service: string
+  /** The operation that changes; empty where several do. */
+  readonly operation: string
+  /** The path of the calls that change, null where several or none do. */
+  readonly path: number | null
+  /** What is different about `base`; `target` is the other period, where there is one. */
+  apply(base: RequestModel, target: RequestModel | null): ScenarioEffect
+}
+
+/** A scenario of the diagnosis tree: it also knows narrower ones, and what speaks for it. */
+export interface Candidate extends Scenario {
+  /** The same for candidates that change the same thing in the same way. */
+  readonly key: string
+  /** Candidates that change less: what lies within. */
+  within(): readonly Candidate[]
+  /** Times of the changed calls, one of each request, or the kind of each request. */
+  evidence(base: RequestModel, target: RequestModel): ScenarioEvidence
+}

@@ -1,0 +1,44 @@
+import type { EventFeature, StateFeature } from '../../src/logs/feature-types.ts'
+import { LogReport } from '../../src/logs/log-report.ts'
+import { LogSet } from '../../src/logs/log-set.ts'
+import { VariableFeatures } from '../../src/logs/variable-features.ts'
+
+const NOTHING = new LogReport({
+  lines: 0,
+  messages: { event: 0, state: 0 },
+  skipped: [],
+  refused: [],
+  thinned: [],
+  emptyInstances: [],
+})
+
+export interface Given {
+  readonly names: readonly string[]
+  /** A row an instance, a column a variable, in the order of `names`, which must be ascending. */
+  readonly good: readonly (readonly number[])[]
+  readonly bad: readonly (readonly number[])[]
+  /** Run times. */
+  readonly goodP: readonly number[]
+  readonly badP: readonly number[]
+}
+
+/** Logs of which one feature of the events is known, and the run time. */
+export function logsOf(
+  { names, good, bad, goodP, badP }: Given,
+  feature: EventFeature = 'firstAbsolute',
+): LogSet {
+  const rows = [...good, ...bad]
+  const values = names.flatMap((_, variable) => rows.map((row) => row[variable] as number))
+  return new LogSet({
+    instances: rows.map((_, i) => `i${i}`),
+    classOf: Uint8Array.from(rows, (_, i) => Number(i >= good.length)),
+    runTimeUs: Float64Array.of(...goodP, ...badP),
+    events: new VariableFeatures<EventFeature>(
+      names,
+      rows.length,
+      new Map([[feature, Float64Array.from(values)]]),
+    ),
+    states: new VariableFeatures<StateFeature>([], rows.length, new Map()),
+    report: NOTHING,
+  })
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { heavyTail } from '../../src/logs/heavy-tail.ts'
+import { instanceWeights } from '../../src/logs/instance-weights.ts'
+import { latencyWeights } from '../../src/logs/latency-weights.ts'
+import { LogBuilder } from '../../src/logs/log-builder.ts'
+import { metricTail } from '../../src/logs/metric-tail.ts'
+import { performanceMetric } from '../../src/logs/performance-metric.ts'
+import { describeWithShared, sharedJson } from '../shared.ts'
+
+interface Oracle {
+  readonly tail: readonly {
+    readonly name: string
+    readonly x: readonly number[]
+    readonly n: number
+    readonly fraction: number
+    readonly heavy: boolean
+  }[]
+  readonly weights: readonly (readonly [latencyMs: number, weight: number])[]
+}
+
+describeWithShared('tails and weights agree with the oracle', () => {
+  const { tail, weights } = sharedJson<Oracle>('oracles/variance.json')
+
+  test.each(tail)('the tail of $name', ({ x, n, fraction, heavy }) => {
+    const found = heavyTail(x)
+    expect([found.count, found.fraction]).toEqual([n, fraction])
+    // That one value is no tail is our own rule.
+    expect(found.isHeavy).toBe(heavy && found.outliers >= 2)
+  })
+
+  test('weights', () => {
+    const latencies = weights.map(([ms]) => ms * 1000)
+    expect([...latencyWeights(latencies, { cap: 1e9 })]).toEqual(weights.map(([, w]) => w))
+  })
+})
+
+describe('heavyTail', () => {
+  test('one outlier among 90 is more than 1.1 %, but no tail', () => {
+    const values = Array.from({ length: 90 }, (_, i) => Number(i === 0) * 1000)
+    expect(heavyTail(values)).toMatchObject({ outliers: 1, isHeavy: false })
+  })
+
+  test('of nothing there is none', () => {
+    expect(heavyTail([])).toMatchObject({ count: 0, outliers: 0, isHeavy: false })
+  })
+})
+
+describe('latencyWeights', () => {
+  test('are at most as many as there are latencies', () => {
+    expect([...latencyWeights([0, 3_600e6, Number.NaN])]).toEqual([1, 3, Number.NaN])
+  })
+
+  test('refuse what is no latency', () => {
+    expect(() => latencyWeights([-1])).toThrow(
+      'Option latencyUs[0] is -1. Give microseconds, 0 or more.',
+    )
+    expect(() => latencyWeights([1], { doublingMs: 0 })).toThrow('Option doublingMs is 0.')
+    expect(() => latencyWeights([1], { cap: 0.5 })).toThrow('Option cap is 0.5.')
+  })
+})
+
+describe('performanceMetric', () => {
+  const builder = new LogBuilder()
+  for (const id of ['a', 'b']) {
+    builder.setInstance('good', id)
+    builder.logEvent(0, 'start')
+    if (id === 'a') builder.logEvent(30, 'done')
+    builder.logState(40, 'rate', 5)
+    builder.logState(40, 'start', 1)
+  }
+  const logs = builder.build()
+  const valuesOf = (metric: Parameters<typeof performanceMetric>[1]) => [
+    ...performanceMetric(logs, metric).values,
+  ]
+
+  test('is the run time, an event’s last time, or a state’s final value', () => {
+    expect(valuesOf('runTime')).toEqual([40, 40])
+    expect(valuesOf('done')).toEqual([30, Number.NaN])
+    expect(valuesOf('rate')).toEqual([5, 5])
+    expect(valuesOf({ variable: 'start', feature: 'count' })).toEqual([1, 1])
+  })
+
+  test('says what is wrong with what it is not', () => {
+    expect(() => performanceMetric(logs, 'finished')).toThrow(
+      'Metric "finished" is no event of these logs. Give \'runTime\' or one of their variables: "done", "start", "rate"',
+    )
+    expect(() => performanceMetric(logs, 'start')).toThrow('is an event and a state variable')
+    expect(() =>
+      performanceMetric(logs, { variable: 'rate', feature: 'average' as 'mean' }),
+    ).toThrow('Option metric.feature is "average". Give one of firstAbsolute,')
+  })
+
+  test('a variable called run time leaves the node of the run time its own name', () => {
+    const own = new LogBuilder()
+    own.setInstance('good', 'a')
+    own.logEvent(0, 'run time')
+    expect(performanceMetric(own.build(), 'runTime').name).toBe('run time (P)')
+  })
+
+  test('weights by latency need a latency', () => {
+    expect(() => instanceWeights(logs, { weights: 'latency', metric: 'rate' })).toThrow(
+      'Option weights is "latency". Give \'none\' or numbers: rate is no latency.',
+    )
+    expect(() => instanceWeights(logs, { weights: [1], metric: 'runTime' })).toThrow(
+      "Give 'none', 'latency' or 2 numbers.",
+    )
+    expect(() => instanceWeights(logs, { weights: [1, -1], metric: 'runTime' })).toThrow(
+      'Option weights[1] is -1. Give a number above 0.',
+    )
+  })
+})
+
+describe('metricTail', () => {
+  const builder = new LogBuilder()
+  for (let i = 0; i < 400; i++) {
+    builder.setInstance(i < 200 ? 'good' : 'bad', `r${i}`)
+    builder.logEvent(0, 'received')
+    builder.logEvent(i % 200 < 195 || i < 200 ? 1_000 + (i % 7) : 900_000, 'answered')
+  }
+  const tail = metricTail(builder.build())
+
+  test('looks at each class and at both together', () => {
+    expect(tail.table().objects()).toEqual([
+      { class: 'good', instances: 200, outliers: 0, fraction: 0, heavy: false },
+      { class: 'bad', instances: 200, outliers: 5, fraction: 0.025, heavy: true },
+      { class: 'both', instances: 400, outliers: 5, fraction: 0.0125, heavy: true },
+    ])
+  })
+
+  test('says what to do', () => {
+    expect(tail.suggestion).toBe(
+      "5 of 200 bad instances (3 %) have a run time beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.",
+    )
+  })
+})

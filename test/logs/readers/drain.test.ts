@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { DrainTree, tokensOf } from '../../../src/logs/readers/drain/drain-tree.ts'
+import { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
+import { DEFAULT_MASKS, Masker } from '../../../src/logs/readers/drain/masks.ts'
+import type { MiningOptions } from '../../../src/logs/readers/drain/mining-options.ts'
+import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
+import { readLogs } from '../../../src/logs/readers/read-logs.ts'
+import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
+
+function mined(texts: readonly string[], options: MiningOptions = {}): string[] {
+  const tree = new DrainTree({
+    ...{ depth: 4, similarity: 0.5, maxChildren: 100, maxTemplates: 100 },
+    ...options,
+  })
+  for (const text of texts) tree.add('', tokensOf(text), text)
+  return tree.groups.map(({ tokens, count }) => `${count} ${tokens.join(' ')}`)
+}
+
+const log = (name: string, ...texts: string[]) => ({
+  name,
+  bytes: texts.map((text, i) => `2015-10-17 21:47:${10 + i} ${text}\n`).join(''),
+})
+
+describe('the tree', () => {
+  test('makes one group of messages that share half of their tokens', () => {
+    expect(mined(['send block a ok', 'send block b failed'])).toEqual(['2 send block <*> <*>'])
+    expect(mined(['send a to x y', 'send b of z w'])).toEqual([
+      '1 send a to x y',
+      '1 send b of z w',
+    ])
+  })
+
+  test('tells messages apart by their number of tokens and the first two of them', () => {
+    expect(mined(['send block a', 'send block a b', 'sent block a', 'send blocks a'])).toHaveLength(
+      4,
+    )
+  })
+
+  test('of depth 3 goes by the first token only', () => {
+    expect(mined(['send block a b', 'send blocks a b'], { depth: 3 })).toEqual(['2 send <*> a b'])
+  })
+
+  test('takes tokens with digits for variables', () => {
+    expect(mined(['n1 is up now', 'n2 is up now'])).toEqual(['2 <*> is up now'])
+  })
+
+  test('puts tokens for which there is no room under a wildcard', () => {
+    const texts = ['a x y z', 'b x y z', 'c x y z', 'd x y z']
+    expect(mined(texts, { maxChildren: 3 })).toEqual(['1 a x y z', '1 b x y z', '2 <*> x y z'])
+  })
+
+  test('joins nothing but equals at similarity 1', () => {
+    const texts = ['send block a', 'send block b', 'send block a']
+    expect(mined(texts, { similarity: 1 })).toEqual(['2 send block a', '1 send block b'])
+  })
+
+  test('makes no more groups than it may', () => {
+    expect(mined(['a', 'b', 'c', 'b'], { maxTemplates: 2 })).toEqual(['1 a', '2 b'])
+  })
+})
+
+describe('masks', () => {
+  const masker = new Masker(DEFAULT_MASKS)
+
+  test.each([
+    ['to /10.190.173.170:50010, x', 'to <ip>, x'],
+    ['from MININT-FNANLI5/127.0.0.1 on', 'from <ip> on'],
+    ['at fe80::1ff:fe23:4567 now', 'at <ip> now'],
+    ['std::vector at 12:04:05.123', 'std::vector at <time>'],
+    ['on 2015-10-17T21:47:48.288Z and 2015-10-17', 'on <time> and <time>'],
+    ['get hdfs://msra-sa-41:9000/a/b.txt, ok', 'get <url>, ok'],
+    ['wrote /tmp/a/b.txt and C:\\logs\\x', 'wrote <path> and <path>'],
+    ['either/or, 3/4, kB/s', 'either/or, <num>/<num>, kB/s'],
+    ['attempt_1445182159119_0004_m_000004_0 done', 'attempt_<id>_m_<id> done'],
+    ['blk_1073743509_2731 of rack-12:8042', 'blk_<id> of rack-<id>'],
+    ['id 123e4567-e89b-12d3-a456-426614174000', 'id <uuid>'],
+    ['at 0x1F and deadbeef01 and feedface', 'at <hex> and <hex> and feedface'],
+    ['took 12ms, 1.5 s, -3e-4, 50% of x=7', 'took <num>ms, <num> s, <num>, <num>% of x=<num>'],
+    ['jetty-6.1.26 and 1.2.3', 'jetty-<version> and <version>'],
+    ['h2o and utf8 stay', 'h2o and utf8 stay'],
+  ])('make %j %j', (text, expected) => {
+    expect(masker.mask(text).text).toBe(expected)
+  })
+
+  test('keep what they replaced, in order', () => {
+    expect(masker.mask('5 of 10.0.0.1').values).toEqual(['5', '10.0.0.1'])
+  })
+
+  test('may be others; the first of two that match wins', () => {
+    const edited = new Masker([{ name: 'user', pattern: /(?<=user=)(a|\w+)\b/i }, ...DEFAULT_MASKS])
+    expect(edited.mask('USER=42 at 7').text).toBe('USER=<user> at <num>')
+    expect(new Masker([]).mask('7')).toEqual({ text: '7', values: [] })
+  })
+
+  test('without a plain name or with named groups are refused', () => {
+    expect(() => new Masker([{ name: 'a b', pattern: /x/ }])).toThrow(
+      'Option mining.masks is "a b". Give masks whose names are letters and digits.',
+    )
+    expect(() => new Masker([{ name: 'a', pattern: /(?<x>x)/ }])).toThrow('without named groups')
+  })
+})
+
+describe('templates', () => {
+  const good = log(
+    'g',
+    'sent 5 kB to 10.0.0.1',
+    'sent 7 kB to 10.0.0.2',
+    'disk queue is full',
+    'took 1 ms',
+  )
+  const bad = log(
+    'b',
+    'sent 9 kB to 10.0.0.1',
+    'disk queue is gone',
+    'gave up 3',
+    'gave up 4',
+    'gave up 5',
+  )
+
+  test('of both classes are one set, whatever came first', async () => {
+    const logs = await readLogs({ good, bad })
+    expect(eventCounts(logs)).toEqual({
+      'gave up <num>': [0, 3],
+      'disk queue is <*>': [1, 1],
+      'sent <num> kB to <ip>': [2, 1],
+      'took <num> ms': [1, 0],
+    })
+    const swapped = await readLogs({ good: bad, bad: good })
+    expect(swapped.events.names).toEqual(logs.events.names)
+    expect(swapped.states.names).toEqual(logs.states.names)
+  })
+
+  test('are a table: id, template, count and an example, most messages first', async () => {
+    // Log `b` is read before `g`.
+    const templates = await mineLogTemplates([good, bad])
+    expect(templates.table().objects().slice(0, 3)).toEqual([
+      { id: 1, template: 'gave up <num>', count: 3, example: 'gave up 3' },
+      { id: 2, template: 'sent <num> kB to <ip>', count: 3, example: 'sent 9 kB to 10.0.0.1' },
+      { id: 3, template: 'disk queue is <*>', count: 2, example: 'disk queue is gone' },
+    ])
+  })
+
+  test('given back make the same reading, also by way of JSON', async () => {
+    const templates = await mineLogTemplates([good, bad])
+    const copy = LogTemplates.fromJSON(JSON.parse(JSON.stringify(templates)))
+    const expected = contentOf(await readLogs({ good, bad }))
+    expect(contentOf(await readLogs({ good, bad }, { templates }))).toEqual(expected)
+    expect(contentOf(await readLogs({ good, bad }, { templates: copy }))).toEqual(expected)
+    expect(() => LogTemplates.fromJSON([])).toThrow('are no templates. Give what toJSON() made.')
+  })
+
+  test('are renamed and merged, and are not changed by it', async () => {
+    const mined = await mineLogTemplates([good, bad])
+    const edited = mined.rename(2, 'send').merge(['disk queue is <*>', 'took <num> ms'], 'odd')
+    expect(mined.templates.map(({ name }) => name)).toContain('disk queue is <*>')
+    expect(edited.table().array('template')).toEqual(['gave up <num>', 'send', 'odd'])
+    const logs = await readLogs({ good, bad }, { templates: edited })
+    expect(eventCounts(logs)).toEqual({ 'gave up <num>': [0, 3], odd: [2, 1], send: [2, 1] })
+    expect(finalValues(logs)).toEqual({
+      'gave up <num> #1': [Number.NaN, 5],
+      'odd #1': [1, Number.NaN],
+      'send #1': [7, 9],
+    })
+  })
+
+  test('that are not there cannot be edited', async () => {
+    const templates = await mineLogTemplates(good)
+    expect(() => templates.rename('no', 'x')).toThrow(
+      'Option which is "no". Give the id or the name of a template, as table() shows them.',
+    )
+    expect(() => templates.merge([1])).toThrow('two templates or more')
+  })
+
+  test('that are not among those given leave messages out, and the report says so', async () => {
+    const templates = await mineLogTemplates(good)
+    const logs = await readLogs({ good: [], bad }, { templates })
+    expect(skipped(logs)).toEqual({ 'is text that no template matches': [4, 'b:2'] })
+  })
+
+  test('count a number under a wildcard as one, and nothing that is more than it', async () => {
+    const odd = log('o', 'size is unknown', 'size is 5', 'size is 6,', 'size is a7', 'size is 1=2')
+    const logs = await readLogs({ good: odd, bad: [] })
+    expect(eventCounts(logs)).toEqual({ 'size is <*>': [5] })
+    expect(logs.states.of(0, 'maximum')).toEqual(Float64Array.of(6))
+    expect(logs.states.of(0, 'minimum')).toEqual(Float64Array.of(5))
+  })
+
+  test('are not confused by text that looks like a mask', async () => {
+    const logs = await readLogs({ good: log('o', 'set <num> 5', 'set <num> 6'), bad: [] })
+    expect(eventCounts(logs)).toEqual({ 'set <num> <num>': [2] })
+    expect(logs.states.names).toEqual([])
+  })
+})
+
+test('options of mining are checked', async () => {
+  const mine = (mining: MiningOptions) => mineLogTemplates(log('a', 'b'), { mining })
+  await expect(mine({ depth: 2 })).rejects.toThrow(
+    'Option mining.depth is 2. Give a whole number from 3 on.',
+  )
+  await expect(mine({ similarity: 2 })).rejects.toThrow('a number between 0 and 1')
+  await expect(mine({ dept: 2 } as MiningOptions)).rejects.toThrow('There is no option dept.')
+})

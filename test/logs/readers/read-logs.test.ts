@@ -1,0 +1,161 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LogBuilder } from '../../../src/logs/log-builder.ts'
+import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
+import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
+import { readLogs } from '../../../src/logs/readers/read-logs.ts'
+import { readLogsInto } from '../../../src/logs/readers/read-logs-into.ts'
+import { contentOf, eventCounts, firstTimes, readText, skipped } from './log-messages.ts'
+
+let folder = ''
+const at = (...parts: string[]) => join(folder, ...parts)
+const line = (time: number, name: string) => `{"time":${time},"name":"${name}"}\n`
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flowdelta-read-logs-'))
+  mkdirSync(at('job', 'deep'), { recursive: true })
+  mkdirSync(at('empty'))
+  writeFileSync(at('job', 'b.jsonl'), line(30, 'b') + line(10, 'a'))
+  writeFileSync(at('job', 'deep', 'c.log.gz'), gzipSync(line(50, 'c')))
+  writeFileSync(at('job', 'nothing.log'), '')
+  writeFileSync(at('job', 'picture.png'), Uint8Array.of(0x89, 0x50, 0, 1, 2, 3))
+  writeFileSync(at('plain.csv'), 'time,name\n5,a\n9,b\n')
+  symlinkSync(at('plain.csv'), at('job', 'link.csv'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('a path is an instance', () => {
+  test('a file, or a directory with everything below it, compressed or not', async () => {
+    const logs = await readLogs({ good: at('plain.csv'), bad: [`${at('job')}/`] })
+    expect(logs.instances).toEqual([at('plain.csv'), at('job')])
+    expect([...logs.classOf]).toEqual([0, 1])
+    expect(eventCounts(logs)).toEqual({ a: [1, 2], b: [1, 2], c: [0, 1] })
+    expect(firstTimes(logs)).toEqual({ a: [0, 0], b: [4, 4], c: [Number.NaN, 45] })
+    expect([...logs.runTimeUs]).toEqual([4, 45])
+    expect(logs.report.lines).toBe(9)
+  })
+
+  test('also as the URL of a file', async () => {
+    const logs = await readLogs({ good: pathToFileURL(at('plain.csv')), bad: [] })
+    expect(eventCounts(logs)).toEqual({ a: [1], b: [1] })
+  })
+
+  test('and what is no log in a directory is told', async () => {
+    const logs = await readLogs({ good: at('job'), bad: [] })
+    expect(logs.report.skipped).toMatchObject([
+      { reason: 'is in no log format that is known', count: 1 },
+    ])
+    expect(logs.report.skipped[0]?.first[0]?.file).toBe(at('job', 'picture.png'))
+  })
+
+  test('an empty file is an instance without messages', async () => {
+    const logs = await readLogs({ good: at('job', 'nothing.log'), bad: at('plain.csv') })
+    expect(logs.report.emptyInstances).toEqual([at('job', 'nothing.log')])
+  })
+})
+
+describe('a field may say which instance a message is of', () => {
+  const bytes = '{"time":1,"name":"a","node":"n1"}\n{"time":2,"name":"a","node":"n2"}\n'
+
+  test('of all files of a class; classes do not share instances', async () => {
+    const logs = await readLogs(
+      {
+        good: [
+          { name: 'x', bytes },
+          { name: 'y', bytes },
+        ],
+        bad: { name: 'z', bytes },
+      },
+      { fields: { instance: 'node' } },
+    )
+    expect(logs.instances).toEqual(['n1', 'n2', 'n1', 'n2'])
+    expect(eventCounts(logs)).toEqual({ a: [2, 2, 1, 1] })
+  })
+})
+
+describe('formats are recognised', () => {
+  test.each([
+    ['jsonl', '{"time":1,"name":"a"}'],
+    ['csv', 'time,name\n1,a'],
+    ['logfmt', 'time=1 name=a'],
+    ['log4j', '2015-10-17 21:47:48,288 INFO [main] a.B: c'],
+    ['text', '2015-10-17 21:47:48 c'],
+  ] as const)('%s', async (format, bytes) => {
+    const logs = await readText(bytes)
+    expect(logs.report.messages.event).toBe(1)
+    expect(contentOf(await readText(bytes, { format }))).toEqual(contentOf(logs))
+  })
+
+  test('by most lines, not by the first', async () => {
+    const logs = await readText(`starting up\n${line(1, 'a')}${line(2, 'b')}`)
+    expect(skipped(logs)).toEqual({ 'is not in the format of its file': [1, 'a.log:1'] })
+  })
+
+  test('or the file is refused', async () => {
+    await expect(readText('no log\nat all\n')).rejects.toThrow(
+      'a.log: This is in no log format that is known; it begins "no log at all ". Known formats are jsonl, csv, logfmt, text, log4j, otlp.',
+    )
+  })
+})
+
+describe('readLogsInto', () => {
+  test('adds to a builder', async () => {
+    const builder = new LogBuilder()
+    builder.setInstance('good', 'by hand')
+    builder.logEvent(0, 'a')
+    await readLogsInto(builder, 'bad', at('plain.csv'))
+    const logs = builder.build()
+    expect(logs.instances).toEqual(['by hand', at('plain.csv')])
+    expect(eventCounts(logs)).toEqual({ a: [1, 1], b: [0, 1] })
+  })
+
+  test('asks for templates where there is free text, and uses them', async () => {
+    const log = { name: 'n', bytes: '2015-10-17 21:47:48 took 5 ms\n' }
+    await expect(readLogsInto(new LogBuilder(), 'good', log)).rejects.toThrow(
+      'n has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give option templates.',
+    )
+    const builder = new LogBuilder()
+    await readLogsInto(builder, 'good', log, { templates: await mineLogTemplates(log) })
+    expect(contentOf(builder.build())).toEqual(contentOf(await readLogs({ good: log, bad: [] })))
+  })
+})
+
+describe('what cannot be is refused', () => {
+  test('paths', async () => {
+    await expect(readLogs({ good: at('none'), bad: [] })).rejects.toThrow(
+      `${at('none')} cannot be opened (ENOENT). Check the name and the permissions.`,
+    )
+    await expect(readLogs({ good: at('empty'), bad: [] })).rejects.toThrow(
+      'Give a directory with files in it.',
+    )
+    const twice = [at('job'), `${at('job')}/`]
+    await expect(readLogs({ good: twice, bad: [] })).rejects.toThrow(
+      'Give each file and directory once.',
+    )
+    await expect(readLogs({ good: [], bad: [] })).rejects.toThrow(
+      'Option logs is "[]". Give { good: paths, bad: paths }.',
+    )
+  })
+
+  test.each([
+    [{ format: 'xml' }, 'one of auto, jsonl, csv, logfmt, text, log4j, otlp'],
+    [{ templates: 'some' }, 'one of mined, none'],
+    [{ timeUnit: 'min' }, 'one of auto, s, ms, us, ns'],
+    [{ fields: { when: 'x' } }, 'There is no option when'],
+    [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text' where option template"],
+    [{ instance: 'a', fields: { instance: 'b' } }, 'the same as option fields.instance'],
+    [{ zone: 'UTC' }, 'There is no option zone'],
+  ])('option %j', async (options, message) => {
+    await expect(readText('x', options as LogReadOptions)).rejects.toThrow(message)
+  })
+
+  test('a class of another name', async () => {
+    const logs = { good: [], worse: [] } as unknown as Parameters<typeof readLogs>[0]
+    await expect(readLogs(logs)).rejects.toThrow('There is no option worse')
+  })
+})

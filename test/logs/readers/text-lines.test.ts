@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readLines } from '../../../src/logs/readers/text-lines.ts'
+import { readText } from './log-messages.ts'
+
+async function linesOf(text: string, size: number) {
+  const lines: string[] = []
+  const tooLong: number[] = []
+  async function* chunks() {
+    const bytes = new TextEncoder().encode(text)
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  }
+  const count = await readLines(chunks(), {
+    line: (line, number) => lines.push(`${number}|${line}`),
+    tooLong: (_, number) => tooLong.push(number),
+  })
+  return { lines, tooLong, count }
+}
+
+describe('lines of text', () => {
+  test('end in LF, CRLF or with the file, and may be blank', async () => {
+    expect(await linesOf('a\r\n\nb\nc', 100)).toEqual({
+      lines: ['1|a', '2|', '3|b', '4|c'],
+      tooLong: [],
+      count: 4,
+    })
+    expect((await linesOf('', 100)).count).toBe(0)
+  })
+
+  test('are the same in chunks of any size', async () => {
+    const text = fc.array(fc.constantFrom('a', 'é', '😀', '\n', '\r\n', ' '), { maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(text, fc.integer({ min: 1, max: 9 }), async (parts, size) => {
+        const whole = parts.join('')
+        expect(await linesOf(whole, size)).toEqual(await linesOf(whole, 1000))
+      }),
+      { seed: 2 },
+    )
+  })
+
+  test('longer than 16 MB are given up, once', async () => {
+    const text = `a\n${'x'.repeat(40 << 20)}\nb\n${'y'.repeat(20 << 20)}`
+    expect(await linesOf(text, 1 << 20)).toEqual({
+      lines: ['1|a', '3|b'],
+      tooLong: [2, 4],
+      count: 4,
+    })
+  })
+})
+
+describe('no line is lost silently', () => {
+  test.each([
+    [
+      'jsonl',
+      ['{"time":1,"name":"a"}', '{"time":2,"name":"b","value":3}', '{"time":', '{}', 'text', '[]'],
+    ],
+    ['csv', ['1,a,', '2,b,3', '3', '4,,', 'x,c,', '"5",d,"e"', '6,f,g']],
+    ['logfmt', ['time=1 name=a', 'time=2 name=b value=3', 'text', 'x=1', 'time=3 name=c value=d']],
+    [
+      'log4j',
+      ['2015-10-17 21:47:48 INFO [x] a.B: c', '2015-10-32 21:47:48 INFO [x] a.B: c', '\tat x', 'y'],
+    ],
+  ] as const)('of %s: each is blank, a message, or counted', async (format, kinds) => {
+    const header = format === 'csv' ? 'time,name,value\n' : ''
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('', ...kinds), { maxLength: 12 }),
+        async (lines) => {
+          const { report } = await readText(`${header}${lines.join('\n')}\n`, { format })
+          const { event, state } = report.messages
+          const blank = lines.filter((line) => line === '').length
+          expect(event + state + report.skippedLines + blank).toBe(lines.length || 0)
+        },
+      ),
+      { seed: 3, numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { leastSquares } from '../../src/stats/least-squares.ts'
+import { randomSource } from '../../src/stats/random.ts'
+
+describe('least squares', () => {
+  test('finds the plane on which values lie', () => {
+    const rows = [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [3, 2],
+    ]
+    const fit = leastSquares(
+      rows,
+      rows.map(([a = 0, b = 0]) => 5 + 2 * a - 7 * b),
+    )
+    expect(fit.intercept).toBeCloseTo(5, 6)
+    expect(Array.from(fit.coefficients, (c) => Math.round(c * 1e6) / 1e6)).toEqual([2, -7])
+  })
+
+  // R: d <- data.frame(x=c(1,2,3,4,6), z=c(2,1,5,3,4), y=c(3,4,8,7,12)); coef(lm(y ~ x + z, d))
+  test('agrees with R on values that lie on none', () => {
+    const rows = [
+      [1, 2],
+      [2, 1],
+      [3, 5],
+      [4, 3],
+      [6, 4],
+    ]
+    const { intercept, coefficients } = leastSquares(rows, [3, 4, 8, 7, 12])
+    expect(intercept).toBeCloseTo(1 / 9, 6)
+    expect(coefficients[0]).toBeCloseTo(13 / 9, 6)
+    expect(coefficients[1]).toBeCloseTo(31 / 45, 6)
+  })
+
+  test('gives a column that does not vary 0, and shares between two that say the same', () => {
+    const random = randomSource(1)
+    const rows = Array.from({ length: 20 }, () => random.next()).map((x) => [x, 3, x])
+    const fit = leastSquares(
+      rows,
+      rows.map(([x = 0]) => 10 * x),
+    )
+    expect(fit.coefficients[1]).toBe(0)
+    expect(fit.coefficients[0]).toBeCloseTo(5, 3)
+    expect(fit.predict([1, 3, 1])).toBeCloseTo(10, 5)
+  })
+
+  test('of no columns is the mean', () => {
+    expect(leastSquares([[], []], [2, 4]).predict([])).toBe(3)
+  })
+
+  test('refuses no rows, and rows and values that do not fit', () => {
+    expect(() => leastSquares([], [])).toThrow('Option rows is "empty"')
+    expect(() => leastSquares([[1]], [1, 2])).toThrow('Option values is "2 values"')
+    expect(() => leastSquares([[1], [1, 2]], [1, 2])).toThrow('Option rows[1] is "2 columns"')
+  })
+})

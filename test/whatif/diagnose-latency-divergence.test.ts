@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
+import { LatencyProfile } from '../../src/whatif/latency-profile.ts'
+import { histogramTarget, wishTarget } from '../../src/whatif/latency-target.ts'
+import { knownChangeP, periodChangeP } from '../../src/whatif/profile-change.ts'
+import { type DivergenceName, divergenceTo } from '../../src/whatif/target-divergence.ts'
+
+function sample(size: number, seed: number, medianUs = 1000): Float64Array {
+  const random = randomSource(seed)
+  return Float64Array.from({ length: size }, () =>
+    Math.round(random.logNormal(Math.log(medianUs), 0.5)),
+  )
+}
+
+const ones = (values: Float64Array) => new Float64Array(values.length).fill(1)
+
+function between(one: Float64Array, target: Float64Array, name: DivergenceName): number {
+  const range = { base: one, target, size: Math.min(one.length, target.length) }
+  return divergenceTo(target, name, range)(one)(ones(one), ones(target))
+}
+
+describe('divergence to a target', () => {
+  const one = sample(150, 1)
+  const other = sample(240, 2, 1300)
+
+  test('is the KS statistic and the Wasserstein distance of two samples', () => {
+    expect(between(one, other, 'ks')).toBeCloseTo(ksTwoSample(one, other).statistic, 12)
+    expect(between(one, other, 'wasserstein')).toBeCloseTo(
+      wassersteinDistance(one, other).distance,
+      8,
+    )
+  })
+
+  test('is 0 for itself, nearly so with the padding of Kullback and Leibler', () => {
+    expect(between(one, one, 'ks')).toBe(0)
+    expect(between(one, one, 'wasserstein')).toBe(0)
+    expect(between(one, one, 'kl')).toBeLessThan(0.01)
+  })
+
+  test('weights count as repetitions', () => {
+    const twice = Float64Array.from([...one, ...one.subarray(0, 50)])
+    const weight = ones(one).map((_, i) => (i < 50 ? 2 : 1))
+    for (const name of ['kl', 'ks', 'wasserstein'] as const) {
+      const to = divergenceTo(other, name, { base: one, target: other, size: 150 })
+      const repeated = to(twice)(ones(twice), ones(other))
+      expect(to(one)(weight, ones(other)), name).toBeCloseTo(repeated, 9)
+    }
+  })
+
+  test('what lies beyond base and target counts in the outermost bins; no time at all is no error', () => {
+    const to = divergenceTo(other, 'kl', { base: one, target: other, size: 150 })
+    const far = to(one.map(() => 1e9))(ones(one), ones(other))
+    expect(far).toBe(to(one.map(() => Math.max(...other)))(ones(one), ones(other)))
+    const nothing = new Float64Array(5)
+    expect(between(nothing, nothing, 'kl')).toBeLessThan(2)
+  })
+})
+
+describe('whether there is a change at all', () => {
+  const weighed = (latencyUs: Float64Array) => ({ latencyUs, weight: ones(latencyUs) })
+  const testOf = (base: Float64Array, target: Float64Array) => ({
+    ...{ name: 'kl' as const, seed: 1 },
+    range: { base, target, size: Math.min(base.length, target.length) },
+  })
+
+  test('two samples of one profile are called different in about one of twenty cases', () => {
+    let found = 0
+    for (let i = 0; i < 200; i++) {
+      const [base, target] = [sample(60, 2 * i), sample(90, 2 * i + 1)]
+      if (periodChangeP(weighed(base), weighed(target), testOf(base, target)) <= 0.05) found++
+    }
+    // Binomial with p 0.05: 10, give or take 3.1.
+    expect(found).toBeGreaterThanOrEqual(2)
+    expect(found).toBeLessThanOrEqual(19)
+  })
+
+  test('a sample of a profile that is known is called different in about one of twenty cases', () => {
+    const target = sample(2000, 7)
+    let found = 0
+    for (let i = 0; i < 200; i++) {
+      const random = randomSource(i)
+      const base = Float64Array.from({ length: 60 }, () => target[random.integer(2000)] as number)
+      if (knownChangeP(weighed(base), weighed(target), testOf(base, target)) <= 0.05) found++
+    }
+    expect(found).toBeGreaterThanOrEqual(2)
+    expect(found).toBeLessThanOrEqual(19)
+  })
+
+  test('others are told apart', () => {
+    const [base, target] = [sample(60, 1), sample(90, 2, 2000)]
+    expect(periodChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
+    expect(knownChangeP(weighed(base), weighed(target), testOf(base, target))).toBe(0.002)
+  })
+})
+
+describe('targets that are no traces', () => {
+  const base = LatencyProfile.ofRequests(sample(1000, 3))
+
+  test('a wish is met exactly, and leaves what is up to the median', () => {
+    const nowUs = base.quantile(0.99)
+    const { profile } = wishTarget(base, { quantile: 0.99, belowUs: nowUs * 0.7 })
+    expect(profile.quantile(0.99)).toBeCloseTo(nowUs * 0.7, 6)
+    // Of an even number of requests, the median lies between two.
+    expect(Math.abs(profile.quantile(0.5) - base.quantile(0.5))).toBeLessThan(1)
+    expect(profile.quantile(0.2)).toBe(base.quantile(0.2))
+  })
+
+  test('a wish below the median, or about a lower quantile, scales all', () => {
+    const half = wishTarget(base, { quantile: 0.5, belowUs: base.quantile(0.5) / 2 }).profile
+    expect(half.quantile(0.9)).toBeCloseTo(base.quantile(0.9) / 2, 6)
+    const belowUs = base.quantile(0.5) / 4
+    expect(wishTarget(base, { quantile: 0.99, belowUs }).profile.quantile(0.99)).toBeCloseTo(
+      belowUs,
+      6,
+    )
+  })
+
+  test('wishes that are met already, or are none', () => {
+    const wish = (quantile: number, belowUs: number) => () =>
+      wishTarget(base, { quantile, belowUs })
+    expect(wish(0.99, 1e9)).toThrow('Option target.belowUs is 1000000000. Give less than')
+    expect(wish(1, 100)).toThrow('Option target.quantile is 1')
+    expect(wish(0.5, 0)).toThrow('Option target.belowUs is 0')
+  })
+
+  test('a histogram', () => {
+    const { profile } = histogramTarget({ edges: [0, 100, 300], counts: [1, 3] })
+    expect(profile.requests).toBe(4)
+    expect(profile.quantile(0.25)).toBeCloseTo(100, -1)
+    expect(() => histogramTarget({ edges: [0, 100], counts: [1, 3] })).toThrow('edges')
+  })
+})

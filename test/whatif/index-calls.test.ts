@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import type { CallForest } from '../../src/whatif/call-forest.ts'
+import { indexCalls } from '../../src/whatif/index-calls.ts'
+import { makeSpans, type SpanSketch } from '../make-traces.ts'
+
+function indexed(spans: readonly SpanSketch[]) {
+  const { paths, forests } = indexCalls([makeSpans(spans)])
+  const forest = forests[0] as CallForest
+  return { forest, texts: Array.from(forest.path, (path) => paths.text(path)) }
+}
+
+//  web GET  |--------------- 100 ---------------|
+//  client        |20---------------80|
+//  server             |1030---1070|              the server's clock is 1 s ahead
+//  query                 |1040-60|
+const PAIR: readonly SpanSketch[] = [
+  { id: 'web', kind: 'server', startUs: 0, endUs: 100 },
+  { id: 'client', parent: 'web', service: 'web', kind: 'client', startUs: 20, endUs: 80 },
+  { id: 'store', parent: 'client', kind: 'server', startUs: 1030, endUs: 1070 },
+  {
+    id: 'query',
+    parent: 'store',
+    service: 'store',
+    operation: 'query',
+    startUs: 1040,
+    endUs: 1060,
+  },
+]
+
+describe('calls of spans', () => {
+  test('a client and its server are one call, its children on the clock of the server', () => {
+    const { forest, texts } = indexed(PAIR)
+    expect(texts).toEqual([
+      'web call',
+      'web call › store call',
+      'web call › store call › store query',
+    ])
+    expect([...forest.offsetUs]).toEqual([0, 20, 10])
+    expect([...forest.latencyUs]).toEqual([100, 60, 20])
+    expect([...forest.serverUs]).toEqual([100, 40, 20])
+    expect([...forest.clientSpan]).toEqual([-1, 1, -1])
+    expect([...forest.serverSpan]).toEqual([0, 2, 3])
+    expect([...forest.detached]).toEqual([0, 0, 0])
+  })
+
+  test('a client that makes two calls is a call of its own', () => {
+    const second = { ...PAIR[2], id: 'other', parent: 'client', kind: 'server' } as SpanSketch
+    expect(indexed([...PAIR, second]).texts).toContain('web call › web call › store call')
+  })
+
+  test('a server that only follows from its client is no part of it, and detached', () => {
+    const spans = PAIR.map((span) => (span.id === 'store' ? { ...span, followsFrom: true } : span))
+    const { forest, texts } = indexed(spans)
+    expect(texts[2]).toBe('web call › web call › store call')
+    expect([...forest.detached]).toEqual([0, 0, 1, 0])
+  })
+
+  test('without kinds, a step that does nothing but call another service is a client', () => {
+    const { texts } = indexed(PAIR.map(({ kind: _, ...span }) => span))
+    expect(texts[1]).toBe('web call › store call')
+  })
+
+  test('without kinds, a service that does nothing but call another keeps its own call', () => {
+    const { texts } = indexed([
+      { id: 'web', startUs: 0, endUs: 100 },
+      { id: 'proxy', parent: 'web', startUs: 10, endUs: 90 },
+      { id: 'store', parent: 'proxy', startUs: 20, endUs: 80 },
+    ])
+    expect(texts[2]).toBe('web call › proxy call › store call')
+  })
+
+  test('children come by start, then end; a start before the caller is kept', () => {
+    const { forest, texts } = indexed([
+      { id: 'web', startUs: 10, endUs: 100 },
+      { id: 'b', parent: 'web', startUs: 30, endUs: 50 },
+      { id: 'a', parent: 'web', startUs: 30, endUs: 40 },
+      { id: 'early', parent: 'web', startUs: 5, endUs: 20 },
+    ])
+    expect(texts.slice(1).map((text) => text.split(' › ')[1])).toEqual([
+      'early call',
+      'a call',
+      'b call',
+    ])
+    expect([...forest.offsetUs]).toEqual([0, -5, 20, 20])
+  })
+
+  test('what lies wholly outside its caller, and producers, are detached', () => {
+    const { forest } = indexed([
+      { id: 'web', startUs: 0, endUs: 100 },
+      { id: 'send', parent: 'web', kind: 'producer', startUs: 10, endUs: 20 },
+      { id: 'late', parent: 'web', startUs: 200, endUs: 300 },
+    ])
+    expect([...forest.detached]).toEqual([0, 1, 1])
+  })
+
+  test('every root is a request, weighed as its trace was sampled', () => {
+    const { forest } = indexed([
+      { trace: 'one', id: 'web', startUs: 0, endUs: 10, probability: 0.1 },
+      { trace: 'one', id: 'lost', parent: 'missing', startUs: 0, endUs: 10 },
+      { trace: 'two', id: 'web', startUs: 0, endUs: 10 },
+      { trace: 'two', id: 'store', parent: 'web', startUs: 1, endUs: 9 },
+    ])
+    expect([...forest.requestTrace]).toEqual([0, 0, 1])
+    expect([...forest.requestOffsets]).toEqual([0, 1, 2, 4])
+    expect([...forest.weight]).toEqual([10, 10, 1])
+    expect([...forest.request]).toEqual([0, 1, 2, 2])
+  })
+
+  test('two periods number their paths alike', () => {
+    const [before, after] = [PAIR.slice(0, 1), PAIR].map((spans) => makeSpans(spans))
+    const { paths, forests } = indexCalls([before, after] as never)
+    expect(forests.map(({ path }) => [...path])).toEqual([[0], [0, 1, 2]])
+    expect([paths.parent(2), paths.depth(2), paths.isWithin(2, 1), paths.isWithin(1, 2)]).toEqual([
+      ...[1, 2, true, false],
+    ])
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { learnExecutionModels } from '../../../src/whatif/learn-execution-models.ts'
+import { RequestModel } from '../../../src/whatif/request-model.ts'
+import { attributeFeatures } from '../../../src/whatif/scenarios/attribute-features.ts'
+import { chooseFeature, type FeatureChoice } from '../../../src/whatif/scenarios/choose-feature.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+const modelOf = (spans: readonly SpanSketch[]) =>
+  new RequestModel(learnExecutionModels(makeSpans(spans)), 0)
+
+/** What each request is called, in order. */
+function requestKinds(spans: readonly SpanSketch[], by: FeatureChoice): (string | undefined)[] {
+  const { codes, names } = chooseFeature(by).ofRequests(modelOf(spans))
+  return Array.from(codes, (code) => names[code])
+}
+
+const request = (i: number, startUs: number, more: Partial<SpanSketch> = {}): SpanSketch => ({
+  ...{ trace: `t${i}`, id: 'web', startUs, endUs: startUs + 1000, ...more },
+})
+
+describe('features of requests', () => {
+  test('load: requests of the second up to the start, in powers of two', () => {
+    const starts = [0, 100_000, 200_000, 1_100_000, 5_000_000]
+    const spans = starts.map((startUs, i) => request(i, startUs))
+    expect(requestKinds(spans, 'load')).toEqual(['1/s', '2-3/s', '2-3/s', '2-3/s', '1/s'])
+  })
+
+  test('concurrency: requests under way, those that end with the start left out', () => {
+    const spans = [
+      request(0, 0, { endUs: 100 }),
+      request(1, 50, { endUs: 500 }),
+      request(2, 100, { endUs: 300 }),
+      request(3, 120, { endUs: 130 }),
+      request(4, 600),
+    ]
+    expect(requestKinds(spans, 'concurrency')).toEqual(['1', '2-3', '2-3', '2-3', '1'])
+  })
+
+  test('order of recording does not matter for load and concurrency', () => {
+    const spans = [request(0, 900_000), request(1, 0, { endUs: 950_000 })]
+    expect(requestKinds(spans, 'load')).toEqual(['2-3/s', '1/s'])
+    expect(requestKinds(spans, 'concurrency')).toEqual(['2-3', '1'])
+  })
+
+  test('host, nothing where none was recorded', () => {
+    expect(requestKinds([request(0, 0, { host: 'a' }), request(1, 0)], 'host')).toEqual([
+      'a',
+      undefined,
+    ])
+  })
+
+  test('calls: what the request calls, the same whatever the order of recording', () => {
+    const call = (trace: string, id: string, startUs: number): SpanSketch => ({
+      ...{ trace, id, parent: 'web', service: id.slice(0, 1), startUs, endUs: startUs + 10 },
+    })
+    const spans = [
+      ...[request(0, 0), call('t0', 'a1', 10), call('t0', 'b1', 30), call('t0', 'a2', 50)],
+      ...[request(1, 0), call('t1', 'a2', 50), call('t1', 'b1', 30), call('t1', 'a1', 10)],
+      request(2, 0),
+    ]
+    const both = '2 × a call, b call'
+    expect(requestKinds(spans, 'calls')).toEqual([both, both, 'nothing'])
+  })
+
+  test('an attribute of the first call that has it; a pattern', () => {
+    const spans = [
+      request(0, 0, { attributes: { hit: true } }),
+      request(1, 0),
+      { trace: 't1', id: 'db', parent: 'web', startUs: 1, endUs: 2, attributes: { hit: false } },
+      request(2, 0),
+    ]
+    expect(requestKinds(spans, 'attribute:hit')).toEqual(['true', 'false', undefined])
+    const pattern = { attribute: 'hit', pattern: /^t/ }
+    expect(requestKinds(spans, pattern)).toEqual(['fits', 'fits not', 'absent'])
+  })
+})
+
+describe('attributeFeatures', () => {
+  const spans = Array.from({ length: 40 }, (_, i) =>
+    request(i, i, {
+      attributes: { hit: i < 15, id: i, rare: i < 2, always: 1, size: i % 20, region: i % 3 },
+    }),
+  )
+  test('finds those that divide requests in a few large parts', () => {
+    const found = attributeFeatures(modelOf(spans).forest, 10)
+    expect(found.map(({ name }) => name)).toEqual(['attribute:hit', 'attribute:region'])
+  })
+
+  test('none where nothing was recorded', () => {
+    expect(attributeFeatures(modelOf([request(0, 0)]).forest, 1)).toEqual([])
+  })
+})
