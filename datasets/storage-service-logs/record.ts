@@ -54,7 +54,7 @@ async function record({ seed, perClass, blocks, out }: Options): Promise<void> {
 await new Command('record')
   .description('Records the logs of storage nodes whose write cache works, and is all but off.')
   .option('--seed <number>', 'for everything but the real timings', wholeNumber(0), 1)
-  .option('--per-class <number>', 'nodes of each class', wholeNumber(1), 40)
+  .option('--per-class <number>', 'nodes of each class', wholeNumber(1), 34)
   .option('--blocks <number>', 'blocks each node is sent', wholeNumber(1), 96)
   .option('--out <directory>', 'where to write', fileURLToPath(new URL('.', import.meta.url)))
   .action(record)

@@ -30,8 +30,11 @@ export const truth = {
       effect: 'and the download ends late',
     },
   ],
-  /** True, and of no use: pieces received are pieces had and announced. */
-  trivial: { events: ['recv_piece', 'sent_have'], states: ['pieces_have', 'download_speed'] },
+  /** True, and of little use: pieces received are pieces had and announced; who gets, gives. */
+  trivial: {
+    events: ['recv_piece', 'sent_have'],
+    states: ['pieces_have', 'download_speed', 'upload_speed'],
+  },
   /** These differ between the classes and have no effect on anything. */
   distractors: {
     events: [

@@ -16,10 +16,10 @@ import { readInstances } from './recorded-logs.ts'
 const FOLDER = new URL('../../../datasets/storage-service-logs/', import.meta.url)
 
 describe('storage-service-logs', () => {
-  describeLogDataset(FOLDER, truth, 40)
+  describeLogDataset(FOLDER, truth, 34)
 
   test('the nodes are those that seed 5 plans', async () => {
-    const plans = planNodes({ seed: 5, perClass: 40, blocks: 96 })
+    const plans = planNodes({ seed: 5, perClass: 34, blocks: 96 })
     for (const logClass of ['good', 'bad'] as const) {
       const planned = plans.filter((plan) => plan.logClass === logClass)
       const recorded = await readInstances(FOLDER, logClass)
