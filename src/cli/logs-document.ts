@@ -31,8 +31,9 @@ export function logsDocument(compared: LogComparison, limit: number) {
       heavyTail: tail.isHeavy,
       ...(tail.suggestion !== '' && { suggestion: tail.suggestion }),
     },
-    variables: variables.slice(0, limit).map(({ name, kind, score: sum, features }) => ({
+    variables: variables.slice(0, limit).map(({ name, kind, score: sum, presence, features }) => ({
       ...{ name, kind, score: finiteOrNull(sum) },
+      presence: { good: presence.good, bad: presence.bad, p: finiteOrNull(presence.p) },
       features: features.map((test) => ({
         feature: test.feature,
         ...numbers({ t: test.t, df: test.df, p: test.p, q: test.q }),

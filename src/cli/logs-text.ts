@@ -19,6 +19,7 @@ export function logsText(compared: LogComparison, limit: number): string {
     inputText(compared),
     performanceText(compared),
     variablesText(compared, limit),
+    newMessagesText(compared, limit),
     ...VARIABLE_KINDS.map((kind) => compared.attention.best(kind)).map((graph) =>
       graph === undefined ? '' : graphText(graph),
     ),
@@ -73,6 +74,28 @@ function variablesText({ divergence }: LogComparison, limit: number): string {
   const left = differing.length - limit
   return [
     `${grouped(differing.length)} of ${all} differ${differing.length === 1 ? 's' : ''} significantly:`,
+    table,
+    ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
+  ].join('\n')
+}
+
+/** What only bad instances logged: with few instances no test says so, but a reader sees it. */
+function newMessagesText({ divergence, logs }: LogComparison, limit: number): string {
+  const found = divergence.onlyIn('bad').filter(({ kind }) => kind === 'event')
+  if (found.length === 0) return ''
+  const table = textTable(
+    ['event', 'instances', 'messages'],
+    found
+      .slice(0, limit)
+      .map(({ name, presence }) => [
+        shortText(name, LONGEST_NAME),
+        `${grouped(presence.bad)} of ${grouped(logs.counts.bad)}`,
+        grouped(presence.badMessages),
+      ]),
+  )
+  const left = found.length - limit
+  return [
+    `Only bad instances logged ${counted(found.length, 'event')}:`,
     table,
     ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
   ].join('\n')

@@ -2,8 +2,10 @@ import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import type { Feature, VariableKind } from './feature-types.ts'
 import type { LogWeights } from './instance-weights.ts'
+import type { LogClass } from './log-class.ts'
 import type { LogSet } from './log-set.ts'
 import type { Metric } from './performance-metric.ts'
+import type { Presence } from './presence.ts'
 
 export interface DivergenceOptions {
   /** What `weights: 'latency'` goes by. */
@@ -42,6 +44,7 @@ export interface VariableDivergence {
   readonly kind: VariableKind
   /** Sum of |t| over significant features; Infinity where two constants differ. */
   readonly score: number
+  readonly presence: Presence
   readonly features: readonly FeatureTest[]
 }
 
@@ -49,7 +52,11 @@ export interface VariableDivergence {
 export class Divergence extends Stage {
   readonly logs: LogSet
   readonly options: DivergenceOptions
-  /** The most divergent first, events and states together; then by name. */
+  /**
+   * The most divergent first, events and states together. Of those without a significant difference
+   * come first what only bad instances logged, then what only good ones did: events before states,
+   * in more instances and more messages first. Then what differs most.
+   */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
   readonly performance: PerformanceTest
@@ -89,6 +96,11 @@ export class Divergence extends Stage {
     return this.#byKind[kind].get(name)
   }
 
+  /** What only one class logged: new messages, or missing ones. Events come first, in more instances and more messages first. */
+  onlyIn(logClass: LogClass): readonly VariableDivergence[] {
+    return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
+  }
+
   /** The largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
     let largest = 0
@@ -121,6 +133,8 @@ export class Divergence extends Stage {
       t: strongest.map((test) => test?.t ?? Number.NaN),
       goodMean: strongest.map((test) => test?.goodMean ?? Number.NaN),
       badMean: strongest.map((test) => test?.badMean ?? Number.NaN),
+      goodInstances: this.variables.map(({ presence }) => presence.good),
+      badInstances: this.variables.map(({ presence }) => presence.bad),
     })
   }
 
@@ -145,4 +159,16 @@ export class Divergence extends Stage {
       badCount: column(({ badCount }) => badCount),
     })
   }
+}
+
+/** Events before states, which may be numbers in those; in more instances and more messages first. */
+export function byPresence(a: VariableDivergence, b: VariableDivergence): number {
+  const [one, other] = [a.presence, b.presence]
+  const messages = ({ goodMessages, badMessages }: Presence) => goodMessages + badMessages || 0
+  return (
+    Number(a.kind === 'state') - Number(b.kind === 'state') ||
+    other.good + other.bad - (one.good + one.bad) ||
+    messages(other) - messages(one) ||
+    (a.name < b.name ? -1 : Number(a.name > b.name))
+  )
 }

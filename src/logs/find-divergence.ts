@@ -1,8 +1,9 @@
 import { rejectUnknownOptions } from '../errors.ts'
 import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
 import { requireOneOf, requireShare } from '../stats/require-option.ts'
-import { welch } from '../stats/welch.ts'
+import { type WelchResult, welch } from '../stats/welch.ts'
 import {
+  byPresence,
   Divergence,
   type DivergenceOptions,
   type FeatureTest,
@@ -13,6 +14,7 @@ import { instanceWeights } from './instance-weights.ts'
 import { BAD, GOOD } from './log-class.ts'
 import type { LogSet } from './log-set.ts'
 import { performanceMetric } from './performance-metric.ts'
+import { presenceOf } from './presence.ts'
 import type { VariableFeatures } from './variable-features.ts'
 
 export const DIVERGENCE_DEFAULTS: DivergenceOptions = {
@@ -28,8 +30,9 @@ const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
  * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable,
  * bad against good; t is positive where the bad class is later, more, or larger.
  *
- * Variables are ranked by the sum of |t| over their significant features. Events and states are a
- * family of tests each. A feature is not tested, and does not count in its family, unless two
+ * Variables are ranked by the sum of |t| over their significant features; without any, what only one
+ * class logged comes first (see `Divergence.variables`). Events and states are a family of tests each.
+ * Two constants that differ have t = ±∞, and a p no smaller than dealing them out at random allows. A feature is not tested, and does not count in its family, unless two
  * instances of each class have it.
  *
  * @param options.alpha level of significance, 0 to 1. Default 0.05
@@ -59,7 +62,7 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
   requireOneOf('correction', chosen.correction, CORRECTIONS)
   const groups = instanceGroups(logs, instanceWeights(logs, chosen))
   const variables = VARIABLE_KINDS.flatMap((kind) =>
-    variablesOf(kind, featureTests(logs, kind, groups), chosen),
+    variablesOf(logs, kind, featureTests(logs, kind, groups), chosen),
   )
   const test = compareClasses(performanceMetric(logs, chosen.metric).values, groups)
   return new Divergence(logs, chosen, {
@@ -96,7 +99,8 @@ type PlainTest = Omit<FeatureTest, 'q' | 'significant' | 'feature'>
 function compareClasses(values: Float64Array, { good, bad, weights }: Groups): PlainTest {
   const test = welch(picked(values, good), picked(values, bad), weights)
   return {
-    ...{ t: test.statistic, df: test.df, p: test.p, tested: test.tested },
+    ...{ t: test.statistic, df: test.df, tested: test.tested },
+    p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
     ...{ goodMean: test.beforeMean, badMean: test.afterMean },
     ...{ goodCount: test.beforeCount, badCount: test.afterCount },
   }
@@ -116,6 +120,7 @@ function featureTests(logs: LogSet, kind: VariableKind, groups: Groups): NamedTe
 }
 
 function variablesOf(
+  logs: LogSet,
   kind: VariableKind,
   tests: readonly NamedTest[],
   { alpha, correction }: DivergenceOptions,
@@ -130,8 +135,11 @@ function variablesOf(
     byName.set(name, features)
     features.push({ ...test, q: Number(q[i]), significant: Number(q[i]) < alpha })
   }
+  const indexOf = new Map(
+    (kind === 'event' ? logs.events : logs.states).names.map((name, i) => [name, i]),
+  )
   return Array.from(byName, ([name, features]) => ({
-    ...{ name, kind, features },
+    ...{ name, kind, features, presence: presenceOf(logs, kind, indexOf.get(name) as number) },
     score: features.reduce((sum, { t, significant }) => sum + (significant ? Math.abs(t) : 0), 0),
   }))
 }
@@ -144,8 +152,36 @@ function corrected(p: Float64Array, correction: DivergenceOptions['correction'])
   return p.map((value) => Math.min(1, value * performed))
 }
 
+/** The least p of a permutation test: of all ways to deal the values out, two are as extreme. */
+function leastP({ beforeCount, afterCount }: WelchResult): number {
+  let ways = 1
+  for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
+  return 2 / ways
+}
+
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
   if (a.score !== b.score) return b.score - a.score
+  if (a.score > 0) return byName(a, b)
+  const order = place(a) - place(b)
+  if (order !== 0) return order
+  return a.presence.onlyIn === null
+    ? largestT(b) - largestT(a) || byPresence(a, b)
+    : byPresence(a, b)
+}
+
+function byName(a: VariableDivergence, b: VariableDivergence): number {
   const [x, y] = [`${a.kind} ${a.name}`, `${b.kind} ${b.name}`]
   return x < y ? -1 : Number(x > y)
+}
+
+/** What is new in bad instances tells more than what is missing there. */
+function place({ presence: { onlyIn } }: VariableDivergence): number {
+  return onlyIn === 'bad' ? 0 : onlyIn === 'good' ? 1 : 2
+}
+
+function largestT({ features }: VariableDivergence): number {
+  return features.reduce(
+    (most, { t }) => (Number.isFinite(t) ? Math.max(most, Math.abs(t)) : most),
+    0,
+  )
 }

@@ -1,0 +1,45 @@
+import { fisherExact } from '../stats/fisher-exact.ts'
+import type { VariableKind } from './feature-types.ts'
+import { BAD } from './log-class.ts'
+import type { LogSet } from './log-set.ts'
+import type { VariableFeatures } from './variable-features.ts'
+
+/** In which instances of each class a variable was logged at all. */
+export interface Presence {
+  /** How many instances have it. */
+  readonly good: number
+  readonly bad: number
+  /** Messages of an event in all instances of the class; NaN of a state variable. */
+  readonly goodMessages: number
+  readonly badMessages: number
+  /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
+  readonly p: number
+  /** The only class that has it; `null` where both do. */
+  readonly onlyIn: 'good' | 'bad' | null
+}
+
+/** In which instances a variable occurs. */
+export function presenceOf(logs: LogSet, kind: VariableKind, variable: number): Presence {
+  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  const columns = features.types.map((type) => ({ type, values: features.of(variable, type) }))
+  const numbers = columns.find(({ type }) => type === 'count')?.values
+  const instances = [0, 0]
+  const messages = numbers === undefined ? [Number.NaN, Number.NaN] : [0, 0]
+  for (const instance of logs.instances.keys()) {
+    const isThere = columns.some(({ type, values }) => {
+      const value = Number(values[instance])
+      return type === 'count' ? value > 0 : !Number.isNaN(value)
+    })
+    if (!isThere) continue
+    const code = logs.classOf[instance] === BAD ? 1 : 0
+    instances[code] = Number(instances[code]) + 1
+    messages[code] = Number(messages[code]) + Number(numbers?.[instance])
+  }
+  const [good = 0, bad = 0] = instances
+  const [goodMessages = Number.NaN, badMessages = Number.NaN] = messages
+  return {
+    ...{ good, bad, goodMessages, badMessages },
+    p: fisherExact(good, logs.counts.good, bad, logs.counts.bad).p,
+    onlyIn: good === 0 && bad > 0 ? 'bad' : bad === 0 && good > 0 ? 'good' : null,
+  }
+}
