@@ -21,8 +21,13 @@ export {
   type DependenciesOptions,
   plotDependencies,
 } from './charts/plot-dependencies.ts'
+export { type DiagnosisChartOptions, plotDiagnosis } from './charts/plot-diagnosis.ts'
 export { type DivergenceChartOptions, plotDivergence } from './charts/plot-divergence.ts'
 export { type EdgeChangesOptions, plotEdgeChanges } from './charts/plot-edge-changes.ts'
+export {
+  type ExecutionModelChartOptions,
+  plotExecutionModel,
+} from './charts/plot-execution-model.ts'
 export {
   type ExpectedCategoriesOptions,
   type ObservedCategories,
@@ -32,6 +37,7 @@ export { plotExplosion } from './charts/plot-explosion.ts'
 export { plotFindings } from './charts/plot-findings.ts'
 export { type FlowChartOptions, plotFlow } from './charts/plot-flow.ts'
 export { type HostClassesOptions, plotHostClasses } from './charts/plot-host-classes.ts'
+export { type LatencyProfilesOptions, plotLatencyProfiles } from './charts/plot-latency-profiles.ts'
 export { type LogVariableOptions, plotLogVariable } from './charts/plot-log-variable.ts'
 export {
   type ParameterDifferencesOptions,
@@ -40,6 +46,7 @@ export {
 export { type ParameterStripOptions, plotParameterStrip } from './charts/plot-parameter-strip.ts'
 export { type ParameterTreeOptions, plotParameterTree } from './charts/plot-parameter-tree.ts'
 export { plotResponseTimeEcdf } from './charts/plot-response-time-ecdf.ts'
+export { plotSingleChanges, type SingleChangesChartOptions } from './charts/plot-single-changes.ts'
 export {
   plotSquaredVariation,
   type SquaredVariationOptions,
@@ -49,6 +56,10 @@ export {
   type VarianceWaterfallOptions,
 } from './charts/plot-variance-waterfall.ts'
 export { plotVariationSets, type VariationSets } from './charts/plot-variation-sets.ts'
+export {
+  plotWhatIfEvaluation,
+  type WhatIfEvaluationChartOptions,
+} from './charts/plot-whatif-evaluation.ts'
 export type { VegaLiteSpec } from './charts/vega-lite-spec.ts'
 export { Comparison, type ComparisonOptions, compare } from './comparison.ts'
 export { Displayable, type MimeBundle } from './display.ts'
@@ -108,53 +119,7 @@ export {
 export type { NodeLabel } from './flows/node-labels.ts'
 export { type RangeUs, type RequestRanges, requestsBetween } from './flows/requests-between.ts'
 export { selectRequests } from './flows/select-requests.ts'
-export type {
-  Attention,
-  AttentionEdge,
-  AttentionGraph,
-  AttentionNode,
-  AttentionOptions,
-} from './logs/attention.ts'
-export { compareLogs } from './logs/compare-logs.ts'
-export type {
-  DependencyEdge,
-  DependencyNetwork,
-  DependencyNetworks,
-  DependencyOptions,
-} from './logs/dependency-networks.ts'
-export type {
-  Divergence,
-  DivergenceOptions,
-  FeatureTest,
-  VariableDivergence,
-} from './logs/divergence.ts'
-export { featureText } from './logs/feature-text.ts'
-export type {
-  EventFeature,
-  Feature as LogFeature,
-  StateFeature,
-  VariableKind,
-} from './logs/feature-types.ts'
-export { findDivergence } from './logs/find-divergence.ts'
-export { focusAttention } from './logs/focus-attention.ts'
-export type { LogWeights } from './logs/instance-weights.ts'
-export { type LatencyWeightOptions, latencyWeights } from './logs/latency-weights.ts'
-export { learnDependencies } from './logs/learn-dependencies.ts'
-export { LogBuilder } from './logs/log-builder.ts'
-export type { LogClass } from './logs/log-class.ts'
-export type { LogComparison } from './logs/log-comparison.ts'
-export type { LogComparisonOptions } from './logs/log-comparison-options.ts'
-export type { LogReport } from './logs/log-report.ts'
-export { LogSet } from './logs/log-set.ts'
-export { type MetricTail, metricTail } from './logs/metric-tail.ts'
-export type { Metric } from './logs/performance-metric.ts'
-export { LogTemplates } from './logs/readers/drain/log-templates.ts'
-export type { LogMask } from './logs/readers/drain/masks.ts'
-export type { MiningOptions } from './logs/readers/drain/mining-options.ts'
-export type { LogFields, LogFormat, LogReadOptions } from './logs/readers/log-read-options.ts'
-export { mineLogTemplates } from './logs/readers/mine-log-templates.ts'
-export { type LogsToCompare, readLogs } from './logs/readers/read-logs.ts'
-export { readLogsInto } from './logs/readers/read-logs-into.ts'
+export * from './logs/index.ts'
 export type { SampleComparison, SampleTest } from './mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './mutations/effect-size.ts'
 export { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
@@ -238,31 +203,7 @@ export type {
   VarianceOptions,
   VarianceSources,
 } from './variance/variance-sources.ts'
-export { applyScenario } from './whatif/apply-scenario.ts'
-export {
-  type DiagnosisProgress,
-  diagnoseLatency,
-  diagnoseLatencyStepwise,
-} from './whatif/diagnose-latency.ts'
-export type { DiagnosedScenario } from './whatif/diagnosed-scenarios.ts'
-export type { DiagnosisOptions } from './whatif/diagnosis-options.ts'
-export type { LatencyTarget } from './whatif/diagnosis-subject.ts'
-export type { ExecutionModel } from './whatif/execution-model.ts'
-export type { ExecutionModelOptions, ExecutionModels } from './whatif/execution-models.ts'
-export type { LatencyChange } from './whatif/latency-change.ts'
-export type { LatencyDiagnosis } from './whatif/latency-diagnosis.ts'
-export { LatencyProfile } from './whatif/latency-profile.ts'
-export type { HistogramTarget, WishTarget } from './whatif/latency-target.ts'
-export { learnExecutionModels } from './whatif/learn-execution-models.ts'
-export { evaluatePrediction } from './whatif/predict-latency.ts'
-export type { PredictionEvaluation } from './whatif/prediction-evaluation.ts'
-export { RequestModel } from './whatif/request-model.ts'
-export type { ScenarioProfile } from './whatif/scenario-profile.ts'
-export { combineScenarios } from './whatif/scenarios/combine-scenarios.ts'
-export { parseScenario } from './whatif/scenarios/parse-scenario.ts'
-export { type ReweightOptions, reweightRequests } from './whatif/scenarios/reweight-requests.ts'
-export { type ScaleOptions, scaleCalls } from './whatif/scenarios/scale-calls.ts'
-export type { Scenario } from './whatif/scenarios/scenario.ts'
+export * from './whatif/index.ts'
 export {
   type CallingContextOptions,
   exploreCallingContexts,
@@ -277,6 +218,7 @@ export {
   type FlowsToCompare,
 } from './widgets/flows/explore-flows.ts'
 export { exploreTrace, type TraceExplorerOptions } from './widgets/gantt/explore-trace.ts'
+export { type ExploreLogsOptions, exploreLogs } from './widgets/logs/explore-logs.ts'
 export { exploreRanking, type RankingBrowserOptions } from './widgets/ranking/explore-ranking.ts'
 export {
   exploreSwimlanes,
@@ -294,6 +236,7 @@ export {
   exploreVariance,
 } from './widgets/variance/explore-variance.ts'
 export { exploreVariation, type VariationOptions } from './widgets/variation/explore-variation.ts'
+export { exploreWhatIf, type WhatIfOptions } from './widgets/whatif/explore-what-if.ts'
 export type { Widget } from './widgets/widget.ts'
 
 connectNotebook()

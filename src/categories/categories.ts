@@ -1,9 +1,11 @@
+import { CollapsedFlows } from '../flows/collapse/collapsed-flows.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../flows/flow-set.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
 import { Stage } from '../stage.ts'
 import { type StageTable, stageTable } from '../stage-table.ts'
 import { type Moments, moments } from '../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'
+import { ClassTimes } from './class-times.ts'
 import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
 import type { StructureCatalog } from './structure-catalog.ts'
 import type { StructureOutline } from './structure-outline.ts'
@@ -42,6 +44,7 @@ export class Categories extends Stage {
   /** Members of category c: before from `2c`, after from `2c + 1`. */
   readonly #offsets: Uint32Array
   readonly #edgeSamples = new Map<number, EdgeSamples[]>()
+  readonly #wholeSamples = new Map<number, EdgeSamples[]>()
   readonly #moments: Moments[] = []
 
   constructor(columns: CategoryColumns) {
@@ -131,6 +134,22 @@ export class Categories extends Stage {
   }
 
   /**
+   * Of folded flows, for each recorded edge of a request the number of the class that it became part
+   * of; of others, that of each edge of its shape.
+   */
+  recordedClassOf(request: number): Uint32Array {
+    const { flows } = this
+    const shape = flows.shapeOf[request] as number
+    const classes = this.#catalog.classOfEdges(shape)
+    const logicalOf = flows instanceof CollapsedFlows ? flows.logicalOf(request) : undefined
+    if (!(flows instanceof CollapsedFlows) || logicalOf === undefined) return classes
+    const loops = flows.logicalEdges(request).slice(classes.length)
+    const ends = { from: loops.map(({ from }) => from), to: loops.map(({ to }) => to) }
+    const all = [...classes, ...this.#catalog.classOfLoops(shape, ends)]
+    return logicalOf.map((logical) => all[logical] as number)
+  }
+
+  /**
    * For a shape, its nodes depth first: nodes at one position play the same part in all shapes of a
    * category. Among identical branches, those with lower numbers come first.
    */
@@ -142,8 +161,23 @@ export class Categories extends Stage {
   edgeSamples(category: number): readonly EdgeSamples[] {
     const known = this.#edgeSamples.get(category)
     if (known !== undefined) return known
-    const samples = collectEdgeSamples(this, category, (shape) => this.#catalog.classOfEdges(shape))
+    const samples = collectEdgeSamples(this, category, new ClassTimes(this, category))
     this.#edgeSamples.set(category, samples)
+    return samples
+  }
+
+  /**
+   * The same, but of folded flows an edge has all the time that a request's critical path spent on
+   * it, in however many rounds and between them, so that the edges of a path add up to the
+   * response time; steps from one round to the next have none of their own.
+   */
+  wholeEdgeSamples(category: number): readonly EdgeSamples[] {
+    if (!(this.flows instanceof CollapsedFlows)) return this.edgeSamples(category)
+    const known = this.#wholeSamples.get(category)
+    if (known !== undefined) return known
+    const times = new ClassTimes(this, category, { whole: true })
+    const samples = collectEdgeSamples(this, category, times)
+    this.#wholeSamples.set(category, samples)
     return samples
   }
 

@@ -1,4 +1,5 @@
 import { OptionError } from '../errors.ts'
+import { CollapsedFlows } from '../flows/collapse/collapsed-flows.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { labelText, type NodeLabel } from '../flows/node-labels.ts'
 import { Dictionary } from '../traces/dictionary.ts'
@@ -36,6 +37,7 @@ export function categorize(
     ...{ shapes, colours, representatives, categoryOfShape },
     labelOf: labels.of,
     labelTexts: labels.texts,
+    loopsOf: flows instanceof CollapsedFlows ? (shape) => flows.loops(shape) : undefined,
   })
   return new Categories({
     ...{ flows, categoryOf, catalog },

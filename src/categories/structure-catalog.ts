@@ -1,3 +1,4 @@
+import type { LoopEnds } from '../flows/collapse/collapsed-flows.ts'
 import { ShapeGraph } from '../traces/shape-graph.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
@@ -15,6 +16,8 @@ export interface CatalogContents {
   /** The shape that each category is shown by. */
   readonly representatives: readonly number[]
   readonly categoryOfShape: readonly (number | undefined)[]
+  /** Of folded flows the loops of a shape, which are no edges of it; `undefined` of others. */
+  readonly loopsOf: ((shape: number) => LoopEnds) | undefined
 }
 
 /** The structures of categories, each described when it is first asked for. */
@@ -26,6 +29,7 @@ export class StructureCatalog {
   readonly #structures: CategoryStructure[] = []
   readonly #preorders: Uint32Array[] = []
   readonly #classOfEdges: Uint32Array[] = []
+  #shapesOf: readonly (readonly number[])[] | undefined
 
   constructor(contents: CatalogContents) {
     this.#contents = contents
@@ -98,7 +102,9 @@ export class StructureCatalog {
     if (known !== undefined) return known
     const { colours, labelTexts } = this.#contents
     const labels = Array.from(outline.labelCodes, (code) => labelTexts[code] as string)
-    const structure = describeStructure(outline, colours.colour(outline.shape).colours, labels)
+    const structure = describeStructure(outline, colours.colour(outline.shape).colours, {
+      ...{ labels, loops: this.#loopKeys(category) },
+    })
     this.#structures[category] = structure
     return structure
   }
@@ -114,4 +120,34 @@ export class StructureCatalog {
     this.#classOfEdges[shape] = classes
     return classes
   }
+
+  /** For the loops of a shape of folded flows, the numbers of their classes. */
+  classOfLoops(shape: number, { from, to }: LoopEnds): Uint32Array {
+    const { colours, categoryOfShape } = this.#contents
+    const { loopNumbers } = this.structure(categoryOfShape[shape] as number)
+    const keys = edgeKeys(colours.colour(shape).colours, from, to)
+    return Uint32Array.from(keys, (key) => loopNumbers.get(key) as number)
+  }
+
+  /** The loops of all shapes of a category, by the colours at their ends. */
+  #loopKeys(category: number): ReadonlySet<number> {
+    const { colours, loopsOf, categoryOfShape } = this.#contents
+    const keys = new Set<number>()
+    if (loopsOf === undefined) return keys
+    this.#shapesOf ??= shapesByCategory(categoryOfShape, this.size)
+    for (const shape of this.#shapesOf[category] as readonly number[]) {
+      const { from, to } = loopsOf(shape)
+      if (from.length === 0) continue
+      for (const key of edgeKeys(colours.colour(shape).colours, from, to)) keys.add(key)
+    }
+    return keys
+  }
+}
+
+function shapesByCategory(categoryOfShape: readonly (number | undefined)[], size: number) {
+  const shapes: number[][] = Array.from({ length: size }, () => [])
+  categoryOfShape.forEach((category, shape) => {
+    if (category !== undefined) shapes[category]?.push(shape)
+  })
+  return shapes
 }

@@ -1,7 +1,7 @@
 import type { AttentionEdge, AttentionGraph, AttentionNode } from '../logs/attention.ts'
 import { type AttentionTree, attentionTree } from '../logs/attention-tree.ts'
 import { shortText } from '../shown-text.ts'
-import { NARROWEST_CHART } from './chart-frame.ts'
+import { type DependencyRoute, dependencyRoutes } from './dependency-routes.ts'
 import { textWidth } from './text-width.ts'
 
 /** A variable in its place; pixels, y down. */
@@ -13,15 +13,14 @@ export interface DrawnVariable {
   readonly left: number
   readonly right: number
   readonly y: number
+  /** Dependencies between it and the metric: 0 for the metric itself, which stands at the right. */
+  readonly depth: number
 }
 
 /** A dependency as a line. */
-export interface DrawnDependency {
+export interface DrawnDependency extends DependencyRoute {
   readonly edge: AttentionEdge
-  readonly points: readonly (readonly [x: number, y: number])[]
   readonly strokeWidth: number
-  /** Where its arrow ends and whether it points right; `null` where the order is not known. */
-  readonly arrow: { readonly x: number; readonly y: number; readonly right: boolean } | null
 }
 
 /** A graph of dependencies with everything in its place. */
@@ -29,25 +28,22 @@ export interface DependencyLayout {
   readonly width: number
   readonly height: number
   readonly variables: readonly DrawnVariable[]
+  /** Those that are to lie below others first. */
   readonly dependencies: readonly DrawnDependency[]
 }
 
 const FONT = { least: 11, most: 19 } as const
-const STROKE = { least: 1.2, most: 6 } as const
+const STROKE = { least: 1.2, most: 5.5 } as const
 const LONGEST_NAME = 44
-const COLUMN_GAP = 70
+const COLUMN_GAP = 72
 const ROW = 34
 const MARGIN = 12
-/** Room between a name and the lines that reach it. */
-const NEAR = 6
-const ARROW = 9
-const STEPS = 16
 
 /**
  * Lays the spanning tree of a graph out from left to right: the metric at the right end, what it
  * depends on to its left, column by column. Other dependencies are drawn as lines between.
  *
- * @param kept numbers of the nodes to draw; with each, the nodes that lead it to the metric
+ * @param kept names of the nodes to draw; with each, the nodes that lead it to the metric
  */
 export function dependencyLayout(
   graph: AttentionGraph,
@@ -56,45 +52,54 @@ export function dependencyLayout(
   const nodes = graph.nodes.filter(({ name }) => kept.has(name))
   const edges = graph.edges.filter(({ from, to }) => kept.has(from) && kept.has(to))
   const tree = attentionTree({ ...graph, nodes, edges })
+  const { variables, right } = placed(nodes, tree)
+  const placeOf = new Map(variables.map((variable) => [variable.node.name, variable]))
+  const strongest = edges.reduce((most, { weight }) => Math.max(most, weight), 0)
+  // What only adds to the tree lies below it.
+  const drawn = [...edges].sort((a, b) => Number(a.inTree) - Number(b.inTree))
+  const routes = dependencyRoutes(
+    drawn.map((edge) => ({
+      edge,
+      from: placeOf.get(edge.from) as DrawnVariable,
+      to: placeOf.get(edge.to) as DrawnVariable,
+    })),
+    { variables, row: ROW },
+  )
+  const dependencies = routes.map((route, i): DrawnDependency => {
+    const edge = drawn[i] as AttentionEdge
+    const strokeWidth = STROKE.least + ((STROKE.most - STROKE.least) * edge.weight) / strongest
+    return { ...route, edge, strokeWidth }
+  })
+  return framed({ variables, dependencies, right })
+}
+
+/** Where each variable stands, and where the rightmost column ends. */
+function placed(
+  nodes: readonly AttentionNode[],
+  tree: AttentionTree,
+): { readonly variables: readonly DrawnVariable[]; readonly right: number } {
   const rows = rowsOf(tree)
-  const depthOf = (name: string) => tree.depth.get(name) ?? 0
-  const deepest = nodes.reduce((most, { name }) => Math.max(most, depthOf(name)), 0)
   const drawn = nodes.map((node) => {
     const fontSize = FONT.least + (FONT.most - FONT.least) * Math.min(1, node.divergence)
     const label = shortText(node.name, LONGEST_NAME)
-    return { node, fontSize, label, width: textWidth(label, fontSize) }
+    const depth = tree.depth.get(node.name) ?? 0
+    return { node, fontSize, label, depth, width: textWidth(label, fontSize) }
   })
-  const widths = Array.from({ length: deepest + 1 }, (_, depth) =>
-    drawn.reduce(
-      (most, { node, width }) => (depthOf(node.name) === depth ? Math.max(most, width) : most),
-      0,
-    ),
-  )
-  const leftOf = new Float64Array(deepest + 1)
+  const widths: number[] = []
+  for (const { depth, width } of drawn) widths[depth] = Math.max(widths[depth] ?? 0, width)
+  const rightOf: number[] = []
   let x = MARGIN
-  for (let depth = deepest; depth >= 0; depth--) {
-    leftOf[depth] = x
-    x += (widths[depth] as number) + COLUMN_GAP
+  for (let depth = widths.length - 1; depth >= 0; depth--) {
+    x += widths[depth] as number
+    rightOf[depth] = x
+    x += COLUMN_GAP
   }
-  const variables = drawn.map(({ node, fontSize, label, width }): DrawnVariable => {
-    const depth = depthOf(node.name)
-    const left = (leftOf[depth] as number) + (widths[depth] as number) - width
-    const y = MARGIN + ROW / 2 + ROW * (rows.get(node.name) ?? 0)
-    return { node, label, fontSize, left, right: left + width, y }
+  const variables = drawn.map(({ width, ...variable }): DrawnVariable => {
+    const right = rightOf[variable.depth] as number
+    const y = ROW * (rows.get(variable.node.name) ?? 0)
+    return { ...variable, left: right - width, right, y }
   })
-  const placeOf = new Map(variables.map((variable) => [variable.node.name, variable]))
-  const strongest = edges.reduce((most, { weight }) => Math.max(most, weight), 0)
-  const count = 1 + Math.max(0, ...variables.map(({ node }) => rows.get(node.name) ?? 0))
-  return {
-    width: Math.max(NARROWEST_CHART, x - COLUMN_GAP + MARGIN),
-    height: 2 * MARGIN + ROW * Math.ceil(count),
-    variables,
-    dependencies: edges.map((edge) => {
-      const from = placeOf.get(edge.from) as DrawnVariable
-      const to = placeOf.get(edge.to) as DrawnVariable
-      return drawnDependency(edge, { from, to, share: edge.weight / strongest })
-    }),
-  }
+  return { variables, right: rightOf[0] ?? 0 }
 }
 
 /** A row for each node: leaves one below the other, others in the middle of what leads to them. */
@@ -111,34 +116,34 @@ function rowsOf({ order, children }: AttentionTree): ReadonlyMap<string, number>
   return rows
 }
 
-function drawnDependency(
-  edge: AttentionEdge,
-  { from, to, share }: { from: DrawnVariable; to: DrawnVariable; share: number },
-): DrawnDependency {
-  const strokeWidth = STROKE.least + (STROKE.most - STROKE.least) * share
-  const isRight = from.right < to.left
-  const isLeft = to.right < from.left
-  const [start, end] = isRight
-    ? [from.right + NEAR, to.left - NEAR]
-    : isLeft
-      ? [from.left - NEAR, to.right + NEAR]
-      : [from.left - NEAR, to.left - NEAR]
-  const tip = edge.directed ? end + (isRight ? -ARROW : ARROW) * (isRight || isLeft ? 1 : -1) : end
-  // Between names of one column the line swings out to their left.
-  const [bendStart, bendEnd] =
-    isRight || isLeft
-      ? [(start + tip) / 2, (start + tip) / 2]
-      : [Math.min(start, tip) - COLUMN_GAP / 2, Math.min(start, tip) - COLUMN_GAP / 2]
-  const points = Array.from({ length: STEPS + 1 }, (_, step): [number, number] => {
-    const t = step / STEPS
-    return [cubic(t, [start, bendStart, bendEnd, tip]), cubic(t, [from.y, from.y, to.y, to.y])]
-  })
-  const right = !isLeft
-  return { edge, points, strokeWidth, arrow: edge.directed ? { x: end, y: to.y, right } : null }
-}
-
-/** A point of a cubic Bézier curve, in one dimension. */
-function cubic(t: number, [a, b, c, d]: readonly [number, number, number, number]): number {
-  const u = 1 - t
-  return u * u * u * a + 3 * u * u * t * b + 3 * u * t * t * c + t * t * t * d
+/** Moved into a drawing that holds all of it, lines that swing out included. */
+function framed({
+  variables,
+  dependencies,
+  right,
+}: Pick<DependencyLayout, 'variables' | 'dependencies'> & {
+  readonly right: number
+}): DependencyLayout {
+  const points = dependencies.flatMap((each) => each.points)
+  const least = (values: readonly number[]) => values.reduce((low, v) => Math.min(low, v), 0)
+  const dx = Math.max(0, MARGIN - least(points.map(([x]) => x - MARGIN)) - MARGIN)
+  const ys = points.map(([, y]) => y)
+  const dy = MARGIN - Math.min(-ROW / 2, least(ys) - MARGIN)
+  const lowest = variables.reduce((low, { y }) => Math.max(low, y), 0)
+  const bottom = ys.reduce((low, y) => Math.max(low, y + MARGIN), lowest + ROW / 2)
+  return {
+    width: right + dx + MARGIN,
+    height: bottom + dy + MARGIN,
+    variables: variables.map((variable) => ({
+      ...variable,
+      left: variable.left + dx,
+      right: variable.right + dx,
+      y: variable.y + dy,
+    })),
+    dependencies: dependencies.map((each) => ({
+      ...each,
+      points: each.points.map(([x, y]) => [x + dx, y + dy] as const),
+      arrow: each.arrow && { ...each.arrow, x: each.arrow.x + dx, y: each.arrow.y + dy },
+    })),
+  }
 }

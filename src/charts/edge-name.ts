@@ -4,10 +4,20 @@ import { shortText } from '../shown-text.ts'
  * An edge on one line: what it leads from and to, without the words that both labels begin with
  * said twice: `node-1 disk write call → reply`.
  *
+ * Of folded flows, one that leads from a round to the next says so.
+ *
  * @param longest characters of either end
  */
-export function edgeName({ from, to }: { from: string; to: string }, longest: number): string {
-  return `${shortText(from, longest)} → ${shortText(ownWords(from, to), longest)}`
+export function edgeName(
+  {
+    from,
+    to,
+    fromRoundBefore,
+  }: { readonly from: string; readonly to: string; readonly fromRoundBefore?: true },
+  longest: number,
+): string {
+  const round = fromRoundBefore ? ' of the next round' : ''
+  return `${shortText(from, longest)} → ${shortText(ownWords(from, to), longest)}${round}`
 }
 
 /** What is left of a label beyond the words that the other begins with as well; its last word at least. */

@@ -3,9 +3,10 @@ import { tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
 import { counted, pValue } from '../wording.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
+import { drawnFlow } from './drawn-flow.ts'
 import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type FlowPart, flowPart } from './flow-part.ts'
-import { type NodeName, nodeName } from './node-names.ts'
+import { drawnName, type NodeName } from './node-names.ts'
 import { textWidth } from './text-width.ts'
 
 /** What edges are told apart by, in the words of the legend. */
@@ -79,7 +80,8 @@ export function flowDrawing(
   { limit, keep }: { limit: number; keep: number },
 ): FlowDrawing {
   const { categories } = responseTime
-  const { labels, from, to, classOf } = categories.structure(category)
+  const flow = drawnFlow(categories.structure(category))
+  const { labels, from, to, classOf } = flow
   const comparisons = responseTime.edges(category)
   const comparisonOf = (edge: number) => comparisons[classOf[edge] as number] as EdgeComparison
   const order = edgesByWeight(Array.from(from, (_, edge) => comparisonOf(edge)))
@@ -88,7 +90,7 @@ export function flowDrawing(
     { order, limit: labels.length > limit ? Math.min(limit, keep) : limit },
   )
   const names = part.nodes.map((node) =>
-    nodeName(categories, { category, node, longest: LONGEST_NAME }),
+    drawnName(categories, flow, { category, node, longest: LONGEST_NAME }),
   )
   const edges = [
     ...part.edges.map((edge) => {
@@ -98,7 +100,7 @@ export function flowDrawing(
   ]
   return {
     ...placed({ names, edges, labels, part }),
-    nodesInAll: labels.length,
+    nodesInAll: flow.nextRound,
     changed: comparisons.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a)),
   }
 }

@@ -1,5 +1,6 @@
 import type { Categories } from '../categories/categories.ts'
 import { shortText } from '../shown-text.ts'
+import type { DrawnFlow } from './drawn-flow.ts'
 
 /** What a node is called in a chart: what happens, and where. */
 export interface NodeName {
@@ -26,6 +27,17 @@ export function nodeName(
     name: shortText(known.operation === '' ? text : known.operation, longest),
     where: shortText([place, phase].filter((part) => part !== '').join(' · '), longest),
   }
+}
+
+/** The name of a node of a flow as it is drawn; one that begins the next round says so. */
+export function drawnName(
+  categories: Categories,
+  flow: DrawnFlow,
+  { category, node, longest }: { category: number; node: number; longest: number },
+): NodeName {
+  const own = nodeName(categories, { category, node: flow.nodeOf[node] as number, longest })
+  if (node < flow.nextRound) return own
+  return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
 
 /**

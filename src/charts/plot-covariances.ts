@@ -9,6 +9,7 @@ import type { VarianceSources } from '../variance/variance-sources.ts'
 import { counted, pValue } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
+import { drawnFlow } from './drawn-flow.ts'
 import { edgeName } from './edge-name.ts'
 import { flowDepths } from './flow-depths.ts'
 import { rootName } from './node-names.ts'
@@ -59,7 +60,7 @@ export function plotCovariances(
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of edges, 1 or more')
   const found = variance.category(category, period === undefined ? {} : { period })
   const varying = found.edges.filter(({ varianceUs2 }) => varianceUs2 > 0)
-  const depths = flowDepths(found.categories.structure(category))
+  const depths = flowDepths(drawnFlow(found.categories.structure(category)))
   const depth = ({ edge }: EdgeVariance) => depths[edge] as number
   const drawn = [...varying]
     .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))

@@ -4,10 +4,11 @@ import { featureText } from '../logs/feature-text.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
 import { counted, grouped, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, NARROWEST_CHART, type SpecPart } from './chart-frame.ts'
 import { type DependencyLayout, dependencyLayout } from './dependency-layout.ts'
 import { tText } from './log-values.ts'
 import { PALETTE } from './palette.ts'
+import { tellingVariables } from './telling-variables.ts'
 
 /** What {@link plotDependencies} can be told. */
 export interface DependenciesOptions {
@@ -36,8 +37,9 @@ export function plotDependencies(graph: AttentionGraph, options: DependenciesOpt
   rejectUnknownOptions(options, ['limit'])
   const { limit = 16 } = options
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of variables, 1 or more')
-  const kept = mostTelling(graph, limit)
-  const layout = dependencyLayout(graph, kept)
+  const kept = tellingVariables(graph, limit)
+  const drawn = dependencyLayout(graph, kept)
+  const layout = { ...drawn, width: Math.max(NARROWEST_CHART, drawn.width) }
   const left = graph.nodes.length - kept.size
   return framedChart(
     {
@@ -58,33 +60,22 @@ export function plotDependencies(graph: AttentionGraph, options: DependenciesOpt
   )
 }
 
-function subtitle(graph: AttentionGraph): string[] {
-  if (graph.nodes.length < 2) {
-    return [`In the ${graph.class} instances it depends on no other variable that was logged.`]
+function subtitle({ nodes, edges, class: logClass }: AttentionGraph): string[] {
+  if (nodes.length < 2) {
+    return [`In the ${logClass} instances it depends on no other variable that was logged.`]
   }
-  const directed = graph.edges.some((edge) => edge.directed)
   return [
-    `Learned from the ${graph.class} instances. Larger letters: differs more between good and bad. Thicker lines: depends more strongly.` +
-      (directed ? ' Arrows: first one, then the other, in every instance.' : ''),
+    `Learned from the ${logClass} instances. Larger letters: differs more between good and bad. Thicker lines: depends more strongly.`,
+    ...(edges.some(({ directed }) => directed)
+      ? ['Arrows: first one, then the other, in every instance.']
+      : []),
+    ...(nodes.some(({ significant }) => !significant)
+      ? ['Grey letters: no significant difference.']
+      : []),
+    ...(edges.some(({ inTree }) => !inTree)
+      ? ['Faint lines: dependencies beside those that the score is taken from.']
+      : []),
   ]
-}
-
-/** The metric, and variables that add most to the score with all that lead them to the metric. */
-function mostTelling(graph: AttentionGraph, limit: number): ReadonlySet<string> {
-  const kept = new Set(graph.nodes.map(({ name }) => name))
-  const termOf = new Map(graph.nodes.map(({ name, term }) => [name, term]))
-  while (kept.size > limit) {
-    const links = new Map<string, number>()
-    for (const { from, to, inTree } of graph.edges) {
-      if (!(inTree && kept.has(from) && kept.has(to))) continue
-      for (const end of [from, to]) links.set(end, (links.get(end) ?? 0) + 1)
-    }
-    const leaves = [...kept].filter((name) => name !== graph.metric && (links.get(name) ?? 0) < 2)
-    const least = leaves.sort((a, b) => (termOf.get(a) ?? 0) - (termOf.get(b) ?? 0))[0]
-    if (least === undefined) break
-    kept.delete(least)
-  }
-  return kept
 }
 
 /** Pixels as they are, from the top left corner. */
@@ -106,7 +97,7 @@ function lines({ dependencies, width, height }: DependencyLayout): SpecPart {
   )
   return {
     data: { values },
-    mark: { type: 'line', opacity: 0.85 },
+    mark: { type: 'line', strokeJoin: 'round' },
     encoding: {
       x: { ...X, ...pixels(width) },
       y: { ...Y, ...pixels(height, true) },
@@ -127,12 +118,13 @@ function lines({ dependencies, width, height }: DependencyLayout): SpecPart {
 function arrows({ dependencies }: DependencyLayout): SpecPart[] {
   return [true, false].map((right) => ({
     data: {
-      values: dependencies.flatMap(({ arrow, edge }) =>
+      values: dependencies.flatMap(({ arrow, edge, strokeWidth }) =>
         arrow?.right === right
           ? [
               {
                 ...{ x: rounded(arrow.x), y: rounded(arrow.y) },
                 colour: edge.inTree ? PALETTE.rest : PALETTE.faint,
+                size: Math.round(70 + 14 * strokeWidth),
               },
             ]
           : [],
@@ -140,9 +132,12 @@ function arrows({ dependencies }: DependencyLayout): SpecPart[] {
     },
     mark: {
       ...{ type: 'point', shape: `triangle-${right ? 'right' : 'left'}`, filled: true },
-      ...{ size: 110, opacity: 1, xOffset: right ? -5 : 5, tooltip: false, aria: false },
+      ...{ opacity: 1, xOffset: right ? -5 : 5, tooltip: false, aria: false },
     },
-    encoding: { x: X, y: Y, color: { field: 'colour', type: 'nominal', scale: null } },
+    encoding: {
+      ...{ x: X, y: Y, color: { field: 'colour', type: 'nominal', scale: null } },
+      size: { field: 'size', type: 'quantitative', scale: null },
+    },
   }))
 }
 
@@ -151,7 +146,7 @@ function names({ variables }: DependencyLayout, graph: AttentionGraph): SpecPart
     const isMetric = node.name === graph.metric
     return {
       ...{ label, fontSize, x: rounded(left), y: rounded(y) },
-      colour: isMetric ? PALETTE.change : PALETTE.text,
+      colour: isMetric ? PALETTE.change : node.significant ? PALETTE.text : PALETTE.rest,
       weight: isMetric ? 'bold' : 'normal',
       name: tooltipText(node.name),
       says: isMetric

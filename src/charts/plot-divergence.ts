@@ -118,7 +118,10 @@ function layers(drawn: readonly VariableDivergence[]): SpecPart[] {
       data: { values },
       mark: { type: 'bar', height: { band: 0.72 } },
       encoding: {
-        x: { ...x, axis: { title: 'sum of |t| over features that differ', tickCount: 5 } },
+        x: {
+          ...x,
+          axis: { title: 'sum of |t| over features that differ', tickCount: 5, grid: false },
+        },
         y,
         color: {
           ...{ field: 'direction', type: 'nominal', title: null },

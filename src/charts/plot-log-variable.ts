@@ -6,11 +6,12 @@ import { LOG_CLASSES } from '../logs/log-class.ts'
 import type { LogSet } from '../logs/log-set.ts'
 import type { VariableFeatures } from '../logs/variable-features.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
-import { counted, pValue } from '../wording.ts'
+import { counted, grouped } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { linearDurationAxis, logDurationAxis } from './duration-axis.ts'
-import { tText, unitOf, valueText } from './log-values.ts'
+import { linearDurationAxis, logDurationAxis, logTicks } from './duration-axis.ts'
+import { besideMiddle, missingText, testText, thinned } from './log-strip.ts'
+import { unitOf, valueText } from './log-values.ts'
 import { numberExtent } from './number-extent.ts'
 import { PALETTE } from './palette.ts'
 
@@ -28,8 +29,10 @@ const WIDTH = 520
 const LANE = 26
 /** How much of a lane dots fill. */
 const FILLED = 0.7
-/** Multiples of this fill a lane evenly, however many there are. */
-const SPREAD = 0.7548776662466927
+/** So many dots of a class fill a strip; more would only make the chart heavy. */
+const MOST_DOTS = 600
+/** From here on axes write 1M instead of 1,000,000. */
+const LONG_NUMBER = 1e6
 
 /**
  * Draws one variable of logs instance by instance: a strip a feature, good above bad, with a dot
@@ -66,14 +69,24 @@ export function plotLogVariable(
     feature === undefined
       ? tests.slice(0, Math.floor(limit))
       : tests.filter((test) => test.feature === feature)
+  const { good, bad } = divergence.logs.counts
   return framedChart(
     {
       title: `${shortText(name, 70)}, instance by instance`,
-      subtitle: ['A dot is an instance, the line the mean of its class.'],
-      omissions:
-        drawn.length < tests.length && feature === undefined
-          ? [`Of ${counted(tests.length, 'feature')}, the ${drawn.length} that differ most.`]
-          : [],
+      subtitle: [
+        `A dot is an instance (${grouped(good)} good, ${grouped(bad)} bad), the line the mean of its class.`,
+      ],
+      omissions: [
+        ...(drawn.length < tests.length && feature === undefined
+          ? [
+              `Of ${counted(tests.length, 'feature')}, the ${drawn.length === 1 ? 'one that differs' : `${drawn.length} that differ`} most.`,
+            ]
+          : []),
+        ...(Math.max(good, bad) > MOST_DOTS
+          ? [`Of each class at most ${MOST_DOTS} dots a strip, evenly by rank; means are of all.`]
+          : []),
+        ...(drawn.length === 0 ? ['No instance has it.'] : []),
+      ],
       width: WIDTH,
     },
     { spacing: 14, vconcat: drawn.map((test) => strip(divergence.logs, variable, test)) },
@@ -102,25 +115,32 @@ function size({ t, tested }: FeatureTest): number {
 }
 
 function strip(logs: LogSet, { name, kind }: VariableDivergence, test: FeatureTest): SpecPart {
-  const { feature, tested, t, p, significant } = test
+  const { feature, significant } = test
   const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
   const column = features.of(features.indexOf(name) as number, feature)
-  const values = Array.from(column, (value, instance) => ({ value, instance }))
-    .filter(({ value }) => Number.isFinite(value))
-    .map(({ value, instance }) => ({
+  const values = LOG_CLASSES.flatMap((logClass, code) =>
+    thinned(
+      Array.from(column, (value, instance) => ({ value, instance }))
+        .filter(({ value, instance }) => logs.classOf[instance] === code && Number.isFinite(value))
+        .sort((a, b) => a.value - b.value),
+      MOST_DOTS,
+    ).map(({ value, instance }) => ({
       value,
-      lane: (logs.classOf[instance] as number) + FILLED * (((instance * SPREAD) % 1) - 0.5),
-      class: logs.classNameOf(instance),
+      lane: code + FILLED * besideMiddle(instance),
+      class: logClass,
       instance: tooltipText(logs.instances[instance] as string),
       text: valueText(feature, value),
-    }))
-  const { scale, axis } = axisOf(
+    })),
+  )
+  const { scale, axis, isLog } = axisOf(
     feature,
     values.map(({ value }) => value),
   )
-  const says = tested
-    ? `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
-    : 'too few instances to test'
+  const says = [
+    testText(test),
+    ...[missingText(test, logs.counts)].filter((text) => text !== ''),
+    ...(isLog ? ['logarithmic'] : []),
+  ].join('; ')
   const x = { field: 'value', type: 'quantitative', scale, axis }
   const y = { field: 'lane', type: 'quantitative', scale: laneScale(), axis: laneAxis() }
   const means = LOG_CLASSES.flatMap((logClass, code) => {
@@ -161,18 +181,41 @@ function strip(logs: LogSet, { name, kind }: VariableDivergence, test: FeatureTe
   }
 }
 
-function axisOf(feature: Feature, values: readonly number[]): { scale: SpecPart; axis: SpecPart } {
-  const { low, high, isLog } = numberExtent(values)
+interface StripAxis {
+  readonly scale: SpecPart
+  readonly axis: SpecPart
+  readonly isLog: boolean
+}
+
+function axisOf(feature: Feature, values: readonly number[]): StripAxis {
+  const { low, high, isLog, isWhole } = numberExtent(values)
   const unit = unitOf(feature)
+  const [first] = values
+  const isConstant = values.every((value) => value === first)
+  // An axis of many numbers around the only one there is would say nothing.
+  const only = isConstant && first !== undefined ? { values: [first] } : {}
   if (unit === 'time') {
     const extent = { lowUs: Math.max(0, low), highUs: high, title: '', ticks: 6 }
     const { scale, axis } = isLog ? logDurationAxis(extent) : linearDurationAxis(extent)
-    return { scale, axis: { ...axis, title: null } }
+    return { scale, axis: { ...axis, title: null, ...only }, isLog }
   }
+  const isShort = isWhole && high - low < 6
   return {
     scale: { domain: [low, high], zero: false, nice: false, ...(isLog && { type: 'log' }) },
-    axis: { title: null, tickCount: 6, format: unit === 'share' ? '.0~%' : '~s' },
+    axis: {
+      ...{ title: null, tickCount: isShort ? Math.ceil(high - low) : 6 },
+      ...(isLog && { values: logTicks(low, high) }),
+      labelExpr: labelsOf(unit, Math.max(-low, high)),
+      ...only,
+    },
+    isLog,
   }
+}
+
+/** Built from constants only. */
+function labelsOf(unit: 'share' | 'number', largest: number): string {
+  if (unit === 'share') return "format(datum.value * 100, '~r') + ' %'"
+  return `format(datum.value, '${largest < LONG_NUMBER ? ',~r' : '~s'}')`
 }
 
 function laneScale(): SpecPart {

@@ -7,6 +7,7 @@ import type { VarianceSources } from '../variance/variance-sources.ts'
 import { counted, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
+import { drawnFlow } from './drawn-flow.ts'
 import { edgeName } from './edge-name.ts'
 import { flowDepths } from './flow-depths.ts'
 import { rootName } from './node-names.ts'
@@ -109,7 +110,7 @@ function rowsOf(found: CategoryVariance, limit: number): Row[] {
   const known = found.edges.filter(({ share }) => !Number.isNaN(share))
   if (known.length === 0) return []
   const largest = [...known].sort((a, b) => Math.abs(b.share) - Math.abs(a.share)).slice(0, limit)
-  const depths = flowDepths(found.categories.structure(found.category))
+  const depths = flowDepths(drawnFlow(found.categories.structure(found.category)))
   const depth = ({ edge }: EdgeVariance) => depths[edge] as number
   const drawn = [...largest].sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
   const others = known.filter((edge) => !drawn.includes(edge))

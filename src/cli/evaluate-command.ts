@@ -1,19 +1,21 @@
 import { type Command, Option } from 'commander'
+import { FlowdeltaError } from '../errors.ts'
 import type { SampleTest } from '../mutations/compare-samples.ts'
 import type { Correction } from '../mutations/response-time-mutations.ts'
 import type { Centre } from '../ranking/typical-time.ts'
 import type { Alternative } from '../stats/ks-two-sample.ts'
 import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
+import { runWhatIfEvaluation, type WhatIfFlags } from './evaluate-whatif.ts'
 import { evaluationText } from './evaluation-text.ts'
-import { countFrom } from './option-values.ts'
+import { countFrom, numberBetween } from './option-values.ts'
 import { findCases } from './recorded-cases.ts'
 import { centreOption, testOption } from './statistic-options.ts'
 
 /** What commander makes of the options below. */
-interface EvaluateFlags {
+interface EvaluateFlags extends WhatIfFlags {
   readonly data: string
-  readonly json: boolean
+  readonly whatif: boolean
   readonly null: boolean
   readonly splits: number
   readonly alternative: Alternative
@@ -48,10 +50,30 @@ export function addEvaluateCommand(program: Command): void {
     )
     .addOption(testOption())
     .addOption(centreOption())
+    .option(
+      '--whatif',
+      'change services of a simulated system instead: does the latency diagnosis find which?',
+      false,
+    )
+    .option('--changes <n>', 'with --whatif: how many changes, one at a time', countFrom(1), 100)
+    .option('--services <n>', 'with --whatif: services of the system', countFrom(3), 90)
+    .option('--requests <n>', 'with --whatif: requests of each run', countFrom(1), 1000)
+    .option(
+      '--drift <share>',
+      'with --whatif: by how much two runs of the same differ',
+      numberBetween(0, 0.999),
+      0.03,
+    )
+    .option('--seed <n>', 'with --whatif: of the system, the changes and the runs', countFrom(0), 1)
     .action(runEvaluate)
 }
 
 async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
+  if (flags.whatif) {
+    rejectCases(names, flags)
+    runWhatIfEvaluation(flags)
+    return
+  }
   const folders = await findCases(flags.data, names)
   const cases: EvaluatedCase[] = []
   const { alternative, correction, test, centre } = flags
@@ -67,5 +89,13 @@ async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void>
   }
   process.stdout.write(
     flags.json ? `${JSON.stringify(document, null, 1)}\n` : evaluationText(cases, nullRates),
+  )
+}
+
+function rejectCases([name]: string[], flags: EvaluateFlags): void {
+  const refused = name ?? (flags.null ? '--null' : undefined)
+  if (refused === undefined) return
+  throw new FlowdeltaError(
+    `--whatif simulates its cases, and does nothing with ${refused}. Leave one of the two out.`,
   )
 }

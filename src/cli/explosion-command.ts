@@ -4,7 +4,13 @@ import { diagnoseExplosion } from '../explosion/diagnose-explosion.ts'
 import type { ExplosionDiagnosis } from '../explosion/explosion-diagnosis.ts'
 import { shortNumber } from '../wording.ts'
 import { numbers } from './json-numbers.ts'
-import { addOnePeriod, categorizeFiles, type OnePeriodFlags } from './one-period.ts'
+import {
+  addOnePeriod,
+  categorizeFiles,
+  type OnePeriodFlags,
+  type PeriodWarning,
+  warningLines,
+} from './one-period.ts'
 import { countFrom } from './option-values.ts'
 import { textTable } from './text-table.ts'
 
@@ -35,21 +41,21 @@ async function runExplosion(files: string[], flags: ExplosionFlags): Promise<voi
   if ((hosts === undefined) !== (replicas === undefined)) {
     throw new FlowdeltaError('--hosts and --replicas belong together. Give both or neither.')
   }
-  const categories = await categorizeFiles(files, flags)
+  const { categories, warnings } = await categorizeFiles(files, flags)
   const diagnosis = diagnoseExplosion(
     categories,
     hosts === undefined || replicas === undefined ? {} : { cluster: { hosts, replicas } },
   )
   process.stdout.write(
     json
-      ? `${JSON.stringify(explosionDocument(diagnosis), null, 1)}\n`
-      : `${explosionText(diagnosis)}\n`,
+      ? `${JSON.stringify(explosionDocument(diagnosis, warnings), null, 1)}\n`
+      : `${explosionText(diagnosis, warnings)}\n`,
   )
 }
 
 /** `flowdelta.explosion/1`: what there is, why, and every remedy, the best first. */
-function explosionDocument(diagnosis: ExplosionDiagnosis) {
-  const { sizes, causes, remedies, leftOut, expected, categories } = diagnosis
+function explosionDocument(diagnosis: ExplosionDiagnosis, warnings: readonly PeriodWarning[]) {
+  const { sizes, causes, remedies, leftOut, expected, categories, remaining } = diagnosis
   return {
     schema: 'flowdelta.explosion/1',
     requests: categories.flows.size,
@@ -59,8 +65,10 @@ function explosionDocument(diagnosis: ExplosionDiagnosis) {
     ...numbers({ testableShare: sizes.testableShare, medianC2: sizes.medianC2 }),
     expected: expected === null ? null : numbers({ ...expected }),
     causes: causes.map(({ part, share, detail }) => ({ part, ...numbers({ share }), detail })),
+    remaining,
     remedies: remedies.map((each) => ({
-      ...{ remedy: each.remedy, code: each.code, categories: each.categories },
+      ...{ remedy: each.remedy, code: each.code, flag: each.flag },
+      ...{ categories: each.categories },
       ...{ testable: each.testable },
       ...numbers({
         requestsPerCategory: each.requestsPerCategory,
@@ -69,18 +77,19 @@ function explosionDocument(diagnosis: ExplosionDiagnosis) {
       }),
     })),
     leftOut,
+    warnings: warnings.map(({ code, message }) => ({ code, message })),
   }
 }
 
-function explosionText(diagnosis: ExplosionDiagnosis): string {
+function explosionText(diagnosis: ExplosionDiagnosis, warnings: readonly PeriodWarning[]): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
-  const rows = [{ remedy: 'as it is', ...diagnosis.sizes }, ...diagnosis.remedies]
+  const rows = [{ remedy: 'as it is', flag: '', ...diagnosis.sizes }, ...diagnosis.remedies]
   const table = textTable(
-    ['remedy', 'categories', 'requests each', 'testable', 'median C²'],
-    rows.map(({ remedy, categories, requestsPerCategory, testable, medianC2 }) => [
+    ['remedy', 'categories', 'requests each', 'testable categories', 'C² (median request)', 'flag'],
+    rows.map(({ remedy, flag, categories, requestsPerCategory, testable, medianC2 }) => [
       ...[remedy, String(categories), number(requestsPerCategory), String(testable)],
-      number(medianC2),
+      ...[number(medianC2), flag ?? 'in code only'],
     ]),
   )
-  return `${diagnosis.text()}\n\n${table}`
+  return [diagnosis.text(), ...warningLines(warnings), table].join('\n\n')
 }

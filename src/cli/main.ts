@@ -7,6 +7,7 @@ import { addExplosionCommand } from './explosion-command.ts'
 import { addLogsCommand } from './logs-command.ts'
 import { addReportCommand } from './report-command.ts'
 import { addVarianceCommand } from './variance-command.ts'
+import { addWhatifCommand } from './whatif-command.ts'
 
 /** The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input. */
 async function main(): Promise<number> {
@@ -20,6 +21,7 @@ async function main(): Promise<number> {
   addVarianceCommand(program)
   addExplosionCommand(program)
   addLogsCommand(program)
+  addWhatifCommand(program)
   addEvaluateCommand(program)
   try {
     await program.parseAsync()

@@ -1,4 +1,5 @@
 import type { Categories } from '../categories/categories.ts'
+import type { EdgeClass } from '../categories/category-structure.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface PooledEdge {
   readonly kind: EdgeKind
   readonly fromNode: NodeLabel
   readonly toNode: NodeLabel
+  /** Of folded flows: it leads from the round before to the next; see `EdgeClass`. */
+  readonly fromRoundBefore?: true
 }
 
 /** Numbers edges by the labels at their ends, over all categories. */
@@ -29,17 +32,13 @@ export class EdgePool {
   /** The pooled edge of each edge class of a category. */
   ofClasses(category: number): Uint32Array {
     const structure = this.#categories.structure(category)
-    const { edgeClasses, classOf, from, to, labelCodes } = structure
-    const first = new Int32Array(edgeClasses.length).fill(-1)
-    classOf.forEach((number, edge) => {
-      if (first[number] === -1) first[number] = edge
-    })
-    return Uint32Array.from(first, (edge, number) => {
-      const source = from[edge] as number
-      const target = to[edge] as number
-      const key =
+    const { edgeClasses, classEnds, labelCodes } = structure
+    return Uint32Array.from(classEnds, ({ from: source, to: target }, number) => {
+      const { fromRoundBefore, from, to } = edgeClasses[number] as EdgeClass
+      const ends =
         (labelCodes[source] as number) * this.#categories.labelCount +
         (labelCodes[target] as number)
+      const key = 2 * ends + (fromRoundBefore ? 1 : 0)
       let pooled = this.#numbers.get(key)
       if (pooled === undefined) {
         pooled = this.edges.length
@@ -47,8 +46,8 @@ export class EdgePool {
         const fromNode = this.#categories.nodeLabel(category, source)
         const toNode = this.#categories.nodeLabel(category, target)
         const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
-        const { from, to } = edgeClasses[number] as { from: string; to: string }
-        this.edges.push({ from, to, kind, fromNode, toNode })
+        const round = fromRoundBefore && { fromRoundBefore }
+        this.edges.push({ from, to, kind, fromNode, toNode, ...round })
       }
       return pooled
     })

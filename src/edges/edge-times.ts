@@ -1,5 +1,5 @@
 import type { Categories } from '../categories/categories.ts'
-import { CriticalPathFinder } from '../flows/critical-path.ts'
+import { ClassTimes } from '../categories/class-times.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { cappedTimes } from './capped-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
@@ -53,7 +53,6 @@ const CACHE = new WeakMap<Categories, readonly EdgeTimes[]>()
 
 function collectEdgeTimes(categories: Categories): EdgeTimes[] {
   const pool = new EdgePool(categories)
-  const finder = new CriticalPathFinder(categories.flows)
   const strata: EdgeStratum[][] = []
   const having: number[][] = []
   const totals: [EdgeTotals[], EdgeTotals[]] = [[], []]
@@ -71,9 +70,10 @@ function collectEdgeTimes(categories: Categories): EdgeTimes[] {
     }
     const local = localNumbers(pooledOf)
     for (const pooled of local.pooled) (having[pooled] as number[]).push(category)
+    const times = new ClassTimes(categories, category)
     const [before, after] = [BEFORE, AFTER].map((period) =>
       collectCategory(categories, {
-        ...{ category, finder, local, period: period as Period },
+        ...{ category, times, local, period: period as Period },
         ...{ totals: totals[period as Period], timeOf: timeOf[period as Period] },
       }),
     ) as [LocalSamples, LocalSamples]
@@ -122,26 +122,21 @@ function localNumbers(pooledOf: Uint32Array): LocalNumbers {
 interface CategoryPass {
   readonly category: number
   readonly period: Period
-  readonly finder: CriticalPathFinder
+  readonly times: ClassTimes
   readonly local: LocalNumbers
   readonly totals: readonly EdgeTotals[]
   readonly timeOf: (request: number) => number
 }
 
 function collectCategory(categories: Categories, pass: CategoryPass): LocalSamples {
-  const { category, period, finder, local, totals, timeOf } = pass
-  const { flows } = categories
-  const { edgeClasses, from } = categories.structure(category)
+  const { category, period, times, local, totals, timeOf } = pass
   const members = categories.members(category, period)
-  const intoJoin = Uint8Array.from(edgeClasses, (edge) => (edge.intoJoin ? 1 : 0))
   const samples = new LocalSamples(local.pooled.length, members.length)
   const sums = new RequestSums(local.pooled.length)
-  const onPath = new Uint8Array(from.length)
   let responseTimeUs = 0
   for (const request of members) {
-    finder.mark(request, onPath)
-    const classOf = categories.edgeClassOf(flows.shapeOf[request] as number)
-    sums.fill(flows.latencies(request), { onPath, classOf, local: local.ofClass, intoJoin })
+    times.read(request)
+    sums.fill(times, local.ofClass)
     samples.add(sums)
     responseTimeUs += timeOf(request)
   }
@@ -172,34 +167,19 @@ class RequestSums {
     this.waitingUs = new Float64Array(size)
   }
 
-  fill(
-    latencyUs: Float64Array,
-    {
-      onPath,
-      classOf,
-      local,
-      intoJoin,
-    }: { onPath: Uint8Array; classOf: Uint32Array; local: Uint32Array; intoJoin: Uint8Array },
-  ): void {
+  fill(times: ClassTimes, local: Uint32Array): void {
     this.criticalUs.fill(0)
     this.criticalCalls.fill(0)
     this.otherUs.fill(0)
     this.otherCalls.fill(0)
     this.waitingUs.fill(0)
-    for (let edge = 0; edge < classOf.length; edge++) {
-      const number = classOf[edge] as number
-      const at = local[number] as number
-      const latency = latencyUs[edge] as number
-      if (onPath[edge] === 1) {
-        this.criticalUs[at] = (this.criticalUs[at] as number) + latency
-        this.criticalCalls[at] = (this.criticalCalls[at] as number) + 1
-      } else if (intoJoin[number] === 1) {
-        this.waitingUs[at] = (this.waitingUs[at] as number) + latency
-      } else {
-        this.otherUs[at] = (this.otherUs[at] as number) + latency
-        this.otherCalls[at] = (this.otherCalls[at] as number) + 1
-      }
-    }
+    local.forEach((at, number) => {
+      add(this.criticalUs, at, times.criticalUs[number] as number)
+      add(this.criticalCalls, at, times.criticalCount[number] as number)
+      add(this.otherUs, at, times.otherUs[number] as number)
+      add(this.otherCalls, at, times.otherCount[number] as number)
+      add(this.waitingUs, at, times.waitingUs[number] as number)
+    })
   }
 
   /** One value for the request, or NaN where it says nothing of the edge. */
@@ -208,6 +188,10 @@ class RequestSums {
     if (critical > 0) return (this.criticalUs[at] as number) / critical
     return (this.otherUs[at] as number) / (this.otherCalls[at] as number)
   }
+}
+
+function add(sums: Float64Array | Uint32Array, at: number, value: number): void {
+  sums[at] = (sums[at] as number) + value
 }
 
 /** The requests of one category in one period. */

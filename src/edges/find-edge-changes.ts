@@ -73,6 +73,7 @@ function describeChange(
   return {
     ...{ from: edge.from, to: edge.to, kind: edge.kind },
     ...{ fromNode: edge.fromNode, toNode: edge.toNode },
+    ...(edge.fromRoundBefore && { fromRoundBefore: edge.fromRoundBefore }),
     beforeRequests: before.requests,
     afterRequests: after.requests,
     categories: edge.categories,

@@ -56,12 +56,11 @@ function isChangedEdge(
 ): boolean {
   if (test?.rejected !== true) return false
   if (afterMeanUs > beforeMeanUs !== (direction === 'slower')) return false
-  const structure = categories.structure(category)
-  const edge = structure.classOf.indexOf(number)
+  const ends = categories.structure(category).classEnds[number]
   const isNode = (node: number | undefined, predicate: NodePredicate | undefined) =>
     predicate === undefined ||
     matchesNode(categories.nodeLabel(category, node as number), predicate)
-  return isNode(structure.from[edge], from) && isNode(structure.to[edge], to)
+  return isNode(ends?.from, from) && isNode(ends?.to, to)
 }
 
 /** Whether a node is of a service, an operation and an end of its span that a predicate names. */

@@ -44,13 +44,15 @@ function edgeTests(
 ): (edge: SharedEdge) => FamilyTest | null {
   const { category } = before
   const usual = before.period === 'before' && after.period === 'after'
-  if (usual && category === after.category) {
+  const { categories } = responseTime
+  // Edges of folded flows are drawn with all their rounds, and compared likewise.
+  const isFolded = categories.structure(category).loopNumbers.size > 0
+  if (usual && category === after.category && !isFolded) {
     const edges = responseTime.edges(category)
     return (edge) => edges[before.edges[edge.before]?.edgeClass as number]?.test ?? null
   }
-  const { categories } = responseTime
   const samplesOf = ({ category, period }: FlowSide, edgeClass: number) =>
-    categories.edgeSamples(category)[edgeClass]?.[period]?.latencyUs as Float64Array
+    categories.wholeEdgeSamples(category)[edgeClass]?.[period]?.latencyUs as Float64Array
   const keyOf = (edge: SharedEdge) =>
     `${before.edges[edge.before]?.edgeClass} ${after.edges[edge.after]?.edgeClass}`
   const pairs = new Map<string, { before: Float64Array; after: Float64Array }>()

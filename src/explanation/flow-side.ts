@@ -16,7 +16,10 @@ export function flowSide(
   { form, period, nameOf }: { form: FlowForm; period: Period; nameOf: (label: string) => string },
 ): FlowSide {
   const { category } = form
-  const { edgeClasses } = categories.structure(category)
+  const { edgeClasses, classEnds } = categories.structure(category)
+  const backTo = new Set(
+    edgeClasses.flatMap(({ fromRoundBefore }, i) => (fromRoundBefore ? [classEnds[i]?.to] : [])),
+  )
   const latencies = classLatencies(categories, { form, period })
   return {
     category,
@@ -25,7 +28,8 @@ export function flowSide(
     meanUs: orNull(categories.responseTimeMoments(category, period).mean),
     nodes: form.labels.map((label, at) => {
       const structureNode = form.structureNodes[at] as number
-      const name = nameOf(label)
+      // Edges into such a node have the time to get there in all rounds, not only in the first.
+      const name = `${nameOf(label)}${backTo.has(structureNode) ? ', every round' : ''}`
       return { label, name, ...place(categories, category, structureNode), structureNode }
     }),
     edges: form.edges.map(({ from, to, edgeClass }) => ({
@@ -53,12 +57,12 @@ function classLatencies(
 ): EdgeLatencies[] {
   const { category } = form
   const { edgeClasses } = categories.structure(category)
-  const samples = categories.edgeSamples(category)
+  const samples = categories.wholeEdgeSamples(category)
   const { criticalUs, waitUs } = pathTimes(categories, category, period)
   const requests = categories.count(category, period)
   const edges = new Uint32Array(edgeClasses.length)
   for (const { edgeClass } of form.edges) edges[edgeClass] = (edges[edgeClass] as number) + 1
-  return samples.map((sample, number) => {
+  return samples.map((sample, number): EdgeLatencies => {
     const { latencyUs, onCriticalPath } = period === BEFORE ? sample.before : sample.after
     const { mean, sd } = moments(latencyUs)
     const { intoJoin } = edgeClasses[number] as EdgeClass

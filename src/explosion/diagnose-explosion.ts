@@ -1,4 +1,5 @@
-import { Categories } from '../categories/categories.ts'
+import type { Categories } from '../categories/categories.ts'
+import { categoriesOf } from '../categories/categories-of.ts'
 import type { Comparison } from '../comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { collapseFlows } from '../flows/collapse/collapse-flows.ts'
@@ -59,7 +60,7 @@ export function diagnoseExplosion(
   if (typeof fold !== 'function') {
     throw new OptionError('fold', fold, 'a function that takes flows and gives flows')
   }
-  const categories = source instanceof Categories ? source : source.categories
+  const categories = categoriesOf(source, 'diagnoseExplosion')
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
   const causes = found.causes.map(({ part }) => part)

@@ -48,10 +48,11 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
   text(): string {
     const { categories, requestsPerCategory, testableShare } = this.sizes
     const { causes, expected, remaining } = this
-    if (this.categories.flows.size === 0) return 'There are no requests.'
+    const requests = this.categories.flows.size
+    if (requests === 0) return 'There are no requests.'
     const [best] = this.remedies
     const lines = [
-      `${counted(this.categories.flows.size, 'request')} are in ` +
+      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ` +
         `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each on ` +
         `average; ${percent(testableShare)} of them are in categories large enough to be tested` +
         `${this.thin ? ': too thin to compare.' : '.'}`,
@@ -59,22 +60,37 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
     if (expected !== null) {
       lines.push(
         `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} ` +
-          `categories, of ${shortNumber(expected.possible)} there can be.`,
+          `categories, of ${possibleText(expected.possible)} there can be.`,
       )
     }
-    if (causes.length === 0) lines.push('Requests differ in the work they do, and in nothing else.')
+    if (causes.length === 0) {
+      lines.push(
+        'As far as hosts, threads, the order of siblings, loop counts and ids in names tell, requests ' +
+          'differ in the work they do.',
+      )
+    }
+    if (causes.length === 0 && this.thin) {
+      lines.push(
+        'If names say in another way where work was done, or for whom, leave that out with a rule of ' +
+          'your own: `categorize(flows, { label })`.',
+      )
+    }
     for (const { part, share, detail } of causes) {
       lines.push(`${percent(share)} of the excess comes from ${part}: ${detail}.`)
     }
     if (causes.length > 0) {
-      lines.push(`Without all that, ${counted(remaining, 'category', 'categories')} would be left.`)
+      const about = causes.some(({ part }) => part === 'loop counts') ? 'about ' : ''
+      lines.push(
+        `Without all that, ${about}${counted(remaining, 'category', 'categories')} would be left.`,
+      )
     }
     if (best !== undefined && helps(best, this.sizes)) {
       lines.push(
-        `What helps most is ${best.remedy} (${best.code}): ` +
+        `What helps most is ${best.remedy} (${[best.code, best.flag ?? []].flat().join(', or ')}): ` +
           `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
-          `requests in each, ${percent(best.testableShare)} of requests testable; median C² ` +
-          `${shortNumber(best.medianC2)} instead of ${shortNumber(this.sizes.medianC2)}.`,
+          `requests in each, ${percent(best.testableShare)} of requests in categories large enough to be tested; C² of the ` +
+          `category that the median request is in: ` +
+          `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
       )
     } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
     return lines.join('\n')
@@ -82,7 +98,7 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
 
   /** One row a remedy, the best first, below one for things as they are. */
   table(): StageTable {
-    const rows = [{ remedy: 'as it is', code: '', ...this.sizes }, ...this.remedies]
+    const rows = [{ remedy: 'as it is', code: '', flag: null, ...this.sizes }, ...this.remedies]
     return stageTable({
       remedy: rows.map(({ remedy }) => remedy),
       categories: rows.map(({ categories }) => categories),
@@ -90,6 +106,7 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
       testable: rows.map(({ testable }) => testable),
       testableShare: rows.map(({ testableShare }) => testableShare),
       medianC2: rows.map(({ medianC2 }) => medianC2),
+      flag: rows.map(({ flag }) => flag ?? ''),
       code: rows.map(({ code }) => code),
     })
   }
@@ -115,4 +132,10 @@ function helps(remedy: Remedy, sizes: CategorySizes): boolean {
   return remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
 }
 
-/** A number with three digits, none of them lost before the point. */
+function possibleText(possible: number): string {
+  return Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'
+}
+
+function c2Text(c2: number): string {
+  return Number.isNaN(c2) ? 'none' : shortNumber(c2)
+}

@@ -1,5 +1,6 @@
 import type { Categories } from '../categories/categories.ts'
 import type { Concurrency } from '../flows/flow-set.ts'
+import { tooltipText } from '../shown-text.ts'
 import { counted } from '../wording.ts'
 import { countWithoutLoops } from './count-without-loops.ts'
 import type { ExplosionVariants } from './explosion-variants.ts'
@@ -12,6 +13,7 @@ import {
   withoutMachine,
   withoutThread,
 } from './label-parts.ts'
+import { stripIds } from './strip-ids.ts'
 
 /** What can tell requests apart that do the same work. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
@@ -36,7 +38,7 @@ export interface ExplosionCause {
 export interface ExplosionCauses {
   /** Those that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
-  /** Categories when every part is taken out: requests that do other work. */
+  /** Categories when all causes are taken out; as many as there are, without causes. */
   readonly remaining: number
 }
 
@@ -66,12 +68,12 @@ export function findCauses(variants: ExplosionVariants): ExplosionCauses {
   const count = counter(variants)
   const all = count([])
   const parts = partsOf(variants).filter((part) => count([part]) <= all)
-  const remaining = Math.min(all, count(parts))
+  const least = Math.min(all, count(parts))
   const drafts = parts.map((part) => {
     const categoriesWithout = count([part])
     const categoriesWithOnly = count(parts.filter((other) => other !== part))
     const first = Math.log(all / categoriesWithout)
-    const last = Math.log(categoriesWithOnly / remaining)
+    const last = Math.log(categoriesWithOnly / least)
     return { part, categoriesWithout, categoriesWithOnly, weight: Math.max(0, (first + last) / 2) }
   })
   const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
@@ -82,7 +84,8 @@ export function findCauses(variants: ExplosionVariants): ExplosionCauses {
     }))
     .filter(({ share }) => share >= NOTABLE)
     .sort((a, b) => b.share - a.share)
-  return { causes, remaining }
+  const found = parts.filter((part) => causes.some((cause) => cause.part === part))
+  return { causes, remaining: Math.min(all, count(found)) }
 }
 
 function partsOf(variants: ExplosionVariants): ExplosionPart[] {
@@ -129,11 +132,17 @@ function detailOf(part: ExplosionPart, categories: Categories): string {
     case 'loop counts':
       return `the same step occurs up to ${counted(mostRepeats(categories), 'time')} in a request`
     case 'ids in names': {
-      const names = new Set(nodes.map(({ operation }) => operation))
-      const plain = new Set(nodes.map((node) => withoutIds(node).operation))
-      const example = nodes.find((node) => withoutIds(node).operation !== node.operation)
-      const change = example && `${example.operation} is one of ${withoutIds(example).operation}`
-      return `${counted(names.size, 'name')} are ${plain.size} without ids; ${change}`
+      const names = new Set(
+        nodes
+          .flatMap(({ service, operation }) => [service, operation])
+          .filter((name) => name !== ''),
+      )
+      const plain = new Set([...names].map(stripIds))
+      const example = [...names].find((name) => stripIds(name) !== name) ?? ''
+      return (
+        `${counted(names.size, 'name')} of services and operations are ${plain.size} without ids; ` +
+        `${tooltipText(example)} is one of ${tooltipText(stripIds(example))}`
+      )
     }
   }
 }

@@ -23,6 +23,8 @@ export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
   /** How to do it, as code: options of `compare`. */
   readonly code: string
+  /** The same on the command line; `null` where that takes code. */
+  readonly flag: string | null
 }
 
 /** Remedies that were tried, and why others were not. */
@@ -37,6 +39,7 @@ export interface Remedies {
 interface Recipe extends Variant {
   readonly remedy: RemedyName
   readonly code: string
+  readonly flag: string | null
   /** What it takes away. */
   readonly part: ExplosionPart
 }
@@ -58,8 +61,8 @@ export function findRemedies(
     leftOut.push({ remedy, reason })
   })
   const remedies = [...recipes, ...together(recipes, causes)].map(
-    ({ remedy, code, ...variant }): Remedy => ({
-      ...{ remedy, code },
+    ({ remedy, code, flag, ...variant }): Remedy => ({
+      ...{ remedy, code, flag },
       ...categorySizes(variants.categorize(variant)),
     }),
   )
@@ -78,12 +81,16 @@ function listRecipes(
     const classes = findHostClasses(categories.flows)
     hostClasses = classes
     recipes.push(
-      { remedy: 'omit hosts', part: 'host', code: 'omitHosts: true', changes: [withoutMachine] },
+      {
+        ...{ remedy: 'omit hosts', part: 'host', code: 'omitHosts: true' },
+        ...{ flag: '--omit-hosts', changes: [withoutMachine] },
+      },
       {
         ...{
           remedy: 'host classes',
           part: 'host',
           code: 'label: findHostClasses(comparison).label',
+          flag: null,
         },
         changes: [(node) => classes.inClass(node)],
       },
@@ -94,7 +101,10 @@ function listRecipes(
   }
   if (changesLabels(categories, withoutThread)) {
     const code = 'label: labelWithoutThreads'
-    recipes.push({ remedy: 'omit threads', part: 'thread', code, changes: [withoutThread] })
+    recipes.push({
+      ...{ remedy: 'omit threads', part: 'thread', code, flag: null },
+      changes: [withoutThread],
+    })
   }
   for (const concurrency of ['learned', 'none'] as const) {
     const remedy = ORDER_REMEDIES[concurrency]
@@ -103,14 +113,21 @@ function listRecipes(
     else if (typeof built === 'string') leaveOut(remedy, built)
     else {
       const code = `concurrency: '${concurrency}'`
-      recipes.push({ remedy, part: 'concurrency order', code, concurrency })
+      const flag = `--concurrency ${concurrency}`
+      recipes.push({ remedy, part: 'concurrency order', code, flag, concurrency })
     }
   }
   if (changesLabels(categories, withoutIds)) {
     const code = 'label: labelWithoutIds'
-    recipes.push({ remedy: 'strip ids', part: 'ids in names', code, changes: [withoutIds] })
+    recipes.push({
+      ...{ remedy: 'strip ids', part: 'ids in names', code, flag: null },
+      changes: [withoutIds],
+    })
   } else leaveOut('strip ids', 'no name has an id in it')
-  recipes.push({ remedy: 'fold loops', part: 'loop counts', code: "fold: 'log2'", fold })
+  recipes.push({
+    ...{ remedy: 'fold loops', part: 'loop counts', code: "fold: 'log2'" },
+    ...{ flag: '--fold log2', fold },
+  })
   return { recipes, hostClasses }
 }
 
@@ -132,6 +149,9 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     return [
       {
         ...{ remedy, part: first.part, code: chosen.map(({ code }) => code).join(' + ') },
+        flag: chosen.every(({ flag }) => flag !== null)
+          ? chosen.map(({ flag }) => flag).join(' ')
+          : null,
         changes: chosen.flatMap(({ changes = [] }) => changes),
         concurrency: chosen.find(({ concurrency }) => concurrency !== undefined)?.concurrency,
         fold: chosen.find(({ fold }) => fold !== undefined)?.fold,

@@ -31,10 +31,18 @@ export const withoutMachine: LabelChange = (node) => onMachine(node, '')
 
 export const withoutThread: LabelChange = (node) => ({ ...node, host: machineOf(node) })
 
-export const withoutIds: LabelChange = (node) => ({ ...node, operation: stripIds(node.operation) })
+/**
+ * Where services are called by their instances, as `frontend-1` by its pod, the host that says the
+ * same goes with the id.
+ */
+export const withoutIds: LabelChange = (node) => {
+  const service = stripIds(node.service)
+  const host = node.host === node.service ? service : node.host
+  return { ...node, service, host, operation: stripIds(node.operation) }
+}
 
 /**
- * The label of a node without the ids in its operation's name, as a rule for `categorize` and
+ * The label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
  * `compare`; see `stripIds`.
  *
  * @example

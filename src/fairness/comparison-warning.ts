@@ -20,6 +20,7 @@ export type WarningCode =
   | 'skipped-traces'
   | 'data-quality'
   | 'undecided-structures'
+  | 'unfinished-folding'
   | 'extreme-request'
   | 'no-durations'
   | 'no-weights'

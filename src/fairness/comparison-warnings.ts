@@ -16,6 +16,7 @@ import { timeRanges } from './time-ranges.ts'
 import { truncatedTraces } from './truncated-traces.ts'
 import { undecidedStructures } from './undecided-structures.ts'
 import { unequalLoad } from './unequal-load.ts'
+import { unfinishedFolding } from './unfinished-folding.ts'
 import { versionsDiffer } from './versions-differ.ts'
 
 /** Everything that is looked for, in the order it is told. */
@@ -34,6 +35,7 @@ const CHECKS: readonly FairnessCheck[] = [
   truncatedTraces,
   duplicateTraces,
   undecidedStructures,
+  unfinishedFolding,
   extremeRequest,
   noDurations,
   noWeights,

@@ -13,7 +13,7 @@ export function edgeDrafts({ edges, categories }: EdgeChanges): Draft[] {
         categories,
         group.edges.flatMap((edge) => edge.categories),
       )
-      const names = group.edges.map(({ from, to }) => `${from} → ${to}`)
+      const names = group.edges.map(edgeKey)
       return {
         ...{ kind: 'edges', direction, categories: concerned, changedStructure: [], moves: [] },
         title: edgeTitle(group, direction),
@@ -56,4 +56,8 @@ function edgeTitle({ scope, edges }: EdgeGroup, direction: 'slower' | 'faster'):
 
 function others(edges: readonly EdgeChange[]): string {
   return edges.length === 2 ? '1 other step' : `${edges.length - 1} other steps`
+}
+
+function edgeKey({ from, to, fromRoundBefore }: EdgeChange): string {
+  return `${from}${fromRoundBefore ? ' of the round before' : ''} → ${to}`
 }

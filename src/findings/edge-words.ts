@@ -6,20 +6,25 @@ import { shortText } from '../shown-text.ts'
 const LONGEST = 100
 
 /**
- * Where in a flow an edge is, in words that follow a duration: "in X, between Y and Z".
+ * Where in a flow an edge is, in words that follow a duration: "in X, between Y and Z". Of folded
+ * flows, one that leads from one round to the next says so: "between Y of the round before and Z".
  *
  * @param places who does the work, where that is not only the service of this edge
  */
 export function edgeWords(edge: PooledEdge, places = placeName(edge.fromNode)): string {
   const { kind, fromNode, toNode } = edge
-  if (fromNode.phase === 'point') return `between ${quoted(edge.from)} and ${quoted(edge.to)}`
+  const before = edge.fromRoundBefore ? ' of the round before' : ''
+  if (fromNode.phase === 'point') {
+    return `between ${quoted(edge.from)}${before} and ${quoted(edge.to)}`
+  }
   if (kind === 'network') {
     return fromNode.phase === 'reply' && toNode.phase === 'reply'
-      ? `on the way back from ${stepName(fromNode)} to ${placeName(toNode)}`
-      : `on the way from ${placeName(fromNode)} to ${stepName(toNode)}`
+      ? `on the way back from ${stepName(fromNode)}${before} to ${placeName(toNode)}`
+      : `on the way from ${placeName(fromNode)} to ${stepName(toNode)}${before && ' of the next round'}`
   }
   const [from, to] = [quoted(fromNode.operation), quoted(toNode.operation)]
   const where = `in ${places}`
+  if (before !== '') return `${where}, between ${from}${before} and ${to}`
   if (fromNode.phase === 'call' && toNode.phase === 'call') {
     return `${where}, in ${from} before ${to} begins`
   }
@@ -64,7 +69,7 @@ export function printable(name: string): string {
 }
 
 function placeName(node: NodeLabel): string {
-  return printable(place(node))
+  return printable(place(node)) || 'a service without a name'
 }
 
 /** The services at an edge, the one that is called or works first. */

@@ -49,8 +49,14 @@ function edgesText(categories: Categories, finding: Described): string {
     `(${within(least, most)}); where requests wait for it, that ${cost(finding)}. ` +
     `Pick one request of each period: the later one is ${finding.direction} there ` +
     `${percent(chance)} of the time, and chance alone ${byChance(finding.q)}; look next at ` +
-    `${finding.services.slice(0, 2).map(printable).join(' and ')}${examples(finding)}.`
+    `${edgePlaces(finding)}${examples(finding)}.`
   )
+}
+
+/** The services at the edges; where none is known, what is. */
+function edgePlaces({ services }: Described): string {
+  if (services.length === 0) return 'what runs between these two points'
+  return services.slice(0, 2).map(printable).join(' and ')
 }
 
 /** An interval; one that is narrower than what is shown of its ends by its width. */

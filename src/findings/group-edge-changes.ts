@@ -85,8 +85,9 @@ function isWithin(edge: EdgeChange, scope: Scope): boolean {
 }
 
 /** What is done, wherever. */
-function stepOf({ fromNode, toNode }: EdgeChange): string {
-  return JSON.stringify([fromNode, toNode].map(({ operation, phase }) => [operation, phase]))
+function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
+  const ends = [fromNode, toNode].map(({ operation, phase }) => [operation, phase])
+  return JSON.stringify([...ends, fromRoundBefore])
 }
 
 /** A group of several edges must have changed in at least this share of its calls. */
@@ -119,8 +120,8 @@ function shareOfCalls(changed: readonly EdgeChange[], edges: readonly EdgeChange
 }
 
 /** There and back are one call: what stands at both ends, whatever the direction. */
-function callOf({ kind, from, to, fromNode, toNode }: EdgeChange): string {
-  if (kind === 'self') return JSON.stringify([from, to])
+function callOf({ kind, from, to, fromNode, toNode, fromRoundBefore }: EdgeChange): string {
+  if (kind === 'self') return JSON.stringify([from, to, fromRoundBefore])
   const ends = [fromNode, toNode].map((node) => `${place(node)} ${node.operation}`)
   return JSON.stringify(ends.sort())
 }

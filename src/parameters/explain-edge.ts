@@ -2,6 +2,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import type { PooledEdge } from '../edges/edge-pool.ts'
 import { FlowdeltaError } from '../errors.ts'
+import { recordedFlows } from '../flows/collapse/collapsed-flows.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
 import { NodeRecords } from '../flows/node-records.ts'
@@ -28,7 +29,8 @@ interface EdgeCalls {
 /**
  * Explains a changed edge by low-level parameters, over all requests that have it, whatever their
  * category. The parameters are those recorded where the edge begins and ends. Hosts do not matter for
- * what is the same edge; they are a parameter.
+ * what is the same edge; they are a parameter. Of folded flows every repetition is a call of its own, as
+ * it was recorded.
  *
  * Of use where requests are too different from each other to fall into large categories. The two
  * questions and the options are those of `explainMutation`, but that `sample` is 10,000 by default.
@@ -101,14 +103,15 @@ function callsOf(
   { fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>,
   period: Period,
 ): EdgeCalls {
-  const { flows } = categories
+  const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
   const edgesOf = new Map<number, readonly number[]>()
-  const matching = (shape: number) => {
+  const matching = (shape: number, root: NodeLabel) => {
     const codes = shapes.labels(shape)
     const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    // A folded flow's root says how often what repeats; recorded, it is called otherwise.
     const isAt = (node: number | undefined, label: NodeLabel) =>
-      isSame(labels.get(codes[node as number] as number), label)
+      isSame(node === 0 ? root : labels.get(codes[node as number] as number), label)
     return Array.from(from, (_, edge) => edge).filter(
       (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
     )
@@ -117,7 +120,7 @@ function callsOf(
   for (let request = 0; request < flows.size; request++) {
     if (flows.period[request] !== period) continue
     const shape = flows.shapeOf[request] as number
-    const edges = edgesOf.get(shape) ?? matching(shape)
+    const edges = edgesOf.get(shape) ?? matching(shape, rootLabel(categories, request))
     edgesOf.set(shape, edges)
     for (const edge of edges) {
       calls.request.push(request)
@@ -158,7 +161,7 @@ function callTable(
   edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
   { calls, rows, choice, withRoot }: CallRows,
 ): ParameterTable {
-  const { flows } = categories
+  const flows = recordedFlows(categories.flows)
   const records = new NodeRecords(flows)
   const roots = rows.map(({ period, call }) => calls[period].request[call] as number)
   const root = commonRoot(categories, roots) ?? REQUEST

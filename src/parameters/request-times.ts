@@ -1,6 +1,7 @@
 import type { EdgeClass } from '../categories/category-structure.ts'
 import type { Comparison } from '../comparison.ts'
 import type { FlowChoice } from '../explanation/flow-pair.ts'
+import { recordedFlows } from '../flows/collapse/collapsed-flows.ts'
 
 /** The time of each request that is asked to be slow or not. */
 export interface RequestTimes {
@@ -40,8 +41,8 @@ export function requestTimes(
   return {
     name: edgeName(moved.edge),
     of: (request) => {
-      const classes = categories.edgeClassOf(flows.shapeOf[request] as number)
-      const latencies = flows.latencies(request)
+      const classes = categories.recordedClassOf(request)
+      const latencies = recordedFlows(flows).latencies(request)
       let [sum, calls] = [0, 0]
       classes.forEach((edgeClass, edge) => {
         if (edgeClass !== moved.number) return

@@ -2,6 +2,7 @@ import type { Categories } from '../categories/categories.ts'
 import type { Comparison } from '../comparison.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { testFamily } from '../mutations/test-family.ts'
+import { MarkedEdges } from './marked-edges.ts'
 import {
   type MarkedEdge,
   type MarkedFinding,
@@ -10,13 +11,8 @@ import {
   verdictOf,
 } from './marked-mutations.ts'
 import { requestEdges } from './request-edges.ts'
-import {
-  isAccepted,
-  isSameEdge,
-  markOf,
-  requireVarianceMarks,
-  type VarianceMark,
-} from './variance-marks.ts'
+import { snapTogether } from './snap-together.ts'
+import { isAccepted, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
  * Lets a comparison account for edges that are known to vary, in two ways.
@@ -25,7 +21,8 @@ import {
  * are set apart; inadvertent sources are to be put right, and stay. And every category that has such
  * edges on its critical path is compared again without the time spent on them, by the comparison's
  * own test, level and correction, over these categories: a change beside a source of variance, which
- * its variance hides, comes out as `uncovered`.
+ * its variance hides, comes out as `uncovered`. Differences within the rounding of recorded times
+ * (1 ns, or 1e-9 of the longest time) are none.
  *
  * Nothing is taken out of the comparison itself. Structural mutations are as they were: marks are
  * about time.
@@ -49,27 +46,27 @@ export function accountForMarks(
 ): MarkedMutations {
   const checked = requireVarianceMarks(marks)
   const { categories, responseTime, ranking } = comparison
+  const marked = new MarkedEdges(categories, checked)
   const mutations = ranking.mutations
     .filter(({ kind }) => kind === 'response-time')
     .map((mutation) => {
       const changedEdges = responseTime
         .edges(mutation.category)
         .filter(({ test }) => test?.rejected)
-        .map((edge) => ({ ...edge, mark: markOf(checked, edge.edge) }))
+        .map((edge) => ({ ...edge, mark: marked.of(edge.edge) }))
       return { mutation, changedEdges, verdict: verdictOf(changedEdges.map(markedEdge)) }
     })
-  const rest = compareRest(comparison, checked.filter(isAccepted))
-  const unused = unusedMarks(categories, checked)
-  return new MarkedMutations({ marks: checked, mutations, rest, unused }, () =>
-    markedFindings(comparison, checked),
+  const rest = compareRest(comparison, new MarkedEdges(categories, checked.filter(isAccepted)))
+  return new MarkedMutations({ marks: checked, mutations, rest, unused: marked.unused() }, () =>
+    markedFindings(comparison, marked),
   )
 }
 
-function markedFindings({ findings }: Comparison, marks: readonly VarianceMark[]): MarkedFinding[] {
+function markedFindings({ findings }: Comparison, known: MarkedEdges): MarkedFinding[] {
   return findings.findings.map((finding) => {
     // Findings of other kinds may name edges too, but those are not all there is to them.
     const edges = finding.kind === 'edges' ? finding.changedEdges : []
-    const marked = edges.map(({ from, to }) => ({ from, to, mark: markOf(marks, { from, to }) }))
+    const marked = edges.map(({ from, to }) => ({ from, to, mark: known.of({ from, to }) }))
     return { finding, verdict: verdictOf(marked) }
   })
 }
@@ -87,20 +84,18 @@ function markedEdge({
 /** Categories with these edges on their critical path, compared without the time on them. */
 function compareRest(
   { categories, responseTime }: Comparison,
-  accepted: readonly VarianceMark[],
+  accepted: MarkedEdges,
 ): RestComparison[] {
   const found = Array.from({ length: categories.size }, (_, category) => category).flatMap(
     (category) => {
-      const marked = categories
-        .structure(category)
-        .edgeClasses.map((edge) => accepted.find((mark) => isSameEdge(mark, edge)))
+      const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
       if (marked.every((mark) => mark === undefined)) return []
       const before = restTimes(categories, { category, marked, period: BEFORE })
       const after = restTimes(categories, { category, marked, period: AFTER })
-      const marks = accepted.filter((mark) => before.used.has(mark) || after.used.has(mark))
+      const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
       return marks.length === 0
         ? []
-        : [{ category, marks, before: before.timesUs, after: after.timesUs }]
+        : [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
     },
   )
   const tests = testFamily(found, responseTime.options)
@@ -141,12 +136,16 @@ function restTimes(
   return { timesUs, used }
 }
 
-/** Marks on edges that no category has. */
-function unusedMarks(categories: Categories, marks: readonly VarianceMark[]): VarianceMark[] {
-  let unused = [...marks]
-  for (let category = 0; category < categories.size && unused.length > 0; category++) {
-    const { edgeClasses } = categories.structure(category)
-    unused = unused.filter((mark) => !edgeClasses.some((edge) => isSameEdge(mark, edge)))
+/** Recorded times are rounded; this much of a difference, in µs, is none. */
+const ROUNDING_US = 1e-3
+/** Nor is this share of a time. */
+const ROUNDING = 1e-9
+
+/** Sums and differences of rounded times: what is left of them is nothing that can be compared. */
+function withoutRounding(before: Float64Array, after: Float64Array) {
+  let longestUs = 0
+  for (const times of [before, after]) {
+    for (const timeUs of times) longestUs = Math.max(longestUs, Math.abs(timeUs))
   }
-  return unused
+  return snapTogether(before, after, Math.max(ROUNDING_US, ROUNDING * longestUs))
 }

@@ -21,6 +21,8 @@ export interface EdgeVariance {
   readonly to: string
   /** Counts edge classes between the same two labels. */
   readonly occurrence: EdgeClass['occurrence']
+  /** Of folded flows: it leads from the round before to the next; see `EdgeClass`. */
+  readonly fromRoundBefore?: true
   /** Requests that have it on their critical path, and the share of all requests they are. */
   readonly requests: number
   readonly onCriticalPath: number
@@ -58,7 +60,7 @@ export class CategoryVariance extends Stage implements CategoryVarianceColumns {
   readonly category: number
   readonly period: PeriodName
   readonly responseTime: Moments
-  /** The largest variance first. */
+  /** The largest share of the variance first; without shares the largest variance. */
   readonly edges: readonly EdgeVariance[]
   readonly restShare: number
   readonly onePath: boolean
@@ -122,10 +124,11 @@ export class CategoryVariance extends Stage implements CategoryVarianceColumns {
     return found
   }
 
-  /** One row an edge that is on the critical path of some request, the largest variance first. */
+  /** One row an edge that is on the critical path of some request, the largest share first. */
   table(): StageTable {
     const column = <T>(value: (edge: EdgeVariance) => T) => this.edges.map(value)
     return stageTable({
+      period: column(() => this.period),
       edge: column(({ edge }) => edge),
       from: column(({ from }) => from),
       to: column(({ to }) => to),

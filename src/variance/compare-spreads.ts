@@ -1,4 +1,5 @@
-import { Categories } from '../categories/categories.ts'
+import type { Categories } from '../categories/categories.ts'
+import { categoriesOf } from '../categories/categories-of.ts'
 import type { Comparison } from '../comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
@@ -35,7 +36,7 @@ export function compareSpreads(
   const { large = 10, alpha = 0.05 } = options
   if (!(large >= 0)) throw new OptionError('large', large, 'a number of requests, 0 or more')
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
-  const categories = source instanceof Categories ? source : source.categories
+  const categories = categoriesOf(source, 'compareSpreads')
   const compared = Array.from({ length: categories.size }, (_, category) => category).filter(
     (id) => categories.count(id, BEFORE) > large && categories.count(id, AFTER) > large,
   )

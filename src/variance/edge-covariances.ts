@@ -16,7 +16,8 @@ export interface CovarianceOptions {
 }
 
 /** How the latencies of two edges go together. */
-export interface EdgeCovariance extends Pick<EdgeClass, 'from' | 'to' | 'occurrence'> {
+export interface EdgeCovariance
+  extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
   /** Number of the other edge class. */
   readonly edge: number
   /** Requests in which both latencies are known. */
@@ -103,9 +104,10 @@ export function findCovariances(
   const p = numbers.map((other) => correlationP(together.correlation(other), together.count(other)))
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
-    const { from, to, occurrence } = edgeClasses[other] as EdgeClass
+    const { from, to, occurrence, fromRoundBefore } = edgeClasses[other] as EdgeClass
     return {
       ...{ edge: other, from, to, occurrence, requests: together.count(other) },
+      ...(fromRoundBefore && { fromRoundBefore }),
       covarianceUs2: together.covariance(other),
       correlation: together.correlation(other),
       p: p[i] as number,

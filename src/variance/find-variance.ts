@@ -1,7 +1,9 @@
-import { Categories, squaredVariation } from '../categories/categories.ts'
+import { type Categories, squaredVariation } from '../categories/categories.ts'
+import { categoriesOf } from '../categories/categories-of.ts'
 import type { Comparison } from '../comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { MarkedEdges } from './marked-edges.ts'
 import { nameOfPeriod } from './period-name.ts'
 import { requireVarianceMarks } from './variance-marks.ts'
 import {
@@ -24,7 +26,7 @@ import {
  * @param options.period `'before'`, `'after'`, or `'both'` (default): each on its own, never pooled,
  *   because a change between the periods is no variance
  * @param options.marks what is known of edges already, see `markVariance`; shown in tables. Default:
- *   none
+ *   none. Those on edges that no category has are in `unused`
  * @throws OptionError for a number of requests that is negative or no number, or an unknown period;
  *   FlowdeltaError for an unknown option or a mark that is none
  *
@@ -33,7 +35,7 @@ import {
  * @example
  * const variance = findVariance(comparison, { period: 'after' })
  * variance.ranked.length // 6
- * const worst = variance.category(variance.ranked[0].category)
+ * const worst = variance.category(variance.ranked[0])
  * worst.note // 'Shares add up to 1.'
  * worst.covariances(worst.edges[0].edge).table().print()
  */
@@ -46,7 +48,7 @@ export function findVariance(
   if (!(large >= 0)) throw new OptionError('large', large, 'a number of requests, 0 or more')
   requirePeriods(period)
   requireVarianceMarks(marks)
-  const categories = source instanceof Categories ? source : source.categories
+  const categories = categoriesOf(source, 'findVariance')
   const periods = [BEFORE, AFTER].filter(
     (each) => period === 'both' || nameOfPeriod(each) === period,
   )
@@ -58,7 +60,11 @@ export function findVariance(
     )
     .sort(byVariation)
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
-  return new VarianceSources(categories, { large, period, marks }, { ranked, small })
+  return new VarianceSources(
+    categories,
+    { large, period, marks },
+    { ranked, small, marked: new MarkedEdges(categories, marks) },
+  )
 }
 
 function spreadOf(categories: Categories, category: number, period: Period): CategorySpread {

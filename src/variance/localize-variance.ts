@@ -2,9 +2,9 @@ import { type Categories, squaredVariation } from '../categories/categories.ts'
 import type { Period } from '../flows/flow-set.ts'
 import { CategoryVariance, type EdgeVariance } from './category-variance.ts'
 import { CoMoments } from './co-moments.ts'
+import type { MarkedEdges } from './marked-edges.ts'
 import { nameOfPeriod } from './period-name.ts'
 import { requestEdges } from './request-edges.ts'
-import { markOf, type VarianceMark } from './variance-marks.ts'
 
 /**
  * Finds which edges on the critical path make the response times of a category vary, in one period,
@@ -18,7 +18,7 @@ import { markOf, type VarianceMark } from './variance-marks.ts'
 export function localizeVariance(
   categories: Categories,
   category: number,
-  { period, marks }: { readonly period: Period; readonly marks: readonly VarianceMark[] },
+  { period, marked }: { readonly period: Period; readonly marked: MarkedEdges },
 ): CategoryVariance {
   const { edgeClasses } = categories.structure(category)
   const rest = edgeClasses.length
@@ -43,26 +43,29 @@ export function localizeVariance(
   const { variance } = responseTime
   const shareOf = (number: number) =>
     variance > 0 ? contributions.covariance(number) / variance : Number.NaN
-  const edges = edgeClasses.flatMap(({ from, to, occurrence }, edge): EdgeVariance[] => {
-    const requests = latencies.count(edge)
-    if (requests === 0) return []
-    const meanUs = latencies.otherMean(edge)
-    const varianceUs2 = latencies.otherVariance(edge)
-    return [
-      {
-        ...{ edge, from, to, occurrence, requests, meanUs, varianceUs2 },
-        onCriticalPath: requests / responseTime.count,
-        c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
-        share: shareOf(edge),
-        mark: markOf(marks, { from, to })?.kind ?? null,
-      },
-    ]
-  })
+  const edges = edgeClasses.flatMap(
+    ({ from, to, occurrence, fromRoundBefore }, edge): EdgeVariance[] => {
+      const requests = latencies.count(edge)
+      if (requests === 0) return []
+      const meanUs = latencies.otherMean(edge)
+      const varianceUs2 = latencies.otherVariance(edge)
+      return [
+        {
+          ...{ edge, from, to, occurrence, requests, meanUs, varianceUs2 },
+          ...(fromRoundBefore && { fromRoundBefore }),
+          onCriticalPath: requests / responseTime.count,
+          c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
+          share: shareOf(edge),
+          mark: marked.of({ from, to })?.kind ?? null,
+        },
+      ]
+    },
+  )
   return new CategoryVariance({
     ...{ categories, category, responseTime },
     period: nameOfPeriod(period),
     edges: edges.sort(
-      (a, b) => descending(a.varianceUs2, b.varianceUs2) || descending(a.share, b.share),
+      (a, b) => descending(a.share, b.share) || descending(a.varianceUs2, b.varianceUs2),
     ),
     restShare: shareOf(rest),
     onePath: edges.every(({ requests }) => requests === responseTime.count),

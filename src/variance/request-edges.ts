@@ -1,5 +1,5 @@
 import type { Categories } from '../categories/categories.ts'
-import { CriticalPathFinder } from '../flows/critical-path.ts'
+import { ClassTimes } from '../categories/class-times.ts'
 import type { Period } from '../flows/flow-set.ts'
 
 /** What one request says of the edge classes of its category; the arrays are used again for the next. */
@@ -11,7 +11,7 @@ export interface RequestEdges {
   readonly criticalCount: Uint32Array
   /**
    * Latency of each class, in µs: of the branch on the critical path, else the mean over identical
-   * branches. NaN for an edge into a join that did not wait for it, which is waiting for another.
+   * branches; over repetitions that were folded likewise. NaN for an edge into a join that did not wait for it, which is waiting for another.
    */
   readonly latencyUs: Float64Array
 }
@@ -22,34 +22,15 @@ export function* requestEdges(
   category: number,
   period: Period,
 ): Generator<RequestEdges> {
-  const { flows } = categories
-  const { edgeClasses, from } = categories.structure(category)
-  const finder = new CriticalPathFinder(flows)
-  const onPath = new Uint8Array(from.length)
-  const criticalUs = new Float64Array(edgeClasses.length)
-  const criticalCount = new Uint32Array(edgeClasses.length)
-  const sumUs = new Float64Array(edgeClasses.length)
-  const count = new Uint32Array(edgeClasses.length)
-  const latencyUs = new Float64Array(edgeClasses.length)
+  const times = new ClassTimes(categories, category)
+  const { criticalUs, criticalCount } = times
+  const latencyUs = new Float64Array(criticalUs.length)
   for (const request of categories.members(category, period)) {
-    finder.mark(request, onPath)
-    for (const column of [criticalUs, criticalCount, sumUs, count]) column.fill(0)
-    const latencies = flows.latencies(request)
-    categories.edgeClassOf(flows.shapeOf[request] as number).forEach((number, edge) => {
-      const latency = latencies[edge] as number
-      sumUs[number] = (sumUs[number] as number) + latency
-      count[number] = (count[number] as number) + 1
-      if (onPath[edge] === 0) return
-      criticalUs[number] = (criticalUs[number] as number) + latency
-      criticalCount[number] = (criticalCount[number] as number) + 1
-    })
-    edgeClasses.forEach(({ intoJoin }, number) => {
-      const critical = criticalCount[number] as number
-      if (critical > 0) latencyUs[number] = (criticalUs[number] as number) / critical
-      else if (intoJoin) latencyUs[number] = Number.NaN
-      else latencyUs[number] = (sumUs[number] as number) / (count[number] as number)
-    })
-    const responseTimeUs = flows.responseTimeUs[request] as number
+    times.read(request)
+    for (let number = 0; number < latencyUs.length; number++) {
+      latencyUs[number] = times.latencyUs(number)
+    }
+    const responseTimeUs = categories.flows.responseTimeUs[request] as number
     yield { responseTimeUs, criticalUs, criticalCount, latencyUs }
   }
 }

@@ -69,6 +69,8 @@ export function serialiseVarianceMarks(marks: readonly VarianceMark[]): string {
 /**
  * Reads what `serialiseVarianceMarks` wrote, or somebody by hand.
  *
+ * A byte order mark at its beginning is passed over.
+ *
  * @param options.file what to call the file in messages; default `'marks'`
  * @throws FlowdeltaError for text that is not JSON, another schema, a mark that lacks a label or has
  *   a key or a kind that there is not, or two marks on one edge
@@ -82,7 +84,8 @@ export function parseVarianceMarks(
 ): readonly VarianceMark[] {
   let content: unknown
   try {
-    content = JSON.parse(text)
+    // Some editors begin a file with a byte order mark.
+    content = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new FlowdeltaError(
       `${file} is not JSON: ${String(error)}. Write it again, or correct it.`,

@@ -6,6 +6,7 @@ import { type StageTable, stageTable } from '../stage-table.ts'
 import { ecdf } from '../stats/ecdf.ts'
 import type { CategoryVariance } from './category-variance.ts'
 import { localizeVariance } from './localize-variance.ts'
+import type { MarkedEdges } from './marked-edges.ts'
 import { type PeriodName, periodOfName } from './period-name.ts'
 import type { VarianceMark } from './variance-marks.ts'
 
@@ -40,18 +41,31 @@ export class VarianceSources extends Stage {
   readonly ranked: readonly CategorySpread[]
   /** How many categories were too small, in the periods asked for. */
   readonly small: number
+  readonly #marked: MarkedEdges
+  #unused: readonly VarianceMark[] | undefined
   readonly #localized = new Map<string, CategoryVariance>()
 
   constructor(
     categories: Categories,
     options: VarianceOptions,
-    { ranked, small }: { readonly ranked: readonly CategorySpread[]; readonly small: number },
+    {
+      ranked,
+      small,
+      marked,
+    }: Pick<VarianceSources, 'ranked' | 'small'> & { readonly marked: MarkedEdges },
   ) {
     super()
+    this.#marked = marked
     this.categories = categories
     this.options = options
     this.ranked = ranked
     this.small = small
+  }
+
+  /** Marks on edges that no category has: misspelt, or gone. */
+  get unused(): readonly VarianceMark[] {
+    this.#unused ??= this.#marked.unused()
+    return this.#unused
   }
 
   /**
@@ -59,8 +73,10 @@ export class VarianceSources extends Stage {
    * where there is none; those without C² do not count.
    *
    * @param period default: every category in every period counts on its own
+   * @throws OptionError for an unknown period
    */
   shareBelowOne(period?: PeriodName): number {
+    if (period !== undefined) periodOfName(period)
     const values = this.#c2(period)
     return values.filter((c2) => c2 < 1).length / values.length
   }
@@ -69,17 +85,26 @@ export class VarianceSources extends Stage {
    * Tier 2: where the variance of one category comes from, edge by edge, whether or not it is
    * large.
    *
-   * @param options.period default: the one asked for; of both, after, unless the category has had
-   *   fewer than two requests then
+   * @param category one of `ranked`, which has its period, or a category's number
+   * @param options.period default: that in which the category is ranked, of both the one with the
+   *   higher C²; of one too small to be ranked after, unless it has had fewer than two requests then
    * @throws RangeError for a category that there is not, OptionError for an unknown period
+   *
+   * @example
+   * const variance = findVariance(comparison)
+   * variance.category(variance.ranked[0]).period === variance.ranked[0].period // true
    */
-  category(id: number, { period }: { readonly period?: PeriodName } = {}): CategoryVariance {
-    const chosen = periodOfName(period ?? this.#periodFor(id))
+  category(
+    category: number | Pick<CategorySpread, 'category' | 'period'>,
+    { period }: { readonly period?: PeriodName } = {},
+  ): CategoryVariance {
+    const { category: id, period: ranked } =
+      typeof category === 'number' ? { category, period: undefined } : category
+    const chosen = periodOfName(period ?? ranked ?? this.#periodFor(id))
     const key = `${id} ${chosen}`
     const known = this.#localized.get(key)
     if (known !== undefined) return known
-    const { marks } = this.options
-    const found = localizeVariance(this.categories, id, { period: chosen, marks })
+    const found = localizeVariance(this.categories, id, { period: chosen, marked: this.#marked })
     this.#localized.set(key, found)
     return found
   }
@@ -111,6 +136,14 @@ export class VarianceSources extends Stage {
     })
   }
 
+  override displayText(): string {
+    const lost = this.unused.map(({ from, to }) => `${from} → ${to}`)
+    const table = this.table().displayText()
+    return lost.length === 0
+      ? table
+      : `No category has what is marked: ${lost.join('; ')}.\n${table}`
+  }
+
   #c2(period: PeriodName | undefined): number[] {
     return this.ranked.flatMap((spread) =>
       (period === undefined || spread.period === period) && !Number.isNaN(spread.c2)
@@ -124,6 +157,8 @@ export class VarianceSources extends Stage {
     this.categories.structure(category)
     const { period } = this.options
     if (period !== 'both') return period
+    const ranked = this.ranked.find((spread) => spread.category === category)
+    if (ranked !== undefined) return ranked.period
     return this.categories.count(category, AFTER) > 1 ||
       this.categories.count(category, BEFORE) === 0
       ? 'after'

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flowdelta, ROOT } from './run-cli.ts'
 
 const FILE = `${ROOT}datasets/storage-service/delay-1ms/after.jsonl.gz`
@@ -41,4 +44,108 @@ test('explosion counts what remedies would do', async () => {
   expect(wrong.err).toContain('--hosts and --replicas belong together')
   const text = await flowdelta('explosion', FILE)
   expect(text.out).toContain('10,000 requests are in')
+})
+
+/** Requests as DOT: a root, rounds of X and Y, an end; Y to X takes `backUs`. */
+function dot(
+  count: number,
+  { rounds = 3, backUs = 20, root = 'h__t__ROOT', end = 'R: 2 us' } = {},
+) {
+  return Array.from({ length: count }, (_, i) => {
+    const number = i + 1
+    const labels = [root, ...Array.from({ length: rounds }, () => ['h__t__X', 'h__t__Y']).flat()]
+    const wait = backUs * (1 + ((i * 7) % 10) / 10)
+    const latencies = labels
+      .slice(1)
+      .map((label, at) => (label.endsWith('Y') || at === 0 ? 1 : wait))
+    const total = latencies.reduce((sum, us) => sum + us, 2)
+    const node = (label: string, at: number) => `${number}.${at} [label="${label}"]`
+    const edges = latencies.map(
+      (us, at) => `${number}.${at} -> ${number}.${at + 1} [label="R: ${us} us"]`,
+    )
+    return [
+      `# ${number}  R: ${total} usecs RT: ${number * 1000} usecs`,
+      'Digraph G {',
+      ...[...labels, 'h__t__END'].map(node),
+      ...edges,
+      `${number}.${labels.length - 1} -> ${number}.${labels.length} [label="${end}"]`,
+      '}',
+    ].join('\n')
+  }).join('\n')
+}
+
+describe('options of one period', () => {
+  let folder = ''
+  const at = (name: string) => join(folder, name)
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'variance-'))
+    const broken = dot(30, { end: 'R: NaN us' }).replace(
+      /^# (\d+)/gm,
+      (_, n) => `# ${30 + Number(n)}`,
+    )
+    const renumbered = broken.replace(
+      /(^|-> )(\d+)\./gm,
+      (_, lead, n) => `${lead}${30 + Number(n)}.`,
+    )
+    const marks = [
+      { from: 'h__t__ROOT', to: 'h__t__X', kind: 'intrinsic' },
+      { from: 'h__t__NO', to: 'h__t__SUCH', kind: 'intrinsic' },
+    ]
+    await Promise.all([
+      writeFile(at('before.dot'), dot(30)),
+      writeFile(at('after.dot'), dot(30, { backUs: 200 })),
+      writeFile(at('broken.dot'), `${dot(30)}\n${renumbered}`),
+      writeFile(at('marks.json'), JSON.stringify({ schema: 'flowdelta.variance-marks/1', marks })),
+    ])
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test('--fold says which step of a round varies; --marks what is known', async () => {
+    const of = ['variance', at('before.dot'), '--fold', 'exact', '--marks', at('marks.json')]
+    const { out } = await flowdelta(...of)
+    expect(out).toContain('100 %: h__t__Y → h__t__X of the next round\n')
+    expect(out).toContain('0 %: h__t__ROOT ×3 → h__t__X, intrinsic')
+    expect(out).toContain('! unused-mark: No category has the marked edge h__t__NO → h__t__SUCH.')
+    const document = JSON.parse((await flowdelta(...of, '--json')).out)
+    expect(document.categories[0].edges[0]).toMatchObject({ fromRoundBefore: true })
+    expect(document.warnings.map(({ code }: { code: string }) => code)).toEqual(['unused-mark'])
+  })
+
+  test('edges of one name are told apart, the largest share first', async () => {
+    const { out } = await flowdelta('variance', at('before.dot'))
+    expect(out).toMatch(/50 %: h__t__Y → h__t__X \(no\. [12] of that name\)/)
+  })
+
+  test('--after compares the spreads of two periods', async () => {
+    const of = ['variance', at('before.dot'), '--after', at('after.dot')]
+    const { out } = await flowdelta(...of)
+    expect(out).toContain('Spread of response times after against before')
+    expect(out).toContain('another one in 1 of 1 category:')
+    const document = JSON.parse((await flowdelta(...of, '--json')).out)
+    expect(document.spreads.categories[0]).toMatchObject({ id: 0, changed: true, before: 30 })
+    expect(document.categories.map(({ period }: { period: string }) => period).sort()).toEqual([
+      'after',
+      'before',
+    ])
+  })
+
+  test.each(['variance', 'explosion'])('%s says what was left out', async (command) => {
+    const { out } = await flowdelta(command, at('broken.dot'))
+    expect(out).toContain('! skipped-traces: ')
+    expect(out).toContain('30 of 60 (50 %) traces could not be used')
+    const document = JSON.parse((await flowdelta(command, at('broken.dot'), '--json')).out)
+    expect(document.warnings[0].code).toBe('skipped-traces')
+  })
+
+  test('where nothing is large enough, the next step is named', async () => {
+    const { out } = await flowdelta('variance', at('before.dot'), '--large', '1000')
+    expect(out).toContain('The largest category has 30 requests. Give --large 10, more traces')
+  })
+
+  test('a file of marks that is not there is named', async () => {
+    const { code, err } = await flowdelta('variance', at('before.dot'), '--marks', at('none.json'))
+    expect(code).toBe(2)
+    expect(err).toContain('none.json cannot be read')
+  })
 })

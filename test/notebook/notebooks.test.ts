@@ -46,13 +46,22 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   '06-variance.ipynb': [
     /Shares add up to 1\./,
     /C² is below 1 in 32 of 46 large categories/,
-    /"kind":"intrinsic"/,
+    /"kind":"intentional"/,
   ],
   '07-hdfs.ipynb': [
     /139 requests are in 128 categories/,
     /expected 126 ± 3\.1: as chance has it/,
     /NEW_BLOCK_CALL ×3 ×3 ×5 ×3\s+137\s+101\s+0\s+33\s+0/,
     /11 hosts in 2 classes/,
+  ],
+  '08-logs.ipynb': [
+    /9923 lines: 5027 events, 4896 states, 0 skipped/,
+    /finish: \d\d ms good, \d{3} ms bad; t = 1\d\.\d, p < 0\.001/,
+    /state: lock_wait_us, write_us, .*dirty_kb/,
+    /event: .*flush/,
+    /Logs\nWhat finish depends on in 34 good and 34 bad instances, among 19 variables/,
+    /Peer: connected to <ip> +2/,
+    /What finish depends on: events by number/,
   ],
 }
 

@@ -1,8 +1,8 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../../errors.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
-import type { FlowSet } from '../flow-set.ts'
+import { FlowSet } from '../flow-set.ts'
 import { NodeRecords } from '../node-records.ts'
-import { CollapsedFlows, type CollapseOptions } from './collapsed-flows.ts'
+import { CollapsedFlows, type CollapseOptions, recordedFlows } from './collapsed-flows.ts'
 import { collapsedRecords } from './collapsed-records.ts'
 import { type FoldedShapes, foldShapes, shapeEdges } from './fold-shapes.ts'
 import type { FoldedGraph } from './folded-graph.ts'
@@ -20,9 +20,13 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * structures that were recorded: what is folded was proven alike in every node and edge, and
  * `expandFlow` gives it back.
  *
- * A folded edge has one latency a request, as tests and critical paths need: the time that the
- * request's critical path spent on it over all repetitions, so that latencies on the path still add
- * up to the response time (see `LatencyFolder`). `samples` has all that were recorded.
+ * A folded edge has one latency a request, as drawings and critical paths need: the time that the
+ * request's critical path spent on it over all repetitions and on the way from each to the next, so
+ * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of edges,
+ * pooled edges, findings and variance read the flows as they were recorded instead: an edge counts
+ * once a repetition, with what one takes, and a step from one round to the next is an edge of its
+ * own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that were
+ * recorded.
  *
  * Structures are folded once a shape.
  *
@@ -31,7 +35,8 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * of another size. `uncollapsed` has all of them; to explain a comparison by them, take
  * `comparison.with({ fold: 'none' })`.
  *
- * @param flows a stage of `buildFlows`; stays as it is
+ * @param source a stage of `buildFlows`; stays as it is. Of flows that are collapsed already, those
+ *   that were recorded are folded anew, by these options
  * @param options.least what repeats less often than this stays as it is; default 2
  * @param options.log2 tell sizes apart only by powers of two (`×512–1023`), so that writes of
  *   nearly equal size share a category; default `false`
@@ -40,7 +45,7 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * @param options.sizeAttribute the root's parameter that decides how often things repeat, to be shown
  *   instead of `×1024`, as in `size=320KB`; default `null`. Requests without it show `×1024`
  * @param options.sizeUnit `'bytes'` (default), shown in KB of 1,024 bytes, or `null` for other numbers
- * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option
+ * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or something else than flows
  *
  * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
  *
@@ -49,14 +54,19 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * categorize(collapsed).table().print()
  */
 export function collapseFlows(
-  flows: FlowSet,
+  source: FlowSet,
   options: Partial<CollapseOptions> = {},
 ): CollapsedFlows {
+  requireFlows(source)
+  const flows = recordedFlows(source)
   const collapsing = checked(options)
   const { labels, relabel, labelRank } = relabelled(flows, collapsing.omitHosts)
   const folded = foldShapes(flows, { relabel, labelRank, least: collapsing.least })
   const sized = sizeRequests(flows, folded, { labelRank, collapsing })
-  const suffixes = rootSuffixes(sized.sizes, labels, (times) => timesText(times, collapsing))
+  const suffixes = rootSuffixes(sized.sizes, labels, {
+    timesOf: (times) => timesText(times, collapsing),
+    roots: new Set(Array.from(flows.shapeOf, (shape) => relabel(shape)[0] as number)),
+  })
   const shapes = new ShapeTable()
   const numbers = new Map<number, number>()
   const shapeOf = flows.shapeOf.map((shape, request) => {
@@ -87,7 +97,14 @@ export function collapseFlows(
       startUs: flows.startUs,
       ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight },
     },
-    { uncollapsed: flows, collapsing, folded, relabel, labelRank },
+    { uncollapsed: flows, collapsing, folded },
+  )
+}
+
+function requireFlows(flows: unknown): void {
+  if (flows instanceof FlowSet) return
+  throw new FlowdeltaError(
+    `collapseFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
   )
 }
 

@@ -1,8 +1,6 @@
-import { InternalError } from '../../errors.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
-import { collapseGraph } from './collapse-graph.ts'
-import { type FoldedShapes, shapeEdges } from './fold-shapes.ts'
-import type { EdgeNote, FoldedGraph } from './folded-graph.ts'
+import type { FoldedShapes } from './fold-shapes.ts'
+import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
 /** What flows were collapsed with; see `collapseFlows`. */
 export interface CollapseOptions {
@@ -24,14 +22,17 @@ export interface LogicalEdge {
   readonly notes: readonly EdgeNote[]
 }
 
+/** Where loops start and end: positions in a collapsed shape. */
+export interface LoopEnds {
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+}
+
 /** What `collapseFlows` hands over besides flows. */
 export interface CollapseResult {
   readonly uncollapsed: FlowSet
   readonly collapsing: CollapseOptions
-  readonly folded: Pick<FoldedShapes, 'graphs' | 'unfinished'>
-  /** What each shape was folded from: label codes as the collapsed flows have them. */
-  readonly relabel: (shape: number) => Uint32Array
-  readonly labelRank: Uint32Array
+  readonly folded: Pick<FoldedShapes, 'graphs' | 'logicalOf' | 'unfinished'>
 }
 
 /**
@@ -44,8 +45,7 @@ export class CollapsedFlows extends FlowSet {
   readonly collapsing: CollapseOptions
   readonly #result: CollapseResult
   #uncollapsed: FlowSet | (() => FlowSet)
-  /** The shape that samples were asked for last, and the logical edge of each of its edges. */
-  #mapped: { readonly shape: number; readonly edgeOf: Uint32Array } | undefined
+  #loops: Map<number, LoopEnds> | undefined
 
   constructor(columns: FlowColumns, result: CollapseResult) {
     super(columns, result.uncollapsed.options, result.uncollapsed.report)
@@ -109,37 +109,51 @@ export class CollapsedFlows extends FlowSet {
    */
   samples(request: number, edge: number): Float64Array {
     const recorded = this.uncollapsed.latencies(request)
-    const graph = this.folded(request)
-    if (graph === undefined) return recorded.slice(edge, edge + 1)
-    const edgeOf = this.#edgeOf(this.#shape(request))
-    const wanted = logicalOrder(graph)[edge]
-    return recorded.filter((_, at) => edgeOf[at] === wanted)
+    const logicalOf = this.logicalOf(request)
+    return recorded.filter((_, at) => (logicalOf?.[at] ?? at) === edge)
+  }
+
+  /**
+   * For each recorded edge of a request its logical edge, as a place in `logicalEdges(request)`;
+   * `undefined` where nothing is folded, so that each is its own.
+   */
+  logicalOf(request: number): Uint32Array | undefined {
+    return this.#result.folded.logicalOf[this.#shape(request)]
+  }
+
+  /** The loops that requests of a collapsed shape have, each once. */
+  loops(shape: number): LoopEnds {
+    this.#loops ??= this.#collectLoops()
+    return this.#loops.get(shape) ?? { from: [], to: [] }
+  }
+
+  #collectLoops(): Map<number, LoopEnds> {
+    const seen = new Set<string>()
+    const found = new Map<number, { from: number[]; to: number[] }>()
+    const once = (key: string) => !seen.has(key) && seen.add(key)
+    for (let request = 0; request < this.size; request++) {
+      const shape = this.shapeOf[request] as number
+      if (!once(`${shape} ${this.#shape(request)}`)) continue
+      const graph = this.folded(request)
+      if (graph === undefined) continue
+      const loops = found.get(shape) ?? { from: [], to: [] }
+      found.set(shape, loops)
+      graph.loops.forEach((isLoop, edge) => {
+        const [from, to] = [graph.from[edge] as number, graph.to[edge] as number]
+        if (isLoop === 0 || !once(`${shape} ${from} ${to} loop`)) return
+        loops.from.push(from)
+        loops.to.push(to)
+      })
+    }
+    return found
   }
 
   #shape(request: number): number {
     return this.uncollapsed.shapeOf[request] as number
   }
-
-  /** For each recorded edge of a shape the folded one; folding again gives the same. */
-  #edgeOf(shape: number): Uint32Array {
-    if (this.#mapped?.shape === shape) return this.#mapped.edgeOf
-    const { labelRank, relabel, collapsing } = this.#result
-    const graph = { labels: relabel(shape), ...shapeEdges(this.uncollapsed, shape) }
-    const { steps } = collapseGraph(graph, { labelRank, least: collapsing.least })
-    const edgeOf = graph.from.map((_, edge) =>
-      steps.reduce((at, step) => step.edgeOf[at] as number, edge),
-    )
-    if (steps.length === 0) throw new InternalError(`shape ${shape} is not folded the same twice`)
-    this.#mapped = { shape, edgeOf }
-    return edgeOf
-  }
 }
 
-/** The edges of a folded graph: first those of the acyclic graph, then loops. */
-function logicalOrder({ loops }: FoldedGraph): number[] {
-  const edges = Array.from(loops, (_, edge) => edge)
-  return [
-    ...edges.filter((edge) => loops[edge] === 0),
-    ...edges.filter((edge) => loops[edge] === 1),
-  ]
+/** Flows as they were recorded: those that were collapsed, or these. */
+export function recordedFlows(flows: FlowSet): FlowSet {
+  return flows instanceof CollapsedFlows ? flows.uncollapsed : flows
 }

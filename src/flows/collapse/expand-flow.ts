@@ -1,4 +1,5 @@
-import type { CollapsedFlows } from './collapsed-flows.ts'
+import { FlowdeltaError, OptionError } from '../../errors.ts'
+import { CollapsedFlows } from './collapsed-flows.ts'
 import { expandGraph } from './expand-graph.ts'
 
 /** A flow's structure in words: node labels, and edges as pairs of positions. */
@@ -13,12 +14,22 @@ export interface ExpandedFlow {
  *
  * @param request row of `flows`
  *
+ * @throws FlowdeltaError for flows that are not collapsed; OptionError for a row that there is not
+ *
  * Source: `spec.md` §8.
  *
  * @example
  * expandFlow(collapseFlows(flows), 0).labels.length === flows.shapes.nodeCount(flows.shapeOf[0]) // true
  */
 export function expandFlow(flows: CollapsedFlows, request: number): ExpandedFlow {
+  if (!(flows instanceof CollapsedFlows)) {
+    throw new FlowdeltaError(
+      'expandFlow was given flows that are not collapsed. Collapse them first: collapseFlows(flows).',
+    )
+  }
+  if (!(Number.isInteger(request) && request >= 0 && request < flows.size)) {
+    throw new OptionError('request', request, `the row of one of ${flows.size} requests, from 0`)
+  }
   const folded = flows.folded(request)
   const shape = flows.shapeOf[request] as number
   const { shapes } = flows

@@ -1,7 +1,7 @@
 import type { FlowSet } from '../flow-set.ts'
-import { collapseGraph } from './collapse-graph.ts'
+import { type CollapsedGraph, collapseGraph } from './collapse-graph.ts'
 import { LatencyFolder } from './fold-latencies.ts'
-import type { FoldedGraph } from './folded-graph.ts'
+import { type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
 /** What folding makes of shapes and of the latencies of their requests. */
 export interface FoldedShapes {
@@ -9,6 +9,11 @@ export interface FoldedShapes {
   readonly graphs: readonly (FoldedGraph | undefined)[]
   /** By shape, the recorded node that each folded node stands for; undefined where nothing repeats. */
   readonly sources: readonly (Uint32Array | undefined)[]
+  /**
+   * By shape, the logical edge that each recorded edge became: folded edges numbered as
+   * `logicalOrder` has them. Undefined where nothing repeats.
+   */
+  readonly logicalOf: readonly (Uint32Array | undefined)[]
   /** Shapes in which the search was broken off. */
   readonly unfinished: number
   /** Latencies of all requests, loops left out. */
@@ -28,6 +33,7 @@ export interface FoldRule {
 export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRule): FoldedShapes {
   const graphs: (FoldedGraph | undefined)[] = []
   const sources: (Uint32Array | undefined)[] = []
+  const logicalOf: (Uint32Array | undefined)[] = []
   const latencies: Float64Array[] = new Array(flows.size)
   let unfinished = 0
   requestsByShape(flows).forEach((requests, shape) => {
@@ -46,6 +52,7 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
     }
     graphs[shape] = after
     sources[shape] = from
+    logicalOf[shape] = logicalEdges(graph.from, { steps, graph: after })
     const folders = steps.map((step) => new LatencyFolder(step, labelRank))
     for (const request of requests) {
       const responseTimeUs = flows.responseTimeUs[request] as number
@@ -62,12 +69,26 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
       latencies[request] = folded.filter((_, edge) => after.loops[edge] === 0)
     }
   })
-  return { graphs, sources, unfinished, ...joined(latencies) }
+  return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
 /** The recorded edges of a shape. */
 export function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
+}
+
+function logicalEdges(
+  recorded: Uint32Array,
+  { steps, graph }: Pick<CollapsedGraph, 'steps' | 'graph'>,
+): Uint32Array {
+  const place = new Uint32Array(graph.from.length)
+  logicalOrder(graph).forEach((edge, at) => {
+    place[edge] = at
+  })
+  return recorded.map((_, edge) => {
+    const folded = steps.reduce((at, step) => step.edgeOf[at] as number, edge)
+    return place[folded] as number
+  })
 }
 
 function requestsByShape({ shapes, shapeOf }: FlowSet): number[][] {

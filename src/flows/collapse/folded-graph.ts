@@ -59,6 +59,15 @@ export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   }
 }
 
+/** The edges of a folded graph as logical edges are numbered: those of the acyclic graph, then loops. */
+export function logicalOrder({ loops }: FoldedGraph): number[] {
+  const edges = Array.from(loops, (_, edge) => edge)
+  return [
+    ...edges.filter((edge) => loops[edge] === 0),
+    ...edges.filter((edge) => loops[edge] === 1),
+  ]
+}
+
 /** Edges by the node at one of their ends, in compressed rows. */
 export interface EdgeRows {
   /** Edges at node `n` are `edges[offsets[n]]` to `edges[offsets[n + 1]]`. */

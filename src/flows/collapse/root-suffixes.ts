@@ -1,4 +1,4 @@
-import { labelText, type NodeLabels } from '../node-labels.ts'
+import { labelText, type NodeLabel, type NodeLabels } from '../node-labels.ts'
 import type { FoldedGraph } from './folded-graph.ts'
 import { type KeyOptions, structureKey } from './structure-key.ts'
 
@@ -12,15 +12,21 @@ export interface SizedGraph {
  * What goes behind the label of each root: the size, and where that is not enough to tell
  * structures apart, as two loops may become one flow with and without a step from round to round,
  * a few letters that name the structure. So categories of folded flows stay one-to-one with the
- * structures they had, with hosts and, near enough always, without.
+ * structures they had, with hosts and, near enough always, without. The letters also tell a root from
+ * one that was recorded by that name, size and all.
+ *
+ * @param options.roots label codes of the roots as they were recorded
  */
 export function rootSuffixes(
   flows: readonly SizedGraph[],
   labels: NodeLabels,
-  timesOf: (times: number) => string,
+  { timesOf, roots }: { timesOf: (times: number) => string; roots: ReadonlySet<number> },
 ): string[] {
+  const recordedRoots = new Set(
+    [...roots].flatMap((label) => [labels.text(label), withoutHost(labels.get(label))]),
+  )
   const withHosts = (label: number) => labels.text(label)
-  const withoutHosts = (label: number) => labelText({ ...labels.get(label), host: '' })
+  const withoutHosts = (label: number) => withoutHost(labels.get(label))
   const suffixes = flows.map(({ size }) => size)
   for (const textOf of [withoutHosts, withHosts]) {
     const key = (timesOf: KeyOptions['timesOf']) => (flow: SizedGraph, i: number) =>
@@ -37,5 +43,17 @@ export function rootSuffixes(
       suffixes[i] += ` #${(whole[i] as string).split(' ').at(-1)}`
     })
   }
+  flows.forEach(({ graph }, i) => {
+    const root = labels.get(graph.labels[0] as number)
+    const label = { ...root, operation: `${root.operation} ${suffixes[i]}` }
+    const isTaken = recordedRoots.has(labelText(label)) || recordedRoots.has(withoutHost(label))
+    if (!isTaken || (suffixes[i] as string).includes(' #')) return
+    const key = structureKey(graph, { textOf: withHosts, timesOf })
+    suffixes[i] += ` #${key}`
+  })
   return suffixes
+}
+
+function withoutHost(label: NodeLabel): string {
+  return labelText({ ...label, host: '' })
 }

@@ -4,12 +4,14 @@ import { CHANGE_TEXT } from '../drawing/ink.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { GANTT_STYLE } from '../gantt/gantt-style.ts'
+import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
 import { TABLE_STYLE } from '../table/table-style.ts'
 import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
+import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
 import { FORCED_COLOURS_STYLE } from './forced-colours-style.ts'
 
 /** How widgets look; every rule stays within `.flowdelta`. */
@@ -72,5 +74,7 @@ ${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
 ${EXPLANATION_STYLE}
 ${FLOW_STYLE}
 ${GANTT_STYLE}
+${LOGS_STYLE}
 ${SWIMLANE_STYLE}
+${WHAT_IF_STYLE}
 ${FORCED_COLOURS_STYLE}`

@@ -3,6 +3,7 @@ import { CallingContextView } from '../calling-contexts/calling-context-view.tsx
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { GanttView } from '../gantt/gantt-view.tsx'
+import { LogsView } from '../logs/logs-view.tsx'
 import { RankingView } from '../ranking/ranking-view.tsx'
 import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
 import { TableView } from '../table/table-view.tsx'
@@ -10,6 +11,7 @@ import { ThresholdView } from '../threshold/threshold-view.tsx'
 import { TimelineView } from '../timeline/timeline-view.tsx'
 import { VarianceView } from '../variance/variance-view.tsx'
 import { VariationView } from '../variation/variation-view.tsx'
+import { WhatIfView } from '../whatif/what-if-view.tsx'
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
 type View = FunctionComponent<{ readonly data: never }>
@@ -20,6 +22,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   explanation: ExplanationView,
   'flow-comparison': FlowView,
   gantt: GanttView,
+  logs: LogsView,
   ranking: RankingView,
   swimlanes: SwimlaneView,
   table: TableView,
@@ -27,4 +30,5 @@ export const VIEWS: Readonly<Record<string, View>> = {
   timeline: TimelineView,
   variance: VarianceView,
   variation: VariationView,
+  'what-if': WhatIfView,
 }

@@ -1,3 +1,4 @@
+import { drawnFlow } from '../../charts/drawn-flow.ts'
 import {
   type FlowLayout,
   flowLayout,
@@ -5,7 +6,7 @@ import {
   type Point,
 } from '../../charts/flow-layout.ts'
 import { flowPart } from '../../charts/flow-part.ts'
-import { nodeName } from '../../charts/node-names.ts'
+import { drawnName } from '../../charts/node-names.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { varianceShare } from '../../charts/variance-share.ts'
 import { tooltipText } from '../../shown-text.ts'
@@ -64,7 +65,8 @@ type Sketch = Pick<GraphLink, 'edge' | 'text' | 'share' | 'onPath'> & {
  */
 export function varianceGraph(found: CategoryVariance): VarianceGraph {
   const { categories, category } = found
-  const { labels, from, to, classOf } = categories.structure(category)
+  const flow = drawnFlow(categories.structure(category))
+  const { labels, from, to, classOf } = flow
   const known = new Map(found.edges.map((edge) => [edge.edge, edge]))
   const weight = (edge: number) => Math.abs(known.get(classOf[edge] as number)?.share || 0)
   const order = Array.from(from, (_, edge) => edge).sort((a, b) => weight(b) - weight(a) || a - b)
@@ -80,12 +82,12 @@ export function varianceGraph(found: CategoryVariance): VarianceGraph {
     })),
   ]
   const names = part.nodes.map((node) =>
-    nodeName(categories, { category, node, longest: LONGEST_NAME }),
+    drawnName(categories, flow, { category, node, longest: LONGEST_NAME }),
   )
   const layout = layoutOf(names, sketches, part.nodes)
   return {
     ...{ width: Math.ceil(layout.width), height: Math.ceil(layout.height) },
-    nodesInAll: labels.length,
+    nodesInAll: flow.nextRound,
     nodes: layout.nodes.map((box, place) => ({
       ...rounded(box),
       ...(names[place] as (typeof names)[number]),

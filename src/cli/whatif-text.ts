@@ -1,0 +1,110 @@
+import { shortText } from '../shown-text.ts'
+import { formatDuration } from '../units.ts'
+import type { LatencyDiagnosis } from '../whatif/latency-diagnosis.ts'
+import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenario-profile.ts'
+import { counted, grouped, percent, pValue, shortNumber } from '../wording.ts'
+import { textTable } from './text-table.ts'
+import type { Predictions } from './whatif-predictions.ts'
+
+const LONGEST_TITLE = 90
+const LONGEST_TARGET = 120
+
+/** A diagnosis as text: do the profiles differ, which cause explains it best, and the next ones. */
+export function whatifText(diagnosis: LatencyDiagnosis, limit: number): string {
+  const { ranked, state } = diagnosis
+  const left = ranked.length - limit
+  return [
+    profilesText(diagnosis),
+    verdictText(diagnosis),
+    ranked.length === 0 ? '' : causesTable(diagnosis, limit),
+    left > 0 ? `… and ${grouped(left)} more; raise --limit to see them.` : '',
+    state === 'complete' ? '' : 'Stopped before everything was tried.',
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function profilesText(diagnosis: LatencyDiagnosis): string {
+  const { base, target, models, changeP, options, divergence, targetTitle } = diagnosis
+  const [forest, after] = models.forests
+  const requests = counted(forest?.requestTrace.length ?? 0, 'request')
+  const size =
+    after === undefined
+      ? `${requests} before; target: ${shortText(targetTitle, LONGEST_TARGET)}`
+      : `${requests} before, ${grouped(after.requestTrace.length)} after`
+  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  return (
+    `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
+    `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`
+  )
+}
+
+function verdictText({ best, ranked, divergence, options, models }: LatencyDiagnosis): string {
+  if (best === null) return 'Nothing could be tried.'
+  if (!ranked.some(({ significant }) => significant)) {
+    return 'No single change explains a difference beyond chance.'
+  }
+  const share = divergence > 0 ? percent(Math.max(0, best.gain)) : 'none'
+  const explained = models.forests.length > 1 ? `explains ${share} of it` : `is ${share} of the way`
+  const sure = best.significant
+    ? Number.isNaN(best.q)
+      ? ''
+      : ` What it changes did change (${pValue(best.q, 'q')}).`
+    : ` That may be chance at the ${percent(options.alpha)} level.`
+  return `Best: ${shortText(best.scenario.title, 2 * LONGEST_TITLE)}, which ${explained}.${sure}`
+}
+
+function distanceText({ options }: LatencyDiagnosis, value: number): string {
+  if (options.divergence === 'wasserstein') return `${formatDuration(value)} a request`
+  const name = options.divergence === 'kl' ? 'Kullback-Leibler divergence' : 'largest gap'
+  return `${name} ${shortNumber(value)}`
+}
+
+function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): string {
+  const far = (value: number) =>
+    options.divergence === 'wasserstein' ? formatDuration(value) : shortNumber(value)
+  return textTable(
+    ['cause', 'within', 'explains', 'divergence', 'p50', 'p99', 'chance?'],
+    ranked
+      .slice(0, limit)
+      .map(({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant }) => [
+        `${rank}. ${shortText(scenario.title, LONGEST_TITLE)}`,
+        parent === null ? '' : String(parent.rank),
+        gain < 0 ? 'none' : percent(gain),
+        far(divergence),
+        formatDuration(p50Us),
+        formatDuration(p99Us),
+        significant ? 'no' : 'maybe',
+      ]),
+  )
+}
+
+/** Predictions as text: what each scenario makes of p50, p90 and p99. */
+export function predictionText({ requests, after, profiles }: Predictions): string {
+  const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
+    shortText(name, LONGEST_TITLE),
+    ...[formatDuration(p50Us), formatDuration(p90Us), formatDuration(p99Us), touched],
+  ]
+  const [first] = profiles
+  return [
+    `Predicted for ${counted(requests.before, 'request')} before.`,
+    textTable(
+      ['scenario', 'p50', 'p90', 'p99', 'requests it changes'],
+      [
+        ...(first === undefined ? [] : [row('before, as recorded', first.beforeQuantiles, '')]),
+        ...profiles.map(({ title, quantiles, touched }) => row(title, quantiles, grouped(touched))),
+        ...(after === null ? [] : [row('after, as recorded', after, '')]),
+      ],
+    ),
+  ].join('\n\n')
+}
+
+function stepsText(before: ProfileQuantiles, after: ProfileQuantiles): string {
+  const step = (name: string, from: number, to: number) =>
+    `${name} ${formatDuration(from)} → ${formatDuration(to)}`
+  return [
+    step('p50', before.p50Us, after.p50Us),
+    step('p90', before.p90Us, after.p90Us),
+    step('p99', before.p99Us, after.p99Us),
+  ].join(', ')
+}

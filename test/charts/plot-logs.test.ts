@@ -1,0 +1,300 @@
+import { describe, expect, test } from 'vitest'
+import type { Chart } from '../../src/charts/chart.ts'
+import { dependencyLayout } from '../../src/charts/dependency-layout.ts'
+import { plotDependencies } from '../../src/charts/plot-dependencies.ts'
+import { plotDivergence } from '../../src/charts/plot-divergence.ts'
+import { plotLogVariable } from '../../src/charts/plot-log-variable.ts'
+import { tellingVariables } from '../../src/charts/telling-variables.ts'
+import type { AttentionEdge, AttentionGraph } from '../../src/logs/attention.ts'
+import { compareLogs } from '../../src/logs/compare-logs.ts'
+import { LogBuilder } from '../../src/logs/log-builder.ts'
+import type { LogComparison } from '../../src/logs/log-comparison.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { dataOf, expectDrawable, partsOf, pick } from './fixture.ts'
+import { compareChainedLogs } from './logs-fixture.ts'
+
+const compared = compareChainedLogs()
+
+/** A graph of a chain, `links` away from the metric P, and further edges. */
+function graphOf(
+  tree: readonly (readonly [string, string])[],
+  further: readonly (readonly [string, string])[] = [],
+): AttentionGraph {
+  const names = [...new Set([...tree, ...further].flat())].sort((a) => (a === 'P' ? -1 : 1))
+  const edge =
+    (inTree: boolean) =>
+    ([from, to]: readonly [string, string], i: number): AttentionEdge => ({
+      ...{ from, to, inTree, weight: 1 - i / 10, r2: 0.5, directed: true },
+    })
+  return {
+    ...{ kind: 'event', class: 'bad', featureType: 'lastAbsolute', metric: 'P', score: 1 },
+    sharesDenominator: false,
+    nodes: names.map((name, i) => ({
+      ...{ name, t: 5, divergence: 1 / (i + 1), significant: true },
+      term: name === 'P' ? 0 : 1 / i,
+    })),
+    edges: [...tree.map(edge(true)), ...further.map(edge(false))],
+  }
+}
+
+const layoutOf = (graph: AttentionGraph) => dependencyLayout(graph, tellingVariables(graph, 16))
+
+describe('a graph of dependencies', () => {
+  test('has a name for each variable, the metric coloured, and a line for each dependency', () => {
+    const graph = compared.with({ minSplit: 0.3 }).attention.best('event') as AttentionGraph
+    const chart = plotDependencies(graph)
+    const [lines, ...others] = dataOf(chart)
+    const names = others.at(-1) ?? []
+    expect(names.map(({ name }) => name)).toEqual(graph.nodes.map(({ name }) => name))
+    expect(pick(names.slice(0, 1), 'name', 'colour', 'weight')).toEqual([
+      ['finish', '#D55E00', 'bold'],
+    ])
+    expect(new Set(lines?.map(({ number }) => number)).size).toBe(graph.edges.length)
+    expect(chart.title).toMatch(/^What finish depends on: events by /)
+    expectDrawable(chart)
+  })
+
+  test('of every feature and both classes can be drawn', () => {
+    for (const logClass of ['good', 'bad'] as const) {
+      for (const minSplit of [0.1, 0.9]) {
+        const { graphs } = compared.with({ class: logClass, minSplit }).attention
+        for (const graph of graphs) expectDrawable(plotDependencies(graph))
+      }
+    }
+  })
+
+  test('says so where performance depends on nothing', () => {
+    const lonely = { ...graphOf([['A', 'P']]), edges: [] }
+    const chart = plotDependencies({ ...lonely, nodes: lonely.nodes.slice(0, 1) })
+    expect(chart.description).toBe(
+      'In the bad instances it depends on no other variable that was logged.',
+    )
+    expectDrawable(chart)
+  })
+
+  test('leaves out what adds least, never what leads others to the metric', () => {
+    const graph = graphOf([
+      ['A', 'P'],
+      ['B', 'A'],
+      ['C', 'B'],
+      ['D', 'P'],
+    ])
+    const weak = {
+      ...graph,
+      nodes: graph.nodes.map((node) => (node.name === 'A' ? { ...node, term: 0 } : node)),
+    }
+    expect([...tellingVariables(weak, 3)].sort()).toEqual(['A', 'B', 'P'])
+    expect(plotDependencies(weak, { limit: 3 }).description).toContain(
+      '3 of 5 variables are drawn, those that add most to the score.',
+    )
+  })
+
+  test('draws larger letters where a variable differs more', () => {
+    const twoCauses = [['A', 'P'] as const, ['B', 'P'] as const]
+    const { variables } = layoutOf(graphOf(twoCauses))
+    const sizes = variables.map(({ fontSize }) => fontSize)
+    expect(sizes).toEqual([...sizes].sort((a, b) => b - a))
+  })
+
+  test('keeps lines clear of the names of columns between', () => {
+    const { variables, dependencies } = layoutOf(
+      graphOf(
+        [
+          ['A', 'P'],
+          ['B', 'A'],
+          ['C', 'B'],
+        ],
+        [
+          ['C', 'A'],
+          ['C', 'P'],
+          ['B', 'P'],
+        ],
+      ),
+    )
+    for (const { edge, points } of dependencies) {
+      const others = variables.filter(({ node }) => ![edge.from, edge.to].includes(node.name))
+      for (const { left, right, y, fontSize } of others) {
+        const inTheWay = points.filter(
+          ([px, py]) => px > left && px < right && Math.abs(py - y) < fontSize / 2,
+        )
+        expect(inTheWay).toEqual([])
+      }
+    }
+  })
+
+  test('lies within its drawing', () => {
+    const { width, height, variables, dependencies } = layoutOf(
+      graphOf(
+        [
+          ['A', 'P'],
+          ['B', 'P'],
+          ['C', 'B'],
+          ['D', 'C'],
+        ],
+        [
+          ['A', 'B'],
+          ['D', 'P'],
+          ['C', 'P'],
+          ['D', 'B'],
+        ],
+      ),
+    )
+    const xs = variables.flatMap(({ left, right }) => [left, right])
+    const points = dependencies.flatMap((each) => each.points)
+    for (const x of [...xs, ...points.map(([px]) => px)]) {
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x).toBeLessThanOrEqual(width)
+    }
+    for (const y of [...variables.map((each) => each.y), ...points.map(([, py]) => py)]) {
+      expect(y).toBeGreaterThanOrEqual(0)
+      expect(y).toBeLessThanOrEqual(height)
+    }
+  })
+
+  test('checks its options', () => {
+    const graph = graphOf([['A', 'P']])
+    expect(() => plotDependencies(graph, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => plotDependencies(graph, { top: 3 } as never)).toThrow('no option top')
+  })
+})
+
+describe('divergence', () => {
+  test('has a bar a variable that differs, the longest first, and what differs most beside it', () => {
+    const chart = plotDivergence(compared.divergence)
+    const [bars] = dataOf(chart)
+    const scores = bars?.map(({ score }) => score as number) ?? []
+    expect(scores).toEqual([...scores].sort((a, b) => b - a))
+    expect(bars?.map(({ full }) => full)).not.toContain('heap')
+    expect(bars?.find(({ full }) => full === 'cache_kb')).toMatchObject({
+      direction: 'earlier, fewer or smaller in bad',
+      kind: 'state',
+    })
+    expect(chart.title).toBe('What differs between 40 good and 40 bad instances')
+    expect(chart.description).toMatch(/^\d variables of 7 differ significantly \(Welch's t, 5 %/)
+    expectDrawable(chart)
+  })
+
+  test('of one kind, and of the first few', () => {
+    const chart = plotDivergence(compared.divergence, { kind: 'event', limit: 2 })
+    expect(pick(dataOf(chart)[0], 'kind')).toEqual([['event'], ['event']])
+    expect(chart.description).toContain('The 2 most divergent are drawn.')
+    expectDrawable(chart)
+  })
+
+  test('says so where nothing differs', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 6; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(0, 'same', 1)
+    }
+    const chart = plotDivergence(compareLogs(builder.build()).divergence)
+    expect(chart.description).toContain('None of 1 variable differs significantly')
+    expectDrawable(chart)
+  })
+
+  test('constants that differ have the longest bar and an infinite sum', () => {
+    const chart = plotDivergence(constants().divergence)
+    expect(dataOf(chart)[0]?.[0]).toMatchObject({ full: 'version', sum: '∞' })
+    expectDrawable(chart)
+    expectDrawable(plotLogVariable(constants().divergence, 'version'))
+  })
+
+  test('checks its options', () => {
+    const { divergence } = compared
+    expect(() => plotDivergence(divergence, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => plotDivergence(divergence, { kind: 'log' as never })).toThrow("'event' or 'state'")
+    expect(() => plotDivergence(divergence, { top: 3 } as never)).toThrow('no option top')
+  })
+})
+
+/** A state that is 1 in all good instances and 2 in all bad ones. */
+function constants(): LogComparison {
+  const builder = new LogBuilder()
+  for (let i = 0; i < 40; i++) {
+    builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+    builder.logState(0, 'version', i % 2 ? 1 : 2)
+    if (i === 0) builder.logState(0, 'rare', 7)
+  }
+  return compareLogs(builder.build())
+}
+
+describe('a variable', () => {
+  test('has a strip a feature, the largest |t| first, with a dot an instance and both means', () => {
+    const chart = plotLogVariable(compared.divergence, 'flush')
+    const [dots, means] = dataOf(chart)
+    expect(dots?.length).toBe(80)
+    expect(means?.map((mean) => mean['class'])).toEqual(['good', 'bad'])
+    const ts = titlesOf(chart).map((title) => Math.abs(Number(/t = (−?[\d.]+)/.exec(title)?.[1])))
+    expect(ts).toEqual([...ts].sort((a, b) => b - a))
+    expect(chart.description).toBe(
+      'A dot is an instance (40 good, 40 bad), the line the mean of its class. Of 7 features, the 4 that differ most.',
+    )
+    expectDrawable(chart)
+  })
+
+  test('of every name and feature can be drawn', () => {
+    for (const { name, kind } of compared.divergence.variables) {
+      expectDrawable(plotLogVariable(compared.divergence, name, { kind, limit: 10 }))
+    }
+  })
+
+  test('can be one feature alone', () => {
+    const chart = plotLogVariable(compared.divergence, 'cache_kb', { feature: 'mean' })
+    expect(titlesOf(chart)).toEqual([expect.stringMatching(/^mean value: t = −\d/)])
+  })
+
+  test('says how many instances do not have it', () => {
+    const [title] = titlesOf(plotLogVariable(constants().divergence, 'rare', { feature: 'mean' }))
+    expect(title).toBe(
+      'mean value: too few instances to test; 20 of 20 good have none, 19 of 20 bad have none',
+    )
+  })
+
+  test('of very many instances draws some of them, and says so', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 3_000; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(0, 'load', i)
+    }
+    const { divergence } = compareLogs(builder.build())
+    const chart = plotLogVariable(divergence, 'load', { feature: 'mean' })
+    expect(dataOf(chart)[0]?.length).toBe(1_200)
+    expect(chart.description).toContain('Of each class at most 600 dots a strip')
+    expectDrawable(chart)
+  })
+
+  test('checks its options', () => {
+    const { divergence } = compared
+    expect(() => plotLogVariable(divergence, 'flash')).toThrow('The logs have no variable "flash".')
+    expect(() => plotLogVariable(divergence, 'flush', { feature: 'mean' })).toThrow(
+      'Option feature is "mean".',
+    )
+    expect(() => plotLogVariable(divergence, 'flush', { limit: 0 })).toThrow('Option limit is 0.')
+  })
+})
+
+function titlesOf({ spec }: Chart): string[] {
+  const views = spec['vconcat'] as readonly { title: { text: string } }[]
+  return views.map(({ title }) => title.text)
+}
+
+test('names from logs are data only', () => {
+  const expression = `'+datum.constructor('alert(1)')()+'`
+  const hostile = compareChainedLogs({
+    ...{ flush: HOSTILE, write: expression, finish: '‮txt', cache: '__proto__' },
+  })
+  const best = (kind: 'event' | 'state') => hostile.attention.best(kind) as AttentionGraph
+  const charts = [
+    ...[plotDependencies(best('event')), plotDependencies(best('state'))],
+    plotDivergence(hostile.divergence),
+    ...hostile.divergence.variables.map(({ name }) => plotLogVariable(hostile.divergence, name)),
+  ]
+  for (const chart of charts) {
+    for (const [key, value] of partsOf(chart.spec)) {
+      const isExpression = ['expr', 'signal', 'calculate', 'format', 'field'].includes(key)
+      if (isExpression && typeof value === 'string') expect(value).not.toMatch(/alert|constructor/)
+    }
+    const svg = expectDrawable(chart)
+    expect(svg).not.toMatch(/<img|<script|‮/)
+  }
+})

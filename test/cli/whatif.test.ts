@@ -1,0 +1,147 @@
+import { Command } from 'commander'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { addWhatifCommand } from '../../src/cli/whatif-command.ts'
+import { applyScenario } from '../../src/whatif/apply-scenario.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnose-latency.ts'
+import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
+import { profileQuantiles } from '../../src/whatif/scenario-profile.ts'
+import { parseScenario } from '../../src/whatif/scenarios/parse-scenario.ts'
+import { loadCase } from '../whatif/real-systems.ts'
+import { ROOT } from './run-cli.ts'
+
+const CASE = `${ROOT}datasets/storage-service/rmw`
+const BEFORE = ['--before', `${CASE}/before.jsonl.gz`]
+const AFTER = ['--after', `${CASE}/after.jsonl.gz`]
+const before = await loadCase('rmw', 'before')
+const after = await loadCase('rmw', 'after')
+
+/** Runs the command as the command line does, and gives what it prints. */
+async function whatif(...args: string[]): Promise<string> {
+  let out = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += String(text)
+    return true
+  })
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const program = new Command().exitOverride()
+  addWhatifCommand(program)
+  for (const command of program.commands) command.exitOverride()
+  await program.parseAsync(['node', 'flowdelta', 'whatif', ...args])
+  return out
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('causes', () => {
+  test('as a document: the tree flattened, best first', async () => {
+    const document = JSON.parse(await whatif(...BEFORE, ...AFTER, '--json', '--depth', '2'))
+    const diagnosis = diagnoseLatency(before, after, { depth: 2 })
+    expect(document).toMatchObject({
+      ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
+      requests: { before: 5000, after: 5000 },
+      unchanged: { divergence: diagnosis.divergence, p: 0.002 },
+    })
+    expect(document.causes).toHaveLength(diagnosis.size)
+    expect(document.causes[0]).toEqual({
+      ...{ rank: 1, depth: 1, parent: null, kind: 'server', significant: true, score: 0 },
+      ...{ scenario: 'server time of frontend NFS3 WRITE as after', requests: 2400 },
+      ...{ service: 'frontend', operation: 'NFS3 WRITE' },
+      ...{ divergence: diagnosis.best?.divergence, gain: diagnosis.best?.gain },
+      q: diagnosis.best?.q,
+      ...Object.fromEntries(
+        (['p50Us', 'p90Us', 'p99Us'] as const).map((name) => [
+          name,
+          {
+            before: profileQuantiles(diagnosis.base)[name],
+            scenario: diagnosis.best?.[name],
+            after: profileQuantiles(diagnosis.target)[name],
+          },
+        ]),
+      ),
+    })
+    const parents = document.causes.map((cause: { parent: number | null }) => cause.parent)
+    expect(parents).toEqual(diagnosis.ranked.map(({ parent }) => parent?.rank ?? null))
+    expect(JSON.stringify(document)).not.toContain('NaN')
+  })
+
+  test('as text: whether the profiles differ, the best, and the next', async () => {
+    const text = await whatif(...BEFORE, ...AFTER, '--depth', '1', '--limit', '2')
+    expect(text).toMatch(/^5,000 requests before, 5,000 after: p50 .+ → .+, p90 .+, p99 .+\. The/)
+    expect(text).toContain(
+      'The profiles differ (p = 0.002); Kullback-Leibler divergence 0.277 apart.',
+    )
+    expect(text).toContain(
+      'Best: server time of frontend NFS3 WRITE as after, which explains 99 % of it.',
+    )
+    expect(text).toMatch(/\n1\. server time of frontend NFS3 WRITE as after +99 % /)
+    expect(text).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
+  })
+
+  test('of one period against itself: none beyond chance', async () => {
+    const same = ['--after', `${CASE}/before.jsonl.gz`, '--depth', '1', '--divergence', 'ks']
+    const text = await whatif(...BEFORE, ...same)
+    expect(text).toContain('The profiles may be alike (p > 0.99); largest gap 0 apart.')
+    expect(text).toContain('No single change explains a difference beyond chance.')
+  })
+
+  test('of a wish: what brings it about', async () => {
+    const args = [...BEFORE, '--target', 'p99<2ms', '--depth', '1', '--limit', '1', '--json']
+    const document = JSON.parse(await whatif(...args))
+    expect(document.target).toBe('99 % of requests in at most 2 ms')
+    expect(document.requests).toEqual({ before: 5000, after: null })
+    expect(document.causes).toHaveLength(1)
+    expect(document.causes[0]).toMatchObject({ q: null, p99Us: { after: expect.closeTo(2000, 0) } })
+    expect(document.truncated.causes).toBeGreaterThan(10)
+  })
+})
+
+describe('predictions', () => {
+  const SCENARIOS = ['storage-data*2', 'network:mds+1ms']
+
+  test('one a scenario, and one of all together', async () => {
+    const document = JSON.parse(await whatif(...BEFORE, '--apply', ...SCENARIOS, '--json'))
+    expect(document).toMatchObject({
+      schema: 'flowdelta.whatif/1',
+      causes: [],
+      requests: { before: 5000, after: null },
+    })
+    const titles = document.predictions.map((each: { scenario: string }) => each.scenario)
+    expect(titles).toEqual([
+      ...['storage-data × 2', 'network to mds +1 ms'],
+      'storage-data × 2, and network to mds +1 ms',
+    ])
+    const models = learnExecutionModels(before)
+    const { quantiles, beforeQuantiles } = applyScenario(models, parseScenario('storage-data*2'))
+    expect(document.predictions[0].p90Us).toEqual({
+      ...{ before: beforeQuantiles.p90Us, scenario: quantiles.p90Us, after: null },
+    })
+  })
+
+  test('stand beside what was recorded after, where that is given', async () => {
+    const text = await whatif(...BEFORE, ...AFTER, '--apply', 'storage-data*2')
+    expect(text).toMatch(
+      /^Predicted for 5,000 requests before\.\n\nscenario .+\nbefore, as recorded .+\nstorage-data × 2 .+\nafter, as recorded .+\n$/,
+    )
+  })
+})
+
+describe('what cannot be done is said', () => {
+  test.each([
+    [[...BEFORE], 'There is nothing to explain. Give --after'],
+    [[...BEFORE, '--target', '300ms'], "Give a quantile and a time, as 'p99<300ms'"],
+    [[...BEFORE, '--target', 'p100<1ms'], "Give a quantile and a time, as 'p99<300ms'"],
+    [[...BEFORE, ...AFTER, '--target', 'p99<1ms'], 'cannot be used with option'],
+    [[...BEFORE, '--apply', 'faster'], 'Scenario "faster" has none of the known forms.'],
+    [[...BEFORE, '--apply', 'nosuch*2'], 'Option service is "nosuch". Give one of frontend'],
+    [[...BEFORE, ...AFTER, '--divergence', 'l2'], 'Allowed choices are kl, wasserstein, ks'],
+    [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a number, 1 or more.'],
+    [
+      ['--before', `${ROOT}datasets/hdfs-writes/writes-320kb.dot.gz`, '--target', 'p99<1ms'],
+      'The traces of the before period are graphs of trace points',
+    ],
+  ])('%j', async (args, message) => {
+    await expect(whatif(...args)).rejects.toThrow(message)
+  })
+})

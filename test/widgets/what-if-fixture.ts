@@ -1,0 +1,32 @@
+import { applyScenario } from '../../src/whatif/apply-scenario.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnose-latency.ts'
+import type { ExecutionModels } from '../../src/whatif/execution-models.ts'
+import type { LatencyDiagnosis } from '../../src/whatif/latency-diagnosis.ts'
+import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
+import type { ScenarioProfile } from '../../src/whatif/scenario-profile.ts'
+import { combineScenarios } from '../../src/whatif/scenarios/combine-scenarios.ts'
+import { parseScenario } from '../../src/whatif/scenarios/parse-scenario.ts'
+import { scaleCalls } from '../../src/whatif/scenarios/scale-calls.ts'
+import { exploreWhatIf } from '../../src/widgets/whatif/explore-what-if.ts'
+import type { WhatIfData } from '../../src/widgets/whatif/what-if-data.ts'
+import { AFTER, BEFORE } from '../charts/what-if-fixture.ts'
+
+export const diagnosis = diagnoseLatency(BEFORE, AFTER)
+export const models = learnExecutionModels([BEFORE, AFTER])
+
+export const dataOf = (...of: Parameters<typeof exploreWhatIf>): WhatIfData =>
+  exploreWhatIf(...of).data as WhatIfData
+
+const SCOPE = { applyScenario, combineScenarios, parseScenario, scaleCalls, exploreWhatIf }
+
+/** What code from the widget gives when it is pasted. */
+export function pasted<T = ScenarioProfile>(
+  code: string,
+  of: { readonly diagnosis?: LatencyDiagnosis; readonly models?: ExecutionModels } = {
+    diagnosis,
+    models,
+  },
+): T {
+  const scope = { ...SCOPE, ...of }
+  return new Function(...Object.keys(scope), `return ${code}`)(...Object.values(scope))
+}
