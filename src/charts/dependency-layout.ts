@@ -1,5 +1,5 @@
-import type { AttentionEdge, AttentionGraph, AttentionNode } from '../logs/attention.ts'
-import { type AttentionTree, attentionTree } from '../logs/attention-tree.ts'
+import type { AttentionEdge, AttentionGraph, AttentionNode } from '../logs/attention/attention.ts'
+import { type AttentionTree, attentionTree } from '../logs/attention/attention-tree.ts'
 import { shortText } from '../shown-text.ts'
 import { type DependencyRoute, dependencyRoutes } from './dependency-routes.ts'
 import { textWidth } from './text-width.ts'

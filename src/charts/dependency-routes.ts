@@ -1,4 +1,4 @@
-import type { AttentionEdge } from '../logs/attention.ts'
+import type { AttentionEdge } from '../logs/attention/attention.ts'
 
 /** A point in pixels, y down. */
 export type Point = readonly [x: number, y: number]

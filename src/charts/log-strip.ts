@@ -1,5 +1,5 @@
-import type { FeatureTest } from '../logs/divergence.ts'
-import { LOG_CLASSES, type LogClass } from '../logs/log-class.ts'
+import type { FeatureTest } from '../logs/divergence/divergence.ts'
+import { LOG_CLASSES, type LogClass } from '../logs/features/log-class.ts'
 import { grouped, pValue } from '../wording.ts'
 import { tText } from './log-values.ts'
 

@@ -1,4 +1,4 @@
-import { type Feature, isEventTime } from '../logs/feature-types.ts'
+import { type Feature, isEventTime } from '../logs/features/feature-types.ts'
 import { formatDuration } from '../units.ts'
 import { percent, shortNumber } from '../wording.ts'
 

@@ -1,6 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
-import type { AttentionGraph } from '../logs/attention.ts'
-import { featureText } from '../logs/feature-text.ts'
+import type { AttentionGraph } from '../logs/attention/attention.ts'
+import { featureText } from '../logs/features/feature-text.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
 import { counted, grouped, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'

@@ -1,4 +1,4 @@
-import type { AttentionGraph } from '../logs/attention.ts'
+import type { AttentionGraph } from '../logs/attention/attention.ts'
 
 /**
  * Which variables of a graph to draw where there is no room for all: the metric, and those that add

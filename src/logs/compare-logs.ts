@@ -1,7 +1,7 @@
 import { FlowdeltaError, rejectUnknownOptions, show } from '../errors.ts'
+import { LogSet } from './features/log-set.ts'
 import { LogComparison } from './log-comparison.ts'
 import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'
-import { LogSet } from './log-set.ts'
 
 /**
  * Compares two sets of logs: what differs between good and bad instances, what depends on what

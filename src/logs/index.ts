@@ -4,40 +4,40 @@ export type {
   AttentionGraph,
   AttentionNode,
   AttentionOptions,
-} from './attention.ts'
+} from './attention/attention.ts'
+export { focusAttention } from './attention/focus-attention.ts'
 export { compareLogs } from './compare-logs.ts'
 export type {
   DependencyEdge,
   DependencyNetwork,
   DependencyNetworks,
   DependencyOptions,
-} from './dependency-networks.ts'
+} from './dependencies/dependency-networks.ts'
+export { learnDependencies } from './dependencies/learn-dependencies.ts'
 export type {
   Divergence,
   DivergenceOptions,
   FeatureTest,
   VariableDivergence,
-} from './divergence.ts'
-export { featureText } from './feature-text.ts'
+} from './divergence/divergence.ts'
+export { findDivergence } from './divergence/find-divergence.ts'
+export { featureText } from './features/feature-text.ts'
 export type {
   EventFeature,
   Feature as LogFeature,
   StateFeature,
   VariableKind,
-} from './feature-types.ts'
-export { findDivergence } from './find-divergence.ts'
-export { focusAttention } from './focus-attention.ts'
-export type { LogWeights } from './instance-weights.ts'
-export { type LatencyWeightOptions, latencyWeights } from './latency-weights.ts'
-export { learnDependencies } from './learn-dependencies.ts'
-export { LogBuilder } from './log-builder.ts'
-export type { LogClass } from './log-class.ts'
+} from './features/feature-types.ts'
+export { LogBuilder } from './features/log-builder.ts'
+export type { LogClass } from './features/log-class.ts'
+export type { LogReport } from './features/log-report.ts'
+export { LogSet } from './features/log-set.ts'
 export type { LogComparison } from './log-comparison.ts'
 export type { LogComparisonOptions } from './log-comparison-options.ts'
-export type { LogReport } from './log-report.ts'
-export { LogSet } from './log-set.ts'
-export { type MetricTail, metricTail } from './metric-tail.ts'
-export type { Metric } from './performance-metric.ts'
+export type { LogWeights } from './performance/instance-weights.ts'
+export { type LatencyWeightOptions, latencyWeights } from './performance/latency-weights.ts'
+export { type MetricTail, metricTail } from './performance/metric-tail.ts'
+export type { Metric } from './performance/performance-metric.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'
 export type { LogMask } from './readers/drain/masks.ts'
 export type { MiningOptions } from './readers/drain/mining-options.ts'

@@ -1,9 +1,9 @@
-import type { AttentionOptions } from './attention.ts'
-import type { DependencyOptions } from './dependency-networks.ts'
-import type { DivergenceOptions } from './divergence.ts'
-import { DIVERGENCE_DEFAULTS } from './find-divergence.ts'
-import { ATTENTION_DEFAULTS } from './focus-attention.ts'
-import { DEPENDENCY_DEFAULTS } from './learn-dependencies.ts'
+import type { AttentionOptions } from './attention/attention.ts'
+import { ATTENTION_DEFAULTS } from './attention/focus-attention.ts'
+import type { DependencyOptions } from './dependencies/dependency-networks.ts'
+import { DEPENDENCY_DEFAULTS } from './dependencies/learn-dependencies.ts'
+import type { DivergenceOptions } from './divergence/divergence.ts'
+import { DIVERGENCE_DEFAULTS } from './divergence/find-divergence.ts'
 
 /** The options of all stages of a comparison of logs; see the stages for what each means. */
 export interface LogComparisonOptions

@@ -1,15 +1,15 @@
 import { rejectUnknownOptions } from '../errors.ts'
 import { Stage } from '../stage.ts'
 import type { StageTable } from '../stage-table.ts'
-import type { Attention } from './attention.ts'
-import type { DependencyNetworks } from './dependency-networks.ts'
-import type { Divergence } from './divergence.ts'
-import { DIVERGENCE_DEFAULTS, findDivergence } from './find-divergence.ts'
-import { ATTENTION_DEFAULTS, focusAttention } from './focus-attention.ts'
-import { DEPENDENCY_DEFAULTS, learnDependencies } from './learn-dependencies.ts'
+import type { Attention } from './attention/attention.ts'
+import { ATTENTION_DEFAULTS, focusAttention } from './attention/focus-attention.ts'
+import type { DependencyNetworks } from './dependencies/dependency-networks.ts'
+import { DEPENDENCY_DEFAULTS, learnDependencies } from './dependencies/learn-dependencies.ts'
+import type { Divergence } from './divergence/divergence.ts'
+import { DIVERGENCE_DEFAULTS, findDivergence } from './divergence/find-divergence.ts'
+import type { LogSet } from './features/log-set.ts'
 import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'
-import type { LogSet } from './log-set.ts'
-import { type MetricTail, metricTail } from './metric-tail.ts'
+import { type MetricTail, metricTail } from './performance/metric-tail.ts'
 
 type OptionName = keyof LogComparisonOptions
 

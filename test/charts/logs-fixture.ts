@@ -1,5 +1,5 @@
 import { compareLogs } from '../../src/logs/compare-logs.ts'
-import { LogBuilder } from '../../src/logs/log-builder.ts'
+import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogComparison } from '../../src/logs/log-comparison.ts'
 import { randomSource } from '../../src/stats/random.ts'
 

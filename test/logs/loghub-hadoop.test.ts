@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import type { Divergence } from '../../src/logs/divergence.ts'
-import { findDivergence } from '../../src/logs/find-divergence.ts'
+import type { Divergence } from '../../src/logs/divergence/divergence.ts'
+import { findDivergence } from '../../src/logs/divergence/find-divergence.ts'
 import { readLogs } from '../../src/logs/readers/read-logs.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 

@@ -1,7 +1,7 @@
-import type { EventFeature, StateFeature } from '../../src/logs/feature-types.ts'
-import { LogReport } from '../../src/logs/log-report.ts'
-import { LogSet } from '../../src/logs/log-set.ts'
-import { VariableFeatures } from '../../src/logs/variable-features.ts'
+import type { EventFeature, StateFeature } from '../../src/logs/features/feature-types.ts'
+import { LogReport } from '../../src/logs/features/log-report.ts'
+import { LogSet } from '../../src/logs/features/log-set.ts'
+import { VariableFeatures } from '../../src/logs/features/variable-features.ts'
 
 const NOTHING = new LogReport({
   lines: 0,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { heavyTail } from '../../src/logs/heavy-tail.ts'
-import { instanceWeights } from '../../src/logs/instance-weights.ts'
-import { latencyWeights } from '../../src/logs/latency-weights.ts'
-import { LogBuilder } from '../../src/logs/log-builder.ts'
-import { metricTail } from '../../src/logs/metric-tail.ts'
-import { performanceMetric } from '../../src/logs/performance-metric.ts'
+import { LogBuilder } from '../../src/logs/features/log-builder.ts'
+import { heavyTail } from '../../src/logs/performance/heavy-tail.ts'
+import { instanceWeights } from '../../src/logs/performance/instance-weights.ts'
+import { latencyWeights } from '../../src/logs/performance/latency-weights.ts'
+import { metricTail } from '../../src/logs/performance/metric-tail.ts'
+import { performanceMetric } from '../../src/logs/performance/performance-metric.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 
 interface Oracle {

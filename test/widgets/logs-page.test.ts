@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { AttentionGraph } from '../../src/logs/attention.ts'
+import type { AttentionGraph } from '../../src/logs/attention/attention.ts'
 import type { LogComparison } from '../../src/logs/log-comparison.ts'
 import { exploreLogs } from '../../src/widgets/logs/explore-logs.ts'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'

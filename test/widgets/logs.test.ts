@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
-import { LogBuilder } from '../../src/logs/log-builder.ts'
+import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { exploreLogs } from '../../src/widgets/logs/explore-logs.ts'
 import type { LogsData } from '../../src/widgets/logs/logs-data.ts'
 import { graphCode, initialState } from '../../src/widgets/logs/logs-state.ts'

@@ -1,5 +1,5 @@
-import type { LogBuilder } from '../log-builder.ts'
-import type { LogClass } from '../log-class.ts'
+import type { LogBuilder } from '../features/log-builder.ts'
+import type { LogClass } from '../features/log-class.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
 import { type LogLane, type LogRecord, type LogSink, SKIPPED } from './log-sink.ts'

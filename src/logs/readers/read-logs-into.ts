@@ -1,6 +1,6 @@
 import { FlowdeltaError } from '../../errors.ts'
-import type { LogBuilder } from '../log-builder.ts'
-import type { LogClass } from '../log-class.ts'
+import type { LogBuilder } from '../features/log-builder.ts'
+import type { LogClass } from '../features/log-class.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'

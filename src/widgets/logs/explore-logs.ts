@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../../errors.ts'
-import type { Feature, VariableKind } from '../../logs/feature-types.ts'
+import type { Feature, VariableKind } from '../../logs/features/feature-types.ts'
 import { LogComparison } from '../../logs/log-comparison.ts'
 import { counted, grouped } from '../../wording.ts'
 import { renderSvg } from '../drawing/render-svg.ts'

@@ -6,7 +6,7 @@ import {
   dependencyLayout,
 } from '../../charts/dependency-layout.ts'
 import { tellingVariables } from '../../charts/telling-variables.ts'
-import type { AttentionGraph } from '../../logs/attention.ts'
+import type { AttentionGraph } from '../../logs/attention/attention.ts'
 import { tooltipText } from '../../shown-text.ts'
 import type { Ink } from '../drawing/ink.ts'
 import { differenceText, edgeText } from './logs-words.ts'

@@ -1,6 +1,6 @@
-import type { AttentionGraph } from '../../logs/attention.ts'
-import { featureText } from '../../logs/feature-text.ts'
-import type { Feature } from '../../logs/feature-types.ts'
+import type { AttentionGraph } from '../../logs/attention/attention.ts'
+import { featureText } from '../../logs/features/feature-text.ts'
+import type { Feature } from '../../logs/features/feature-types.ts'
 import { scoreText } from './logs-words.ts'
 
 const BAR = 70

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { AttentionGraph } from '../../logs/attention.ts'
-import { featureText } from '../../logs/feature-text.ts'
+import type { AttentionGraph } from '../../logs/attention/attention.ts'
+import { featureText } from '../../logs/features/feature-text.ts'
 import { grouped } from '../../wording.ts'
 import { PAGE_INK } from '../drawing/ink.ts'
 import { GraphDrawing, graphLayout } from './graph-drawing.tsx'

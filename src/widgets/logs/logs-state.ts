@@ -1,5 +1,5 @@
-import type { AttentionGraph } from '../../logs/attention.ts'
-import type { Feature, VariableKind } from '../../logs/feature-types.ts'
+import type { AttentionGraph } from '../../logs/attention/attention.ts'
+import type { Feature, VariableKind } from '../../logs/features/feature-types.ts'
 import { textLiteral } from '../drawing/code-literals.ts'
 import { codeText } from '../drawing/option-code.ts'
 import type { LogsData } from './logs-data.ts'

@@ -1,6 +1,10 @@
 import { tText } from '../../charts/log-values.ts'
-import type { AttentionEdge, AttentionGraph, AttentionNode } from '../../logs/attention.ts'
-import { featureText } from '../../logs/feature-text.ts'
+import type {
+  AttentionEdge,
+  AttentionGraph,
+  AttentionNode,
+} from '../../logs/attention/attention.ts'
+import { featureText } from '../../logs/features/feature-text.ts'
 import { shortText } from '../../shown-text.ts'
 import { counted, grouped, percent, shortNumber } from '../../wording.ts'
 import type { LogsData } from './logs-data.ts'

@@ -1,5 +1,5 @@
-import type { FeatureTest, PerformanceTest } from '../../logs/divergence.ts'
-import { VARIABLE_KINDS, type VariableKind } from '../../logs/feature-types.ts'
+import type { FeatureTest, PerformanceTest } from '../../logs/divergence/divergence.ts'
+import { VARIABLE_KINDS, type VariableKind } from '../../logs/features/feature-types.ts'
 import { grouped } from '../../wording.ts'
 import type { LogsData } from './logs-data.ts'
 import { variableCode } from './logs-state.ts'

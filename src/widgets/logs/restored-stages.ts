@@ -1,16 +1,16 @@
-import type { Attention, AttentionGraph, AttentionOptions } from '../../logs/attention.ts'
+import type { Attention, AttentionGraph, AttentionOptions } from '../../logs/attention/attention.ts'
+import { focusAttention } from '../../logs/attention/focus-attention.ts'
 import {
   type DependencyNetwork,
   DependencyNetworks,
   type NetworkKey,
-} from '../../logs/dependency-networks.ts'
-import { Divergence } from '../../logs/divergence.ts'
-import type { EventFeature, Feature, StateFeature } from '../../logs/feature-types.ts'
-import { focusAttention } from '../../logs/focus-attention.ts'
-import { DEPENDENCY_DEFAULTS } from '../../logs/learn-dependencies.ts'
-import { LogReport } from '../../logs/log-report.ts'
-import { LogSet } from '../../logs/log-set.ts'
-import { VariableFeatures } from '../../logs/variable-features.ts'
+} from '../../logs/dependencies/dependency-networks.ts'
+import { DEPENDENCY_DEFAULTS } from '../../logs/dependencies/learn-dependencies.ts'
+import { Divergence } from '../../logs/divergence/divergence.ts'
+import type { EventFeature, Feature, StateFeature } from '../../logs/features/feature-types.ts'
+import { LogReport } from '../../logs/features/log-report.ts'
+import { LogSet } from '../../logs/features/log-set.ts'
+import { VariableFeatures } from '../../logs/features/variable-features.ts'
 import type { LogsData } from './logs-data.ts'
 import type { SentNetwork } from './sent-networks.ts'
 import { readNumber } from './sent-number.ts'

@@ -3,10 +3,10 @@ import {
   type DependencyNetwork,
   type DependencyNetworks,
   leastMass,
-} from '../../logs/dependency-networks.ts'
-import type { VariableDivergence } from '../../logs/divergence.ts'
-import type { Feature, VariableKind } from '../../logs/feature-types.ts'
-import { LOG_CLASSES, type LogClass } from '../../logs/log-class.ts'
+} from '../../logs/dependencies/dependency-networks.ts'
+import type { VariableDivergence } from '../../logs/divergence/divergence.ts'
+import type { Feature, VariableKind } from '../../logs/features/feature-types.ts'
+import { LOG_CLASSES, type LogClass } from '../../logs/features/log-class.ts'
 import type { LogComparison } from '../../logs/log-comparison.ts'
 
 /** A dependency: both ends as numbers of variables, −1 for performance; weight, R², directed. */

@@ -1,4 +1,4 @@
-import type { Presence } from '../../logs/presence.ts'
+import type { Presence } from '../../logs/divergence/presence.ts'
 import { readNumber, type SentNumber, sentNumber } from './sent-number.ts'
 
 /** Where a variable was logged as a row: instances of good and bad, messages in each, p. */

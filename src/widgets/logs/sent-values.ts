@@ -1,8 +1,8 @@
 import { thinned } from '../../charts/log-strip.ts'
-import type { VariableDivergence } from '../../logs/divergence.ts'
-import { LOG_CLASSES } from '../../logs/log-class.ts'
+import type { VariableDivergence } from '../../logs/divergence/divergence.ts'
+import { LOG_CLASSES } from '../../logs/features/log-class.ts'
+import type { VariableFeatures } from '../../logs/features/variable-features.ts'
 import type { LogComparison } from '../../logs/log-comparison.ts'
-import type { VariableFeatures } from '../../logs/variable-features.ts'
 import { tooltipText } from '../../shown-text.ts'
 
 /** What a few variables were in a few instances. */

@@ -1,5 +1,5 @@
-import type { Divergence, VariableDivergence } from '../../logs/divergence.ts'
-import { VARIABLE_KINDS, type VariableKind } from '../../logs/feature-types.ts'
+import type { Divergence, VariableDivergence } from '../../logs/divergence/divergence.ts'
+import { VARIABLE_KINDS, type VariableKind } from '../../logs/features/feature-types.ts'
 import { shortText } from '../../shown-text.ts'
 import type { LogsStart } from './logs-data.ts'
 import type { NetworksToSend } from './sent-networks.ts'

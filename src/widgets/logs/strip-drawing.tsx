@@ -1,6 +1,6 @@
 import { besideMiddle } from '../../charts/log-strip.ts'
 import { numberExtent, shareAlong } from '../../charts/number-extent.ts'
-import { BAD, GOOD } from '../../logs/log-class.ts'
+import { BAD, GOOD } from '../../logs/features/log-class.ts'
 import type { Ink } from '../drawing/ink.ts'
 
 interface Shown {

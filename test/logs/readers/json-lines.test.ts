@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LogBuilder } from '../../../src/logs/log-builder.ts'
+import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { readJsonLines } from '../../../src/logs/readers/json-lines.ts'
 import { LogClock } from '../../../src/logs/readers/log-clock.ts'
 import { readSettings } from '../../../src/logs/readers/log-read-options.ts'

@@ -1,5 +1,5 @@
-import { EVENT_FEATURES, STATE_FEATURES } from '../../../src/logs/feature-types.ts'
-import type { LogSet } from '../../../src/logs/log-set.ts'
+import { EVENT_FEATURES, STATE_FEATURES } from '../../../src/logs/features/feature-types.ts'
+import type { LogSet } from '../../../src/logs/features/log-set.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
 import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 

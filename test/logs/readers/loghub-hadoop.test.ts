@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import type { LogSet } from '../../../src/logs/log-set.ts'
+import type { LogSet } from '../../../src/logs/features/log-set.ts'
 import type { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
 import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
 import { readLogs } from '../../../src/logs/readers/read-logs.ts'

@@ -1,3 +1,7 @@
+import { isEventTime } from '../features/feature-types.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { VariableFeatures } from '../features/variable-features.ts'
+import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import { type DependencyColumns, dependencyColumns } from './dependency-columns.ts'
 import {
   type DependencyEdge,
@@ -7,11 +11,7 @@ import {
   type NetworkKey,
 } from './dependency-networks.ts'
 import { growDependencyTree, type TreeSplit } from './dependency-tree.ts'
-import { isEventTime } from './feature-types.ts'
 import { happensBefore } from './happens-before.ts'
-import type { LogSet } from './log-set.ts'
-import type { PerformanceMetric } from './performance-metric.ts'
-import type { VariableFeatures } from './variable-features.ts'
 
 /** What a network is learned from. */
 export interface NetworkSource {

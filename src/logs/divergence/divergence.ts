@@ -1,10 +1,10 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
-import type { Feature, VariableKind } from './feature-types.ts'
-import type { LogWeights } from './instance-weights.ts'
-import type { LogClass } from './log-class.ts'
-import type { LogSet } from './log-set.ts'
-import type { Metric } from './performance-metric.ts'
+import { Stage } from '../../stage.ts'
+import { type StageTable, stageTable } from '../../stage-table.ts'
+import type { Feature, VariableKind } from '../features/feature-types.ts'
+import type { LogClass } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { LogWeights } from '../performance/instance-weights.ts'
+import type { Metric } from '../performance/performance-metric.ts'
 import type { Presence } from './presence.ts'
 
 export interface DivergenceOptions {

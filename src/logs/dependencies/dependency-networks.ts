@@ -1,10 +1,10 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
-import { type Feature, VARIABLE_KINDS, type VariableKind } from './feature-types.ts'
-import type { LogWeights } from './instance-weights.ts'
-import { LOG_CLASSES, type LogClass } from './log-class.ts'
-import type { LogSet } from './log-set.ts'
-import type { Metric, PerformanceMetric } from './performance-metric.ts'
+import { Stage } from '../../stage.ts'
+import { type StageTable, stageTable } from '../../stage-table.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/feature-types.ts'
+import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { LogWeights } from '../performance/instance-weights.ts'
+import type { Metric, PerformanceMetric } from '../performance/performance-metric.ts'
 
 export interface DependencyOptions {
   /** What performance is. */

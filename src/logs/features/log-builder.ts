@@ -1,5 +1,5 @@
-import { FlowdeltaError, OptionError, show } from '../errors.ts'
-import { Dictionary } from '../traces/dictionary.ts'
+import { FlowdeltaError, OptionError, show } from '../../errors.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
 import { buildLogSet } from './build-log-set.ts'
 import type { VariableKind } from './feature-types.ts'
 import { codeOfClass, type LogClass } from './log-class.ts'

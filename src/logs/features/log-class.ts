@@ -1,4 +1,4 @@
-import { requireOneOf } from '../stats/require-option.ts'
+import { requireOneOf } from '../../stats/require-option.ts'
 
 /** The two sets of logs: of what went well, and of what did not. Differences are bad minus good. */
 export const LOG_CLASSES = ['good', 'bad'] as const

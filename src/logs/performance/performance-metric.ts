@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, show } from '../errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../errors.ts'
 import {
   EVENT_FEATURES,
   type Feature,
@@ -6,9 +6,9 @@ import {
   STATE_FEATURES,
   type StateFeature,
   type VariableKind,
-} from './feature-types.ts'
-import type { LogSet } from './log-set.ts'
-import type { VariableFeatures } from './variable-features.ts'
+} from '../features/feature-types.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { VariableFeatures } from '../features/variable-features.ts'
 
 /**
  * What is meant by performance, a number an instance: `'runTime'` (from its start to its last

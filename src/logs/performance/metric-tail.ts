@@ -1,10 +1,10 @@
-import { FlowdeltaError } from '../errors.ts'
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
-import { percent } from '../wording.ts'
+import { FlowdeltaError } from '../../errors.ts'
+import { Stage } from '../../stage.ts'
+import { type StageTable, stageTable } from '../../stage-table.ts'
+import { percent } from '../../wording.ts'
+import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
 import { type HeavyTail, heavyTail } from './heavy-tail.ts'
-import { LOG_CLASSES, type LogClass } from './log-class.ts'
-import type { LogSet } from './log-set.ts'
 import { type Metric, type PerformanceMetric, performanceMetric } from './performance-metric.ts'
 
 export interface ClassTail extends HeavyTail {

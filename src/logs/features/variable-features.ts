@@ -1,4 +1,4 @@
-import { InternalError } from '../errors.ts'
+import { InternalError } from '../../errors.ts'
 import type { Feature } from './feature-types.ts'
 
 /** The features of all variables of one kind: a number a feature, variable and instance. */

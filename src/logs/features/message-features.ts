@@ -1,4 +1,4 @@
-import { quantile } from '../stats/quantile.ts'
+import { quantile } from '../../stats/quantile.ts'
 import type { EventSeries, StateSeries } from './event-series.ts'
 
 /** When an instance began and how long it ran, in microseconds. */

@@ -1,4 +1,4 @@
-import { moments } from '../stats/moments.ts'
+import { moments } from '../../stats/moments.ts'
 
 /** Where a normal distribution has 0.27 % of its values: four times that is a heavy tail. */
 const FAR_SD = 3

@@ -1,4 +1,4 @@
-import type { DependencyEdge } from './dependency-networks.ts'
+import type { DependencyEdge } from '../dependencies/dependency-networks.ts'
 
 /** The part of a network that one variable is connected with. */
 export interface Component {

@@ -1,7 +1,7 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
-import type { Feature, VariableKind } from './feature-types.ts'
-import type { LogClass } from './log-class.ts'
+import { Stage } from '../../stage.ts'
+import { type StageTable, stageTable } from '../../stage-table.ts'
+import type { Feature, VariableKind } from '../features/feature-types.ts'
+import type { LogClass } from '../features/log-class.ts'
 
 export interface AttentionOptions {
   /** What the score goes by: 0 only how strong dependencies are, 1 only how far variables diverge. */

@@ -1,5 +1,10 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../errors.ts'
-import { requireOneOf } from '../stats/require-option.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { requireOneOf } from '../../stats/require-option.ts'
+import type { DependencyNetwork, DependencyNetworks } from '../dependencies/dependency-networks.ts'
+import type { Divergence } from '../divergence/divergence.ts'
+import { isEventTime } from '../features/feature-types.ts'
+import { LOG_CLASSES } from '../features/log-class.ts'
+import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import {
   Attention,
   type AttentionEdge,
@@ -7,11 +12,6 @@ import {
   type AttentionNode,
   type AttentionOptions,
 } from './attention.ts'
-import type { DependencyNetwork, DependencyNetworks } from './dependency-networks.ts'
-import type { Divergence } from './divergence.ts'
-import { isEventTime } from './feature-types.ts'
-import { LOG_CLASSES } from './log-class.ts'
-import type { PerformanceMetric } from './performance-metric.ts'
 import { type Component, spanningComponent } from './spanning-tree.ts'
 
 export const ATTENTION_DEFAULTS: AttentionOptions = {

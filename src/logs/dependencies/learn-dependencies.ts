@@ -1,14 +1,14 @@
-import { OptionError, rejectUnknownOptions } from '../errors.ts'
-import { requireCount, requireOneOf, requireShare } from '../stats/require-option.ts'
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
+import type { LogSet } from '../features/log-set.ts'
+import { instanceWeights } from '../performance/instance-weights.ts'
+import { performanceMetric } from '../performance/performance-metric.ts'
 import {
   DependencyNetworks,
   type DependencyOptions,
   type NetworkKey,
 } from './dependency-networks.ts'
-import { instanceWeights } from './instance-weights.ts'
 import { learnNetwork } from './learn-network.ts'
-import type { LogSet } from './log-set.ts'
-import { performanceMetric } from './performance-metric.ts'
 
 export const DEPENDENCY_DEFAULTS: DependencyOptions = {
   metric: 'runTime',

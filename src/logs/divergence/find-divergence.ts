@@ -1,7 +1,13 @@
-import { rejectUnknownOptions } from '../errors.ts'
-import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
-import { requireOneOf, requireShare } from '../stats/require-option.ts'
-import { type WelchResult, welch } from '../stats/welch.ts'
+import { rejectUnknownOptions } from '../../errors.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { requireOneOf, requireShare } from '../../stats/require-option.ts'
+import { type WelchResult, welch } from '../../stats/welch.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/feature-types.ts'
+import { BAD, GOOD } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { VariableFeatures } from '../features/variable-features.ts'
+import { instanceWeights } from '../performance/instance-weights.ts'
+import { performanceMetric } from '../performance/performance-metric.ts'
 import {
   byPresence,
   Divergence,
@@ -9,13 +15,7 @@ import {
   type FeatureTest,
   type VariableDivergence,
 } from './divergence.ts'
-import { type Feature, VARIABLE_KINDS, type VariableKind } from './feature-types.ts'
-import { instanceWeights } from './instance-weights.ts'
-import { BAD, GOOD } from './log-class.ts'
-import type { LogSet } from './log-set.ts'
-import { performanceMetric } from './performance-metric.ts'
 import { presenceOf } from './presence.ts'
-import type { VariableFeatures } from './variable-features.ts'
 
 export const DIVERGENCE_DEFAULTS: DivergenceOptions = {
   metric: 'runTime',

@@ -1,8 +1,8 @@
-import { fisherExact } from '../stats/fisher-exact.ts'
-import type { VariableKind } from './feature-types.ts'
-import { BAD } from './log-class.ts'
-import type { LogSet } from './log-set.ts'
-import type { VariableFeatures } from './variable-features.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
+import type { VariableKind } from '../features/feature-types.ts'
+import { BAD } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { VariableFeatures } from '../features/variable-features.ts'
 
 /** In which instances of each class a variable was logged at all. */
 export interface Presence {

@@ -1,6 +1,6 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../../errors.ts'
+import type { LogSet } from '../features/log-set.ts'
 import { latencyWeights } from './latency-weights.ts'
-import type { LogSet } from './log-set.ts'
 import { type Metric, performanceMetric } from './performance-metric.ts'
 
 /**
