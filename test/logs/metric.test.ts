@@ -133,3 +133,14 @@ describe('metricTail', () => {
     )
   })
 })
+
+test('a metric is told apart from a variable of the other kind with its name', () => {
+  const builder = new LogBuilder()
+  builder.setInstance('good', 'node 1')
+  builder.logEvent(0, 'finish')
+  builder.logState(5, 'finish', 3)
+  const logs = builder.build()
+  const event = performanceMetric(logs, { variable: 'finish', feature: 'lastAbsolute' })
+  const state = performanceMetric(logs, { variable: 'finish', feature: 'final' })
+  expect([event.name, state.name]).toEqual(['finish (P)', 'finish (P)'])
+})

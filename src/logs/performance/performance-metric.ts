@@ -56,7 +56,7 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   const kind = isStateFeature(feature) ? 'state' : 'event'
   const { features, index } = requireVariable(logs, kind, variable)
   return {
-    name: variable,
+    name: metricName(logs, kind, variable),
     values: features.of(index, feature),
     unit: unitOf(feature),
     variable: { kind, name: variable },
@@ -64,9 +64,16 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
 }
 
 function runTimeName({ events, states }: LogSet): string {
-  let name = 'run time'
-  while ([events, states].some(({ names }) => names.includes(name))) name += ' (P)'
-  return name
+  return unlike('run time', [...events.names, ...states.names])
+}
+
+/** The variable's own name, unless there is an event and a state of that name. */
+function metricName({ events, states }: LogSet, kind: VariableKind, variable: string): string {
+  return unlike(variable, (kind === 'event' ? states : events).names)
+}
+
+function unlike(name: string, others: readonly string[]): string {
+  return others.includes(name) ? unlike(`${name} (P)`, others) : name
 }
 
 function mainFeature({ events, states }: LogSet, name: string): Feature {
