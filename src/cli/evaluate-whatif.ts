@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { StageTable } from '../stage-table.ts'
-import type { EvaluatedChange } from '../whatif/testbed/evaluate-change.ts'
+import type { CauseRanks, EvaluatedChange } from '../whatif/testbed/evaluate-change.ts'
 import { evaluateWhatIf } from '../whatif/testbed/evaluate-whatif.ts'
 import { RANKINGS, type WhatIfEvaluation } from '../whatif/testbed/whatif-evaluation.ts'
 import { counted, grouped } from '../wording.ts'
@@ -78,8 +78,8 @@ function whatIfText(evaluation: WhatIfEvaluation, seconds: number): string {
     '',
     'Mean score of the genuine cause: 0 % ranked first among its siblings, 100 % last. Detected: in the tree,',
     `with a score up to ${evaluation.options.diagnosis.pruning * 100} %; labelled: said to be beyond chance as well.`,
-    'The other columns are baselines, or rank among the calls of the same caller only.',
-    tableText(evaluation.summaryTable(), SCORES),
+    ...WAYS.map((way) => `  ${SHORT[way].padEnd(10)}  ${MEANINGS[way]}`),
+    tableText(evaluation.summaryTable()),
     '',
     'Detected and missed, by depth of the service that changed (Ostrowski et al. 2011, Figure 2, left)',
     tableText(evaluation.depthTable()),
@@ -88,7 +88,7 @@ function whatIfText(evaluation: WhatIfEvaluation, seconds: number): string {
     tableText(evaluation.callsTable()),
     '',
     'Mean scores of causes at depth n and of those at depth k they lie within: T terminal, S substitute (Figure 3)',
-    tableText(evaluation.scoreTable(), SCORES),
+    tableText(evaluation.scoreTable()),
     '',
     'Share of causes with a score up to 0, 10, 25, 50 % (Figure 4; all of it with --json)',
     distributionText(evaluation.distributionTable()),
@@ -96,21 +96,41 @@ function whatIfText(evaluation: WhatIfEvaluation, seconds: number): string {
   ].join('\n')
 }
 
-/** Columns that hold scores, and what they are called. */
-const SCORES: Readonly<Record<string, string>> = RANKINGS
+const WAYS = Object.keys(RANKINGS) as (keyof CauseRanks)[]
 
-function tableText(table: StageTable, scores: Readonly<Record<string, string>> = {}): string {
+/** Names of columns that hold scores. */
+const SHORT: Readonly<Record<keyof CauseRanks, string>> = {
+  diagnosis: 'diagnosis',
+  diagnosisOfCalls: 'calls only',
+  divergenceOfCalls: 'divergence',
+  ksOfServices: 'KS all',
+  ksOfServicesByLevel: 'KS levels',
+  ksOfCalls: 'KS calls',
+}
+
+const MEANINGS: Readonly<Record<keyof CauseRanks, string>> = {
+  diagnosis: 'of all that the diagnosis tries at that place',
+  diagnosisOfCalls: 'of these, only the calls that the same caller makes',
+  divergenceOfCalls: 'of the same calls by divergence alone, near ties not broken',
+  ksOfServices: 'baseline: of all services, by p of the KS test',
+  ksOfServicesByLevel:
+    'baseline: of all services, by the level at which the KS test is passed; many are equals',
+  ksOfCalls: 'baseline: of the calls that the same caller makes, by p of the KS test',
+}
+
+function tableText(table: StageTable): string {
   const names = table.columnNames()
   const rows = (table.objects() as Record<string, unknown>[]).map((row) =>
-    names.map((name) => cellText(row[name], scores[name] !== undefined)),
+    names.map((name) => cellText(row[name], name in SHORT)),
   )
+  const heads: Readonly<Record<string, string>> = { ...HEADS, ...SHORT }
   return textTable(
-    names.map((name) => scores[name] ?? HEADS[name] ?? name),
+    names.map((name) => heads[name] ?? name),
     rows,
   )
 }
 
-const HEADS: Readonly<Record<string, string>> = { callsUpTo: 'calls', label: 't-k/n' }
+const HEADS = { callsUpTo: 'calls', label: 't-k/n' }
 
 function cellText(value: unknown, isScore: boolean): string {
   if (typeof value !== 'number') return String(value)
@@ -123,13 +143,12 @@ const LEVELS = [0, 0.1, 0.25, 0.5]
 function distributionText(table: StageTable): string {
   const rows = table.objects() as { label: string; ranking: string; score: number; share: number }[]
   const shares = new Map<string, string[]>()
-  const rankings = [...new Set(rows.map(({ ranking }) => ranking))]
   for (const { label } of rows) {
     if (shares.has(label)) continue
     shares.set(
       label,
-      rankings.map((ranking) => {
-        const steps = rows.filter((row) => row.label === label && row.ranking === ranking)
+      WAYS.map((way) => {
+        const steps = rows.filter((row) => row.label === label && row.ranking === RANKINGS[way])
         return LEVELS.map((level) => {
           const share = steps.filter(({ score }) => score <= level).at(-1)?.share ?? 0
           return (share * 100).toFixed(0)
@@ -138,7 +157,7 @@ function distributionText(table: StageTable): string {
     )
   }
   return textTable(
-    ['k/n', ...rankings],
+    ['k/n', ...WAYS.map((way) => SHORT[way])],
     Array.from(shares, ([label, cells]) => [label, ...cells]),
   )
 }

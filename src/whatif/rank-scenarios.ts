@@ -2,11 +2,11 @@ import { siblingPercentiles } from '../stats/sibling-percentile.ts'
 import type { Evaluation } from './evaluate-scenario.ts'
 
 /** How many standard errors apart two divergences are at most to be a near tie. */
-const NEAR = 1
+const NEAR = 2
 
 /**
  * The order of scenarios, best first, as rows of `evaluations`: by divergence to the target. Those that
- * are no further from the best than chance (one standard error of the difference, from resamples that
+ * are no further from the best than chance (two standard errors of the difference, from resamples that
  * both were measured on) are near ties, and stand in the order of how surely that which they change did
  * change between the periods, by the KS test; then the same for the best of the others.
  *

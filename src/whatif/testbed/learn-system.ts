@@ -21,7 +21,7 @@ import type { SimulatedCall, SimulatedFlow, SimulatedSystem } from './simulated-
  * Source: Ostrowski, Mann and Sandler 2011, §5.
  *
  * @example
- * systemSize(learnSystem(before)).services // 7
+ * systemSize(learnSystem(before)).services // 4
  */
 export function learnSystem(traces: SpanTraces): SimulatedSystem {
   const models = learnExecutionModels(traces)
