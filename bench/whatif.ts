@@ -1,7 +1,7 @@
 // npx tsx bench/whatif.ts: 5,000 traces of 51 spans a period, about a hundred scenarios to try.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { diagnoseLatencyStepwise } from '../src/whatif/diagnose-latency.ts'
+import { diagnoseLatencyStepwise } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { type ServiceSketch, serviceTraces } from '../test/whatif/scenarios/service-traces.ts'
 
 const REQUESTS = 5000

@@ -6,16 +6,21 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
 import { compare } from '../src/comparison.ts'
+import { compareLogs } from '../src/logs/compare-logs.ts'
+import { readLogs } from '../src/logs/readers/read-logs.ts'
 import { explainMutation } from '../src/parameters/explain-mutation.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
+import { diagnoseLatency } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { exploreCallingContexts } from '../src/widgets/calling-contexts/explore-calling-contexts.ts'
 import { exploreExplanation } from '../src/widgets/explanation/explore-explanation.ts'
 import { exploreFlows } from '../src/widgets/flows/explore-flows.ts'
+import { exploreLogs } from '../src/widgets/logs/explore-logs.ts'
 import { exploreRanking } from '../src/widgets/ranking/explore-ranking.ts'
 import { exploreSwimlanes } from '../src/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreThreshold } from '../src/widgets/threshold/explore-threshold.tsx'
 import { exploreTimeline } from '../src/widgets/timeline/explore-timeline.ts'
 import { exploreVariance } from '../src/widgets/variance/explore-variance.ts'
+import { exploreWhatIf } from '../src/widgets/whatif/explore-what-if.ts'
 import type { Widget } from '../src/widgets/widget.ts'
 import { pageOf } from '../test/widgets/open-widgets.ts'
 
@@ -27,10 +32,21 @@ interface Picture {
   readonly use?: (page: Page) => Promise<void>
 }
 
-async function recorded(name: string) {
+async function traces(name: string) {
   const folder = fileURLToPath(new URL(`../datasets/storage-service/${name}/`, import.meta.url))
   const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
-  return compare(before, await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' }))
+  const after = await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' })
+  return [before, after] as const
+}
+
+async function recorded(name: string) {
+  return compare(...(await traces(name)))
+}
+
+async function recordedLogs() {
+  const folder = fileURLToPath(new URL('../datasets/storage-service-logs/', import.meta.url))
+  const [good, bad] = [join(folder, 'good.jsonl.gz'), join(folder, 'bad.jsonl.gz')]
+  return compareLogs(await readLogs({ good, bad }, { instance: 'instance' }), { metric: 'finish' })
 }
 
 const prefetch = await recorded('mds-prefetch')
@@ -70,6 +86,22 @@ const PICTURES: readonly Picture[] = [
       await page.locator('.fd-variance-list tbody button').first().click()
       await page.locator('.fd-variance-edges tbody button').first().click()
     },
+  },
+  {
+    name: 'logs',
+    widget: exploreLogs(await recordedLogs(), { kind: 'state' }),
+    use: (page) =>
+      page
+        .getByRole('button', { name: /dirty_kb/ })
+        .first()
+        .click(),
+  },
+  {
+    name: 'what-if',
+    widget: exploreWhatIf(diagnoseLatency(...(await traces('delay-1ms'))), {
+      by: 'operation',
+      changes: [{ service: 'storage-data', operation: 'SN WRITE', factor: 4 }],
+    }),
   },
 ]
 const [only] = process.argv.slice(2)

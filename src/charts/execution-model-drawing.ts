@@ -1,6 +1,6 @@
 import { shortText, tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
-import type { ExecutionModel, UnawaitedCalls } from '../whatif/execution-model.ts'
+import type { ExecutionModel, UnawaitedCalls } from '../whatif/models/execution-model.ts'
 import { counted, grouped } from '../wording.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
 import { type CallGroup, groupedModel } from './execution-model-groups.ts'

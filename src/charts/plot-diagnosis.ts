@@ -1,9 +1,9 @@
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
-import type { LatencyDiagnosis } from '../whatif/latency-diagnosis.ts'
-import { profileQuantiles } from '../whatif/scenario-profile.ts'
-import type { DivergenceName } from '../whatif/target-divergence.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { DivergenceName } from '../whatif/diagnosis/target-divergence.ts'
+import { profileQuantiles } from '../whatif/scenarios/scenario-profile.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
@@ -21,21 +21,24 @@ export interface DiagnosisChartOptions {
 
 const ROW = 24
 const BAR = 14
-const WIDTH = { names: 440, divergence: 150, quantile: 170 } as const
+const WIDTH = { names: 520, divergence: 110, quantile: 130 } as const
 const INDENT = 16
 const FONT_SIZE = 11.5
+/** How much wider bold letters are. */
+const BOLD = 1.1
 const SPACING = 14
 const DIVERGENCE_TITLES: Readonly<Record<DivergenceName, string>> = {
   kl: 'divergence from the target',
   wasserstein: 'distance from the target',
   ks: 'largest gap to the target',
 }
-const KINDS = ['explains a change', 'may be chance'] as const
+/** Narrower than this share of its times, an axis would show differences that nobody can tell. */
+const LEAST_SPAN = 0.02
 
 /**
  * Draws a diagnosis: which scenarios were tried, each indented below what it lies within, how far it
  * leaves the profile from the target, and what it makes of p50 and p99. Bars begin at what was recorded
- * before (orange line); the target is the blue one.
+ * before (orange line); the target is the blue one. The best stands in bold letters.
  *
  * @param diagnosis of `diagnoseLatency`
  * @param options see {@link DiagnosisChartOptions}
@@ -57,7 +60,7 @@ export function plotDiagnosis(
   const height = Math.max(1, rows.length) * ROW
   return framedChart(
     {
-      title: 'Which single change brings the response times to the target?',
+      title: 'Which single change brings the response times closest to the target?',
       subtitle: subtitle(diagnosis),
       omissions: omissions(diagnosis, rows.length),
       width: WIDTH.names + WIDTH.divergence + 2 * WIDTH.quantile,
@@ -65,7 +68,7 @@ export function plotDiagnosis(
     {
       spacing: SPACING,
       hconcat: [
-        names(rows, height),
+        names(diagnosis, rows, height),
         divergences(diagnosis, rows, height),
         quantiles(diagnosis, rows, { measure: 'p50Us', height }),
         quantiles(diagnosis, rows, { measure: 'p99Us', height }),
@@ -74,20 +77,28 @@ export function plotDiagnosis(
   )
 }
 
-function subtitle({ best, targetTitle, divergence, changeP, options, state }: LatencyDiagnosis) {
-  const target = shortText(targetTitle, 80)
-  const sure =
+function subtitle(diagnosis: LatencyDiagnosis): string[] {
+  const { best, targetTitle, changeP, options, state } = diagnosis
+  const target = `Target: ${shortText(targetTitle, 80)}.`
+  const differ =
     changeP < options.alpha
       ? `Before and target differ (${pValue(changeP)})`
       : `Before and target may be alike (${pValue(changeP)})`
   return [
-    `Target: ${target}. ${sure}.`,
+    isOfTraces(diagnosis) ? `${target} ${differ}.` : target,
     best === null
       ? 'No scenario was tried.'
-      : `Closest: ${shortText(best.scenario.title, 160)}; it leaves ${percent(divergence > 0 ? best.divergence / divergence : 0)} of the divergence.`,
+      : `Closest: ${shortText(best.scenario.title, 160)}. That is ${percent(Math.max(0, best.gain))} of the way.`,
+    isOfTraces(diagnosis)
+      ? 'Each row is one change: what it names is as it was after, and all else as before.'
+      : 'Each row is one change; all else is as before.',
     'Orange lines: as recorded before; blue lines: the target.',
     ...(state === 'complete' ? [] : ['Not everything was tried: the diagnosis was stopped early.']),
   ]
+}
+
+function isOfTraces({ models }: LatencyDiagnosis): boolean {
+  return models.forests.length > 1
 }
 
 function omissions({ size }: LatencyDiagnosis, drawn: number): string[] {
@@ -98,44 +109,66 @@ function omissions({ size }: LatencyDiagnosis, drawn: number): string[] {
       ]
 }
 
-const KIND_COLOUR = {
-  ...{ field: 'kind', type: 'nominal', legend: { title: null } },
-  scale: { domain: [...KINDS], range: [PALETTE.change, PALETTE.faint] },
+const CHANCE = 'may be chance'
+
+function sureKind(diagnosis: LatencyDiagnosis): string {
+  return isOfTraces(diagnosis) ? 'explains a change' : 'comes closer'
+}
+
+function kindOf(diagnosis: LatencyDiagnosis, { cause }: DiagnosisRow): string {
+  return cause.significant ? sureKind(diagnosis) : CHANCE
+}
+
+function kindColour(diagnosis: LatencyDiagnosis): SpecPart {
+  return {
+    ...{ field: 'kind', type: 'nominal', legend: { title: null } },
+    scale: { domain: [sureKind(diagnosis), CHANCE], range: [PALETTE.change, PALETTE.faint] },
+  }
 }
 
 /** Rows are numbered: the same place in each panel. */
 const Y = { field: 'at', type: 'ordinal', sort: null, axis: null } as const
 
-function names(rows: readonly DiagnosisRow[], height: number): SpecPart {
+function names(
+  diagnosis: LatencyDiagnosis,
+  rows: readonly DiagnosisRow[],
+  height: number,
+): SpecPart {
   const drawn = rows.map(({ cause, level }, at) => {
     const x = INDENT * Math.min(level, 8)
-    const text = `${level === 0 ? '' : '└ '}${cause.rank}. ${cause.scenario.title}`
-    return { at, x, name: fittedLabel(text, WIDTH.names - x, FONT_SIZE), full: titleOf(cause) }
+    const isBest = cause.rank === diagnosis.best?.rank
+    const size = FONT_SIZE * (isBest ? BOLD : 1)
+    const text = `${level === 0 ? '' : '└ '}${cause.rank}. ${rowTitle(diagnosis, cause)}`
+    const name = fittedLabel(text, WIDTH.names - x, size)
+    return { isBest, end: x + textWidth(name, size), row: { at, x, name, full: titleOf(cause) } }
   })
-  const width = drawn.reduce(
-    (most, { x, name }) => Math.max(most, x + textWidth(name, FONT_SIZE)),
-    0,
+  const width = Math.ceil(
+    Math.min(
+      WIDTH.names,
+      drawn.reduce((most, { end }) => Math.max(most, end), 0),
+    ),
   )
-  return {
-    ...{ width: Math.ceil(Math.min(WIDTH.names, width)), height },
-    data: { values: drawn },
+  const x = { field: 'x', type: 'quantitative', axis: null }
+  const layer = (isBest: boolean) => ({
+    data: { values: drawn.filter((each) => each.isBest === isBest).map(({ row }) => row) },
     mark: {
-      type: 'text',
-      align: 'left',
-      baseline: 'middle',
-      fontSize: FONT_SIZE,
-      color: PALETTE.text,
+      ...{ type: 'text', align: 'left', baseline: 'middle', fontSize: FONT_SIZE },
+      ...{ color: PALETTE.text, fontWeight: isBest ? 'bold' : 'normal' },
     },
     encoding: {
-      x: {
-        ...{ field: 'x', type: 'quantitative', axis: null },
-        scale: { domain: [0, Math.ceil(Math.min(WIDTH.names, width))], nice: false },
-      },
-      y: Y,
+      x: { ...x, scale: { domain: [0, width], nice: false } },
+      // In the order of all rows: a layer has only some of them.
+      y: { ...Y, scale: { domain: drawn.map(({ row }) => row.at) } },
       text: { field: 'name', type: 'nominal' },
       tooltip: { field: 'full', type: 'nominal', title: 'scenario' },
     },
-  }
+  })
+  return { width, height, layer: [layer(false), layer(true)] }
+}
+
+/** Without what the subtitle says of every row. */
+function rowTitle(diagnosis: LatencyDiagnosis, { scenario }: DiagnosisRow['cause']): string {
+  return isOfTraces(diagnosis) ? scenario.title.replace(/,? as after$/, '') : scenario.title
 }
 
 function titleOf({ scenario }: DiagnosisRow['cause']): string {
@@ -143,28 +176,31 @@ function titleOf({ scenario }: DiagnosisRow['cause']): string {
 }
 
 function divergences(
-  { divergence: unchanged, options }: LatencyDiagnosis,
+  diagnosis: LatencyDiagnosis,
   rows: readonly DiagnosisRow[],
   height: number,
 ): SpecPart {
-  const values = rows.map(({ cause }, at) => ({
-    ...{ at, divergence: Number(cause.divergence.toPrecision(6)), full: titleOf(cause) },
-    kind: KINDS[cause.significant ? 0 : 1],
-    text: divergenceText(options.divergence, cause.divergence),
-    gain: `${percent(Math.max(0, cause.gain))} closer than before`,
-    sure: Number.isNaN(cause.q) ? 'not tested' : pValue(cause.q, 'q'),
-    requests: grouped(cause.touched),
-  }))
+  const { divergence: unchanged, options } = diagnosis
+  const values = rows
+    .map((row, at) => [row, row.cause, at] as const)
+    .map(([row, cause, at]) => ({
+      ...{ at, divergence: Number(cause.divergence.toPrecision(6)), full: titleOf(cause) },
+      kind: kindOf(diagnosis, row),
+      text: divergenceText(options.divergence, cause.divergence),
+      gain: `${percent(Math.max(0, cause.gain))} closer than before`,
+      sure: Number.isNaN(cause.q) ? 'not tested' : pValue(cause.q, 'q'),
+      requests: grouped(cause.touched),
+    }))
   const most = values.reduce((high, { divergence }) => Math.max(high, divergence), unchanged)
   // Room for the numbers beside the bars.
-  const high = (most > 0 ? most : 1) * 1.32
+  const high = (most > 0 ? most : 1) * 1.45
   const isTime = options.divergence === 'wasserstein'
-  const time = linearDurationAxis({ lowUs: 0, highUs: high, ticks: 3, title: '' })
+  const time = linearDurationAxis({ lowUs: 0, highUs: high, ticks: 2, title: '' })
   const x = {
     ...{ field: 'divergence', type: 'quantitative' },
     scale: { domain: [0, high], nice: false },
     axis: {
-      ...(isTime ? time.axis : { tickCount: 3 }),
+      ...(isTime ? time.axis : { tickCount: 2, format: '~r' }),
       title: DIVERGENCE_TITLES[options.divergence],
     },
   }
@@ -176,7 +212,7 @@ function divergences(
         mark: { type: 'bar', height: BAR },
         encoding: {
           ...{ x, y: Y },
-          color: KIND_COLOUR,
+          color: kindColour(diagnosis),
           tooltip: [
             { field: 'full', type: 'nominal', title: 'scenario' },
             { field: 'text', type: 'nominal', title: 'divergence' },
@@ -204,22 +240,26 @@ function divergenceText(name: DivergenceName, divergence: number): string {
 }
 
 function quantiles(
-  { base, target }: LatencyDiagnosis,
+  diagnosis: LatencyDiagnosis,
   rows: readonly DiagnosisRow[],
   { measure, height }: { readonly measure: 'p50Us' | 'p99Us'; readonly height: number },
 ): SpecPart {
-  const fromUs = profileQuantiles(base)[measure]
-  const targetUs = profileQuantiles(target)[measure]
-  const values = rows.map(({ cause }, at) => ({
-    ...{ at, fromUs, toUs: cause[measure], full: titleOf(cause) },
-    kind: KINDS[cause.significant ? 0 : 1],
-    change: `${formatDuration(fromUs)} → ${formatDuration(cause[measure])}`,
-    target: formatDuration(targetUs),
-  }))
+  const fromUs = profileQuantiles(diagnosis.base)[measure]
+  const targetUs = profileQuantiles(diagnosis.target)[measure]
+  const values = rows
+    .map((row, at) => [row, row.cause, at] as const)
+    .map(([row, cause, at]) => ({
+      ...{ at, fromUs, toUs: cause[measure], full: titleOf(cause) },
+      kind: kindOf(diagnosis, row),
+      change: `${formatDuration(fromUs)} → ${formatDuration(cause[measure])}`,
+      target: formatDuration(targetUs),
+    }))
   const ends = [...values.map(({ toUs }) => toUs), fromUs, targetUs]
   const title = measure === 'p50Us' ? 'p50' : 'p99'
+  const [lowUs, highUs] = [Math.min(...ends), Math.max(...ends)]
+  const margin = highUs - lowUs < LEAST_SPAN * highUs ? 5 * LEAST_SPAN * highUs : 0
   const { scale, axis } = linearDurationAxis({
-    ...{ lowUs: Math.min(...ends), highUs: Math.max(...ends), ticks: 3, title },
+    ...{ lowUs: lowUs - margin, highUs: highUs + margin, ticks: 2, title },
   })
   return {
     ...{ width: WIDTH.quantile, height },
@@ -230,7 +270,7 @@ function quantiles(
         encoding: {
           x: { field: 'fromUs', type: 'quantitative', scale, axis },
           ...{ x2: { field: 'toUs' }, y: Y },
-          color: KIND_COLOUR,
+          color: kindColour(diagnosis),
           tooltip: [
             { field: 'full', type: 'nominal', title: 'scenario' },
             { field: 'change', type: 'nominal', title },

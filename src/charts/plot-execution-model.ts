@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { shortText } from '../shown-text.ts'
-import type { ExecutionModel } from '../whatif/execution-model.ts'
-import type { ExecutionModels } from '../whatif/execution-models.ts'
+import type { ExecutionModel } from '../whatif/models/execution-model.ts'
+import type { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { counted, grouped, percent } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
@@ -79,7 +79,7 @@ function explained({ forests }: ExecutionModels, model: ExecutionModel): string 
 
 function words({ nodes, asynchronous }: ExecutionModel): string {
   if (nodes.length + asynchronous.length === 0) return 'It calls nothing.'
-  return 'Time runs down. Beside lines: median time from the end of the last call waited for to the next start; in boxes: median time of the call.'
+  return 'Time runs down; times are medians. Beside lines: from the end of the last call waited for to the next start; in boxes: how long the call takes.'
 }
 
 function omissions({ drawn, groups, unawaitedLeft }: ExecutionModelDrawing): string[] {

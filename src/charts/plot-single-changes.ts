@@ -1,7 +1,11 @@
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
-import type { ProfileSummary, SingleChange, SingleChanges } from '../whatif/single-changes.ts'
+import type {
+  ProfileSummary,
+  SingleChange,
+  SingleChanges,
+} from '../whatif/scenarios/single-changes.ts'
 import { counted, grouped, signedDuration } from '../wording.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
@@ -22,9 +26,9 @@ const ROW = 24
 const BAR = 15
 const LONGEST_NAME = 40
 const PART_WORDS = {
-  server: 'time in its server',
+  server: 'time in it, with all that it calls',
   network: 'network time to it',
-  preprocessing: 'own time',
+  preprocessing: 'time it spends itself',
 } as const
 
 /**
@@ -51,14 +55,15 @@ export function plotSingleChanges(
   const moving = changes.changes.filter((each) => isMoving(each, changes.before))
   const drawn = moving.slice(0, Math.floor(limit))
   const things = by === 'service' ? 'service' : 'operation'
-  const times = factors.map((factor) => `× ${factor}`)
+  // A line must not end between the two.
+  const times = factors.map((factor) => `×\u00a0${factor}`)
   return framedChart(
     {
       title: `What if one ${things} were faster or slower?`,
       subtitle: [
         drawn.length === 0
           ? `No ${things}’s ${PART_WORDS[part]} moves the response times.`
-          : `Bars lead from what was recorded ${period === 0 ? 'before' : 'after'} to what it would be if the ${PART_WORDS[part]} alone became ${listed(times)}; long bars are where time is to be won or lost.`,
+          : `Bars lead from what was recorded ${period === 0 ? 'before' : 'after'} (line) to what it would be if the ${PART_WORDS[part]}, and nothing else, were ${listed(times)}. Long bars: time to be won or lost.`,
       ],
       omissions: omissions(changes, { moving: moving.length, drawn: drawn.length }),
       width: 2 * WIDTH + 260,

@@ -30,6 +30,9 @@ const DRAWN: readonly (readonly [keyof CauseRanks, colour: string, shape: string
 ]
 const NAMES = DRAWN.map(([way]) => RANKINGS[way])
 
+const WHAT_CHANGED =
+  'Terminal: a service answers at once and calls nothing; substitute: a call goes to another system’s service.'
+
 const KINDS = { terminal: 'T: terminal', substitute: 'S: substitute' }
 
 /**
@@ -108,7 +111,11 @@ function bars(rows: readonly Record<string, unknown>[], title: string): SpecPart
       ...{ width: 250, height: 110, mark: { type: 'bar', tooltip: true } },
       encoding: {
         x: { field: 'at', type: 'nominal', sort: order, axis: { title, labelAngle: 0 } },
-        y: { field: 'changes', type: 'quantitative', axis: { title: 'changes', tickMinStep: 1 } },
+        y: {
+          field: 'changes',
+          type: 'quantitative',
+          axis: { title: 'changes', tickMinStep: 1, tickCount: 4 },
+        },
         color: {
           ...{ field: 'outcome', type: 'nominal', legend: { title: null } },
           scale: { domain: ['detected', 'missed'], range: [PALETTE.after, PALETTE.faint] },
@@ -218,7 +225,7 @@ function headed(
   const what =
     `${counted(changes.length, 'change')} of ${counted(size.services, 'simulated service')}, ` +
     `${counted(requests, 'request')} before and after, drift ${Number((drift * 100).toPrecision(3))} %.`
-  return { title, subtitle: [...subtitle, what], width: 600 }
+  return { title, subtitle: [...subtitle, what, WHAT_CHANGED], width: 600 }
 }
 
 function rowsOf(table: { objects(): object[] }): Record<string, unknown>[] {

@@ -1,4 +1,4 @@
-import type { LatencyProfile } from '../whatif/latency-profile.ts'
+import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import type { Step } from './thinned-steps.ts'
 import { thinnedSteps } from './thinned-steps.ts'
 

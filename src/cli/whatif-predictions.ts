@@ -1,15 +1,15 @@
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { applyScenario } from '../whatif/apply-scenario.ts'
-import { LatencyProfile } from '../whatif/latency-profile.ts'
-import { learnExecutionModels } from '../whatif/learn-execution-models.ts'
-import { RequestModel } from '../whatif/request-model.ts'
+import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
+import { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
+import { RequestModel } from '../whatif/recompute/request-model.ts'
+import { applyScenario } from '../whatif/scenarios/apply-scenario.ts'
+import { combineScenarios } from '../whatif/scenarios/combine-scenarios.ts'
+import { parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import {
   type ProfileQuantiles,
   profileQuantiles,
   type ScenarioProfile,
-} from '../whatif/scenario-profile.ts'
-import { combineScenarios } from '../whatif/scenarios/combine-scenarios.ts'
-import { parseScenario } from '../whatif/scenarios/parse-scenario.ts'
+} from '../whatif/scenarios/scenario-profile.ts'
 
 /** What scenarios would make of the response times. */
 export interface Predictions {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import type { WishTarget } from '../whatif/latency-target.ts'
+import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 
 const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)$/i
 const UNITS: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }

@@ -1,34 +1,34 @@
-export { applyScenario } from './apply-scenario.ts'
 export {
   type DiagnosisProgress,
   diagnoseLatency,
   diagnoseLatencyStepwise,
-} from './diagnose-latency.ts'
-export type { DiagnosedScenario } from './diagnosed-scenarios.ts'
-export type { DiagnosisOptions } from './diagnosis-options.ts'
-export type { LatencyTarget } from './diagnosis-subject.ts'
-export type { ExecutionModel } from './execution-model.ts'
-export type { ExecutionModelOptions, ExecutionModels } from './execution-models.ts'
-export type { LatencyChange } from './latency-change.ts'
-export type { LatencyDiagnosis } from './latency-diagnosis.ts'
-export { LatencyProfile } from './latency-profile.ts'
-export type { HistogramTarget, WishTarget } from './latency-target.ts'
-export { learnExecutionModels } from './learn-execution-models.ts'
-export { evaluatePrediction } from './predict-latency.ts'
-export type { PredictionEvaluation } from './prediction-evaluation.ts'
-export { RequestModel } from './request-model.ts'
-export type { ScenarioProfile } from './scenario-profile.ts'
+} from './diagnosis/diagnose-latency.ts'
+export type { DiagnosedScenario } from './diagnosis/diagnosed-scenarios.ts'
+export type { DiagnosisOptions } from './diagnosis/diagnosis-options.ts'
+export type { LatencyTarget } from './diagnosis/diagnosis-subject.ts'
+export type { LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
+export type { HistogramTarget, WishTarget } from './diagnosis/latency-target.ts'
+export type { ExecutionModel } from './models/execution-model.ts'
+export type { ExecutionModelOptions, ExecutionModels } from './models/execution-models.ts'
+export { learnExecutionModels } from './models/learn-execution-models.ts'
+export { evaluatePrediction } from './prediction/predict-latency.ts'
+export type { PredictionEvaluation } from './prediction/prediction-evaluation.ts'
+export type { LatencyChange } from './recompute/latency-change.ts'
+export { LatencyProfile } from './recompute/latency-profile.ts'
+export { RequestModel } from './recompute/request-model.ts'
+export { applyScenario } from './scenarios/apply-scenario.ts'
 export { combineScenarios } from './scenarios/combine-scenarios.ts'
 export { parseScenario } from './scenarios/parse-scenario.ts'
 export { type ReweightOptions, reweightRequests } from './scenarios/reweight-requests.ts'
 export { type ScaleOptions, scaleCalls } from './scenarios/scale-calls.ts'
 export type { Scenario } from './scenarios/scenario.ts'
+export type { ScenarioProfile } from './scenarios/scenario-profile.ts'
 export {
   findSingleChanges,
   type SingleChange,
   type SingleChanges,
   type SingleChangesOptions,
-} from './single-changes.ts'
+} from './scenarios/single-changes.ts'
 export { evaluateWhatIf, type WhatIfEvaluationOptions } from './testbed/evaluate-whatif.ts'
 export { type GeneratedSystemOptions, generateSystem } from './testbed/generate-system.ts'
 export { learnSystem } from './testbed/learn-system.ts'

@@ -6,13 +6,13 @@ import { plotDiagnosis } from '../../src/charts/plot-diagnosis.ts'
 import { plotExecutionModel } from '../../src/charts/plot-execution-model.ts'
 import { plotLatencyProfiles } from '../../src/charts/plot-latency-profiles.ts'
 import { plotSingleChanges } from '../../src/charts/plot-single-changes.ts'
-import { applyScenario } from '../../src/whatif/apply-scenario.ts'
-import { diagnoseLatency } from '../../src/whatif/diagnose-latency.ts'
-import { LatencyProfile } from '../../src/whatif/latency-profile.ts'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
-import { ScenarioProfile } from '../../src/whatif/scenario-profile.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
+import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { scaleCalls } from '../../src/whatif/scenarios/scale-calls.ts'
-import { findSingleChanges } from '../../src/whatif/single-changes.ts'
+import { ScenarioProfile } from '../../src/whatif/scenarios/scenario-profile.ts'
+import { findSingleChanges } from '../../src/whatif/scenarios/single-changes.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, expectDrawable, partsOf } from './fixture.ts'
@@ -72,6 +72,23 @@ describe('latency profiles', () => {
     expectDrawable(chart)
   })
 
+  test('as recorded, of one period or of two; and beside a target of one’s own', () => {
+    const names = (chart: Chart) => [...new Set(dataOf(chart)[0]?.map(({ profile }) => profile))]
+    const both = plotLatencyProfiles(models)
+    expect(both.title).toBe('Response times before and after')
+    expect(names(both)).toEqual(['before', 'after'])
+    const one = plotLatencyProfiles(learnExecutionModels(BEFORE))
+    expect(names(one)).toEqual(['before'])
+    expect(one.description).toMatch(/^before: p50\s[\d.]+\s[mµ]s, p90/)
+    const slower = applyScenario(models, scaleCalls({ service: 'db', addUs: 3000 }))
+    const beside = plotLatencyProfiles(slower, { target: diagnosis.target, targetName: 'after' })
+    expect(names(beside)).toEqual(['before', 'db +3 ms', 'after'])
+    for (const chart of [both, one, beside]) expectDrawable(chart)
+    expect(() => plotLatencyProfiles(models, { target: diagnosis.target })).toThrow(
+      'Give profiles of applyScenario beside it',
+    )
+  })
+
   test('what cannot be drawn together is refused', () => {
     const other = applyScenario(
       learnExecutionModels(AFTER),
@@ -104,9 +121,10 @@ describe('a diagnosis', () => {
 
   test('bars lead from before to what the scenario makes of it', () => {
     const chart = plotDiagnosis(diagnosis, { limit: 3 })
-    expect(chart.description).toContain('Closest: server time of db serve db, from everywhere')
-    const [names, divergences, unchanged, , p50] = dataOf(chart)
-    expect(names?.[0]?.['name']).toMatch(/^1\. server time of db/)
+    expect(chart.description).toContain('Closest: server time of db serve db as after')
+    const [others, best, divergences, unchanged, , p50] = dataOf(chart)
+    expect(best?.map(({ name }) => name)).toEqual(['1. server time of db serve db'])
+    expect(others?.map(({ name }) => name)).not.toContain('1. server time of db serve db')
     expect(unchanged).toEqual([{ value: diagnosis.divergence }])
     expect(divergences?.[0]).toMatchObject({ kind: 'explains a change' })
     expect(p50?.[0]).toMatchObject({
@@ -118,9 +136,11 @@ describe('a diagnosis', () => {
 
   test('of a wish, by time, and of one scenario', () => {
     const wish = { quantile: 0.9, belowUs: diagnosis.base.quantile(0.9) * 0.8 }
-    expectDrawable(plotDiagnosis(diagnoseLatency(BEFORE, wish, { depth: 1 }), { limit: 1 }))
+    const wished = plotDiagnosis(diagnoseLatency(BEFORE, wish, { depth: 1 }), { limit: 1 })
+    expect(dataOf(wished)[2]?.[0]).toMatchObject({ kind: 'comes closer' })
+    expectDrawable(wished)
     const byTime = diagnoseLatency(BEFORE, AFTER, { divergence: 'wasserstein', depth: 1 })
-    expect(dataOf(plotDiagnosis(byTime))[1]?.[0]?.['text']).toMatch(/ (µs|ms)$/)
+    expect(dataOf(plotDiagnosis(byTime))[2]?.[0]?.['text']).toMatch(/ (µs|ms)$/)
     expect(() => plotDiagnosis(byTime, { limit: 0 })).toThrow('Option limit is 0.')
   })
 })
@@ -142,12 +162,8 @@ describe('single changes', () => {
     const chart = plotSingleChanges(findSingleChanges(models, { part: 'network' }))
     expect(chart.description).toContain('1 service without any effect is left out.')
     expectDrawable(chart)
-    const alone = findSingleChanges(
-      learnExecutionModels(makeSpans([{ id: 'a', startUs: 0, endUs: 9 }])),
-      {
-        part: 'network',
-      },
-    )
+    const one = learnExecutionModels(makeSpans([{ id: 'a', startUs: 0, endUs: 9 }]))
+    const alone = findSingleChanges(one, { part: 'network' })
     const none = plotSingleChanges(alone)
     expect(none.description).toContain('No service’s network time to it moves')
     expectDrawable(none)

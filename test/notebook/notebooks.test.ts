@@ -63,6 +63,21 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
     /Peer: connected to <ip> +2/,
     /What finish depends on: events by number/,
   ],
+  '09-what-if.ipynb': [
+    /Response times before and after\nbefore: p50\s[\d.]+\sµs/,
+    /25\s+frontend\s+NFS3 WRITE\s+3\s+3\s+259/,
+    /Execution model 25: frontend NFS3 WRITE\nExplains 259 calls to it before, 8 % of all/,
+    /all\s+48692\s+2\s+0\.03/,
+    /storage-data SN WRITE × 0\.5: p50\s3\d\d\sµs/,
+    /The 8 of 29 operations that move the mean furthest are drawn/,
+    /mean\s+613\.5\s+584\.\d/,
+    /Closest: own time of storage-data SN WRITE just before it replies, as after\. That is 8\d % of/,
+    /own time of storage-meta SN WRITE just before it replies/,
+    /storage-data SN WRITE \+1 ms, and storage-meta SN WRITE \+1 ms: p50\s60\d\sµs, p90\s2\.7/,
+    /Target: 99 % of requests in at most 5 ms\.\sClosest: .*SN WRITE.* × 0\.5\./,
+    /What if\?\nDrag a service’s speed, and the response times of 1,500 of 5,000 requests follow/,
+    /1\d of 20 were: the tree has them/,
+  ],
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)

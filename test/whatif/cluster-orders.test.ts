@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import type { CallOrder } from '../../src/whatif/call-orders.ts'
-import { clusterOrders } from '../../src/whatif/cluster-orders.ts'
+import type { CallOrder } from '../../src/whatif/models/call-orders.ts'
+import { clusterOrders } from '../../src/whatif/models/cluster-orders.ts'
 import {
   holdsAll,
   observedPrecedence,
   precedenceDistance,
-} from '../../src/whatif/precedence-bits.ts'
+} from '../../src/whatif/models/precedence-bits.ts'
 
 const OPTIONS = { similarity: 0.3, share: 0.99 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { LatencyProfile } from '../../src/whatif/latency-profile.ts'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
-import { RequestModel } from '../../src/whatif/request-model.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
+import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { describeWithShared } from '../shared.ts'
 import { loadSystem } from './real-systems.ts'
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
-import { LatencyProfile } from '../../src/whatif/latency-profile.ts'
-import { histogramTarget, wishTarget } from '../../src/whatif/latency-target.ts'
-import { knownChangeP, periodChangeP } from '../../src/whatif/profile-change.ts'
-import { type DivergenceName, divergenceTo } from '../../src/whatif/target-divergence.ts'
+import { histogramTarget, wishTarget } from '../../src/whatif/diagnosis/latency-target.ts'
+import { knownChangeP, periodChangeP } from '../../src/whatif/diagnosis/profile-change.ts'
+import { type DivergenceName, divergenceTo } from '../../src/whatif/diagnosis/target-divergence.ts'
+import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
 
 function sample(size: number, seed: number, medianUs = 1000): Float64Array {
   const random = randomSource(seed)

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { applyScenario } from '../../src/whatif/apply-scenario.ts'
-import { diagnoseLatency, diagnoseLatencyStepwise } from '../../src/whatif/diagnose-latency.ts'
-import type { DiagnosisOptions } from '../../src/whatif/diagnosis-options.ts'
-import type { LatencyDiagnosis } from '../../src/whatif/latency-diagnosis.ts'
+import {
+  diagnoseLatency,
+  diagnoseLatencyStepwise,
+} from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
+import type { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
+import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { chains, makeGraphs, makeSpans } from '../make-traces.ts'
 import { type ServiceTraceOptions, serviceTraces } from './scenarios/service-traces.ts'
 
@@ -24,16 +27,10 @@ const facts = (diagnosis: LatencyDiagnosis) =>
 
 describe('the planted change is the best scenario', () => {
   test.each([
-    [
-      'network to stock serve stock along web › cart as after',
-      { slower: { stock: { networkUs: 4000 } } },
-    ],
-    ['network to cart serve cart from web as after', { slower: { cart: { networkUs: 6000 } } }],
-    [
-      'server time of db serve db, from everywhere as after',
-      { slower: { db: { serverUs: 3000 } } },
-    ],
-    ['mix of requests by calls as after', { hitRate: 0.6 }],
+    ['network to stock serve stock as after', { slower: { stock: { networkUs: 4000 } } }],
+    ['network to cart serve cart as after', { slower: { cart: { networkUs: 6000 } } }],
+    ['server time of db serve db as after', { slower: { db: { serverUs: 3000 } } }],
+    ['mix of requests by what they call as after', { hitRate: 0.6 }],
   ])('%s', (title, change) => {
     const diagnosis = diagnoseLatency(before, afterWith(change))
     expect(bestTitle(diagnosis)).toBe(title)
@@ -44,7 +41,7 @@ describe('the planted change is the best scenario', () => {
   test.each(['kl', 'wasserstein', 'ks'] as const)('by %s', (divergence) => {
     const after = afterWith({ slower: { db: { serverUs: 3000 } } })
     expect(bestTitle(diagnoseLatency(before, after, { divergence }))).toBe(
-      'server time of db serve db, from everywhere as after',
+      'server time of db serve db as after',
     )
   })
 
@@ -57,7 +54,7 @@ describe('the planted change is the best scenario', () => {
     })
     const well = serviceTraces({ ...SIMULATED, seed: 4, services: { web: SERVICES.stock } })
     const { best } = diagnoseLatency(slow, well)
-    expect(best?.scenario.title).toBe('web serve web where host is web-0, as fast as elsewhere')
+    expect(best?.scenario.title).toBe('web serve web on host web-0, as fast as the others')
     expect(best?.significant).toBe(true)
   })
 
@@ -106,7 +103,7 @@ describe('the tree', () => {
       scenario.title.startsWith('server time of price'),
     )
     expect(caller?.children[0]?.scenario.title).toBe(
-      'server time of db serve db along web › price as after',
+      'server time of db serve db called by price as after',
     )
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
-import { RequestModel } from '../../src/whatif/request-model.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { describeWithShared } from '../shared.ts'
 import { CASES, loadCase, loadSystem, SYSTEMS } from './real-systems.ts'
 

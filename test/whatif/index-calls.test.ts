@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { CallForest } from '../../src/whatif/call-forest.ts'
-import { indexCalls } from '../../src/whatif/index-calls.ts'
+import type { CallForest } from '../../src/whatif/calls/call-forest.ts'
+import { indexCalls } from '../../src/whatif/calls/index-calls.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 function indexed(spans: readonly SpanSketch[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { logBins } from '../../src/stats/log-bins.ts'
-import { LatencyProfile } from '../../src/whatif/latency-profile.ts'
+import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
 
 describe('a latency profile', () => {
   test('interpolates between the middles of neighbours and stays within them', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
-import { maximalModel } from '../../src/whatif/maximal-model.ts'
-import { RequestModel } from '../../src/whatif/request-model.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { maximalModel } from '../../src/whatif/models/maximal-model.ts'
+import { RequestModel } from '../../src/whatif/recompute/request-model.ts'
 import { makeSpans } from '../make-traces.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 

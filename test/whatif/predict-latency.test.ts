@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
-import { evaluatePrediction } from '../../src/whatif/predict-latency.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { evaluatePrediction } from '../../src/whatif/prediction/predict-latency.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { describeWithShared } from '../shared.ts'
 import { CASES, loadCase, loadSystem, SYSTEMS } from './real-systems.ts'

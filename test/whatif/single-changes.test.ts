@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { applyScenario } from '../../src/whatif/apply-scenario.ts'
-import { learnExecutionModels } from '../../src/whatif/learn-execution-models.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
+import { applyScenario } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { scaleCalls } from '../../src/whatif/scenarios/scale-calls.ts'
-import { findSingleChanges } from '../../src/whatif/single-changes.ts'
+import { findSingleChanges } from '../../src/whatif/scenarios/single-changes.ts'
 import { serviceTraces } from './scenarios/service-traces.ts'
 
 const traces = serviceTraces({

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { formatDuration } from '../../src/units.ts'
-import { diagnoseLatency } from '../../src/whatif/diagnose-latency.ts'
+import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { exploreWhatIf } from '../../src/widgets/whatif/explore-what-if.ts'
 import { factorAt } from '../../src/widgets/whatif/what-if-factors.ts'
 import { namedServices } from '../charts/what-if-fixture.ts'

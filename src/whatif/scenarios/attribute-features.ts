@@ -1,5 +1,5 @@
 // Over all attributes of a period: the loops index with `!`.
-import type { CallForest } from '../call-forest.ts'
+import type { CallForest } from '../calls/call-forest.ts'
 import { attributeFeature } from './call-features.ts'
 import type { Feature } from './feature.ts'
 

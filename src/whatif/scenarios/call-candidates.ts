@@ -1,4 +1,4 @@
-import type { RequestModel } from '../request-model.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import {
   type CallGroup,
   calledBy,
@@ -71,7 +71,7 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {
-          ...{ kind: 'children', what: `network to everything that ${name} calls`, group },
+          ...{ kind: 'children', what: `network to everything that ${name} calls,`, group },
           parts: [{ part: 'network', paths: remote }],
           within: () => [],
         })),
@@ -124,11 +124,11 @@ function ownTimeCandidates(context: CandidateContext, group: CallGroup): Candida
   const { paths } = context
   const name = groupTitle(paths, group)
   const before = groupsByName(paths, calledBy(paths, group)).map((called) => ({
-    what: `time of ${name} before it calls ${groupName(called)}`,
+    what: `own time of ${name} just before it calls ${groupName(called)},`,
     parts: [{ part: 'preprocessing', paths: called.paths }] as const,
   }))
   const reply = {
-    what: `time of ${name} before it replies`,
+    what: `own time of ${name} just before it replies,`,
     parts: [{ part: 'reply', paths: group.paths }] as const,
   }
   return [...before, reply].flatMap((each) =>

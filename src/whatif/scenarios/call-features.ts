@@ -1,9 +1,9 @@
 // Over all calls of a period: the loops index with `!`.
 import { OptionError } from '../../errors.ts'
-import type { CallForest } from '../call-forest.ts'
-import type { ExecutionModel } from '../execution-model.ts'
-import type { ExecutionModels } from '../execution-models.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { CallForest } from '../calls/call-forest.ts'
+import type { ExecutionModel } from '../models/execution-model.ts'
+import type { ExecutionModels } from '../models/execution-models.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import type { Feature } from './feature.ts'
 import { partitionBy } from './request-partition.ts'
 

@@ -1,4 +1,4 @@
-import type { CallPaths } from '../call-paths.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
 
 /** Calls that are looked at as one: those along some paths. */
 export interface CallGroup {

@@ -1,4 +1,4 @@
-import type { RequestModel } from '../request-model.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 
 /** One of the times that make up a call; `reply` is what its server does after the last call of its own. */
 export type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'

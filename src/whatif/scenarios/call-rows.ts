@@ -1,5 +1,5 @@
 // Over every call of a period: the loops index with `!`.
-import type { CallForest } from '../call-forest.ts'
+import type { CallForest } from '../calls/call-forest.ts'
 
 interface RowsByPath {
   readonly offsets: Uint32Array

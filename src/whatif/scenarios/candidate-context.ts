@@ -1,5 +1,5 @@
-import type { CallPaths } from '../call-paths.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { attributeFeatures } from './attribute-features.ts'
 import { BUILT_IN_FEATURES, chooseFeature, type FeatureChoice } from './choose-feature.ts'
 import type { Feature } from './feature.ts'

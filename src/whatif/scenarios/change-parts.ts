@@ -1,7 +1,7 @@
 // Over all calls that a scenario changes: the loops index with `!`.
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
-import type { LatencyChange } from '../latency-change.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { LatencyChange } from '../recompute/latency-change.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallPart, CHANGE_FIELD, partUs } from './call-part.ts'
 import { callRows } from './call-rows.ts'
 

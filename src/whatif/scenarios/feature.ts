@@ -1,4 +1,4 @@
-import type { RequestModel } from '../request-model.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import type { Partition } from './request-partition.ts'
 
 /** Something about requests and calls, other than how long they take, by which they can be divided. */

@@ -1,5 +1,5 @@
 // Over all requests of a period: the loops index with `!`.
-import type { CallForest } from '../call-forest.ts'
+import type { CallForest } from '../calls/call-forest.ts'
 import type { Feature } from './feature.ts'
 import { partitionBy } from './request-partition.ts'
 

@@ -1,6 +1,6 @@
 // Over every call that a scenario changes: the loop indexes with `!`.
-import type { CallForest } from '../call-forest.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { CallForest } from '../calls/call-forest.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { partUs } from './call-part.ts'
 import { callRows } from './call-rows.ts'
 import type { ChangedPart } from './change-parts.ts'

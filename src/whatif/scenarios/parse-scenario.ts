@@ -1,5 +1,5 @@
 import { FlowdeltaError, show } from '../../errors.ts'
-import type { CallPaths } from '../call-paths.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './choose-feature.ts'
 import { reweightRequests } from './reweight-requests.ts'
 import { type ScaleOptions, scaleCalls } from './scale-calls.ts'

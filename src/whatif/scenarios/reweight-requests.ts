@@ -1,6 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import { percent } from '../../wording.ts'
 import { chooseFeature, type FeatureChoice } from './choose-feature.ts'
+import { partWords } from './feature-words.ts'
 import { type Partition, partSizes, requirePart } from './request-partition.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -24,14 +25,15 @@ export interface ReweightOptions {
  * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4.
  *
  * @example
- * reweightRequests({ by: 'attribute:cache.hit', shares: { true: 0.9 } }).title // '90 % of requests with cache.hit true'
+ * reweightRequests({ by: 'attribute:cache.hit', shares: { true: 0.9 } }).title // '90 % of requests with cache.hit = true'
  */
 export function reweightRequests(options: ReweightOptions): Scenario {
   rejectUnknownOptions(options, ['by', 'shares'])
   const feature = chooseFeature(options.by)
   const shares = requireShares(options.shares)
-  const what = feature.name.replace(/^attribute:/, '')
-  const words = shares.map(([name, share]) => `${percent(share)} of requests with ${what} ${name}`)
+  const words = shares.map(
+    ([name, share]) => `${percent(share)} of requests ${partWords(feature.name, name)}`,
+  )
   return {
     ...{ kind: 'reweight', service: '', operation: '', path: null },
     title: words.join(', '),

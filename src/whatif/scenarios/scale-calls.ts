@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import { formatDuration } from '../../units.ts'
 import { signedDuration } from '../../wording.ts'
-import type { CallPaths } from '../call-paths.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
 import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
 import type { Scenario } from './scenario.ts'

@@ -1,5 +1,5 @@
-import type { LatencyChange } from '../latency-change.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { LatencyChange } from '../recompute/latency-change.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 
 export type ScenarioKind =
   | 'server'

@@ -1,6 +1,6 @@
 // Over all calls of a period: the loops index with `!`.
-import type { CallForest } from '../call-forest.ts'
-import type { CallPaths } from '../call-paths.ts'
+import type { CallForest } from '../calls/call-forest.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
 import { callRows } from './call-rows.ts'
 
 /** Share of a path's calls that must be shadows. */

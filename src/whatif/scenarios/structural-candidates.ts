@@ -1,9 +1,10 @@
 import { quantileMap } from '../../stats/quantile-map.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import type { CallGroup } from './call-group.ts'
 import { callRows } from './call-rows.ts'
 import type { CandidateContext } from './candidate-context.ts'
 import type { Feature } from './feature.ts'
+import { featureWords, partWords } from './feature-words.ts'
 import { groupTitle } from './group-title.ts'
 import { onePerRequest } from './one-per-request.ts'
 import { largeParts, type Partition, partSizes } from './request-partition.ts'
@@ -44,7 +45,7 @@ function partitionCandidate(context: CandidateContext, one: OnePart): Candidate 
   return {
     kind: 'partition',
     key: `partition ${feature.name}=${name} ${group.paths}`,
-    title: `${where} where ${feature.name} is ${name}, as fast as elsewhere`,
+    title: `${where} ${partWords(feature.name, name)}, as fast as the others`,
     service: group.service,
     operation: group.operation,
     path: group.paths.length === 1 ? (group.paths[0] as number) : null,
@@ -111,7 +112,7 @@ export function reweightCandidates(context: CandidateContext): Candidate[] {
     }
     if (parts.length > MOST_PARTS) return []
     return parts.flatMap((part) =>
-      [0.5, 2].map((factor) => frequencyCandidate(feature, partition, { part, factor })),
+      ([0.5, 2] as const).map((factor) => frequencyCandidate(feature, partition, { part, factor })),
     )
   })
 }
@@ -138,7 +139,7 @@ function mixCandidate(feature: Feature, { before, after }: Mix): Candidate {
   return {
     ...{ kind: 'reweight', service: '', operation: '', path: null, within: NOTHING_WITHIN },
     key: `mix ${feature.name}`,
-    title: `mix of requests by ${feature.name} as after`,
+    title: `mix of requests by ${featureWords(feature.name)} as after`,
     apply(base, target) {
       const { weight } = base.forest
       const sizes = partSizes(before, weight)
@@ -167,13 +168,13 @@ function mixCandidate(feature: Feature, { before, after }: Mix): Candidate {
 function frequencyCandidate(
   feature: Feature,
   partition: Partition,
-  { part, factor }: { readonly part: number; readonly factor: number },
+  { part, factor }: { readonly part: number; readonly factor: 0.5 | 2 },
 ): Candidate {
   const name = partition.names[part] as string
   return {
     ...{ kind: 'reweight', service: '', operation: '', path: null, within: NOTHING_WITHIN },
     key: `frequency ${feature.name}=${name} ${factor}`,
-    title: `requests with ${feature.name} ${name} × ${factor}`,
+    title: `${factor < 1 ? 'half' : 'twice'} as many requests ${partWords(feature.name, name)}`,
     apply: (base) => ({
       changes: [],
       weight: base.forest.weight.map((own, i) =>

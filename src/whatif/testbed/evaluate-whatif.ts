@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import { randomSource } from '../../stats/random.ts'
 import { requireCount } from '../../stats/require-option.ts'
-import { type DiagnosisOptions, diagnosisOptions } from '../diagnosis-options.ts'
+import { type DiagnosisOptions, diagnosisOptions } from '../diagnosis/diagnosis-options.ts'
 import { planChanges } from './change-plan.ts'
 import { type EvaluatedChange, evaluateChange } from './evaluate-change.ts'
 import { generateSystem } from './generate-system.ts'

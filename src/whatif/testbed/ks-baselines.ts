@@ -1,7 +1,7 @@
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
-import type { CallPaths } from '../call-paths.ts'
-import type { RequestModel } from '../request-model.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
 import { callRows } from '../scenarios/call-rows.ts'
 
 /** Where the callee of each path stands by how surely its latency changed, 0 first and 1 last. */

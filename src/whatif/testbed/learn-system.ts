@@ -1,8 +1,8 @@
 // Over every call of a period: the loops index with `!`.
-import type { SpanTraces } from '../../traces/span-traces.ts'
-import type { ExecutionModel } from '../execution-model.ts'
-import type { ExecutionModels } from '../execution-models.ts'
-import { learnExecutionModels } from '../learn-execution-models.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import type { ExecutionModel } from '../models/execution-model.ts'
+import type { ExecutionModels } from '../models/execution-models.ts'
+import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { type LogNormal, logNormalOf } from './log-normal.ts'
 import type { SimulatedCall, SimulatedFlow, SimulatedSystem } from './simulated-system.ts'
 
@@ -23,7 +23,7 @@ import type { SimulatedCall, SimulatedFlow, SimulatedSystem } from './simulated-
  * @example
  * systemSize(learnSystem(before)).services // 4
  */
-export function learnSystem(traces: SpanTraces): SimulatedSystem {
+export function learnSystem(traces: TraceSet): SimulatedSystem {
   const models = learnExecutionModels(traces)
   const flows = observedFlows(models)
   const { paths, forests } = models

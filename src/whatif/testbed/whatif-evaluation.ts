@@ -1,6 +1,6 @@
 import { Stage } from '../../stage.ts'
 import { type StageTable, stageTable } from '../../stage-table.ts'
-import type { DiagnosisOptions } from '../diagnosis-options.ts'
+import type { DiagnosisOptions } from '../diagnosis/diagnosis-options.ts'
 import type { CauseRanks, EvaluatedChange } from './evaluate-change.ts'
 import type { SystemSize } from './simulated-system.ts'
 

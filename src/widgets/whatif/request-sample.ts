@@ -2,8 +2,8 @@
 import { FlowdeltaError } from '../../errors.ts'
 import { shortText } from '../../shown-text.ts'
 import { randomSource } from '../../stats/random.ts'
-import type { ExecutionModels } from '../../whatif/execution-models.ts'
-import type { WaitPlan } from '../../whatif/wait-plan.ts'
+import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import type { WaitPlan } from '../../whatif/models/wait-plan.ts'
 
 /** A `WaitPlan` as it travels; columns as there. */
 export type PackedPlan = readonly [

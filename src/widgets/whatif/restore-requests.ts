@@ -1,11 +1,11 @@
 // Over every call of the sampled requests: the loops index with `!`.
 import { QualityLog } from '../../traces/quality.ts'
 import { SpanTracesBuilder } from '../../traces/span-traces-builder.ts'
-import type { CallForest } from '../../whatif/call-forest.ts'
-import { CallPaths } from '../../whatif/call-paths.ts'
-import { ExecutionModels } from '../../whatif/execution-models.ts'
-import { RequestModel } from '../../whatif/request-model.ts'
-import type { WaitPlan } from '../../whatif/wait-plan.ts'
+import type { CallForest } from '../../whatif/calls/call-forest.ts'
+import { CallPaths } from '../../whatif/calls/call-paths.ts'
+import { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import type { WaitPlan } from '../../whatif/models/wait-plan.ts'
+import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { PackedPlan, RequestSample } from './request-sample.ts'
 
 const NONE = -1

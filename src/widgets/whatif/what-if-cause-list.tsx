@@ -13,10 +13,10 @@ interface Shown {
   readonly onChoose: (rank: number | null) => void
 }
 
-const BAR = 70
+const BAR = 50
 const LONGEST_TITLE = 130
 const INDENT = 16
-const HEADS = ['explains', 'from the target', 'p50', 'p99', 'requests'] as const
+const HEADS = ['explains', 'divergence', 'p50', 'p99', 'requests'] as const
 
 /** The diagnosis as a table that opens from the top down; a chosen cause's profile is shown. */
 export function WhatIfCauseList({ diagnosis, chosen, onChoose }: Shown) {
@@ -67,8 +67,9 @@ export function WhatIfCauseList({ diagnosis, chosen, onChoose }: Shown) {
       <h3>Which single change brings it to the target?</h3>
       <p class="fd-soft">
         Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
-        open what lies within. Before as it is: {divergenceText(divergence, unchanged)} from the
-        target.{isComplete ? '' : ' The diagnosis was stopped before everything was tried.'}
+        open what lies within. Divergence is how far response times are from the target:{' '}
+        {divergenceText(divergence, unchanged)} as recorded before.
+        {isComplete ? '' : ' The diagnosis was stopped before everything was tried.'}
       </p>
       <div class="fd-scroll fd-what-if-cause-list">
         {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a treegrid is a table whose rows open. */}
@@ -81,7 +82,12 @@ export function WhatIfCauseList({ diagnosis, chosen, onChoose }: Shown) {
                   {head}
                 </th>
               ))}
-              <th scope="col">is it chance?</th>
+              <th
+                scope="col"
+                title="Whether what it changes is different beyond chance, and brings the response times closer"
+              >
+                a cause?
+              </th>
             </tr>
           </thead>
           <tbody ref={list}>
@@ -101,7 +107,7 @@ export function WhatIfCauseList({ diagnosis, chosen, onChoose }: Shown) {
                   onKeyDown={(event) => onKeyDown(event, place)}
                 >
                   <td
-                    style={`padding-left:${8 + INDENT * Math.min(8, cause.level)}px`}
+                    style={`padding-left:${24 + INDENT * Math.min(8, cause.level)}px`}
                     title={cause.title}
                   >
                     <Fold
@@ -177,7 +183,7 @@ function Facts({
       <td class="fd-amount">{formatDuration(profile.facts.p99Us)}</td>
       <td class="fd-amount">{grouped(touched)}</td>
       <td class="fd-name">
-        {significant ? 'no' : 'maybe'}
+        {significant ? 'yes' : 'unsure'}
         {tested}
       </td>
     </>

@@ -1,7 +1,7 @@
 import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
 import { tooltipText } from '../../shown-text.ts'
-import type { DiagnosedScenario } from '../../whatif/diagnosed-scenarios.ts'
-import type { LatencyDiagnosis } from '../../whatif/latency-diagnosis.ts'
+import type { DiagnosedScenario } from '../../whatif/diagnosis/diagnosed-scenarios.ts'
+import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
 import { type PackedProfile, packProfile } from './what-if-curves.ts'
 
 /** A cause as it travels into a page. */

@@ -1,6 +1,6 @@
 import { profileSteps } from '../../charts/profile-curves.ts'
-import type { LatencyProfile } from '../../whatif/latency-profile.ts'
-import { type ProfileQuantiles, profileQuantiles } from '../../whatif/scenario-profile.ts'
+import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+import { type ProfileQuantiles, profileQuantiles } from '../../whatif/scenarios/scenario-profile.ts'
 
 /** p50, p90, p99 and the mean, µs. */
 export interface ProfileFacts extends ProfileQuantiles {

@@ -13,7 +13,7 @@ const MEASURES = [
 export function WhatIfNumbers({ profiles }: { readonly profiles: readonly DrawnProfile[] }) {
   return (
     <div class="fd-scroll">
-      <table aria-label="Response times">
+      <table aria-label="Response times" class="fd-what-if-numbers">
         <thead>
           <tr>
             <th scope="col">requests</th>

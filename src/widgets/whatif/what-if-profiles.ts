@@ -1,5 +1,5 @@
-import { LatencyProfile } from '../../whatif/latency-profile.ts'
-import type { RequestModel } from '../../whatif/request-model.ts'
+import { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+import type { RequestModel } from '../../whatif/recompute/request-model.ts'
 import { packedCurve, profileCurve, profileFacts } from './what-if-curves.ts'
 import type { WhatIfData } from './what-if-data.ts'
 import type { DrawnProfile } from './what-if-drawing.tsx'

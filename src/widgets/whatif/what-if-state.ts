@@ -1,6 +1,6 @@
 import { FlowdeltaError } from '../../errors.ts'
-import { LatencyProfile } from '../../whatif/latency-profile.ts'
-import type { RequestModel } from '../../whatif/request-model.ts'
+import { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+import type { RequestModel } from '../../whatif/recompute/request-model.ts'
 import { combineScenarios } from '../../whatif/scenarios/combine-scenarios.ts'
 import { parseScenario } from '../../whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../whatif/scenarios/scale-calls.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CallPaths } from '../../../src/whatif/call-paths.ts'
+import { CallPaths } from '../../../src/whatif/calls/call-paths.ts'
 import {
   calledBy,
   callGroup,
@@ -68,13 +68,33 @@ describe('groups of calls', () => {
 
 describe('titles', () => {
   test.each([
-    [group(write, apiWrite), 'db write, from everywhere'],
-    [group(write), 'db write from web'],
-    [group(read), 'db read along web › cart'],
+    [group(write, apiWrite), 'db write'],
+    [group(write), 'db write called by web'],
+    [group(read), 'db read'],
     [group(step), 'cart step'],
     [group(web), 'web GET'],
     [group(web, api), 'all requests'],
   ])('%j', (each, title) => {
     expect(groupTitle(paths, each)).toBe(title)
+  })
+
+  test('tell calls of the same name apart by the caller, or by what is further up', () => {
+    const paths = new CallPaths()
+    const name = (text: string) => paths.nameOf(...(text.split(' ') as [string, string]))
+    const write = (root: string, via: string, steps: readonly string[] = []) => {
+      const top = paths.child(paths.root(name(root)), name(via))
+      const last = steps.reduce((at, step) => paths.child(at, name(step)), top)
+      return paths.child(last, name('db write'))
+    }
+    const [get, post] = [write('web GET', 'cart put'), write('web POST', 'cart put')]
+    const [drop, direct] = [write('web POST', 'cart drop'), write('web POST', 'log add')]
+    const title = (...members: number[]) => groupTitle(paths, callGroup(paths, members))
+    expect(title(get, post, drop, direct)).toBe('db write')
+    expect(title(get, post, drop)).toBe('db write called by cart')
+    expect(title(get, post)).toBe('db write called by cart put')
+    expect(title(get)).toBe('db write in web GET')
+    expect(title(post, drop, direct)).toBe('db write in web POST')
+    expect(title(post)).toBe('db write along web POST › cart put')
+    expect(title(get, direct)).toBe('db write along 2 of 4 chains of calls')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../../src/whatif/learn-execution-models.ts'
-import { RequestModel } from '../../../src/whatif/request-model.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
 import { firstCandidates } from '../../../src/whatif/scenarios/call-candidates.ts'
 import { candidateContext } from '../../../src/whatif/scenarios/candidate-context.ts'
 import type { Candidate } from '../../../src/whatif/scenarios/scenario.ts'
@@ -41,60 +41,56 @@ const after = serviceTraces({ ...SIMULATED, seed: 2, slower: { stock: { networkU
 describe('what is tried first', () => {
   test('the calls of the first call, its own time, services wherever they are, and kinds of requests', () => {
     expect(titles(prepared(before, after).first)).toEqual([
-      'mix of requests by attribute:cache.hit as after',
-      'mix of requests by calls as after',
-      'mix of requests by concurrency as after',
+      'mix of requests by cache.hit as after',
       'mix of requests by host as after',
+      'mix of requests by how many are under way as after',
       'mix of requests by load as after',
-      'network to cart serve cart from web as after',
-      'network to db serve db, from everywhere as after',
-      'network to everything that web serve web calls as after',
-      'network to price serve price from web as after',
-      'network to stock serve stock along web › cart as after',
+      'mix of requests by what they call as after',
+      'network to cart serve cart as after',
+      'network to db serve db as after',
+      'network to everything that web serve web calls, as after',
+      'network to price serve price as after',
+      'network to stock serve stock as after',
       'own time of web serve web as after',
-      'server time of cart serve cart from web as after',
-      'server time of db serve db, from everywhere as after',
-      'server time of price serve price from web as after',
-      'server time of stock serve stock along web › cart as after',
-      'web serve web where attribute:cache.hit is false, as fast as elsewhere',
-      'web serve web where attribute:cache.hit is true, as fast as elsewhere',
-      'web serve web where calls is cart serve cart, price serve price, as fast as elsewhere',
-      'web serve web where calls is nothing, as fast as elsewhere',
-      'web serve web where host is web-0, as fast as elsewhere',
-      'web serve web where host is web-1, as fast as elsewhere',
+      'server time of cart serve cart as after',
+      'server time of db serve db as after',
+      'server time of price serve price as after',
+      'server time of stock serve stock as after',
+      'web serve web calling cart serve cart, price serve price, as fast as the others',
+      'web serve web calling nothing, as fast as the others',
+      'web serve web on host web-0, as fast as the others',
+      'web serve web on host web-1, as fast as the others',
+      'web serve web with cache.hit = false, as fast as the others',
+      'web serve web with cache.hit = true, as fast as the others',
     ])
   })
 
   test('within a server time: its own time, the calls it makes, kinds of its calls', () => {
-    const within = prepared(before, after)
-      .named('server time of cart serve cart from web as after')
-      .within()
+    const within = prepared(before, after).named('server time of cart serve cart as after').within()
     expect(titles(within)).toEqual([
-      'cart serve cart from web where host is cart-0, as fast as elsewhere',
-      'cart serve cart from web where host is cart-1, as fast as elsewhere',
-      'network to db serve db along web › cart as after',
-      'network to everything that cart serve cart from web calls as after',
-      'network to stock serve stock along web › cart as after',
-      'own time of cart serve cart from web as after',
-      'server time of db serve db along web › cart as after',
-      'server time of stock serve stock along web › cart as after',
+      'cart serve cart on host cart-0, as fast as the others',
+      'cart serve cart on host cart-1, as fast as the others',
+      'network to db serve db called by cart as after',
+      'network to everything that cart serve cart calls, as after',
+      'network to stock serve stock as after',
+      'own time of cart serve cart as after',
+      'server time of db serve db called by cart as after',
+      'server time of stock serve stock as after',
     ])
   })
 
-  test('within calls from everywhere: each place they come from', () => {
-    const within = prepared(before, after)
-      .named('network to db serve db, from everywhere as after')
-      .within()
+  test('within calls of several callers: those of each', () => {
+    const within = prepared(before, after).named('network to db serve db as after').within()
     expect(titles(within)).toEqual([
-      'network to db serve db along web › cart as after',
-      'network to db serve db along web › price as after',
+      'network to db serve db called by cart as after',
+      'network to db serve db called by price as after',
     ])
   })
 
   test('without a second period: factors, and kinds of requests more and less often', () => {
     const found = titles(prepared(before).first)
-    expect(found).toContain('network to cart serve cart from web × 2')
-    expect(found).toContain('requests with attribute:cache.hit true × 0.5')
+    expect(found).toContain('network to cart serve cart × 2')
+    expect(found).toContain('half as many requests with cache.hit = true')
     expect(found.filter((title) => title.includes('as after'))).toEqual([])
   })
 })
@@ -117,7 +113,7 @@ describe('what they change', () => {
     const one = makeSpans([...call('a', 100, 20), ...call('b', 100, 40)])
     const other = makeSpans([...call('a', 300, 200), ...call('b', 400, 150)])
     const { named, timesUnder } = prepared(one, other)
-    expect(timesUnder(named('server time of stock call from web as after'))).toEqual([230, 260])
+    expect(timesUnder(named('server time of stock call as after'))).toEqual([230, 260])
     expect(timesUnder(named('own time of web call as after'))).toEqual([270, 140])
   })
 
@@ -125,7 +121,7 @@ describe('what they change', () => {
     const one = makeSpans(call('a', 100, 20))
     const other = makeSpans([{ id: 'web', startUs: 0, endUs: 50 }])
     const { named, timesUnder } = prepared(one, other)
-    expect(timesUnder(named('server time of stock call from web as after'))).toEqual([80])
+    expect(timesUnder(named('server time of stock call as after'))).toEqual([80])
   })
 
   test('calls of a path that only the other period has change nothing', () => {
@@ -140,10 +136,7 @@ describe('what they change', () => {
   test('the mix of requests becomes the other period’s', () => {
     const hits = serviceTraces({ ...SIMULATED, seed: 2, hitRate: 0.6 })
     const { base, target, named } = prepared(before, hits)
-    const { weight, changes } = named('mix of requests by attribute:cache.hit as after').apply(
-      base,
-      target,
-    )
+    const { weight, changes } = named('mix of requests by cache.hit as after').apply(base, target)
     expect(changes).toEqual([])
     const share = (model: RequestModel | null, weights: Float64Array | null) => {
       if (model === null || weights === null) throw new Error('no weights')
@@ -167,7 +160,7 @@ describe('what they change', () => {
     const mean = (times: readonly number[]) => times.reduce((a, b) => a + b) / times.length
     const recorded = mean(Array.from(base.responseTimes([])))
     const at = (host: string) =>
-      mean(timesUnder(first.find(({ title }) => title.includes(`host is ${host},`)) as Candidate))
+      mean(timesUnder(first.find(({ title }) => title.includes(`on host ${host},`)) as Candidate))
     expect(at('web-0') - recorded).toBeLessThan(-1000)
     expect(at('web-1') - recorded).toBeGreaterThan(1000)
   })
@@ -178,7 +171,7 @@ describe('what speaks for them', () => {
     const { base, target, named } = prepared(before, after)
     if (target === null) throw new Error('no target')
     const requests = Array.from(base.forest.requestTrace).length
-    const db = named('server time of db serve db, from everywhere as after').evidence(base, target)
+    const db = named('server time of db serve db as after').evidence(base, target)
     expect(db.measured).toBe('times')
     expect(db.before.length).toBeLessThan(requests)
     expect(named('own time of web serve web as after').evidence(base, target).before.length).toBe(
@@ -192,7 +185,7 @@ describe('what speaks for them', () => {
     const slower = serviceTraces({ ...SIMULATED, seed: 2, slower: { web: { serverUs: 20_000 } } })
     const { base, target, named } = prepared(before, slower)
     if (target === null) throw new Error('no target')
-    const host = named('web serve web where host is web-0, as fast as elsewhere')
+    const host = named('web serve web on host web-0, as fast as the others')
     const { before: was, after: is } = host.evidence(base, target)
     const mean = (values: Float64Array) => values.reduce((a, b) => a + b) / values.length
     expect(Math.abs(mean(is) - mean(was))).toBeLessThan(3000)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { applyScenario } from '../../../src/whatif/apply-scenario.ts'
-import { learnExecutionModels } from '../../../src/whatif/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { makeSpans } from '../../make-traces.ts'
 
@@ -32,8 +32,8 @@ describe('scenarios as text', () => {
 
   test('shares of requests', () => {
     const { title, kind } = parseScenario('attribute:cache.hit=true:90%')
-    expect([kind, title]).toEqual(['reweight', '90 % of requests with cache.hit true'])
-    expect(parseScenario('host=a:b:12.5%').title).toBe('13 % of requests with host a:b')
+    expect([kind, title]).toEqual(['reweight', '90 % of requests with cache.hit = true'])
+    expect(parseScenario('host=a:b:12.5%').title).toBe('13 % of requests on host a:b')
   })
 
   test('a service that there is not, with those that there are', () => {

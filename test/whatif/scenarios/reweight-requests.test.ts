@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { applyScenario } from '../../../src/whatif/apply-scenario.ts'
-import { learnExecutionModels } from '../../../src/whatif/learn-execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
 import { combineScenarios } from '../../../src/whatif/scenarios/combine-scenarios.ts'
 import {
   type ReweightOptions,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indexCalls } from '../../../src/whatif/index-calls.ts'
+import { indexCalls } from '../../../src/whatif/calls/index-calls.ts'
 import { shadowPaths } from '../../../src/whatif/scenarios/shadow-paths.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 

@@ -1,0 +1,133 @@
+import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { LatencyProfile } from '../recompute/latency-profile.ts'
+import type { RequestModel } from '../recompute/request-model.ts'
+import type { Candidate, ScenarioEffect } from '../scenarios/scenario.ts'
+import { resampledCounts, weighted } from './resampled-weights.ts'
+import type { DivergenceTo } from './target-divergence.ts'
+
+/** Rounds of the bootstrap. */
+const ROUNDS = 200
+
+/** What scenarios are measured against. */
+export interface Measurement {
+  readonly base: RequestModel
+  /** The other period; null where the target is a profile only. */
+  readonly target: RequestModel | null
+  /** Of requests of the target, in the order that `divergenceTo` was made with. */
+  readonly targetWeight: Float64Array
+  readonly divergenceTo: DivergenceTo
+  /** The Wasserstein distance to the same target. */
+  readonly distanceTo: DivergenceTo
+  readonly seed: number
+}
+
+/** What one scenario comes to. */
+export interface Evaluation {
+  /** Response time of each request under it, µs, in the base's order. */
+  readonly latencyUs: Float64Array
+  readonly weight: Float64Array
+  /** From the target. */
+  readonly divergence: number
+  /** By how much requests would still have to move on average to be the target's, µs (Wasserstein). */
+  readonly distanceUs: number
+  /** The same for bootstrap resamples of the requests. */
+  readonly resampled: Float64Array
+  /** Requests whose response time or weight differs. */
+  readonly touched: number
+  /**
+   * KS statistic of what it changes, before against after: 0 to 1. NaN where there is nothing to
+   * compare, and for kinds of requests.
+   */
+  readonly statistic: number
+  /** p of that (KS, or χ² of kinds); NaN where it was not or cannot be tested. */
+  readonly p: number
+  /** KS statistic in units of its spread: orders as p does, also where p is too small for a number. */
+  readonly strength: number
+}
+
+/** Tries scenarios out on the base. */
+export class Evaluator {
+  readonly #measurement: Measurement
+  readonly #recordedUs: Float64Array
+  readonly #counts: readonly Uint8Array[]
+  /** By round. */
+  readonly #targetWeights: readonly Float64Array[]
+  readonly #weight: Float64Array
+  /** The base as it is. */
+  readonly unchanged: Evaluation
+
+  constructor(measurement: Measurement) {
+    const { base, target, targetWeight, seed } = measurement
+    this.#measurement = measurement
+    this.#recordedUs = base.responseTimes([])
+    this.#weight = new Float64Array(this.#recordedUs.length)
+    this.#counts = resampledCounts(this.#recordedUs.length, ROUNDS, seed)
+    this.#targetWeights =
+      target === null
+        ? // A given profile is not a sample.
+          this.#counts.map(() => targetWeight)
+        : resampledCounts(targetWeight.length, ROUNDS, ~seed).map((counts) => {
+            const own = new Float64Array(counts.length)
+            weighted(counts, targetWeight, own)
+            return own
+          })
+    const nothing = { changes: [], weight: null }
+    this.unchanged = { ...this.#measure(nothing), ...UNTESTED }
+  }
+
+  evaluate(candidate: Candidate): Evaluation {
+    const { base, target } = this.#measurement
+    const measured = this.#measure(candidate.apply(base, target))
+    return { ...measured, ...(target === null ? UNTESTED : testChange(candidate, base, target)) }
+  }
+
+  #measure({ changes, weight: newWeight }: ScenarioEffect): Omit<Evaluation, keyof Evidence> {
+    const { base, divergenceTo, distanceTo, targetWeight } = this.#measurement
+    const weight = newWeight ?? base.forest.weight
+    const latencyUs = changes.length === 0 ? this.#recordedUs : base.responseTimes(changes)
+    const divergence = divergenceTo(latencyUs)
+    const resampled = Float64Array.from(this.#counts, (counts, round) => {
+      weighted(counts, weight, this.#weight)
+      return divergence(this.#weight, this.#targetWeights[round] as Float64Array)
+    })
+    let touched = 0
+    latencyUs.forEach((us, request) => {
+      if (us !== this.#recordedUs[request] || weight[request] !== base.forest.weight[request])
+        touched++
+    })
+    return {
+      ...{ latencyUs, weight, resampled, touched },
+      divergence: divergence(weight, targetWeight),
+      distanceUs: distanceTo(latencyUs)(weight, targetWeight),
+    }
+  }
+}
+
+type Evidence = Pick<Evaluation, 'statistic' | 'p' | 'strength'>
+
+const UNTESTED: Evidence = { statistic: Number.NaN, p: Number.NaN, strength: Number.NaN }
+
+/** Did what the scenario changes change between the periods? */
+function testChange(candidate: Candidate, base: RequestModel, target: RequestModel): Evidence {
+  const { measured, before, after } = candidate.evidence(base, target)
+  if (measured === 'kinds') {
+    const cells = Math.max(0, ...before, ...after) + 1
+    const count = (kinds: Float64Array) => {
+      const counts = new Float64Array(kinds.length === 0 ? 0 : cells)
+      for (const kind of kinds) counts[kind] = (counts[kind] as number) + 1
+      return counts
+    }
+    if (before.length === 0 || after.length === 0) return UNTESTED
+    const { p, testable } = chiSquareTest(count(before), count(after))
+    return { ...UNTESTED, p: testable ? p : Number.NaN }
+  }
+  const { statistic, p, testable, beforeCount: n1, afterCount: n2 } = ksTwoSample(before, after)
+  const strength = statistic * Math.sqrt((n1 * n2) / (n1 + n2))
+  return { statistic, p: testable ? p : Number.NaN, strength }
+}
+
+/** The profile of an evaluation. */
+export function profileOf({ latencyUs, weight }: Evaluation): LatencyProfile {
+  return LatencyProfile.ofRequests(latencyUs, weight)
+}

@@ -1,0 +1,85 @@
+import type { Candidate } from '../scenarios/scenario.ts'
+import type { DiagnosisOptions } from './diagnosis-options.ts'
+import type { Evaluation, Evaluator } from './evaluate-scenario.ts'
+import { rankScenarios, scoreSiblings } from './rank-scenarios.ts'
+
+/** A node of the tree while it grows. */
+export interface TriedScenario {
+  readonly candidate: Candidate
+  readonly evaluation: Evaluation
+  /** 1 for those that are tried first. */
+  readonly depth: number
+  /** What it lies within; null for those that are tried first. */
+  readonly parent: TriedScenario | null
+  /** How many scenarios are known to be tried so far, this and earlier ones included. */
+  readonly planned: number
+}
+
+type GrowthOptions = Pick<DiagnosisOptions, 'beam' | 'pruning' | 'minimumGain'> & {
+  readonly depth: number
+}
+
+interface Siblings {
+  readonly parent: TriedScenario | null
+  readonly candidates: readonly Candidate[]
+}
+
+/**
+ * Tries scenarios, level by level, and hands each over once it was tried. Of a level, the best that
+ * have anything within, a low score among their siblings, and gain enough are taken further.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §4; pruning and beam are choices of ours.
+ */
+export function* growDiagnosis(
+  first: readonly Candidate[],
+  evaluator: Evaluator,
+  options: GrowthOptions,
+): Generator<TriedScenario, void> {
+  const known = new Map<string, Evaluation>()
+  let planned = 0
+  let level: readonly Siblings[] = [{ parent: null, candidates: first }]
+  for (let depth = 1; depth <= options.depth && level.length > 0; depth++) {
+    planned += level.reduce((sum, { candidates }) => sum + candidates.length, 0)
+    const tried: TriedScenario[][] = []
+    for (const { parent, candidates } of level) {
+      const siblings: TriedScenario[] = []
+      tried.push(siblings)
+      for (const candidate of candidates) {
+        // The same calls may be reached in several ways.
+        const evaluation = known.get(candidate.key) ?? evaluator.evaluate(candidate)
+        known.set(candidate.key, evaluation)
+        const node = { candidate, evaluation, depth, parent, planned }
+        siblings.push(node)
+        yield node
+      }
+    }
+    level = depth < options.depth ? furtherOf(tried, evaluator.unchanged, options) : []
+  }
+}
+
+/** What lies within the most promising scenarios of a level. */
+function furtherOf(
+  tried: readonly (readonly TriedScenario[])[],
+  unchanged: Evaluation,
+  { beam, pruning, minimumGain }: GrowthOptions,
+): Siblings[] {
+  const enough = unchanged.divergence * (1 - minimumGain)
+  const promising = tried.flatMap((siblings) => {
+    const scores = scoreSiblings(siblings.map(({ evaluation }) => evaluation))
+    return siblings.filter(
+      ({ evaluation }, i) => (scores[i] as number) <= pruning && evaluation.divergence <= enough,
+    )
+  })
+  const order = rankScenarios(promising.map(({ evaluation }) => evaluation))
+  const level: Siblings[] = []
+  const taken = new Set<string>()
+  for (const row of order) {
+    const parent = promising[row] as TriedScenario
+    if (taken.has(parent.candidate.key)) continue
+    taken.add(parent.candidate.key)
+    const candidates = parent.candidate.within()
+    if (candidates.length > 0) level.push({ parent, candidates })
+    if (level.length === beam) break
+  }
+  return level
+}

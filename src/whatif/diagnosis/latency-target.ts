@@ -1,0 +1,76 @@
+import { OptionError } from '../../errors.ts'
+import { formatDuration } from '../../units.ts'
+import { percent } from '../../wording.ts'
+import { LatencyProfile } from '../recompute/latency-profile.ts'
+
+/** Latencies as counts of requests; a bin reaches from one edge to the next, µs. */
+export interface HistogramTarget {
+  /** Ascending, one more than there are counts, µs. */
+  readonly edges: readonly number[]
+  readonly counts: readonly number[]
+}
+
+/** What the latency is to become. */
+export interface WishTarget {
+  /** Which quantile, above 0 and below 1: 0.99 for p99. */
+  readonly quantile: number
+  /** What it is to be at most, µs. */
+  readonly belowUs: number
+}
+
+/** A wished-for or a given profile. */
+export interface KnownTarget {
+  readonly profile: LatencyProfile
+  readonly title: string
+}
+
+/**
+ * The profile of a histogram; latencies are spread evenly within a bin.
+ *
+ * @throws OptionError for a histogram that is none.
+ */
+export function histogramTarget({ edges, counts }: HistogramTarget): KnownTarget {
+  return { profile: LatencyProfile.fromHistogram(edges, counts), title: 'the histogram given' }
+}
+
+/**
+ * The profile that a wish makes of the base: latencies up to the median stay, those above are moved
+ * towards it by one factor, such that the wished quantile is met exactly. Where the wish lies below
+ * the median, or is about a quantile below it, all latencies are scaled by one factor.
+ *
+ * @throws OptionError for a quantile outside 0 to 1, a latency that is not above 0, or a wish that
+ *   the base meets already.
+ */
+export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget {
+  const { quantile, belowUs } = wish
+  if (!(quantile > 0 && quantile < 1)) {
+    throw new OptionError(
+      'target.quantile',
+      quantile,
+      'a share above 0 and below 1, as 0.99 for p99',
+    )
+  }
+  if (!(belowUs > 0 && belowUs < Number.POSITIVE_INFINITY)) {
+    throw new OptionError('target.belowUs', belowUs, 'µs above 0')
+  }
+  const nowUs = base.quantile(quantile)
+  if (nowUs <= belowUs) {
+    const met = `less than ${nowUs}: ${formatDuration(nowUs)} is what that quantile is already`
+    throw new OptionError('target.belowUs', belowUs, met)
+  }
+  const medianUs = base.quantile(0.5)
+  const title = `${percent(quantile)} of requests in at most ${formatDuration(belowUs)}`
+  if (quantile <= 0.5 || belowUs <= medianUs) {
+    const factor = belowUs / nowUs
+    return { profile: moved(base, (us) => us * factor), title }
+  }
+  const factor = (belowUs - medianUs) / (nowUs - medianUs)
+  return {
+    profile: moved(base, (us) => (us <= medianUs ? us : medianUs + (us - medianUs) * factor)),
+    title,
+  }
+}
+
+function moved({ latencyUs, weight }: LatencyProfile, move: (us: number) => number) {
+  return LatencyProfile.ofRequests(latencyUs.map(move), weight)
+}

@@ -1,0 +1,164 @@
+import { InternalError } from '../../errors.ts'
+import { Stage } from '../../stage.ts'
+import { type StageTable, stageTable } from '../../stage-table.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { CallForest } from '../calls/call-forest.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
+import type { CallOrder } from './call-orders.ts'
+import type { ExecutionModel } from './execution-model.ts'
+import { type OwnTimes, ownTimes, type PeriodPlans } from './own-times.ts'
+
+export interface ExecutionModelOptions {
+  /** How much a call may overlap the next and still count as over before it, µs. */
+  readonly slackUs: number
+  /** Orders whose pairs differ more than this on average (Jaccard) are different flows. */
+  readonly similarity: number
+  /** A model has the pairs that hold in at least this share of its calls. */
+  readonly share: number
+}
+
+/** What is known of one period. */
+export interface LearnedPeriod extends PeriodPlans {
+  readonly forest: CallForest
+  /** Model of each call. */
+  readonly modelOf: Uint32Array
+  /** Number of each call's own order, among `ExecutionModels.orders`. */
+  readonly orderOf: Uint32Array
+}
+
+/** The execution models of one or two periods, learned apart. */
+export class ExecutionModels extends Stage {
+  readonly paths: CallPaths
+  readonly forests: readonly CallForest[]
+  /** By period, then operation, then calls, most first. */
+  readonly models: readonly ExecutionModel[]
+  readonly options: ExecutionModelOptions
+  /** The orders that single calls showed, from which the models were made. */
+  readonly orders: readonly CallOrder[]
+  readonly #periods: readonly LearnedPeriod[]
+  readonly #ownTimes: (OwnTimes | undefined)[] = []
+
+  constructor(
+    paths: CallPaths,
+    learned: {
+      readonly models: readonly ExecutionModel[]
+      readonly orders: readonly CallOrder[]
+      readonly periods: readonly LearnedPeriod[]
+    },
+    options: ExecutionModelOptions,
+  ) {
+    super()
+    this.paths = paths
+    this.forests = learned.periods.map(({ forest }) => forest)
+    this.models = learned.models
+    this.orders = learned.orders
+    this.#periods = learned.periods
+    this.options = options
+  }
+
+  /** The number of each call's model, by row of the period's forest. */
+  modelOf(period: number): Uint32Array {
+    return this.period(period).modelOf
+  }
+
+  /**
+   * The number of each call's flow, by row of the period's forest: as `modelOf`, but the same in
+   * both periods, so that their proportions compare.
+   */
+  flowOf(period: number): Uint32Array {
+    return this.modelOf(period).map((model) => (this.models[model] as ExecutionModel).flow)
+  }
+
+  /** Preprocessing and reply time of each call under its model. Computed once. */
+  ownTimes(period: number): OwnTimes {
+    let times = this.#ownTimes[period]
+    if (times === undefined) {
+      const learned = this.period(period)
+      times = ownTimes(learned.forest, learned, this.options.slackUs)
+      this.#ownTimes[period] = times
+    }
+    return times
+  }
+
+  /** How the calls of a period wait for each other; for recomputation. */
+  period(period: number): LearnedPeriod {
+    const learned = this.#periods[period]
+    if (learned === undefined) throw new InternalError(`no period ${period} was learned`)
+    return learned
+  }
+
+  /**
+   * One row a model: what it is of, how many calls it waits for in which order, how many calls
+   * follow it, and how many calls these make without waiting (`asynchronous`).
+   */
+  table(): StageTable {
+    const { models, forests } = this
+    const names = forests.length === 2 ? ['before', 'after'] : [forests[0]?.traces.name]
+    return stageTable({
+      model: models.map(({ id }) => id),
+      period: models.map(({ period }) => names[period]),
+      service: models.map(({ service }) => service),
+      operation: models.map(({ operation }) => operation),
+      flow: models.map(({ flow }) => flow),
+      nodes: models.map(({ nodes }) => nodes.length),
+      edges: models.map(edgeCount),
+      asynchronous: models.map(({ asynchronous }) =>
+        asynchronous.reduce((sum, { calls }) => sum + calls, 0),
+      ),
+      calls: models.map(({ calls }) => calls),
+      ownCalls: models.map(({ ownCalls }) => ownCalls),
+      probability: models.map(({ probability }) => probability),
+    })
+  }
+
+  /**
+   * One row a node of a model, and one for its reply: what it waits for and how long it then takes
+   * to begin (`preprocessingUs`: the median; p10 and p90 beside it).
+   */
+  nodeTable(): StageTable {
+    const samples = this.#preprocessing()
+    const rows = this.models.flatMap(({ id, nodes, predecessors, returnPredecessors }) => [
+      ...nodes.map((node, i) => ({ ...node, model: id, i, waitsFor: predecessors[i] ?? [] })),
+      {
+        ...{ model: id, i: nodes.length, service: '', operation: 'reply', occurrence: 0 },
+        waitsFor: returnPredecessors,
+      },
+    ])
+    const at = (q: number) => rows.map(({ model, i }) => quantile(samples[model]?.[i] ?? [], q))
+    return stageTable({
+      model: rows.map(({ model }) => model),
+      node: rows.map(({ i }) => i),
+      service: rows.map(({ service }) => service),
+      operation: rows.map(({ operation }) => operation),
+      occurrence: rows.map(({ occurrence }) => occurrence),
+      waitsFor: rows.map(({ waitsFor }) => waitsFor.join(' ')),
+      preprocessingUs: at(0.5),
+      p10Us: at(0.1),
+      p90Us: at(0.9),
+    })
+  }
+
+  /** Ascending preprocessing times by model and node, the reply's last. */
+  #preprocessing(): Float64Array[][] {
+    const samples = this.models.map(({ nodes }) =>
+      Array.from({ length: nodes.length + 1 }, () => [] as number[]),
+    )
+    this.#periods.forEach(({ forest, modelOf, nodeCalls }, period) => {
+      const { preprocessingUs, replyUs } = this.ownTimes(period)
+      modelOf.forEach((model, call) => {
+        const own = samples[model] as number[][]
+        const last = own.length - 1
+        const first = forest.childOffsets[call] as number
+        for (let node = 0; node < last; node++) {
+          own[node]?.push(preprocessingUs[nodeCalls[first + node] as number] as number)
+        }
+        own[last]?.push(replyUs[call] as number)
+      })
+    })
+    return samples.map((nodes) => nodes.map((sample) => Float64Array.from(sample).sort()))
+  }
+}
+
+function edgeCount({ predecessors, returnPredecessors }: ExecutionModel): number {
+  return predecessors.reduce((sum, { length }) => sum + length, returnPredecessors.length)
+}

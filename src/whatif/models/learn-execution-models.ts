@@ -1,0 +1,199 @@
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import type { CallForest } from '../calls/call-forest.ts'
+import type { CallPaths } from '../calls/call-paths.ts'
+import { indexCalls } from '../calls/index-calls.ts'
+import { requireSpans } from '../calls/require-spans.ts'
+import { type CallOrder, findCallOrders, type PeriodOrders } from './call-orders.ts'
+import { clusterCalls, type KeyedCluster } from './cluster-calls.ts'
+import { type ExecutionModel, graphOfBits, type ModelGraph, modelNodes } from './execution-model.ts'
+import {
+  type ExecutionModelOptions,
+  ExecutionModels,
+  type LearnedPeriod,
+} from './execution-models.ts'
+import { type PrecedenceBits, precedenceDistance } from './precedence-bits.ts'
+import { unawaitedCalls } from './unawaited-calls.ts'
+import { type WaitPlan, waitPlan } from './wait-plan.ts'
+import { wideOrder } from './wide-order.ts'
+
+/**
+ * Learns how each operation waits for what it calls.
+ *
+ * Every call has a maximal model: all that its times say about the order of its children. Calls of
+ * one operation with the same children are clustered by average linkage; a cluster's model has the
+ * pairs that hold in (nearly) all of its calls, as the rest was chance. A call that breaks its
+ * cluster's model keeps its own. Periods are learned apart: together, work that was parallel and
+ * became sequential would look parallel in both.
+ *
+ * Calls that wait for more than 256 others are not clustered; each keeps its own order.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §3.3; Mann et al., HotCloud 2011. The clustering is a
+ * choice of ours: neither says which one they used.
+ *
+ * @param periods one period's traces, or before and after
+ * @param options `slackUs` (default 1): how much a call may overlap the next and still count as over
+ *   before it, µs. `similarity` (default 0.3): orders whose sets of pairs are further apart than this
+ *   on average, by Jaccard's distance, are different flows; 0 keeps all apart. `share` (default 0.99):
+ *   in which share of a cluster's calls a pair must hold, above 0.5.
+ * @throws FlowdeltaError for an unknown option, traces that are not of spans, or none; OptionError for one out of range.
+ *
+ * @example
+ * const { nodes, probability } = learnExecutionModels([before, after]).models[0]
+ * nodes.map(({ operation }) => operation).join() // 'cache lookup,SN WRITE,MDS SETATTR'
+ * probability.toFixed(2) // '0.53'
+ */
+export function learnExecutionModels(
+  periods: TraceSet | readonly [before: TraceSet, after: TraceSet],
+  options: Partial<ExecutionModelOptions> = {},
+): ExecutionModels {
+  const chosen = checkedOptions(options)
+  const given: readonly TraceSet[] = 'kind' in periods ? [periods] : periods
+  const indexed = indexCalls(given.map((traces) => requireSpans(traces, traces.name)))
+  const { orders, periods: ordersOf } = findCallOrders(indexed, chosen.slackUs)
+  const learner = new Learner(indexed.paths, orders, chosen)
+  const learned = indexed.forests.map((forest, period) =>
+    learner.learn(forest, ordersOf[period] as PeriodOrders, period as 0 | 1),
+  )
+  return new ExecutionModels(
+    indexed.paths,
+    { models: learner.models, orders, periods: learned },
+    chosen,
+  )
+}
+
+function checkedOptions(options: Partial<ExecutionModelOptions>): ExecutionModelOptions {
+  rejectUnknownOptions(options, ['slackUs', 'similarity', 'share'])
+  const { slackUs = 1, similarity = 0.3, share = 0.99 } = options
+  if (!(slackUs >= 0 && slackUs < Number.POSITIVE_INFINITY)) {
+    throw new OptionError('slackUs', slackUs, 'a number of µs from 0 up')
+  }
+  if (!(similarity >= 0 && similarity < 1)) {
+    throw new OptionError('similarity', similarity, 'a distance from 0 up and below 1')
+  }
+  if (!(share > 0.5 && share <= 1)) {
+    throw new OptionError('share', share, 'a share above 0.5, at most 1')
+  }
+  return { slackUs, similarity, share }
+}
+
+/** Learns the models of one period after the other, numbered through. */
+class Learner {
+  readonly models: ExecutionModel[] = []
+  /** By model. */
+  readonly #clusters: KeyedCluster[] = []
+  readonly #paths: CallPaths
+  readonly #orders: readonly CallOrder[]
+  readonly #options: ExecutionModelOptions
+  #flows = 0
+
+  constructor(paths: CallPaths, orders: readonly CallOrder[], options: ExecutionModelOptions) {
+    this.#paths = paths
+    this.#orders = orders
+    this.#options = options
+  }
+
+  learn(forest: CallForest, observed: PeriodOrders, period: 0 | 1): LearnedPeriod {
+    const callsOf = new Uint32Array(this.#orders.length)
+    for (const order of observed.orderOf) callsOf[order] = (callsOf[order] as number) + 1
+    const clusters = clusterCalls(this.#orders, callsOf, this.#options)
+    const callsOfName = new Map<number, number>()
+    for (const { name, calls } of clusters) {
+      callsOfName.set(name, (callsOfName.get(name) ?? 0) + calls)
+    }
+    const modelOfOrder = new Uint32Array(this.#orders.length)
+    const planOfOrder = new Uint32Array(this.#orders.length)
+    const plans: WaitPlan[] = []
+    const earlier = this.#modelsByKey()
+    const first = this.models.length
+    const drafts: Omit<ExecutionModel, 'asynchronous'>[] = []
+    for (const cluster of clusters) {
+      const { name, members, violators, bits, calls } = cluster
+      const example = this.#orders[members[0] as number] as CallOrder
+      const graph = this.#graph(bits, example, { forest, observed, order: members[0] as number })
+      const model = first + drafts.length
+      const plan = plans.push(planOfGraph(graph)) - 1
+      for (const order of members) {
+        modelOfOrder[order] = model
+        planOfOrder[order] = plan
+      }
+      for (const order of violators) {
+        const own = this.#orders[order] as CallOrder
+        planOfOrder[order] =
+          plans.push(planOfGraph(this.#graph(own.bits, own, { forest, observed, order }))) - 1
+      }
+      const { predecessors, returnPredecessors } = graph
+      drafts.push({
+        ...{ id: model, period, name, flow: this.#flow(cluster, earlier) },
+        service: this.#paths.serviceOf(name),
+        operation: this.#paths.operationOf(name),
+        nodes: modelNodes(this.#paths, example),
+        ...{ predecessors, returnPredecessors, calls },
+        ownCalls: violators.reduce((sum, order) => sum + (callsOf[order] as number), 0),
+        probability: calls / (callsOfName.get(name) as number),
+      })
+      this.#clusters.push(cluster)
+    }
+    const { orderOf, nodeCalls } = observed
+    const modelOf = orderOf.map((order) => modelOfOrder[order] as number)
+    const unawaited = unawaitedCalls({
+      ...{ paths: this.#paths, orders: this.#orders, forest, orderOf, nodeCalls, modelOf },
+    })
+    for (const draft of drafts) {
+      this.models.push({ ...draft, asynchronous: unawaited.get(draft.id) ?? [] })
+    }
+    const planOf = orderOf.map((order) => planOfOrder[order] as number)
+    return { forest, plans, nodeCalls, orderOf, modelOf, planOf }
+  }
+
+  #graph(
+    bits: PrecedenceBits | null,
+    { nodes }: CallOrder,
+    observed: { forest: CallForest; observed: PeriodOrders; order: number },
+  ): ModelGraph {
+    if (bits !== null) return graphOfBits(bits, nodes.length)
+    return wideGraph(observed, nodes.length, this.#options.slackUs)
+  }
+
+  /** The flow of the nearest model of the earlier period, if it is near enough; else a new one. */
+  #flow({ key, bits }: KeyedCluster, earlier: ReadonlyMap<number, readonly number[]>): number {
+    let nearest: number | undefined
+    let least = this.#options.similarity
+    for (const model of earlier.get(key) ?? []) {
+      const other = this.#clusters[model]?.bits ?? null
+      const apart = bits === null || other === null ? 0 : precedenceDistance(bits, other)
+      if (apart > least || (nearest !== undefined && apart === least)) continue
+      nearest = (this.models[model] as ExecutionModel).flow
+      least = apart
+    }
+    return nearest ?? this.#flows++
+  }
+
+  /** The models so far by key. */
+  #modelsByKey(): Map<number, number[]> {
+    const byKey = new Map<number, number[]>()
+    this.#clusters.forEach(({ key }, model) => {
+      const known = byKey.get(key)
+      if (known === undefined) byKey.set(key, [model])
+      else known.push(model)
+    })
+    return byKey
+  }
+}
+
+function planOfGraph({ order, predecessors, returnPredecessors }: ModelGraph): WaitPlan {
+  return waitPlan(order, predecessors, returnPredecessors)
+}
+
+/** The order of the one call that has it: no two very wide calls share theirs. */
+function wideGraph(
+  { forest, observed, order }: { forest: CallForest; observed: PeriodOrders; order: number },
+  nodes: number,
+  slackUs: number,
+): ModelGraph {
+  const first = forest.childOffsets[observed.orderOf.indexOf(order)] as number
+  const calls = observed.nodeCalls.subarray(first, first + nodes)
+  const startUs = Float64Array.from(calls, (call) => forest.offsetUs[call] as number)
+  const endUs = startUs.map((us, i) => us + (forest.latencyUs[calls[i] as number] as number))
+  return wideOrder(startUs, endUs, slackUs)
+}

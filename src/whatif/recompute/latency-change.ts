@@ -1,0 +1,45 @@
+// Over all calls of every what-if: the loops index with `!`.
+import { OptionError } from '../../errors.ts'
+
+/**
+ * What is different about some calls, as a what-if gives it; all else is as recorded or follows from
+ * it. The arrays are parallel to `calls`; one that is left out changes nothing, nor does a `NaN`.
+ */
+export interface LatencyChange {
+  /** Rows of calls of one period, ascending, each once. */
+  readonly calls: Uint32Array
+  /** New server processing, µs: final, whatever changes below the call. */
+  readonly serverUs?: Float64Array
+  /** New time between client and server, µs: `latencyUs` less `serverUs`. */
+  readonly networkUs?: Float64Array
+  /** New time from the end of the last call it waits for (or its caller's start) to its start, µs. */
+  readonly preprocessingUs?: Float64Array
+  /** New time from the end of the last call it waits for (or its own start) to its reply, µs. */
+  readonly replyUs?: Float64Array
+}
+
+const TIMES = ['serverUs', 'networkUs', 'preprocessingUs', 'replyUs'] as const
+
+/** @throws OptionError unless a change fits a period of `size` calls. */
+export function checkChange(change: LatencyChange, size: number): void {
+  const { calls } = change
+  for (let i = 0; i < calls.length; i++) {
+    const previous = i === 0 ? -1 : calls[i - 1]!
+    if (calls[i]! <= previous || calls[i]! >= size) {
+      throw new OptionError(`calls[${i}]`, calls[i], `a row above ${previous} and below ${size}`)
+    }
+  }
+  for (const name of TIMES) {
+    const timesUs = change[name]
+    if (timesUs === undefined) continue
+    if (timesUs.length !== calls.length) {
+      const expected = `${calls.length}, as many as there are calls`
+      throw new OptionError(name, `${timesUs.length} values`, expected)
+    }
+    for (let i = 0; i < timesUs.length; i++) {
+      if (Math.abs(timesUs[i]!) === Number.POSITIVE_INFINITY) {
+        throw new OptionError(`${name}[${i}]`, timesUs[i], 'a finite time')
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { InternalError, OptionError } from '../../errors.ts'
+import type { LogBins } from '../../stats/log-bins.ts'
+
+/** By how many values a bin of a histogram is represented, evenly spaced within it. */
+const VALUES_PER_BIN = 16
+
+/** The latencies of many requests, each with a weight: a sample, or a histogram spread out. */
+export class LatencyProfile {
+  /** Ascending, µs. */
+  readonly latencyUs: Float64Array
+  /** How many requests each latency stands for; more than 0. */
+  readonly weight: Float64Array
+  /** Sum of weights. */
+  readonly requests: number
+
+  private constructor(latencyUs: Float64Array, weight: Float64Array) {
+    this.latencyUs = latencyUs
+    this.weight = weight
+    this.requests = weight.reduce((sum, own) => sum + own, 0)
+  }
+
+  /**
+   * The profile of requests, in any order.
+   *
+   * @param weight how many requests each stands for; 1 each when left out. Requests of weight 0
+   *   are left out.
+   * @throws OptionError for a weight that is negative or not a number, and when none is above 0.
+   *
+   * @example
+   * LatencyProfile.ofRequests([30, 10, 20]).quantile(0.5) // 20
+   */
+  static ofRequests(latencyUs: ArrayLike<number>, weight?: ArrayLike<number>): LatencyProfile {
+    if (weight === undefined) {
+      const sorted = Float64Array.from(latencyUs).sort()
+      if (sorted.length === 0) throw new OptionError('latencyUs', 'empty', 'at least one latency')
+      requireNumbers(sorted)
+      return new LatencyProfile(sorted, new Float64Array(sorted.length).fill(1))
+    }
+    if (weight.length !== latencyUs.length) {
+      const expected = `as many as there are latencies, ${latencyUs.length}`
+      throw new OptionError('weight', `${weight.length} values`, expected)
+    }
+    for (let i = 0; i < weight.length; i++) {
+      const own = weight[i] as number
+      if (!(own >= 0 && own < Number.POSITIVE_INFINITY)) {
+        throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
+      }
+    }
+    const rows = Uint32Array.from({ length: weight.length }, (_, i) => i)
+      .filter((i) => (weight[i] as number) > 0)
+      .sort((a, b) => (latencyUs[a] as number) - (latencyUs[b] as number))
+    if (rows.length === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
+    const sorted = Float64Array.from(rows, (i) => latencyUs[i] as number)
+    requireNumbers(sorted)
+    return new LatencyProfile(
+      sorted,
+      Float64Array.from(rows, (i) => weight[i] as number),
+    )
+  }
+
+  /**
+   * A profile that is known only as a histogram. Within a bin, latencies are taken as evenly spread.
+   *
+   * @param edgesUs ascending, one more than there are counts
+   * @param counts requests in each bin
+   * @throws OptionError for edges that do not ascend, counts that are negative or all 0, and numbers
+   *   of edges and counts that do not fit.
+   *
+   * @example
+   * LatencyProfile.fromHistogram([0, 100, 200], [1, 3]).requests // 4
+   */
+  static fromHistogram(edgesUs: ArrayLike<number>, counts: ArrayLike<number>): LatencyProfile {
+    if (edgesUs.length !== counts.length + 1) {
+      const expected = `${counts.length + 1}, one more than there are counts`
+      throw new OptionError('edgesUs', `${edgesUs.length} values`, expected)
+    }
+    const latencyUs: number[] = []
+    const weight: number[] = []
+    for (let bin = 0; bin < counts.length; bin++) {
+      const low = edgesUs[bin] as number
+      const high = edgesUs[bin + 1] as number
+      if (!(low < high)) throw new OptionError(`edgesUs[${bin + 1}]`, high, `more than ${low}`)
+      for (let i = 0; i < VALUES_PER_BIN; i++) {
+        latencyUs.push(low + ((high - low) * (i + 0.5)) / VALUES_PER_BIN)
+        weight.push((counts[bin] as number) / VALUES_PER_BIN)
+      }
+    }
+    return LatencyProfile.ofRequests(latencyUs, weight)
+  }
+
+  /**
+   * The `q`-quantile, µs: interpolated between the middles of the weights of two neighbours (Hazen's
+   * rule, type 5 of Hyndman and Fan, where all weights are alike), the outermost latencies beyond.
+   *
+   * @throws OptionError for a q outside 0 to 1.
+   */
+  quantile(q: number): number {
+    if (!(q >= 0 && q <= 1)) throw new OptionError('q', q, 'a share from 0 to 1')
+    const { latencyUs, weight } = this
+    const place = q * this.requests
+    let below = 0
+    let previousMiddle = 0
+    for (let i = 0; i < latencyUs.length; i++) {
+      const middle = below + (weight[i] as number) / 2
+      if (middle >= place) {
+        if (i === 0) return latencyUs[0] as number
+        const share = (place - previousMiddle) / (middle - previousMiddle)
+        const low = latencyUs[i - 1] as number
+        const high = latencyUs[i] as number
+        return share === 1 ? high : low + (high - low) * share
+      }
+      below += weight[i] as number
+      previousMiddle = middle
+    }
+    return latencyUs[latencyUs.length - 1] as number
+  }
+
+  /** The weighted mean, µs. */
+  get meanUs(): number {
+    let sum = 0
+    this.latencyUs.forEach((us, i) => {
+      sum += us * (this.weight[i] as number)
+    })
+    return sum / this.requests
+  }
+
+  /** Weight in each of `bins`. */
+  histogram(bins: LogBins): Float64Array {
+    const counts = new Float64Array(bins.count)
+    this.latencyUs.forEach((us, i) => {
+      const bin = bins.index(us)
+      if (bin >= counts.length) throw new InternalError(`bin ${bin} of ${counts.length}`)
+      counts[bin] = (counts[bin] as number) + (this.weight[i] as number)
+    })
+    return counts
+  }
+}
+
+function requireNumbers(sorted: Float64Array): void {
+  // Sorted: NaN and infinities are at the ends.
+  for (const us of [sorted[0], sorted[sorted.length - 1]]) {
+    if (!Number.isFinite(us)) throw new OptionError('latencyUs', us, 'finite numbers')
+  }
+}

@@ -1,0 +1,53 @@
+import { rejectUnknownOptions } from '../../errors.ts'
+import type { ExecutionModels } from '../models/execution-models.ts'
+import { LatencyProfile } from '../recompute/latency-profile.ts'
+import { RequestModel } from '../recompute/request-model.ts'
+import type { Scenario } from './scenario.ts'
+import { ScenarioProfile } from './scenario-profile.ts'
+
+/**
+ * Predicts the latency profile under a scenario: what it changes is recomputed in every recorded
+ * request, up to its response time.
+ *
+ * @param models as `learnExecutionModels` gives them, of one period or of two
+ * @param scenario from `scaleCalls`, `reweightRequests`, `combineScenarios`, `parseScenario`, or out
+ *   of a diagnosis
+ * @param options `period` (default 0): the period whose requests are changed: 0 before, 1 after. A
+ *   scenario that makes something as it is in the other period takes it from there.
+ * @throws OptionError for what the scenario names and the requests do not have.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §3.2 and §3.3.
+ *
+ * @example
+ * const [service] = before.services.values
+ * const halved = applyScenario(learnExecutionModels(before), scaleCalls({ service, factor: 0.5 }))
+ * halved.quantiles.p50Us < halved.beforeQuantiles.p50Us // true
+ */
+export function applyScenario(
+  models: ExecutionModels,
+  scenario: Scenario,
+  options: { readonly period?: 0 | 1 } = {},
+): ScenarioProfile {
+  rejectUnknownOptions(options, ['period'])
+  const { period = 0 } = options
+  const base = new RequestModel(models, period)
+  const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
+  const { changes, weight } = scenario.apply(base, target)
+  const recordedUs = base.responseTimes([])
+  const latencyUs = base.responseTimes(changes)
+  const recordedWeight = base.forest.weight
+  const newWeight = weight ?? recordedWeight
+  let touched = 0
+  latencyUs.forEach((us, i) => {
+    if (us !== recordedUs[i] || newWeight[i] !== recordedWeight[i]) touched++
+  })
+  return new ScenarioProfile(
+    scenario.title,
+    {
+      before: LatencyProfile.ofRequests(recordedUs, recordedWeight),
+      profile: LatencyProfile.ofRequests(latencyUs, newWeight),
+      target: null,
+    },
+    touched,
+  )
+}
