@@ -49,6 +49,19 @@ const ROWS: readonly (readonly string[])[] = [
   ['cli'],
 ]
 
+/** Folders within large side roads, from top to bottom as above; files beside them come last. */
+const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  logs: [['features'], ['performance', 'readers'], ['divergence', 'dependencies'], ['attention']],
+  whatif: [
+    ['calls'],
+    ['models'],
+    ['recompute', 'prediction'],
+    ['scenarios'],
+    ['diagnosis'],
+    ['testbed'],
+  ],
+}
+
 /** Where Node's own modules may be used; everything else also runs in a browser. */
 const NODE_ALLOWED =
   /^(cli\/|notebook\/|traces\/readers\/open-file\.ts$|logs\/readers\/open-log-files\.ts$)/
@@ -142,6 +155,28 @@ describe('the architecture of src', () => {
     )
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
   })
+
+  test.each(Object.entries(INNER_ROWS))(
+    'the folders of %s build on each other one way',
+    (unit, rows) => {
+      const folderOf = (file: string) =>
+        file.split('/').length > 2 ? file.split('/')[1] : undefined
+      const place = (file: string) => {
+        const folder = folderOf(file)
+        return folder === undefined ? rows.length : rows.findIndex((row) => row.includes(folder))
+      }
+      const own = FILES.filter((file) => unitOf(file) === unit)
+      expect(own.filter((file) => place(file) < 0)).toEqual([])
+      const wrong = INNER.filter(
+        ({ file, target }) =>
+          unitOf(file) === unit &&
+          unitOf(target) === unit &&
+          folderOf(file) !== folderOf(target) &&
+          place(target) >= place(file),
+      )
+      expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([])
+    },
+  )
 
   test('no files import each other in a circle', () => {
     expect(findCycle()).toEqual([])
