@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../errors.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../errors.ts'
 import type { AttentionGraph } from '../logs/attention/attention.ts'
 import { featureText } from '../logs/features/feature-text.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
@@ -26,15 +26,24 @@ const Y = { field: 'y', type: 'quantitative' } as const
  *
  * @param graph one of `focusAttention`'s graphs
  * @param options see {@link DependenciesOptions}
- * @throws OptionError for a limit below 1; FlowdeltaError for an unknown option
+ * @throws OptionError for a limit below 1; FlowdeltaError for an unknown option, or no graph
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3 and figures 3 to 7.
  *
  * @example
  * plotDependencies(logComparison.attention.best('event'))
  */
-export function plotDependencies(graph: AttentionGraph, options: DependenciesOptions = {}): Chart {
+export function plotDependencies(
+  graph: AttentionGraph | undefined,
+  options: DependenciesOptions = {},
+): Chart {
   rejectUnknownOptions(options, ['limit'])
+  // What `attention.best(kind)` gives where the logs have no variables of the kind.
+  if (graph === undefined) {
+    throw new FlowdeltaError(
+      'plotDependencies(graph) got no graph: the logs have no variable of that kind. Look at attention.graphs for those there are.',
+    )
+  }
   const { limit = 16 } = options
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of variables, 1 or more')
   const kept = tellingVariables(graph, limit)

@@ -3,13 +3,21 @@ import type { AttentionOptions } from '../logs/attention/attention.ts'
 import { compareLogs } from '../logs/compare-logs.ts'
 import type { DivergenceOptions } from '../logs/divergence/divergence.ts'
 import type { LogComparison } from '../logs/log-comparison.ts'
+import { TIME_UNITS } from '../logs/readers/log-clock.ts'
 import { LOG_FORMATS, type LogReadOptions } from '../logs/readers/log-read-options.ts'
 import { readLogs } from '../logs/readers/read-logs.ts'
 import { logsDocument } from './logs-document.ts'
+import { logFields } from './logs-fields.ts'
+import { withFlagWords } from './logs-flag-words.ts'
+import { logsMetric } from './logs-metric.ts'
 import { logsText } from './logs-text.ts'
 import { countFrom, numberBetween } from './option-values.ts'
 
-interface LogsFlags extends Pick<LogReadOptions, 'format' | 'instance' | 'timeZone'> {
+interface LogsFlags
+  extends Pick<
+    LogReadOptions,
+    'format' | 'instance' | 'fields' | 'timeZone' | 'dateFormat' | 'timeUnit'
+  > {
   readonly good: readonly string[]
   readonly bad: readonly string[]
   readonly template?: readonly string[]
@@ -18,6 +26,7 @@ interface LogsFlags extends Pick<LogReadOptions, 'format' | 'instance' | 'timeZo
   readonly correction: DivergenceOptions['correction']
   readonly weights: 'none' | 'latency'
   readonly minSplit: number
+  readonly mostVariables: number
   readonly balance: number
   readonly class: AttentionOptions['class']
   readonly json: boolean
@@ -33,7 +42,7 @@ export function addLogsCommand(program: Command): void {
     .requiredOption('--bad <path...>', 'logs that did not')
     .option(
       '--metric <name>',
-      "what performance is: 'runTime', an event (its last time) or a state variable (its final value)",
+      "what performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name",
       'runTime',
     )
     .option(
@@ -49,7 +58,22 @@ export function addLogsCommand(program: Command): void {
       '--template <expression...>',
       'regular expressions for lines of text, with groups time and name or message',
     )
+    .option(
+      '--fields <roles>',
+      'which fields of JSON lines, logfmt and CSV hold what: time=F,name=F,value=F,instance=F',
+      logFields,
+    )
     .option('--time-zone <zone>', 'of dates that say none', 'UTC')
+    .option(
+      '--date-format <pattern>',
+      "how dates are written, as 'dd.MM.yyyy HH:mm:ss,SSS'",
+      'auto',
+    )
+    .addOption(
+      new Option('--time-unit <unit>', 'of times that are numbers')
+        .choices([...TIME_UNITS])
+        .default('auto'),
+    )
     .option('--alpha <share>', 'level of significance', numberBetween(0, 1), 0.05)
     .addOption(
       new Option('--correction <name>', 'for many tests')
@@ -68,6 +92,12 @@ export function addLogsCommand(program: Command): void {
       1 / 3,
     )
     .option(
+      '--most-variables <n>',
+      'learn dependencies from at most so many variables',
+      countFrom(1),
+      500,
+    )
+    .option(
       '--balance <share>',
       'α: 0 goes only by how strong dependencies are, 1 only by how far variables differ',
       numberBetween(0, 1),
@@ -80,7 +110,7 @@ export function addLogsCommand(program: Command): void {
     )
     .option('--json', 'print a JSON document instead of text', false)
     .option('--limit <n>', 'list at most this many variables', countFrom(1))
-    .action(runLogs)
+    .action((flags: LogsFlags) => withFlagWords(() => runLogs(flags)))
 }
 
 /** Listed unless asked otherwise. */
@@ -88,19 +118,25 @@ const MOST_IN_TEXT = 12
 const MOST_IN_JSON = 1000
 
 async function runLogs(flags: LogsFlags): Promise<void> {
-  const { good, bad, format, instance, template, timeZone, json, limit } = flags
+  const { good, bad, format, instance, template, fields, json, limit } = flags
+  const { timeZone, dateFormat, timeUnit } = flags
   const logs = await readLogs(
     { good, bad },
     {
       ...(format !== undefined && { format }),
       ...(instance !== undefined && { instance }),
       ...(template !== undefined && { template }),
+      ...(fields !== undefined && { fields }),
       ...(timeZone !== undefined && { timeZone }),
+      ...(dateFormat !== undefined && { dateFormat }),
+      ...(timeUnit !== undefined && { timeUnit }),
     },
   )
-  const { metric, alpha, correction, weights, minSplit, balance } = flags
+  const { alpha, correction, weights, minSplit, mostVariables, balance } = flags
+  const metric = logsMetric(logs, flags.metric)
   const compared: LogComparison = compareLogs(logs, {
-    ...{ metric, alpha, correction, weights, minSplit, balance, class: flags.class },
+    ...{ metric, alpha, correction, weights, minSplit, mostVariables, balance },
+    class: flags.class,
   })
   process.stdout.write(
     json

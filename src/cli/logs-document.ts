@@ -1,35 +1,42 @@
 import type { LogComparison } from '../logs/log-comparison.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
+import { inFlags } from './logs-flag-words.ts'
 
 /** Reasons for skipped lines that are listed, and graphs. */
 const MOST_ISSUES = 50
 
 /**
  * A comparison of logs as a JSON document, `flowdelta.logs/1`: variables and graphs best first. A
- * score or t that is infinite (two constants differ) is `null`.
+ * score or t that is infinite (two constants differ) is `null`. `performance.node` is what performance
+ * is called in graphs.
  *
  * @param limit most variables listed
  */
 export function logsDocument(compared: LogComparison, limit: number) {
   const { logs, divergence, attention, tail, options } = compared
   const { variables, performance } = divergence
-  const { metric, alpha, correction, weights, minSplit, stop, balance, score } = options
+  const { metric, alpha, correction, weights, minSplit, mostVariables, stop, balance, score } =
+    options
   return {
     schema: 'flowdelta.logs/1',
     parameters: {
-      ...{ metric, alpha, correction, weights, minSplit, stop, balance, score },
+      ...{ metric, alpha, correction, weights, minSplit, mostVariables, stop, balance, score },
       class: options.class,
     },
     instances: logs.counts,
     messages: logs.report.messages,
     performance: {
-      ...{ metric: tail.metric.name, significant: performance.significant },
+      ...{ metric, node: tail.metric.name },
+      ...{ tested: performance.tested, significant: performance.significant },
+      ...{ goodCount: performance.goodCount, badCount: performance.badCount },
+      leftOut: compared.networks.leftOut,
+      weighted: weights !== 'none',
       ...numbers({
         ...{ goodMean: performance.goodMean, badMean: performance.badMean },
         ...{ t: performance.t, p: performance.p },
       }),
       heavyTail: tail.isHeavy,
-      ...(tail.suggestion !== '' && { suggestion: tail.suggestion }),
+      ...(tail.suggestion !== '' && { suggestion: inFlags(tail.suggestion) }),
     },
     variables: variables.slice(0, limit).map(({ name, kind, score: sum, presence, features }) => ({
       ...{ name, kind, score: finiteOrNull(sum) },
@@ -37,18 +44,21 @@ export function logsDocument(compared: LogComparison, limit: number) {
       features: features.map((test) => ({
         feature: test.feature,
         ...numbers({ t: test.t, df: test.df, p: test.p, q: test.q }),
-        significant: test.significant,
+        ...{ tested: test.tested, significant: test.significant },
+        ...{ goodCount: test.goodCount, badCount: test.badCount },
         ...numbers({ goodMean: test.goodMean, badMean: test.badMean }),
       })),
     })),
     graphs: attention.graphs.map((graph) => ({
       ...{ kind: graph.kind, class: graph.class, featureType: graph.featureType },
       score: finiteOrNull(graph.score),
+      variablesLeftOut: graph.variablesLeftOut ?? 0,
       nodes: graph.nodes.map(({ name }) => name),
       edges: graph.edges.map(({ from, to, weight, r2, directed }) => ({
         ...{ from, to, ...numbers({ weight, r2 }), directed },
       })),
     })),
+    warnings: compared.warnings().map(({ code, message }) => ({ code, message: inFlags(message) })),
     issues: logs.report.table().objects({ limit: MOST_ISSUES }),
     ...(variables.length > limit && { truncated: { variables: variables.length } }),
   }

@@ -5,17 +5,24 @@ import type { FeatureTest, VariableDivergence } from '../logs/divergence/diverge
 import { featureText } from '../logs/features/feature-text.ts'
 import { VARIABLE_KINDS } from '../logs/features/feature-types.ts'
 import type { LogComparison } from '../logs/log-comparison.ts'
+import { skipAdvice, skipText } from '../logs/readers/skip-advice.ts'
 import { shortText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../wording.ts'
+import { inFlags } from './logs-flag-words.ts'
+import { warningLines } from './one-period.ts'
 import { textTable } from './text-table.ts'
 
 const LONGEST_NAME = 70
 const NODES = 10
 
-/** A comparison of logs as text: is performance different, what differs, where to look first. */
+/**
+ * A comparison of logs as text: what to read it with, is performance different, what differs, where to
+ * look first.
+ */
 export function logsText(compared: LogComparison, limit: number): string {
   return [
+    warningsText(compared),
     inputText(compared),
     performanceText(compared),
     variablesText(compared, limit),
@@ -28,7 +35,12 @@ export function logsText(compared: LogComparison, limit: number): string {
     .join('\n\n')
 }
 
-function inputText({ logs }: LogComparison): string {
+function warningsText(compared: LogComparison): string {
+  return warningLines(compared.warnings()).map(inFlags).join('\n')
+}
+
+function inputText(compared: LogComparison): string {
+  const { logs } = compared
   const { good, bad } = logs.counts
   const { messages, skippedLines, lines } = logs.report
   const read =
@@ -36,27 +48,45 @@ function inputText({ logs }: LogComparison): string {
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
   const [first] = logs.report.skipped
-  if (first === undefined) return read
-  const place = first.first[0]
-  const where = place === undefined ? '' : `, as in ${place.file} line ${place.line}`
-  return `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${first.reason} (${grouped(first.count)}${where}).`
+  const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
+  if (first === undefined || isSaid) return read
+  const advice = skipAdvice(first.reason)
+  const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
+  return inFlags(advice === '' ? said : `${said} ${advice}.`)
 }
 
-function performanceText({ divergence, tail }: LogComparison): string {
-  const { goodMean, badMean, tested, p, significant } = divergence.performance
-  const { name, unit } = tail.metric
+function performanceText({ divergence, tail, logs, options }: LogComparison): string {
+  const { goodMean, badMean, goodCount, badCount, tested, p, significant } = divergence.performance
+  const { unit } = tail.metric
+  const name = shortText(tail.metric.name, LONGEST_NAME)
+  const { good, bad } = logs.counts
   const text = (value: number) =>
     unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
   const says = !tested
-    ? 'too few instances to test'
+    ? `too few instances to test: ${grouped(goodCount)} good, ${grouped(badCount)} bad`
     : `${pValue(p)}${significant ? '' : ', no significant difference'}`
   const first = `Performance is ${name}: ${text(goodMean)} on average in good, ${text(badMean)} in bad (${says}).`
-  return tail.suggestion === '' ? first : `${first}\n${tail.suggestion}`
+  return [
+    first,
+    ...(goodCount < good || badCount < bad
+      ? [
+          `${grouped(goodCount)} of ${counted(good, 'good instance')} and ${grouped(badCount)} of ${grouped(bad)} bad have it; the others count in no mean of it, and teach no dependency.`,
+        ]
+      : []),
+    ...(options.weights === 'none'
+      ? []
+      : ['Means are weighted: instances that took longer count more (--weights latency).']),
+    ...(tail.suggestion === '' || options.weights !== 'none' ? [] : [inFlags(tail.suggestion)]),
+  ].join('\n')
 }
 
-function variablesText({ divergence }: LogComparison, limit: number): string {
+function variablesText({ divergence, logs }: LogComparison, limit: number): string {
   const differing = divergence.variables.filter(({ score }) => score > 0)
   const all = counted(divergence.variables.length, 'variable')
+  if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
+    const { good, bad } = logs.counts
+    return `None of ${all} could be tested (${counted(good, 'good instance')}, ${grouped(bad)} bad): a test takes two of each class that have the variable.`
+  }
   if (differing.length === 0) return `None of ${all} differs significantly.`
   const table = textTable(
     ['variable', 'kind', 'score', 'what differs most', 't'],
@@ -110,17 +140,28 @@ function strongest({ features }: VariableDivergence): FeatureTest {
 
 /** What the metric depends on, and below each variable what leads there. */
 function graphText(graph: AttentionGraph): string {
-  const { kind, featureType, metric, score } = graph
+  const { kind, featureType, score, variablesLeftOut = 0 } = graph
+  const metric = shortText(graph.metric, LONGEST_NAME)
+  const leftOut =
+    variablesLeftOut === 0
+      ? []
+      : [
+          `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (raise --most-variables).`,
+        ]
   const by = `${kind}s by ${featureText(featureType)}`
   const lines = treeLines(graph)
   if (lines.length === 0) {
-    return `Of ${by}, ${metric} depends on none in the ${graph.class} instances.`
+    return [
+      `Of ${by}, ${metric} depends on none in the ${graph.class} instances.`,
+      ...leftOut,
+    ].join('\n')
   }
   const left = lines.length - NODES
   return [
     `Look first at ${by} (score ${score.toPrecision(2)}). In the ${graph.class} instances ${metric} depends on`,
     ...lines.slice(0, NODES),
     ...(left > 0 ? [`   and ${grouped(left)} more`] : []),
+    ...leftOut,
   ].join('\n')
 }
 

@@ -2,6 +2,7 @@ import { FlowdeltaError, rejectUnknownOptions, show } from '../errors.ts'
 import { LogSet } from './features/log-set.ts'
 import { LogComparison } from './log-comparison.ts'
 import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'
+import { requirePerformance } from './performance/performance-metric.ts'
 
 /**
  * Compares two sets of logs: what differs between good and bad instances, what depends on what
@@ -10,9 +11,10 @@ import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-compar
  *
  * @param logs what readers or a `LogBuilder` made
  * @param options of any stage: `metric`, `weights`; `alpha`, `correction` (see `findDivergence`);
- *   `minSplit`, `stop`, `significance`, `minLeaf` (see `learnDependencies`); `balance`, `score`,
+ *   `minSplit`, `stop`, `significance`, `minLeaf`, `mostVariables` (see `learnDependencies`); `balance`, `score`,
  *   `class`, `sharedDenominator` (see `focusAttention`)
- * @throws FlowdeltaError for an unknown option, OptionError for a value that one cannot have
+ * @throws FlowdeltaError for an unknown option, a metric that the logs do not have, or that no
+ *   instance of a class has; OptionError for a value that one cannot have
  *
  * Source: Nagaraj, Killian and Neville, "Structured comparative analysis of systems logs to diagnose
  * performance problems", NSDI 2012.
@@ -40,5 +42,7 @@ export function compareLogs(
     throw new FlowdeltaError(`compareLogs(logs) got ${show(logs)}. ${next}`)
   }
   rejectUnknownOptions(options, Object.keys(LOG_COMPARISON_DEFAULTS))
-  return new LogComparison(logs, { ...LOG_COMPARISON_DEFAULTS, ...options })
+  const chosen = { ...LOG_COMPARISON_DEFAULTS, ...options }
+  requirePerformance(logs, chosen.metric)
+  return new LogComparison(logs, chosen)
 }

@@ -9,7 +9,9 @@ import type { Divergence } from './divergence/divergence.ts'
 import { DIVERGENCE_DEFAULTS, findDivergence } from './divergence/find-divergence.ts'
 import type { LogSet } from './features/log-set.ts'
 import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'
+import { type LogWarning, logWarnings } from './log-warnings.ts'
 import { type MetricTail, metricTail } from './performance/metric-tail.ts'
+import { requirePerformance } from './performance/performance-metric.ts'
 
 type OptionName = keyof LogComparisonOptions
 
@@ -58,6 +60,7 @@ export class LogComparison extends Stage {
   with(changes: Partial<LogComparisonOptions>): LogComparison {
     rejectUnknownOptions(changes, Object.keys(LOG_COMPARISON_DEFAULTS))
     const options = { ...this.options, ...changes }
+    if (options.metric !== this.options.metric) requirePerformance(this.logs, options.metric)
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared, () => this[name])
@@ -94,6 +97,11 @@ export class LogComparison extends Stage {
       pick(this.options, 'attention'),
     )
     return this.#stages.attention
+  }
+
+  /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
+  warnings(): readonly LogWarning[] {
+    return logWarnings(this.logs)
   }
 
   /** What to look at first, a row a graph. */

@@ -298,3 +298,7 @@ test('names from logs are data only', () => {
     expect(svg).not.toMatch(/<img|<script|‮/)
   }
 })
+
+test('logs without variables of a kind have no graph to draw, and the error says so', () => {
+  expect(() => plotDependencies(undefined)).toThrow('no variable of that kind')
+})

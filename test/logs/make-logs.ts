@@ -10,6 +10,8 @@ const NOTHING = new LogReport({
   refused: [],
   thinned: [],
   emptyInstances: [],
+  unreadFiles: [],
+  inBothClasses: [],
 })
 
 export interface Given {

@@ -54,6 +54,8 @@ export interface AttentionGraph {
    * long is then a smaller share of a longer run, and seems to depend on performance.
    */
   readonly sharesDenominator: boolean
+  /** How many variables its dependencies were not learned from, as there are too many; absent for 0. */
+  readonly variablesLeftOut?: number
   /** Performance first, then what adds most to the score. */
   readonly nodes: readonly AttentionNode[]
   readonly edges: readonly AttentionEdge[]
@@ -84,7 +86,10 @@ export class Attention extends Stage {
     return this.of(kind)[0]
   }
 
-  /** One row a graph, best first, with the variables that add most to its score. */
+  /**
+   * One row a graph, best first, with the variables that add most to its score, and, where there were
+   * too many, how many variables were left out.
+   */
   table(): StageTable {
     const { graphs } = this
     return stageTable({
@@ -95,6 +100,9 @@ export class Attention extends Stage {
       variables: graphs.map(({ nodes }) => nodes.length - 1),
       edges: graphs.map(({ edges }) => edges.length),
       sharesDenominator: graphs.map(({ sharesDenominator }) => sharesDenominator),
+      ...(graphs.some(({ variablesLeftOut }) => variablesLeftOut !== undefined) && {
+        variablesLeftOut: graphs.map(({ variablesLeftOut = 0 }) => variablesLeftOut),
+      }),
       first: graphs.map(({ nodes }) => nodes[1]?.name ?? ''),
       second: graphs.map(({ nodes }) => nodes[2]?.name ?? ''),
     })

@@ -113,7 +113,7 @@ function graphOf(
   divergence: Divergence,
   options: AttentionOptions,
 ): Omit<AttentionGraph, 'sharesDenominator'> {
-  const { kind, class: logClass, featureType, metric, mass } = network
+  const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const component = spanningComponent(network.edges, metric)
   const nodes = component.names
     .map((name) => nodeOf(name, { network, divergence, component, options }))
@@ -127,6 +127,7 @@ function graphOf(
   const others = Math.max(1, nodes.length - 1)
   return {
     ...{ kind, class: logClass, featureType, metric, nodes },
+    ...(variablesLeftOut > 0 && { variablesLeftOut }),
     score: options.score === 'sum' ? sum : sum / others,
     edges: component.edges.map(
       (edge): AttentionEdge => ({

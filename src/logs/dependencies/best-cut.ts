@@ -1,5 +1,6 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
 import type { DependencyColumns } from './dependency-columns.ts'
+import { explainedShare } from './explained-share.ts'
 import type { TreeNode } from './tree-node.ts'
 
 /** What the rows of a node hold of the target. */
@@ -31,6 +32,8 @@ export interface BestCut {
 
 /** Gains nearer than this share of all squares are the same: sums differ by the order of adding. */
 const SAME_GAIN = 1e-10
+
+const SAME_SHARE = 1e-10
 
 /** Sums of the target over the rows of a node; undefined where it does not vary there. */
 export function targetSums(
@@ -65,18 +68,26 @@ export function targetSums(
 
 /**
  * The best of all cuts between two values of a column that leave `minLeaf` instances with a value on
- * either side. Of equal ones the first column's lowest. Undefined where there is none that gains.
+ * either side. Of columns that gain the same, the one that correlates more with the target in the node
+ * (r² over instances with a value): what variables are called decides only after that. Of equal cuts
+ * of a column the lowest. Undefined where there is none that gains.
  */
 export function bestCut(
   { values, weights }: DependencyColumns,
-  { rows, orders, starts, ends }: TreeNode,
-  { pulls, mass, squares }: TargetSums,
+  node: TreeNode,
+  sums: TargetSums,
   { target, minLeaf }: { readonly target: number; readonly minLeaf: number },
 ): BestCut | undefined {
+  const { rows, orders, starts, ends } = node
+  const { pulls, mass, squares } = sums
   const same = SAME_GAIN * squares
   let best: Omit<BestCut, 'cuts'> | undefined
-  let most = same
   let cuts = 0
+  const shareOf = (column: number) =>
+    explainedShare(values[column]!, pulls, {
+      weights,
+      rows: orders.subarray(starts[column]!, ends[column]!),
+    })
   for (let column = 0; column < values.length; column++) {
     const start = starts[column]!
     const end = ends[column]!
@@ -96,6 +107,8 @@ export function bestCut(
     let leftMass = 0
     let leftPull = 0
     let next = ofColumn[orders[start]!]!
+    let most = best === undefined ? same : best.gain - same
+    let ofThis: Omit<BestCut, 'cuts'> | undefined
     for (let place = start; place < lastCut; place++) {
       const row = orders[place]!
       leftMass += weights[row]!
@@ -112,8 +125,14 @@ export function bestCut(
       if (gain <= most) continue
       most = gain + same
       const threshold = value + (next - value) / 2
-      best = { column, lastLeft: value, threshold, missingLeft, gain }
+      ofThis = { column, lastLeft: value, threshold, missingLeft, gain }
     }
+    if (ofThis === undefined) continue
+    const isBetter =
+      best === undefined ||
+      ofThis.gain > best.gain + same ||
+      shareOf(ofThis.column) > shareOf(best.column) + SAME_SHARE
+    if (isBetter) best = ofThis
   }
   return best === undefined ? undefined : { ...best, cuts }
 }

@@ -18,6 +18,8 @@ export interface DependencyOptions {
   readonly significance: number
   /** Fewest instances with a value on either side of a split. */
   readonly minLeaf: number
+  /** A network is learned from at most so many variables, beside performance. */
+  readonly mostVariables: number
 }
 
 /** Which network: a feature of all variables of a kind, in one class of logs. */
@@ -47,8 +49,10 @@ export interface DependencyEdge {
 export interface DependencyNetwork extends NetworkKey {
   /** The name of the node that stands for performance. */
   readonly metric: string
-  /** Variables, performance among them, ascending. */
+  /** Variables that it was learned from, performance among them, ascending. */
   readonly names: readonly string[]
+  /** How many more could have taken part, but for `mostVariables`. */
+  readonly variablesLeftOut: number
   /** How many instances of the class have performance. */
   readonly instances: number
   /** Σ of their weights: their number where all count the same. */

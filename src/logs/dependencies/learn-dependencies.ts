@@ -17,6 +17,7 @@ export const DEPENDENCY_DEFAULTS: DependencyOptions = {
   stop: 'significance',
   significance: 0.05,
   minLeaf: 5,
+  mostVariables: 500,
 }
 
 const STOPS: readonly string[] = ['significance', 'orange']
@@ -38,6 +39,10 @@ const STOPS: readonly string[] = ['significance', 'orange']
  * @param options.significance the level of that test, corrected for the number of cuts there are
  *   to choose from. Default 0.05
  * @param options.minLeaf fewest instances with a value on either side of a split. Default 5
+ * @param options.mostVariables how many variables a network is learned from at most, which takes time
+ *   by the square of their number: of more that vary those that differ most between the classes and
+ *   those that correlate most with performance, in turn. `DependencyNetwork.variablesLeftOut` says how
+ *   many there were beside. Default 500
  * @param options.weights how much instances count, see `LogWeights`. Default `'none'`
  * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one cannot
  *   have
@@ -71,11 +76,13 @@ export function learnDependencies(
   return new DependencyNetworks(logs, chosen, { metric, learned })
 }
 
-function requireOptions({ minSplit, stop, significance, minLeaf }: DependencyOptions): void {
+function requireOptions(options: DependencyOptions): void {
+  const { minSplit, stop, significance, minLeaf, mostVariables } = options
   if (!(minSplit > 0 && minSplit <= 1)) {
     throw new OptionError('minSplit', minSplit, 'a share of the instances, above 0 to 1')
   }
   requireOneOf('stop', stop, STOPS)
   requireShare('significance', significance)
   requireCount('minLeaf', minLeaf)
+  requireCount('mostVariables', mostVariables)
 }

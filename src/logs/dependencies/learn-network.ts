@@ -12,6 +12,7 @@ import {
 } from './dependency-networks.ts'
 import { growDependencyTree, type TreeSplit } from './dependency-tree.ts'
 import { happensBefore } from './happens-before.ts'
+import { picked, selectColumns } from './select-columns.ts'
 
 /** What a network is learned from. */
 export interface NetworkSource {
@@ -21,14 +22,15 @@ export interface NetworkSource {
   readonly weights: Float64Array | undefined
 }
 
-/** Learns one network: a tree for each variable and for performance. */
+/** Learns one network: a tree for each variable that can have one, and for performance. */
 export function learnNetwork(
   key: NetworkKey,
   source: NetworkSource,
-  { minSplit, minLeaf, stop, significance }: DependencyOptions,
+  options: DependencyOptions,
 ): DependencyNetwork {
+  const { minSplit, minLeaf, stop, significance } = options
   const members = membersOf(key, source)
-  const columns = columnsOf(key, source, members)
+  const { columns, leftOut } = columnsOf(key, source, { members, options })
   const minMass = leastMass(minSplit, columns.mass)
   const strongest = new Map<string, UndirectedSplit>()
   for (const target of columns.names.keys()) {
@@ -48,6 +50,7 @@ export function learnNetwork(
     names: columns.names,
     instances: members.length,
     mass: columns.mass,
+    variablesLeftOut: leftOut,
     edges: [...strongest.values()]
       .sort((a, b) => strongestFirst(a, b) || a.ends[0] - b.ends[0] || a.ends[1] - b.ends[1])
       .map((split) => edgeOf(split, columns.names, times)),
@@ -72,26 +75,25 @@ function membersOf({ class: logClass }: NetworkKey, { logs, metric }: NetworkSou
 
 function columnsOf(
   { kind, featureType }: NetworkKey,
-  { logs, metric, weights }: NetworkSource,
-  members: readonly number[],
-): DependencyColumns {
+  { logs, metric, weights: given }: NetworkSource,
+  {
+    members,
+    options: { minLeaf, mostVariables },
+  }: { readonly members: readonly number[]; readonly options: DependencyOptions },
+): { readonly columns: DependencyColumns; readonly leftOut: number } {
   const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
-  const { variable: own } = metric
-  const columns = features.names.flatMap((name, variable) =>
-    own?.kind === kind && own.name === name
-      ? []
-      : [{ name, values: picked(features.of(variable, featureType), members) }],
+  const own = metric.variable?.kind === kind ? features.indexOf(metric.variable.name) : undefined
+  const performance = picked(metric.values, members)
+  const weights =
+    given === undefined ? new Float64Array(members.length).fill(1) : picked(given, members)
+  const { columns, leftOut } = selectColumns({
+    ...{ logs, features, featureType, members, performance, weights },
+    ...{ own, minLeaf, mostVariables },
+  })
+  const all = [...columns, { name: metric.name, values: performance }].sort((a, b) =>
+    a.name < b.name ? -1 : Number(a.name > b.name),
   )
-  columns.push({ name: metric.name, values: picked(metric.values, members) })
-  columns.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
-  return dependencyColumns(
-    columns,
-    weights === undefined ? new Float64Array(members.length).fill(1) : picked(weights, members),
-  )
-}
-
-function picked(values: Float64Array, members: readonly number[]): Float64Array {
-  return Float64Array.from(members, (instance) => Number(values[instance]))
+  return { columns: dependencyColumns(all, weights), leftOut }
 }
 
 /**

@@ -61,6 +61,8 @@ export class Divergence extends Stage {
   /** Whether performance differs. */
   readonly performance: PerformanceTest
   readonly #byKind: Readonly<Record<VariableKind, ReadonlyMap<string, VariableDivergence>>>
+  /** Asked for once a node of every graph. */
+  readonly #largest = new Map<VariableKind, number>()
 
   constructor(
     logs: LogSet,
@@ -87,8 +89,11 @@ export class Divergence extends Stage {
 
   /** How many tests were performed of variables of a kind: the family they are corrected for. */
   tests(kind: VariableKind): number {
-    const ofKind = this.variables.filter((each) => each.kind === kind)
-    return ofKind.flatMap(({ features }) => features).filter(({ tested }) => tested).length
+    let performed = 0
+    for (const { features } of this.#byKind[kind].values()) {
+      for (const { tested } of features) performed += Number(tested)
+    }
+    return performed
   }
 
   /** One variable; undefined where there is none of that name. */
@@ -103,12 +108,15 @@ export class Divergence extends Stage {
 
   /** The largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
+    const known = this.#largest.get(kind)
+    if (known !== undefined) return known
     let largest = 0
     for (const { features } of this.#byKind[kind].values()) {
       for (const { t } of features) {
         if (Number.isFinite(t)) largest = Math.max(largest, Math.abs(t))
       }
     }
+    this.#largest.set(kind, largest)
     return largest
   }
 

@@ -15,7 +15,7 @@ import {
   type FeatureTest,
   type VariableDivergence,
 } from './divergence.ts'
-import { presenceOf } from './presence.ts'
+import { presences } from './presence.ts'
 
 export const DIVERGENCE_DEFAULTS: DivergenceOptions = {
   metric: 'runTime',
@@ -61,10 +61,9 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
   requireShare('alpha', chosen.alpha)
   requireOneOf('correction', chosen.correction, CORRECTIONS)
   const groups = instanceGroups(logs, instanceWeights(logs, chosen))
-  const variables = VARIABLE_KINDS.flatMap((kind) =>
-    variablesOf(logs, kind, featureTests(logs, kind, groups), chosen),
-  )
-  const test = compareClasses(performanceMetric(logs, chosen.metric).values, groups)
+  const variables = VARIABLE_KINDS.flatMap((kind) => variablesOf(logs, kind, groups, chosen))
+  const { values } = performanceMetric(logs, chosen.metric)
+  const { feature: _, ...test } = openTest('count', values, groups)
   return new Divergence(logs, chosen, {
     variables: variables.sort(mostDivergentFirst),
     performance: { ...test, q: test.p, significant: test.p < chosen.alpha },
@@ -73,75 +72,105 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
 
 /** The instances of each class, and how much each counts. */
 interface Groups {
-  readonly good: readonly number[]
-  readonly bad: readonly number[]
+  readonly good: Group
+  readonly bad: Group
   readonly weights?: { readonly beforeWeights: Float64Array; readonly afterWeights: Float64Array }
+}
+
+interface Group {
+  readonly members: readonly number[]
+  /** Room for a value a member. */
+  readonly values: Float64Array
 }
 
 function instanceGroups(logs: LogSet, weights: Float64Array | undefined): Groups {
   // An instance without performance has no weight by it.
-  const membersOf = (code: number) =>
-    Array.from(logs.instances.keys()).filter(
+  const groupOf = (code: number): Group => {
+    const members = Array.from(logs.instances.keys()).filter(
       (instance) => logs.classOf[instance] === code && !Number.isNaN(weights?.[instance]),
     )
-  const [good, bad] = [membersOf(GOOD), membersOf(BAD)]
+    return { members, values: new Float64Array(members.length) }
+  }
+  const [good, bad] = [groupOf(GOOD), groupOf(BAD)]
   if (weights === undefined) return { good, bad }
-  const [beforeWeights, afterWeights] = [picked(weights, good), picked(weights, bad)]
+  const [beforeWeights, afterWeights] = [good, bad].map((group) =>
+    picked(weights, group).slice(),
+  ) as [Float64Array, Float64Array]
   return { good, bad, weights: { beforeWeights, afterWeights } }
 }
 
-function picked(values: Float64Array, members: readonly number[]): Float64Array {
-  return Float64Array.from(members, (instance) => Number(values[instance]))
+/** The values of a group, in its own room: what was picked before is lost. */
+function picked(values: Float64Array, { members, values: room }: Group): Float64Array {
+  for (let i = 0; i < members.length; i++) room[i] = Number(values[Number(members[i])])
+  return room
 }
 
-type PlainTest = Omit<FeatureTest, 'q' | 'significant' | 'feature'>
+/** A test that is yet to be corrected for the number of tests. */
+type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
 
-function compareClasses(values: Float64Array, { good, bad, weights }: Groups): PlainTest {
+/** There may be a million of them: no spreading, which takes several times the memory. */
+function openTest(
+  feature: Feature,
+  values: Float64Array,
+  { good, bad, weights }: Groups,
+): OpenTest {
   const test = welch(picked(values, good), picked(values, bad), weights)
+  const isSure = Number.isFinite(test.statistic) || !test.tested
   return {
-    ...{ t: test.statistic, df: test.df, tested: test.tested },
-    p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
-    ...{ goodMean: test.beforeMean, badMean: test.afterMean },
-    ...{ goodCount: test.beforeCount, badCount: test.afterCount },
+    feature,
+    t: test.statistic,
+    df: test.df,
+    p: isSure ? test.p : Math.max(test.p, leastP(test)),
+    q: Number.NaN,
+    significant: false,
+    tested: test.tested,
+    goodMean: test.beforeMean,
+    badMean: test.afterMean,
+    goodCount: test.beforeCount,
+    badCount: test.afterCount,
   }
 }
 
-type NamedTest = PlainTest & { readonly name: string; readonly feature: Feature }
-
-/** All tests of a kind, feature by feature of one variable after the other. */
-function featureTests(logs: LogSet, kind: VariableKind, groups: Groups): NamedTest[] {
-  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
-  return features.names.flatMap((name, variable) =>
-    features.types.map((feature) => ({
-      ...{ name, feature },
-      ...compareClasses(features.of(variable, feature), groups),
-    })),
-  )
-}
-
+/** All variables of a kind, in the order of their names. */
 function variablesOf(
   logs: LogSet,
   kind: VariableKind,
-  tests: readonly NamedTest[],
+  groups: Groups,
   { alpha, correction }: DivergenceOptions,
 ): VariableDivergence[] {
+  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  // One array for all: there may be a million tests.
+  const values = new Float64Array(logs.instances.length)
+  const tests = features.names.map((_, variable) =>
+    features.types.map((feature) => {
+      features.copy(variable, feature, values)
+      return openTest(feature, values, groups)
+    }),
+  )
+  const all = tests.flat()
   const q = corrected(
-    Float64Array.from(tests, ({ p }) => p),
+    Float64Array.from(all, ({ p }) => p),
     correction,
   )
-  const byName = new Map<string, FeatureTest[]>()
-  for (const [i, { name, ...test }] of tests.entries()) {
-    const features = byName.get(name) ?? []
-    byName.set(name, features)
-    features.push({ ...test, q: Number(q[i]), significant: Number(q[i]) < alpha })
+  // Filled in, not copied: there may be a million of them.
+  for (const [i, test] of all.entries()) {
+    test.q = Number(q[i])
+    test.significant = test.q < alpha
   }
-  const indexOf = new Map(
-    (kind === 'event' ? logs.events : logs.states).names.map((name, i) => [name, i]),
-  )
-  return Array.from(byName, ([name, features]) => ({
-    ...{ name, kind, features, presence: presenceOf(logs, kind, indexOf.get(name) as number) },
-    score: features.reduce((sum, { t, significant }) => sum + (significant ? Math.abs(t) : 0), 0),
-  }))
+  const presenceOf = presences(logs, kind)
+  return features.names.map((name, variable) => {
+    const ofVariable: readonly FeatureTest[] = tests[variable] ?? []
+    return {
+      name,
+      kind,
+      features: ofVariable,
+      presence: presenceOf(variable),
+      score: ofVariable.reduce(
+        (sum, { t, significant }) => sum + (significant ? Math.abs(t) : 0),
+        0,
+      ),
+    }
+  })
 }
 
 /** p-values made comparable with α; NaN stays NaN and counts in no family. */

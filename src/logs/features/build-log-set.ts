@@ -1,7 +1,9 @@
+// Runs once a variable, instance and feature: the loops index with `!`.
 import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './feature-types.ts'
-import { LogReport, type LogReportData, type ThinnedVariable } from './log-report.ts'
+import { LogReport, type ThinnedVariable } from './log-report.ts'
 import { LogSet } from './log-set.ts'
 import type { ClosedInstance, InstanceFeatures } from './open-instance.ts'
+import type { Notes } from './reading-notes.ts'
 import { VariableFeatures } from './variable-features.ts'
 
 export interface LogParts {
@@ -10,7 +12,7 @@ export interface LogParts {
   readonly instances: readonly ClosedInstance[]
   /** By code. */
   readonly names: Readonly<Record<VariableKind, readonly string[]>>
-  readonly notes: Pick<LogReportData, 'lines' | 'skipped' | 'refused'>
+  readonly notes: Notes
 }
 
 /** Lays the features of single instances out by feature and variable, in the order of names. */
@@ -46,26 +48,36 @@ function laidOut<F extends Feature>(
   types: readonly F[],
   instances: readonly InstanceFeatures[],
 ): VariableFeatures<F> {
+  const logged = new Int32Array(names.length)
+  for (const { codes } of instances) for (const code of codes) logged[code] = logged[code]! + 1
   // A name may have been numbered without ever having a message: all of them were refused.
-  const seen = new Set(instances.flatMap(({ codes }) => [...codes]))
-  const order = [...seen].sort((a, b) => compareNames(names[a] as string, names[b] as string))
-  const rowOf = new Map(order.map((code, row) => [code, row]))
-  const size = order.length * instances.length
-  const columns = types.map((type) =>
-    new Float64Array(size).fill(type === 'count' ? 0 : Number.NaN),
-  )
+  const order = [...names.keys()]
+    .filter((code) => logged[code]! > 0)
+    .sort((a, b) => compareNames(names[a]!, names[b]!))
+  const starts = new Int32Array(order.length + 1)
+  const next = new Int32Array(names.length)
+  for (const [row, code] of order.entries()) {
+    next[code] = starts[row]!
+    starts[row + 1] = starts[row]! + logged[code]!
+  }
+  const entries = starts[order.length]!
+  const places = { starts, instances: new Int32Array(entries) }
+  const columns = types.map(() => new Float64Array(entries))
   for (const [instance, { codes, values }] of instances.entries()) {
     for (const [i, code] of codes.entries()) {
-      const at = (rowOf.get(code) as number) * instances.length + instance
+      const entry = next[code]!
+      next[code] = entry + 1
+      places.instances[entry] = instance
       for (const [feature, column] of columns.entries()) {
-        column[at] = Number(values[i * types.length + feature])
+        column[entry] = values[i * types.length + feature]!
       }
     }
   }
   return new VariableFeatures(
-    order.map((code) => names[code] as string),
+    order.map((code) => names[code]!),
     instances.length,
-    new Map(types.map((type, feature) => [type, columns[feature] as Float64Array])),
+    new Map(types.map((type, feature) => [type, columns[feature]!])),
+    places,
   )
 }
 

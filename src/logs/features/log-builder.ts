@@ -134,6 +134,16 @@ export class LogBuilder {
     this.#notes.skip(reason, line)
   }
 
+  /** Notes a file that is in no log format that is known. */
+  skipFile(file: string): void {
+    this.#notes.unreadFiles.push(file)
+  }
+
+  /** Notes paths that were given for both classes. */
+  noteBoth(paths: readonly string[]): void {
+    this.#notes.inBothClasses.push(...paths)
+  }
+
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
     return buildLogSet({

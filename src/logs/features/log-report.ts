@@ -46,6 +46,10 @@ export interface LogReportData {
   readonly thinned: readonly ThinnedVariable[]
   /** Instances without a single message. */
   readonly emptyInstances: readonly string[]
+  /** Files in directories that are in no log format that is known. */
+  readonly unreadFiles: readonly string[]
+  /** Files that were given for both classes. */
+  readonly inBothClasses: readonly string[]
 }
 
 /** What reading two sets of logs left out or simplified. Counts are exact. */
@@ -56,6 +60,8 @@ export class LogReport extends Stage implements LogReportData {
   readonly refused: readonly RefusedMessages[]
   readonly thinned: readonly ThinnedVariable[]
   readonly emptyInstances: readonly string[]
+  readonly unreadFiles: readonly string[]
+  readonly inBothClasses: readonly string[]
 
   constructor(data: LogReportData) {
     super()
@@ -65,6 +71,8 @@ export class LogReport extends Stage implements LogReportData {
     this.refused = data.refused
     this.thinned = data.thinned
     this.emptyInstances = data.emptyInstances
+    this.unreadFiles = data.unreadFiles
+    this.inBothClasses = data.inBothClasses
   }
 
   /** How many lines gave no message. */
@@ -94,6 +102,14 @@ export class LogReport extends Stage implements LogReportData {
       ...this.emptyInstances.slice(0, 1).map((example) => ({
         issue: 'instance without messages',
         ...{ effect: 'kept', count: this.emptyInstances.length, example },
+      })),
+      ...this.unreadFiles.slice(0, 1).map((example) => ({
+        issue: 'file in no log format that is known',
+        ...{ effect: 'file skipped', count: this.unreadFiles.length, example },
+      })),
+      ...this.inBothClasses.slice(0, 1).map((example) => ({
+        issue: 'file given as good and as bad',
+        ...{ effect: 'read as both', count: this.inBothClasses.length, example },
       })),
     ]
     return stageTable({

@@ -54,19 +54,16 @@ export class LogSet extends Stage implements LogSetData {
   /** One row an instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
     const numbers = Array.from(this.instances.keys())
-    const first = this.events.values('count')
     const eventsIn = new Float64Array(numbers.length)
     const messages = new Float64Array(numbers.length)
-    for (const [at, count] of first.entries()) {
-      const instance = at % numbers.length
+    eachEntry(this.events, 'count', (instance, count) => {
       eventsIn[instance] = Number(eventsIn[instance]) + Number(count > 0)
       messages[instance] = Number(messages[instance]) + count
-    }
+    })
     const statesIn = new Float64Array(numbers.length)
-    for (const [at, value] of this.states.values('final').entries()) {
-      const instance = at % numbers.length
+    eachEntry(this.states, 'final', (instance, value) => {
       statesIn[instance] = Number(statesIn[instance]) + Number(!Number.isNaN(value))
-    }
+    })
     return stageTable({
       instance: this.instances,
       class: numbers.map((instance) => this.classNameOf(instance)),
@@ -98,5 +95,16 @@ export class LogSet extends Stage implements LogSetData {
       class: rows.map((row) => classes[row % n]),
       ...Object.fromEntries(features.types.map((type) => [type, features.values(type)])),
     })
+  }
+}
+
+function eachEntry<F extends Feature>(
+  features: VariableFeatures<F>,
+  type: F,
+  take: (instance: number, value: number) => void,
+): void {
+  for (const variable of features.names.keys()) {
+    const { instances, values } = features.entries(variable)
+    for (const [entry, value] of values(type).entries()) take(Number(instances[entry]), value)
   }
 }

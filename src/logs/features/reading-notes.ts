@@ -4,11 +4,16 @@ import type { LogReportData, SkippedLine } from './log-report.ts'
 const LISTED_PER_REASON = 5
 const SHOWN_CHARACTERS = 120
 
-type Notes = Pick<LogReportData, 'lines' | 'skipped' | 'refused'>
+export type Notes = Pick<
+  LogReportData,
+  'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses'
+>
 
 /** Keeps, while logs are read, what is left out. */
 export class ReadingNotes {
   lines = 0
+  readonly unreadFiles: string[] = []
+  readonly inBothClasses: string[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<
     string,
@@ -36,6 +41,12 @@ export class ReadingNotes {
 
   get data(): Notes {
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
-    return { lines: this.lines, skipped, refused: [...this.#refused.values()] }
+    return {
+      lines: this.lines,
+      skipped,
+      refused: [...this.#refused.values()],
+      unreadFiles: [...this.unreadFiles],
+      inBothClasses: [...this.inBothClasses],
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { FlowdeltaError } from '../../errors.ts'
+import { shortText } from '../../shown-text.ts'
 import { Stage } from '../../stage.ts'
 import { type StageTable, stageTable } from '../../stage-table.ts'
 import { percent } from '../../wording.ts'
@@ -6,6 +7,8 @@ import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { type HeavyTail, heavyTail } from './heavy-tail.ts'
 import { type Metric, type PerformanceMetric, performanceMetric } from './performance-metric.ts'
+
+const LONGEST_NAME = 70
 
 export interface ClassTail extends HeavyTail {
   readonly class: LogClass | 'both'
@@ -74,7 +77,7 @@ export class MetricTail extends Stage {
       this.metric.unit === 'absolute time'
         ? "weights: 'latency' makes the slow ones count"
         : 'give them weights of your own, or compare them as a class of their own'
-    return `${outliers} of ${count} ${whose}instances (${percent(fraction)}) have a ${this.metric.name} beyond three standard deviations, which averages hide: ${answer}.`
+    return `${outliers} of ${count} ${whose}instances (${percent(fraction)}) have a ${shortText(this.metric.name, LONGEST_NAME)} beyond three standard deviations, which averages hide: ${answer}.`
   }
 
   /** One row a class, and one for both together. */

@@ -1,4 +1,6 @@
 import { FlowdeltaError, OptionError, show } from '../../errors.ts'
+import { shortText } from '../../shown-text.ts'
+import { counted } from '../../wording.ts'
 import {
   EVENT_FEATURES,
   type Feature,
@@ -7,6 +9,7 @@ import {
   type StateFeature,
   type VariableKind,
 } from '../features/feature-types.ts'
+import { LOG_CLASSES } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'
 import type { VariableFeatures } from '../features/variable-features.ts'
 
@@ -63,6 +66,43 @@ export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetr
   }
 }
 
+/**
+ * Looks up a performance metric that some instance of each class has.
+ *
+ * @throws FlowdeltaError where no instance of a class has it; else as `performanceMetric`
+ */
+export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMetric {
+  const found = performanceMetric(logs, metric)
+  for (const logClass of LOG_CLASSES) {
+    const of = [...logs.instances.keys()].filter((i) => logs.classNameOf(i) === logClass)
+    if (of.some((instance) => !Number.isNaN(found.values[instance]))) continue
+    if (of.length === 0) {
+      throw new FlowdeltaError(
+        `There are no ${logClass} instances to compare. Read logs of both classes.`,
+      )
+    }
+    const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
+    const names = shared.slice(0, MOST_SHOWN).map(show).join(', ')
+    throw new FlowdeltaError(
+      `None of ${counted(of.length, `${logClass} instance`)} has ${show(shortText(found.name, LONGEST_NAME))}: nothing says how they performed. Give in option metric what both classes have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MOST_SHOWN ? ', …' : ''}.`,
+    )
+  }
+  return found
+}
+
+const MOST_SHOWN = 10
+const LONGEST_NAME = 70
+
+/** Variables that instances of both classes have. */
+function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
+  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  return features.names.filter((_, variable) => {
+    const classes = new Set<unknown>()
+    for (const instance of features.entries(variable).instances) classes.add(logs.classOf[instance])
+    return classes.size === LOG_CLASSES.length
+  })
+}
+
 function runTimeName({ events, states }: LogSet): string {
   return unlike('run time', [...events.names, ...states.names])
 }
@@ -113,8 +153,9 @@ function requireVariable(
   const features = (kind === 'event' ? events : states) as VariableFeatures
   const index = features.indexOf(name)
   if (index !== undefined) return { features, index }
-  const near = [...events.names, ...states.names].slice(0, 10).map(show).join(', ')
+  const all = [...events.names, ...states.names]
+  const near = all.slice(0, MOST_SHOWN).map((each) => show(shortText(each, LONGEST_NAME)))
   throw new FlowdeltaError(
-    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near === '' ? 'they have none' : near}…`,
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MOST_SHOWN ? ', …' : '.'}`,
   )
 }

@@ -31,7 +31,7 @@ export async function readCsvLog(
   const rows = new CsvRows(delimiter, (fields, line) => {
     last = line
     if (header === undefined) {
-      header = fields.map((field) => field.replace(/^\uFEFF/, '').trim())
+      header = columnNames(fields, settings)
       requireColumns(header, settings, name)
       return
     }
@@ -55,6 +55,27 @@ export async function readCsvLog(
   const open = rows.end()
   if (open !== undefined) sink.skip(SKIPPED.broken, open, 'the file ends within a quoted field')
   sink.countLines(Math.max(last, open ?? 0))
+}
+
+/**
+ * The names of columns; what is looked for and only written in other letters, `Time`, as it is looked
+ * for.
+ */
+export function columnNames(
+  fields: readonly string[],
+  { time, name, instance, value, numbers }: ReadSettings,
+): readonly string[] {
+  const names = fields.map((field) => field.replace(/^\uFEFF/, '').trim())
+  const wanted = [
+    ...time,
+    ...name,
+    ...numbers,
+    ...[instance, value].filter((one) => one !== undefined),
+  ]
+  return names.map((column) => {
+    const other = wanted.find((one) => one.toLowerCase() === column.toLowerCase())
+    return other === undefined || names.includes(other) ? column : other
+  })
 }
 
 function requireColumns(header: readonly string[], settings: ReadSettings, file: string): void {

@@ -19,12 +19,17 @@ export interface DateFields {
 export interface DatePattern {
   /** A regular expression without groups. */
   readonly source: string
+  readonly hasZone: boolean
   /** What `text` says, `undefined` if it is not written this way. */
   read(text: string): DateFields | undefined
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const ZONE = '(?:Z|UTC|GMT|[+-]\\d\\d:?(?:\\d\\d)?)'
+/** Apart from the time, two digits with a sign may as well be the beginning of the text. */
+const LONE_ZONE = '(?:Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)'
+/** All of the digits or none: half a fraction would leave the rest of it to the text. */
+const FRACTION = '(?:[.,](?<fraction>\\d{1,9})(?!\\d)|(?![.,]\\d))'
 
 /** The letters of Java's date patterns, as log4j and logback have them. */
 const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>> = {
@@ -59,7 +64,7 @@ export function datePattern(pattern: string): DatePattern {
   for (const [part, quoted] of pattern.matchAll(PARTS)) {
     if (/^[.,]S/.test(part)) {
       groups.push('fraction')
-      named += '(?:[.,](?<fraction>\\d{1,9}))?'
+      named += FRACTION
     } else if (/^[A-Za-z]/.test(part)) {
       const [group, source] = LETTERS[part] ?? unknownLetters(pattern, part)
       named += group === '' ? source : `(?<${group}>${source})`
@@ -73,6 +78,7 @@ export function datePattern(pattern: string): DatePattern {
   const whole = new RegExp(`^${named}$`)
   return {
     source: named.replace(/\(\?<\w+>/g, '(?:'),
+    hasZone: groups.includes('zone'),
     read(text) {
       const found = whole.exec(text)?.groups
       return found === undefined ? undefined : fieldsOf(found)
@@ -112,7 +118,10 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'yyyy-MM-dd HH:mm:ss,SSS Z',
   "yyyy-MM-dd'T'HH:mm:ss.SSS",
   "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
+  "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
   'yyyy/MM/dd HH:mm:ss.SSS',
+  'yyyy/MM/dd HH:mm:ss.SSSZ',
+  'yyyy/MM/dd HH:mm:ss.SSS Z',
   'yyyy-MM-dd-HH.mm.ss.SSSSSS',
   'dd/MMM/yyyy:HH:mm:ss Z',
   'dd MMM yyyy HH:mm:ss,SSS',
@@ -124,11 +133,9 @@ export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'HH:mm:ss.SSS',
 ].map(datePattern)
 
-/** Matches a time written in one of the known ways, longest first; no groups. */
-export const KNOWN_TIMES = alternatives(KNOWN_PATTERNS)
-
-/** One regular expression for any of `patterns`: with a zone before without, date before time alone. */
-export function alternatives(patterns: readonly DatePattern[]): string {
-  const sources = patterns.map(({ source }) => source)
-  return `(?:${sources.toSorted((a, b) => Number(b.endsWith(ZONE)) - Number(a.endsWith(ZONE))).join('|')})`
-}
+/** Matches a time written in one of the known ways, with its zone where it has one; no groups. */
+export const KNOWN_TIMES = `(?:${KNOWN_PATTERNS.toSorted(
+  (a, b) => Number(b.hasZone) - Number(a.hasZone),
+)
+  .map(({ source }) => source.replace(`\\s+(?:${ZONE})`, `\\s+${LONE_ZONE}`))
+  .join('|')})`

@@ -1,4 +1,4 @@
-import { alternatives, datePattern, KNOWN_TIMES } from './date-pattern.ts'
+import { datePattern, KNOWN_TIMES } from './date-pattern.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
 /** What the first line of a message says. */
@@ -17,6 +17,10 @@ export type LineLayout = (line: string) => LineParts | undefined
 
 const LEVEL = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL'
 const EPOCH = '\\d{9,19}(?:\\.\\d+)?(?=\\s)'
+/** Seconds since the kernel started, as dmesg writes them: `[   12.345678]`. */
+const UPTIME = '\\d{1,8}\\.\\d{6}(?=\\])'
+/** A time must not end where a fraction or a zone goes on: neither may be lost. */
+const TIME_ENDS = '(?!\\w|[.,]\\d|[+-]\\d\\d:?\\d\\d)'
 const ACCESS = datePattern('dd/MMM/yyyy:HH:mm:ss Z').source
 const OWN_GROUPS = new Set(['time', 'name', 'message', 'component', 'value', 'instance'])
 
@@ -26,7 +30,7 @@ const OWN_GROUPS = new Set(['time', 'name', 'message', 'component', 'value', 'in
  */
 export function log4jLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): LineLayout {
   const pattern = new RegExp(
-    `^\\[?(${timeSource(dateFormat)})\\]?\\s+(?:\\d+\\s+)?(?:\\[[^\\]]*\\]\\s+)?\\[?(?:${LEVEL})\\]?\\s+` +
+    `^\\[?(${timeSource(dateFormat)})${TIME_ENDS}\\]?\\s+(?:\\d+\\s+)?(?:\\[[^\\]]*\\]\\s+)?\\[?(?:${LEVEL})\\]?\\s+` +
       '(?:\\d+\\s+---\\s+)?(?:\\[[^\\]]*\\]\\s+)*([\\w.$/@-]+)(?:\\s*:|\\s+-)(?:\\s(.*))?$',
   )
   return (line) => {
@@ -41,7 +45,7 @@ export function log4jLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): L
 export function textLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): LineLayout {
   // The letter is the level in glog's lines, the number the priority in those of syslog.
   const leading = new RegExp(
-    `^(?:<\\d+>(?:\\d )?|[IWEFD](?=\\d))?[[(]?(${timeSource(dateFormat)}|${EPOCH})[\\])]?(?!\\w)[\\s,;:|-]*(.*)$`,
+    `^(?:<\\d+>(?:\\d )?|[IWEFD](?=\\d))?(?:\\[\\s*(?=${UPTIME})|[[(])?(${timeSource(dateFormat)}|${EPOCH}|${UPTIME})${TIME_ENDS}[\\])]?(?!\\w)[\\s,;:|-]*(.*)$`,
   )
   const syslog = /^\S+ ([\w./@-]+)(?:\[\d+\])?: (.*)$/
   const access = new RegExp(`^(\\S+ \\S+ \\S+) \\[(${ACCESS})\\] (.*)$`)
@@ -92,7 +96,7 @@ function numbersIn(
 }
 
 function timeSource(dateFormat: string): string {
-  return dateFormat === 'auto' ? KNOWN_TIMES : alternatives([datePattern(dateFormat)])
+  return dateFormat === 'auto' ? KNOWN_TIMES : `(?:${datePattern(dateFormat).source})`
 }
 
 /** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */

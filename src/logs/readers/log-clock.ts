@@ -12,6 +12,8 @@ const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
   ns: 1e-3,
 }
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
+/** As `dmesg` and `uptime` write seconds since a start. */
+const UPTIME = /^\d{1,8}\.\d{6}$/
 const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
 /** For dates without a year: a leap year, so that February 29 is a day. */
@@ -30,7 +32,8 @@ export interface ClockOptions {
  *
  * The unit of numbers is told by the first one: below 10⁸ they are no time since 1970 and taken for
  * microseconds; from there they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds, from
- * 10¹⁷ nanoseconds. Dates without a year begin in 2000, and times without a date on 1970-01-01; when
+ * 10¹⁷ nanoseconds. Text with a point and six digits behind it, below 10⁸, is seconds (`12.345678`, as
+ * the kernel writes them). Dates without a year begin in 2000, and times without a date on 1970-01-01; when
  * they run backwards by more than half a year or half a day, the next year or day has begun.
  */
 export class LogClock {
@@ -71,7 +74,10 @@ export class LogClock {
     const iso = this.#iso(text)
     if (!Number.isNaN(iso)) return iso
     const trimmed = text.trim()
-    if (NUMBER.test(trimmed)) return this.number(Number(trimmed))
+    if (NUMBER.test(trimmed)) {
+      if (Number.isNaN(this.#usPerUnit) && UPTIME.test(trimmed)) this.#usPerUnit = US_PER.s
+      return this.number(Number(trimmed))
+    }
     const fields = this.#pattern.read(trimmed)
     if (fields !== undefined) return this.#usOf(fields)
     for (const pattern of this.#patterns) {

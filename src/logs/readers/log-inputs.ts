@@ -12,6 +12,8 @@ export interface LogInput {
   readonly files: readonly OpenableSource[]
   /** Whether somebody asked for just this file, rather than for what is in a directory. */
   readonly isFile: boolean
+  /** Whether it is a path, and not content in memory. */
+  readonly isPath: boolean
 }
 
 /**
@@ -37,12 +39,12 @@ async function inputOf(source: LogSource): Promise<LogInput> {
   const below = isPath ? await (await import('./open-log-files.ts')).filesBelow(source) : undefined
   if (below === undefined) {
     const file = await openSource(source)
-    return { id: file.name, files: [file], isFile: true }
+    return { id: file.name, files: [file], isFile: true, isPath }
   }
   const name = source instanceof URL ? decodeURIComponent(source.pathname) : String(source)
   if (below.length === 0) {
     throw new OptionError('paths', name, 'a directory with files in it')
   }
   const id = name.replace(/(.)[\\/]+$/, '$1')
-  return { id, files: await Promise.all(below.map(openSource)), isFile: false }
+  return { id, files: await Promise.all(below.map(openSource)), isFile: false, isPath }
 }

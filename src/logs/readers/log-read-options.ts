@@ -6,7 +6,10 @@ import { type ClockOptions, LogClock, TIME_UNITS, type TimeUnit } from './log-cl
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
-/** Which fields of JSON lines, logfmt and CSV hold what. */
+/**
+ * Which fields of JSON lines, logfmt and CSV hold what. In the header line of CSV capitals do not
+ * matter: `Time` is `time`, unless there is both.
+ */
 export interface LogFields {
   /** Default: the first there is of `time`, `timestamp`, `ts`, `@timestamp`, `datetime`. */
   readonly time?: string
@@ -58,7 +61,8 @@ export interface LogReadOptions {
   /**
    * The unit of times that are numbers. `'auto'` goes by the first of a file: below 10⁸ microseconds
    * since some start; else since 1970, in seconds, milliseconds (from 10¹¹), microseconds (from 10¹⁴)
-   * or nanoseconds (from 10¹⁷). Default: `'auto'`.
+   * or nanoseconds (from 10¹⁷). In text, `12.345678` is seconds, as the kernel writes them. Default:
+   * `'auto'`.
    */
   readonly timeUnit?: TimeUnit
 }
@@ -154,7 +158,11 @@ function compiledTemplate(template: RegExp | string): RegExp {
   try {
     return new RegExp(template)
   } catch (error) {
-    throw badTemplate(template, `another text, as ${(error as Error).message}`)
+    throw new OptionError(
+      'template',
+      template,
+      `a regular expression that JavaScript can read: ${(error as Error).message}`,
+    )
   }
 }
 

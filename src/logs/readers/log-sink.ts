@@ -24,6 +24,8 @@ export interface LogSink {
   record(record: LogRecord): void
   /** A line that gives no message. */
   skip(reason: string, line: number, text: string): void
+  /** The file is in no log format that is known. */
+  skipFile(): void
   countLines(count: number): void
 }
 
@@ -57,5 +59,4 @@ export const SKIPPED = {
   notMatched: 'is matched by no regular expression of option template',
   broken: 'is not in the format of its file',
   tooLong: 'is longer than 16 MB',
-  notRead: 'is in no log format that is known',
 } as const

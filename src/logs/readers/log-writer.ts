@@ -67,6 +67,10 @@ export class LogWriter implements LogSink {
     builder.skipLine(reason, line > 0 ? { file, line, text } : { file, text })
   }
 
+  skipFile(): void {
+    this.#options.builder.skipFile(this.#options.file)
+  }
+
   countLines(count: number): void {
     this.#options.builder.countLines(count)
   }

@@ -5,7 +5,7 @@ import { readJsonLines } from './json-lines.ts'
 import { log4jLayout, templateLayout, textLayout } from './line-layouts.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
-import { type LogFile, type LogSink, SKIPPED } from './log-sink.ts'
+import type { LogFile, LogSink } from './log-sink.ts'
 import { readLogfmt } from './logfmt.ts'
 import { readOtlpLog } from './otlp-log.ts'
 import { recogniseLogFormat } from './recognise-log-format.ts'
@@ -37,7 +37,7 @@ export async function readLogFile(
     for await (const _ of chunks) break
     if (isEmpty) return
     if (isRequired) throw unknownFormat(head, source.name)
-    sink.skip(SKIPPED.notRead, 0, beginning(head))
+    sink.skipFile()
     return
   }
   await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
@@ -63,6 +63,7 @@ export async function hasFreeText(
       found ||= isText
     },
     skip() {},
+    skipFile() {},
     countLines() {},
   }
   const file = { name: source.name, chunks: only(bytes), sink }
@@ -108,7 +109,7 @@ function unknownFormat(head: string, file: string): TraceFormatError {
   return new TraceFormatError(
     `This is in no log format that is known; it begins ${beginning(head)}`,
     { file },
-    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it in option format; for other lines, give option template`,
+    `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it in option format; if lines begin with a time of another form, say in option dateFormat how it is written; for other lines, give option template`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import { LOG_CLASSES } from '../features/log-class.ts'
+import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
@@ -8,8 +8,9 @@ import { type LogReadOptions, type ReadSettings, readSettings } from './log-read
 import { mineInputs } from './mine-log-templates.ts'
 import { hasFreeText } from './read-log-file.ts'
 import { matcherOf, readInputsInto } from './read-logs-into.ts'
+import { requireMessages } from './require-messages.ts'
 
-/** The logs to compare: of what went well, and of what did not. */
+/** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
   readonly good: LogPaths
   readonly bad: LogPaths
@@ -40,7 +41,8 @@ export interface LogsToCompare {
  *
  * Lines that give no message are counted in `.report` of the result, with file and line.
  *
- * @throws OptionError for options that are unknown or cannot be, or a class without logs
+ * @throws OptionError for options that are unknown or cannot be, no logs at all, or logs of a class
+ *   that give not one message: why not, as in which line, and what to do
  * @throws TraceFormatError for a file that is in no known format, or damaged
  * @throws FlowdeltaError for a path that cannot be opened
  *
@@ -55,7 +57,10 @@ export interface LogsToCompare {
 export async function readLogs(logs: LogsToCompare, options: LogReadOptions = {}): Promise<LogSet> {
   rejectUnknownOptions(logs, LOG_CLASSES)
   const settings = readSettings(options)
-  const inputs = { good: await logInputs(logs.good ?? []), bad: await logInputs(logs.bad ?? []) }
+  for (const logClass of LOG_CLASSES) {
+    if (logs[logClass] === undefined) throw new OptionError(logClass, undefined, 'paths of logs')
+  }
+  const inputs = { good: await logInputs(logs.good), bad: await logInputs(logs.bad) }
   const all = [...inputs.good, ...inputs.bad]
   if (all.length === 0) throw new OptionError('logs', '[]', '{ good: paths, bad: paths }')
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
@@ -63,7 +68,22 @@ export async function readLogs(logs: LogsToCompare, options: LogReadOptions = {}
   for (const logClass of LOG_CLASSES) {
     await readInputsInto(builder, logClass, inputs[logClass], { settings, matcher })
   }
-  return builder.build()
+  builder.noteBoth(pathsInBoth(inputs))
+  const built = builder.build()
+  for (const logClass of LOG_CLASSES) {
+    await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, matcher })
+  }
+  return built
+}
+
+/** Files that are of both classes. Content in memory may have one name twice. */
+function pathsInBoth({ good, bad }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
+  const paths = (inputs: readonly LogInput[]) =>
+    inputs
+      .filter(({ isPath }) => isPath)
+      .flatMap(({ files }) => files.map(({ name }) => name.replace(/(^|\/)(?:\.\/)+/g, '$1')))
+  const ofGood = new Set(paths(good))
+  return paths(bad).filter((path) => ofGood.has(path))
 }
 
 async function minedMatcher(

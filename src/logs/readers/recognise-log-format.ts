@@ -1,5 +1,5 @@
 import { HEAD_BYTES } from '../../traces/readers/recognise-format.ts'
-import { delimiterOf } from './csv-log.ts'
+import { columnNames, delimiterOf } from './csv-log.ts'
 import { parsedObject } from './json-lines.ts'
 import { log4jLayout, textLayout } from './line-layouts.ts'
 import type { LogFormat, ReadSettings } from './log-read-options.ts'
@@ -20,9 +20,13 @@ export function recogniseLogFormat(head: string, settings: ReadSettings): LogFor
   const [header = ''] = whole
   const most = (fits: (line: string) => boolean) => whole.filter(fits).length * 2 > whole.length
   if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
-  const columns = header.split(delimiterOf(header)).map((name) => name.trim().replace(/"/g, ''))
+  const fields = header.split(delimiterOf(header)).map((name) => name.replace(/"/g, ''))
+  const columns = columnNames(fields, settings)
   const has = (names: readonly string[]) => names.some((name) => columns.includes(name))
-  if (has(settings.time) && has(settings.name)) return 'csv'
+  const { time, name } = settings
+  // Where a column was named that is not there, the error should be that, and not another format's.
+  const isNamed = time.length === 1 || name.length === 1
+  if (isNamed ? has(time) || has(name) : has(time) && has(name)) return 'csv'
   if (most((line) => logfmtPairs(line, [], []) > 1)) return 'logfmt'
   const log4j = log4jLayout(settings)
   const plain = textLayout(settings)

@@ -6,6 +6,7 @@ import { renderSvg } from '../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import { type LogsData, logsData } from './logs-data.ts'
 import { LogsPicture } from './logs-picture.tsx'
+import { nameText } from './logs-words.ts'
 
 /** How the explorer of logs is shown. */
 export interface ExploreLogsOptions {
@@ -63,7 +64,7 @@ export function exploreLogs(compared: LogComparison, options: ExploreLogsOptions
   return new Widget({
     ...{ view: 'logs', title: 'Logs', data },
     description:
-      `What ${data.metric.name} depends on in ${grouped(counts.good)} good and ` +
+      `What ${nameText(data.metric.name)} depends on in ${grouped(counts.good)} good and ` +
       `${counted(counts.bad, 'bad instance')}, among ${counted(compared.divergence.variables.length, 'variable')}; ` +
       'set m and α, and open a variable.',
     picture: () => renderSvg(LogsPicture({ graphs: compared.attention.graphs })),

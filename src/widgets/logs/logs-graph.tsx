@@ -54,6 +54,9 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
         {left > 0
           ? `${grouped(variables.length)} of ${grouped(graph.nodes.length)} variables are drawn. `
           : ''}
+        {graph.variablesLeftOut !== undefined
+          ? `Learned from the most telling variables: ${grouped(graph.variablesLeftOut)} more are left out (option mostVariables). `
+          : ''}
         {graph.sharesDenominator
           ? 'Times are shares of the run here: what always takes equally long is a smaller share of a longer run, and seems to depend on performance.'
           : ''}

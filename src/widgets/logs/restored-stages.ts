@@ -32,7 +32,8 @@ export interface GraphState extends Pick<AttentionOptions, 'balance' | 'class'> 
 
 const NO_REPORT = new LogReport({
   ...{ lines: 0, messages: { event: 0, state: 0 } },
-  ...{ skipped: [], refused: [], thinned: [], emptyInstances: [] },
+  ...{ skipped: [], refused: [], thinned: [], emptyInstances: [], unreadFiles: [] },
+  inBothClasses: [],
 })
 
 /** The stages of a comparison of logs, from what was sent of it. */
@@ -74,7 +75,15 @@ function restoredNetworks(data: LogsData, logs: LogSet): DependencyNetworks {
     learned: {
       ...{ known, grownAt: data.least },
       // Whatever was not sent is empty here, and not shown.
-      learn: (key) => ({ ...key, metric: name, names: [], instances: 0, mass: 1, edges: [] }),
+      learn: (key) => ({
+        ...key,
+        metric: name,
+        names: [],
+        instances: 0,
+        mass: 1,
+        variablesLeftOut: 0,
+        edges: [],
+      }),
     },
   })
 }
@@ -82,9 +91,10 @@ function restoredNetworks(data: LogsData, logs: LogSet): DependencyNetworks {
 function restoredNetwork(sent: SentNetwork, { variables, metric }: LogsData): DependencyNetwork {
   const nameOf = (number: number) =>
     number < 0 ? metric.name : (variables[number] as { name: string }).name
-  const { kind, class: logClass, featureType, instances, mass } = sent
+  const { kind, class: logClass, featureType, instances, mass, variablesLeftOut } = sent
   return {
-    ...{ kind, class: logClass, featureType, instances, mass, metric: metric.name },
+    ...{ kind, class: logClass, featureType, instances, mass, variablesLeftOut },
+    metric: metric.name,
     names: [],
     edges: sent.edges.map(([from, to, weight, r2, directed]) => ({
       ...{ from: nameOf(from), to: nameOf(to), weight, r2 },

@@ -19,6 +19,7 @@ export interface SentNetwork {
   readonly featureType: Feature
   readonly instances: number
   readonly mass: number
+  readonly variablesLeftOut: number
   readonly edges: readonly SentEdge[]
 }
 
@@ -115,12 +116,13 @@ function withRoom(networks: readonly DependencyNetwork[]): DependencyNetwork[] {
 
 function coded(network: DependencyNetwork, variables: readonly VariableDivergence[]): SentNetwork {
   const { kind, class: logClass, featureType, instances, mass, metric, edges } = network
+  const { variablesLeftOut } = network
   const numbers = new Map(
     variables.map((each, number) => [each.kind === kind ? each.name : undefined, number]),
   )
   const numberOf = (name: string) => (name === metric ? -1 : (numbers.get(name) as number))
   return {
-    ...{ kind, class: logClass, featureType, instances, mass },
+    ...{ kind, class: logClass, featureType, instances, mass, variablesLeftOut },
     edges: edges.map(({ from, to, weight, r2, directed }) => [
       ...([numberOf(from), numberOf(to), weight] as const),
       ...([Number(r2.toPrecision(R2_DIGITS)), directed ? 1 : 0] as const),

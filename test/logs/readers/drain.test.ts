@@ -21,6 +21,30 @@ const log = (name: string, ...texts: string[]) => ({
   bytes: texts.map((text, i) => `2015-10-17 21:47:${10 + i} ${text}\n`).join(''),
 })
 
+describe('a level', () => {
+  const steps = ['step start', 'step retry', 'step finish']
+
+  test('is no token that messages have in common', () => {
+    const apart = steps.map((step) => `1 ${step}`)
+    expect(mined(steps)).toEqual(apart)
+    for (const level of ['[INFO]', 'INFO', 'WARN:', '[error]']) {
+      const leveled = steps.map((step) => `${level} ${step}`)
+      expect(mined(leveled)).toEqual(leveled.map((step) => `1 ${step}`))
+    }
+  })
+
+  test('keeps messages apart, and does not keep them from being one otherwise', () => {
+    expect(mined(['[INFO] a b c', '[INFO] a b d', '[WARN] a b d'])).toEqual([
+      '2 [INFO] a b <*>',
+      '1 [WARN] a b d',
+    ])
+  })
+
+  test('is not any word that may be one', () => {
+    expect(mined(['error in a b', 'error in a c'])).toEqual(['2 error in a <*>'])
+  })
+})
+
 describe('the tree', () => {
   test('makes one group of messages that share half of their tokens', () => {
     expect(mined(['send block a ok', 'send block b failed'])).toEqual(['2 send block <*> <*>'])

@@ -47,14 +47,18 @@ describe('a path is an instance', () => {
 
   test('and what is no log in a directory is told', async () => {
     const logs = await readLogs({ good: at('job'), bad: [] })
-    expect(logs.report.skipped).toMatchObject([
-      { reason: 'is in no log format that is known', count: 1 },
-    ])
-    expect(logs.report.skipped[0]?.first[0]?.file).toBe(at('job', 'picture.png'))
+    // It is no line: none was skipped.
+    expect(logs.report.skipped).toEqual([])
+    expect(logs.report.unreadFiles).toEqual([at('job', 'picture.png')])
+    expect(logs.report.table().objects()).toContainEqual({
+      issue: 'file in no log format that is known',
+      ...{ effect: 'file skipped', count: 1, example: at('job', 'picture.png') },
+    })
   })
 
   test('an empty file is an instance without messages', async () => {
-    const logs = await readLogs({ good: at('job', 'nothing.log'), bad: at('plain.csv') })
+    const good = [at('job', 'nothing.log'), at('job', 'b.jsonl')]
+    const logs = await readLogs({ good, bad: at('plain.csv') })
     expect(logs.report.emptyInstances).toEqual([at('job', 'nothing.log')])
   })
 })

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
+import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
+import { readLogsInto } from '../../../src/logs/readers/read-logs-into.ts'
 import { readLines } from '../../../src/logs/readers/text-lines.ts'
-import { readText } from './log-messages.ts'
 
 async function linesOf(text: string, size: number) {
   const lines: string[] = []
@@ -66,7 +68,11 @@ describe('no line is lost silently', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom('', ...kinds), { maxLength: 12 }),
         async (lines) => {
-          const { report } = await readText(`${header}${lines.join('\n')}\n`, { format })
+          const bytes = `${header}${lines.join('\n')}\n`
+          const templates = await mineLogTemplates({ name: 'a.log', bytes }, { format })
+          const builder = new LogBuilder()
+          await readLogsInto(builder, 'good', { name: 'a.log', bytes }, { format, templates })
+          const { report } = builder.build()
           const { event, state } = report.messages
           const blank = lines.filter((line) => line === '').length
           expect(event + state + report.skippedLines + blank).toBe(lines.length || 0)

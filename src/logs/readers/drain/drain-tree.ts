@@ -1,3 +1,4 @@
+import { levelIn } from './level-token.ts'
 import type { MiningOptions } from './mining-options.ts'
 
 /** What a template has where its messages differ. */
@@ -30,8 +31,9 @@ export function tokensOf(text: string): string[] {
  * tokens and the first tokens, to a few groups, of which the most similar takes the message or, if
  * none is similar enough, a new one; its template keeps the tokens that are the same.
  *
- * Differs from the paper in one point: messages of different components (classes, services) are
- * never one group.
+ * Differs from the paper in two points: messages of different components (classes, services) or
+ * levels (`INFO`, `[WARN]`) are never one group, and a level neither leads through the tree nor counts
+ * as a token in common: it says nothing of what the message is about.
  *
  * Source: P. He, J. Zhu, Z. Zheng and M. R. Lyu, Drain: an online log parsing approach with fixed
  * depth tree, ICWS 2017.
@@ -47,8 +49,10 @@ export class DrainTree {
 
   /** The group of a message; `undefined` if it needs one more than there may be. */
   add(component: string, tokens: readonly string[], example: string): MessageGroup | undefined {
-    const leaf = this.#leafOf(component, tokens)
-    const group = mostSimilar(leaf.groups, tokens, this.#options.similarity)
+    const level = levelIn(tokens)
+    const leaf = this.#leafOf(component, tokens, level)
+    const least = this.#options.similarity * (tokens.length - Number(level >= 0))
+    const group = mostSimilar(leaf.groups, tokens, { least, level })
     if (group !== undefined) {
       group.count++
       for (const [i, token] of tokens.entries()) {
@@ -63,14 +67,12 @@ export class DrainTree {
     return added
   }
 
-  #leafOf(component: string, tokens: readonly string[]): Node {
-    const key = `${tokens.length} ${component}`
+  #leafOf(component: string, tokens: readonly string[], level: number): Node {
+    const key = `${tokens.length} ${level < 0 ? '' : `${level} ${tokens[level]} `}${component}`
     let node = this.#roots.get(key) ?? newNode()
     this.#roots.set(key, node)
-    const levels = Math.min(this.#options.depth - 2, tokens.length)
-    for (let level = 0; level < levels; level++) {
-      node = this.#childOf(node, tokens[level] as string)
-    }
+    const leading = tokens.filter((_, i) => i !== level).slice(0, this.#options.depth - 2)
+    for (const token of leading) node = this.#childOf(node, token)
     return node
   }
 
@@ -95,7 +97,7 @@ function newNode(): Node {
 function mostSimilar(
   groups: readonly MessageGroup[],
   tokens: readonly string[],
-  least: number,
+  { least, level }: { readonly least: number; readonly level: number },
 ): MessageGroup | undefined {
   let best: MessageGroup | undefined
   let bestSame = -1
@@ -106,9 +108,9 @@ function mostSimilar(
     for (let i = 0; i < tokens.length; i++) {
       const token = group.tokens[i]
       if (token === WILDCARD) wild++
-      else if (token === tokens[i]) same++
+      else if (token === tokens[i] && i !== level) same++
     }
-    if (same < least * tokens.length) continue
+    if (same < least) continue
     if (same > bestSame || (same === bestSame && wild > bestWild)) {
       best = group
       bestSame = same

@@ -41,6 +41,8 @@ export class TemplateMiner implements LogSink {
 
   skip(): void {}
 
+  skipFile(): void {}
+
   countLines(): void {}
 
   /** The templates, most messages first. Groups that came to the same are one. */

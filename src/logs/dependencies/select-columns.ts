@@ -1,0 +1,114 @@
+import { welch } from '../../stats/welch.ts'
+import type { Feature } from '../features/feature-types.ts'
+import { BAD, GOOD } from '../features/log-class.ts'
+import type { LogSet } from '../features/log-set.ts'
+import type { VariableFeatures } from '../features/variable-features.ts'
+import { explainedShare } from './explained-share.ts'
+
+/** One column of a network: a feature of a variable in the instances that it is learned from. */
+export interface NetworkColumn {
+  readonly name: string
+  readonly values: Float64Array
+}
+
+/** The columns that a network is learned from. */
+export interface SelectedColumns {
+  readonly columns: readonly NetworkColumn[]
+  /** How many variables could have taken part, and were too many. */
+  readonly leftOut: number
+}
+
+interface Selection {
+  readonly logs: LogSet
+  readonly features: VariableFeatures
+  readonly featureType: Feature
+  /** Instances that the network is learned from. */
+  readonly members: readonly number[]
+  /** Of the members. */
+  readonly performance: Float64Array
+  readonly weights: Float64Array
+  /** The variable that performance is a feature of. */
+  readonly own: number | undefined
+  readonly minLeaf: number
+  readonly mostVariables: number
+}
+
+/**
+ * The columns of a network: all, if they are at most `mostVariables`. Else those that can be part of
+ * one, as they vary and so many instances have them that they can be split; of too many of these,
+ * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
+ * by its F), in turn.
+ */
+export function selectColumns(selection: Selection): SelectedColumns {
+  const { features, featureType, members, own, minLeaf, mostVariables } = selection
+  const column = (variable: number): NetworkColumn => ({
+    name: features.names[variable] as string,
+    values: picked(features.of(variable, featureType), members),
+  })
+  const all = [...features.names.keys()].filter((variable) => variable !== own)
+  if (all.length <= mostVariables) return { columns: all.map(column), leftOut: 0 }
+  const able = all.filter((variable) => canBeSplit(column(variable).values, minLeaf))
+  const chosen = able.length <= mostVariables ? able : mostTelling(able, selection)
+  return { columns: chosen.map(column), leftOut: able.length - chosen.length }
+}
+
+/** Without so many values on either side a column neither splits others nor is split. */
+function canBeSplit(values: Float64Array, minLeaf: number): boolean {
+  let present = 0
+  let varies = false
+  let first = Number.NaN
+  for (const value of values) {
+    if (Number.isNaN(value)) continue
+    if (present++ === 0) first = value
+    else if (value !== first) varies = true
+  }
+  return varies && present >= 2 * minLeaf
+}
+
+interface Telling {
+  readonly variable: number
+  readonly t: number
+  readonly f: number
+}
+
+function mostTelling(variables: readonly number[], selection: Selection): number[] {
+  const { logs, features, featureType, mostVariables } = selection
+  const [good, bad] = [GOOD, BAD].map((code) =>
+    [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
+  ) as [number[], number[]]
+  const telling = variables.map((variable): Telling => {
+    const values = features.of(variable, featureType)
+    const { statistic } = welch(picked(values, good), picked(values, bad))
+    const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
+    return { variable, t, f: correlation(values, selection) }
+  })
+  const rankings = [
+    telling.toSorted((a, b) => descending(a.t, b.t) || descending(a.f, b.f)),
+    telling.toSorted((a, b) => descending(a.f, b.f) || descending(a.t, b.t)),
+  ]
+  const chosen = new Set<number>()
+  for (let rank = 0; chosen.size < mostVariables; rank++) {
+    for (const ranking of rankings) {
+      if (chosen.size < mostVariables) chosen.add((ranking[rank] as Telling).variable)
+    }
+  }
+  return [...chosen].sort((a, b) => a - b)
+}
+
+/** F of the straight line that predicts performance: r² of three instances is worth less. */
+function correlation(values: Float64Array, { members, performance, weights }: Selection): number {
+  const ofMembers = picked(values, members)
+  const rows = Int32Array.from(members.keys()).filter((row) => !Number.isNaN(ofMembers[row]))
+  const pulls = performance.map((value, row) => value * Number(weights[row]))
+  const share = rows.length < 3 ? 0 : explainedShare(ofMembers, pulls, { rows, weights })
+  return (share * (rows.length - 2)) / (1 - share)
+}
+
+export function picked(values: Float64Array, members: readonly number[]): Float64Array {
+  return Float64Array.from(members, (instance) => Number(values[instance]))
+}
+
+/** Infinite ones are equal: their difference would be none. */
+function descending(a: number, b: number): number {
+  return a === b ? 0 : b - a
+}

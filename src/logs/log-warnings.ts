@@ -1,0 +1,75 @@
+import { counted, grouped } from '../wording.ts'
+import { LOG_CLASSES } from './features/log-class.ts'
+import type { LogSet } from './features/log-set.ts'
+import { isLost, skipAdvice, skipText } from './readers/skip-advice.ts'
+
+/** Something that a comparison of logs should be read with. */
+export interface LogWarning {
+  readonly code:
+    | 'lines-skipped'
+    | 'same-files'
+    | 'one-instance'
+    | 'empty-instances'
+    | 'unread-files'
+  readonly message: string
+}
+
+/** From this share of skipped lines on, what is compared may not be what was logged. */
+const MANY_SKIPPED = 0.05
+const SHOWN = 3
+
+/** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
+export function logWarnings(logs: LogSet): readonly LogWarning[] {
+  return [
+    ...linesSkipped(logs),
+    ...sameFiles(logs),
+    ...oneInstance(logs),
+    ...emptyInstances(logs),
+    ...unreadFiles(logs),
+  ]
+}
+
+function linesSkipped({ report }: LogSet): LogWarning[] {
+  const lost = report.skipped.filter(({ reason }) => isLost(reason))
+  const count = lost.reduce((sum, each) => sum + each.count, 0)
+  const [most] = lost.toSorted((a, b) => b.count - a.count)
+  if (most === undefined || count < MANY_SKIPPED * report.lines) return []
+  const advice = skipAdvice(most.reason)
+  const message = `${counted(count, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
+  return [{ code: 'lines-skipped', message: advice === '' ? message : `${message} ${advice}.` }]
+}
+
+function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
+  if (inBothClasses.length === 0) return []
+  const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as good and as bad, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
+  return [{ code: 'same-files', message }]
+}
+
+function oneInstance({ counts }: LogSet): LogWarning[] {
+  const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
+  if (alone.length === 0) return []
+  const message = `${alone.map((logClass) => `1 ${logClass} instance`).join(' and ')}: nothing can be tested with fewer than two of a class. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name in option instance the field that says which instance a line is of.`
+  return [{ code: 'one-instance', message }]
+}
+
+function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
+  if (empty.length === 0) return []
+  const message = `${listed(empty)} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
+  return [{ code: 'empty-instances', message }]
+}
+
+function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
+  if (unread.length === 0) return []
+  const message = `${listed(unread)} ${isAre(unread)} in no log format that is known, and passed over. Name the format in option format if this should be read.`
+  return [{ code: 'unread-files', message }]
+}
+
+function isAre({ length }: readonly string[]): string {
+  return length === 1 ? 'is' : 'are'
+}
+
+function listed(names: readonly string[]): string {
+  const left = names.length - SHOWN
+  const shown = names.slice(0, SHOWN).join(', ')
+  return left > 0 ? `${shown} and ${grouped(left)} more` : shown
+}

@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { flowdelta } from './run-cli.ts'
+
+let folder = ''
+const at = (...parts: string[]) => join(folder, ...parts)
+
+type Message = Readonly<Record<string, unknown>>
+
+/** Twelve nodes of a class; every second one finishes; `q` is an event and a state. */
+function messages(isBad: boolean): Message[] {
+  return Array.from({ length: 12 }, (_, i): Message[] => {
+    const node = `${isBad ? 'bad' : 'good'}${i}`
+    const cause = (isBad ? 400_000 : 100_000) + 7_000 * ((i * 5) % 12)
+    return [
+      { time: 0, node, event: 'start' },
+      { time: 5_000 + 1_000 * ((i * 7) % 11), node, event: 'step' },
+      { time: cause, node, event: 'q' },
+      { time: cause, node, name: 'q', value: cause },
+      ...(i % 2 === 0 ? [{ time: cause + 1_000, node, event: 'fin\u001b[31m\nish' }] : []),
+    ]
+  }).flat()
+}
+
+const lines = (all: readonly Message[]) => all.map((one) => `${JSON.stringify(one)}\n`).join('')
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flowdelta-cli-logs-'))
+  for (const name of ['good', 'bad']) {
+    const all = messages(name === 'bad')
+    writeFileSync(at(`${name}.jsonl`), lines(all))
+    mkdirSync(at(name))
+    for (const node of new Set(all.map((one) => String(one['node'])))) {
+      const own = all.filter((one) => one['node'] === node)
+      writeFileSync(at(name, `${node}.jsonl`), lines(own))
+      const text = own.map(({ time, event }) => `1.5.2024 10:00:0${Number(time) % 7} ${event}\n`)
+      writeFileSync(at(`${name}-${node}.txt`), text.join(''))
+    }
+    writeFileSync(at(name, 'README.md'), 'what this is\n')
+  }
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const logs = (...args: string[]) =>
+  flowdelta('logs', '--good', at('good.jsonl'), '--bad', at('bad.jsonl'), ...args)
+const FINISH = ['--metric', 'fin\u001b[31m\nish']
+
+describe('the text', () => {
+  test('says how many instances have the metric, on lines of their own', async () => {
+    const { out, code } = await logs('--instance', 'node', ...FINISH)
+    expect(code).toBe(0)
+    expect(out).toContain('Performance is fin [31m ish: ')
+    expect(out).toContain(
+      '6 of 12 good instances and 6 of 12 bad have it; the others count in no mean of it, and teach no dependency.',
+    )
+    expect(out).not.toContain('\u001b')
+  })
+
+  test('says that means are weighted', async () => {
+    const { out } = await logs('--instance', 'node', '--weights', 'latency', ...FINISH)
+    expect(out).toContain('Means are weighted')
+  })
+
+  test('begins with what is wrong: directories are one instance each', async () => {
+    const { out } = await flowdelta('logs', '--good', at('good'), '--bad', at('bad'))
+    expect(out).toMatch(
+      /^! one-instance: 1 good instance and 1 bad instance: nothing can be tested/,
+    )
+    expect(out).toContain('Name the files (dir/*), or name in --instance the field')
+    expect(out).toContain(
+      `! unread-files: ${at('good', 'README.md')}, ${at('bad', 'README.md')} are`,
+    )
+    expect(out).toContain('None of 5 variables could be tested (1 good instance, 1 bad)')
+    expect(out).not.toMatch(/undefined|skipped/)
+  })
+
+  test('warns of a file that is good and bad', async () => {
+    const file = at('good.jsonl')
+    const { out } = await flowdelta('logs', '--good', file, '--bad', file, '--instance', 'node')
+    expect(out).toContain(`! same-files: ${file} is given as good and as bad`)
+  })
+
+  test('says how many variables dependencies were not learned from', async () => {
+    const { out } = await logs('--instance', 'node', '--most-variables', '1')
+    expect(out).toMatch(/more are left out \(raise --most-variables\)/)
+  })
+})
+
+describe('the document', () => {
+  test('counts the instances that have what was tested', async () => {
+    const { out } = await logs('--instance', 'node', '--json', ...FINISH)
+    const document = JSON.parse(out)
+    expect(document.parameters.metric).toBe(FINISH[1])
+    expect(document.performance).toMatchObject({
+      ...{ metric: FINISH[1], node: FINISH[1], goodCount: 6, badCount: 6, weighted: false },
+      leftOut: { good: 6, bad: 6 },
+    })
+    expect(document.variables[0].features[0]).toMatchObject({ goodCount: 12, badCount: 12 })
+    expect(document.graphs[0].variablesLeftOut).toBe(0)
+    expect(document.warnings).toEqual([])
+  })
+
+  test('calls performance what it was called, and says which node it is', async () => {
+    const { out } = await logs('--instance', 'node', '--json')
+    const { parameters, performance, graphs } = JSON.parse(out)
+    expect([parameters.metric, performance.metric]).toEqual(['runTime', 'runTime'])
+    expect(graphs[0].nodes[0]).toBe(performance.node)
+  })
+})
+
+describe('errors name flags', () => {
+  test('a field that no line has', async () => {
+    const { code, err } = await logs('--instance', 'nope')
+    expect(code).toBe(2)
+    expect(err).toContain(`--good is "`)
+    expect(err).toContain(
+      'Name in --instance a field that lines have; there are time, node, event.',
+    )
+  })
+
+  test('a column that is not there', async () => {
+    const file = at('a.csv')
+    writeFileSync(file, 'when,what\n1,a\n')
+    const named = ['logs', '--good', file, '--bad', at('bad.jsonl')]
+    const { err } = await flowdelta(...named, '--fields', 'time=when,name=event')
+    expect(err).toContain('Name the column in --fields name=…')
+    const { err: unknown } = await flowdelta(...named, '--fields', 'zeit=when')
+    expect(unknown).toContain('"zeit=when" is none of time=FIELD, name=FIELD')
+  })
+
+  test('an expression that is none', async () => {
+    const { err } = await logs('--template', '(')
+    expect(err).toContain('--template is "(". Give a regular expression that JavaScript can read:')
+  })
+
+  test('a name of an event and a state', async () => {
+    const { err } = await logs('--instance', 'node', '--metric', 'q')
+    expect(err).toContain('Give --metric "event:q" (its last time) or --metric "state:q"')
+    for (const metric of ['event:q', 'state:q']) {
+      const { out } = await logs('--instance', 'node', '--metric', metric)
+      expect(out).toContain('Performance is q (P)')
+    }
+  })
+
+  test('a metric that no instance of a class has', async () => {
+    const only = at('only.jsonl')
+    writeFileSync(only, '{"time":1,"event":"start"}\n')
+    const { err, code } = await flowdelta(
+      ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'q', '--format', 'jsonl'],
+    )
+    expect(code).toBe(2)
+    expect(err).toContain('an event and a state variable')
+    const { err: none } = await flowdelta(
+      ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'event:q'],
+    )
+    expect(none).toContain(
+      'None of 1 bad instance has "q (P)": nothing says how they performed. Give in --metric what both classes have: \'runTime\', or "start".',
+    )
+  })
+
+  test('dates of another form, and the flag that reads them', async () => {
+    const both = ['logs', '--good', at('good-good0.txt'), '--bad', at('bad-bad0.txt')]
+    const { err } = await flowdelta(...both)
+    expect(err).toContain('say in --date-format how it is written')
+    const { out, code } = await flowdelta(...both, '--date-format', 'd.M.yyyy HH:mm:ss')
+    expect(code).toBe(0)
+    expect(out).toContain('1 good instance and 1 bad')
+  })
+
+  test('the unit of times', async () => {
+    const { out } = await logs('--instance', 'node', '--time-unit', 'ms')
+    expect(out).toMatch(/Performance is run time: \d[\d.]* (s|min) on average/)
+  })
+})

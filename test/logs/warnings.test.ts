@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { compareLogs } from '../../src/logs/compare-logs.ts'
+import { LogBuilder } from '../../src/logs/features/log-builder.ts'
+import type { LogClass } from '../../src/logs/features/log-class.ts'
+
+/** Instances of both classes, each with what it logs. */
+function logsOf(messages: Readonly<Record<LogClass, readonly (readonly string[])[]>>): LogBuilder {
+  const builder = new LogBuilder()
+  for (const logClass of ['good', 'bad'] as const) {
+    for (const [i, names] of messages[logClass].entries()) {
+      builder.setInstance(logClass, `${logClass} ${i}`)
+      for (const [at, name] of names.entries()) builder.logEvent(10 * at + i, name)
+    }
+  }
+  return builder
+}
+
+const TWO = [
+  ['a', 'b'],
+  ['a', 'b'],
+] as const
+
+describe('what a comparison should be read with', () => {
+  const warningsOf = (builder: LogBuilder) =>
+    compareLogs(builder.build())
+      .warnings()
+      .map(({ code, message }) => `${code}: ${message}`)
+
+  test('nothing, where all was read', () => {
+    expect(warningsOf(logsOf({ good: TWO, bad: TWO }))).toEqual([])
+  })
+
+  test('a single instance', () => {
+    const [warning, ...more] = warningsOf(logsOf({ good: [['a']], bad: TWO }))
+    expect(warning).toMatch(
+      /^one-instance: 1 good instance: nothing can be tested .* \(dir\/\*\), or name in option instance/,
+    )
+    expect(more).toEqual([])
+  })
+
+  test('lines that were skipped, but not those that belong to a message', () => {
+    const builder = logsOf({ good: TWO, bad: TWO })
+    builder.countLines(40)
+    builder.skipLine('belongs to the message before it (stack trace, further line)', { text: 'x' })
+    builder.skipLine('has no name', { file: 'a.jsonl', line: 3, text: '{}' })
+    expect(warningsOf(builder)).toEqual([])
+    builder.skipLine('has no name', { file: 'a.jsonl', line: 4, text: '{}' })
+    expect(warningsOf(builder)).toEqual([
+      'lines-skipped: 2 lines of 40 gave no message: a line has no name (2, as in a.jsonl:3). Name the field of names in option fields.name.',
+    ])
+  })
+
+  test('files given twice, not read, or empty', () => {
+    const builder = logsOf({ good: [...TWO, []], bad: TWO })
+    builder.noteBoth(['x.log'])
+    builder.skipFile('dir/README.md')
+    expect(warningsOf(builder)).toEqual([
+      'same-files: x.log is given as good and as bad, and cannot differ from itself. Name each file once.',
+      'empty-instances: good 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',
+      'unread-files: dir/README.md is in no log format that is known, and passed over. Name the format in option format if this should be read.',
+    ])
+  })
+})
+
+describe('performance is asked for at once', () => {
+  const logs = logsOf({ good: TWO, bad: [['a'], ['a']] }).build()
+
+  test('a metric that there is not', () => {
+    expect(() => compareLogs(logs, { metric: 'x' })).toThrow(
+      'Metric "x" is no event of these logs. Give \'runTime\' or one of their variables: "a", "b".',
+    )
+    expect(() => compareLogs(logs, { metric: 5 as never })).toThrow('Option metric is 5.')
+    expect(() => compareLogs(logs).with({ metric: 'x' })).toThrow('Metric "x" is no event')
+  })
+
+  test('a metric that no instance of a class has', () => {
+    expect(() => compareLogs(logs, { metric: 'b' })).toThrow(
+      'None of 2 bad instances has "b": nothing says how they performed. Give in option metric what both classes have: \'runTime\', or "a".',
+    )
+  })
+
+  test('a class without instances', () => {
+    expect(() => compareLogs(logsOf({ good: TWO, bad: [] }).build())).toThrow(
+      'There are no bad instances to compare. Read logs of both classes.',
+    )
+  })
+})
