@@ -10,11 +10,13 @@ import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import { DIVERGENCES } from '../whatif/diagnosis/target-divergence.ts'
 import { grouped } from '../wording.ts'
 import { formatOption, requireRequests } from './comparison-flags.ts'
-import { countFrom } from './option-values.ts'
+import { warningLines } from './one-period.ts'
+import { countFrom, numberBetween } from './option-values.ts'
 import { predictionDocument, whatifDocument } from './whatif-document.ts'
 import { predictScenarios } from './whatif-predictions.ts'
 import { wishOption } from './whatif-target.ts'
 import { predictionText, whatifText } from './whatif-text.ts'
+import { whatifWarnings } from './whatif-warnings.ts'
 
 interface WhatifFlags extends Pick<DiagnosisOptions, 'divergence' | 'beam'> {
   readonly before: string[]
@@ -24,6 +26,7 @@ interface WhatifFlags extends Pick<DiagnosisOptions, 'divergence' | 'beam'> {
   readonly depth?: number
   readonly sample: number
   readonly seed: number
+  readonly similarity: number
   readonly format: NonNullable<LoadOptions['format']>
   readonly strict: boolean
   readonly json: boolean
@@ -46,7 +49,7 @@ export function addWhatifCommand(program: Command): void {
     )
     .option(
       '--apply <scenario...>',
-      "predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; of several, also all together",
+      "predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; names with signs of these forms between double quotes; of several, also all together",
     )
     .option('--depth <n>', 'levels of the tree of causes (default: 5, or 3 of many)', countFrom(1))
     .option('--beam <n>', 'causes of a level that are taken further', countFrom(1), 5)
@@ -56,6 +59,14 @@ export function addWhatifCommand(program: Command): void {
         .default('kl'),
     )
     .option('--sample <n>', 'traces of each period that are diagnosed', countFrom(1), 5000)
+    .addOption(
+      new Option(
+        '--similarity <distance>',
+        'from which distance on orders of calls are different flows',
+      )
+        .argParser(numberBetween(0, 1))
+        .default(0.3),
+    )
     .option('--seed <n>', 'of samples', countFrom(0), 1)
     .addOption(formatOption())
     .option('--strict', 'stop at the first trace that cannot be used', false)
@@ -69,7 +80,7 @@ const MOST_IN_TEXT = 12
 const MOST_IN_JSON = 1000
 
 async function runWhatif(flags: WhatifFlags): Promise<void> {
-  const { json, limit, apply, after, target } = flags
+  const { json, limit, apply, after, target, similarity } = flags
   if (after === undefined && target === undefined && apply === undefined) {
     throw new FlowdeltaError(
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
@@ -77,12 +88,13 @@ async function runWhatif(flags: WhatifFlags): Promise<void> {
   }
   const before = await loadSpans('before', flags.before, flags)
   const later = after === undefined ? null : await loadSpans('after', after, flags)
+  const warnings = whatifWarnings(later === null ? [before] : [before, later])
   if (apply !== undefined) {
-    const predictions = predictScenarios(before, later, apply)
+    const predictions = predictScenarios(before, later, { texts: apply, similarity })
     print(
       json,
-      () => predictionDocument(predictions),
-      () => predictionText(predictions),
+      () => predictionDocument(predictions, warnings),
+      () => withWarnings(predictionText(predictions), warnings),
     )
     return
   }
@@ -90,13 +102,18 @@ async function runWhatif(flags: WhatifFlags): Promise<void> {
   const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags)
   print(
     json,
-    () => whatifDocument(diagnosis, limit ?? MOST_IN_JSON),
-    () => whatifText(diagnosis, limit ?? MOST_IN_TEXT),
+    () => whatifDocument(diagnosis, { limit: limit ?? MOST_IN_JSON, warnings }),
+    () => withWarnings(whatifText(diagnosis, limit ?? MOST_IN_TEXT, target), warnings),
   )
 }
 
 function print(json: boolean, document: () => unknown, text: () => string): void {
   process.stdout.write(json ? `${JSON.stringify(document(), null, 1)}\n` : `${text()}\n`)
+}
+
+/** Warnings after what was found, as `compare` has them. */
+function withWarnings(text: string, warnings: ReturnType<typeof whatifWarnings>): string {
+  return [text, warningLines(warnings).join('\n')].filter((part) => part !== '').join('\n\n')
 }
 
 async function loadSpans(
@@ -116,14 +133,14 @@ async function loadSpans(
 async function diagnose(
   before: SpanTraces,
   target: LatencyTarget,
-  { divergence, beam, depth, sample, seed }: WhatifFlags,
+  { divergence, beam, depth, sample, seed, similarity }: WhatifFlags,
 ): Promise<LatencyDiagnosis> {
   const stop = new AbortController()
   const onInterrupt = () => stop.abort()
   process.once('SIGINT', onInterrupt)
   try {
     const steps = diagnoseLatencyStepwise(before, target, {
-      ...{ divergence, beam, seed, sampleSize: sample, signal: stop.signal },
+      ...{ divergence, beam, seed, similarity, sampleSize: sample, signal: stop.signal },
       ...(depth !== undefined && { depth }),
     })
     for (;;) {

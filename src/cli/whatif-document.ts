@@ -1,6 +1,7 @@
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/scenario-profile.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
+import type { PeriodWarning } from './one-period.ts'
 import type { Predictions } from './whatif-predictions.ts'
 
 const SCHEMA = 'flowdelta.whatif/1'
@@ -9,16 +10,19 @@ const SCHEMA = 'flowdelta.whatif/1'
  * A diagnosis as a JSON document, `flowdelta.whatif/1`: the tree flattened, best first; `parent` is the
  * rank of what a cause lies within, `null` for those tried first.
  *
- * @param limit most causes listed
+ * @param options `limit`: most causes listed; `warnings`: what is in doubt about the traces
  */
-export function whatifDocument(diagnosis: LatencyDiagnosis, limit: number) {
+export function whatifDocument(
+  diagnosis: LatencyDiagnosis,
+  { limit, warnings }: { readonly limit: number; readonly warnings: readonly PeriodWarning[] },
+) {
   const { options, ranked, base, target, models, state } = diagnosis
   const [before, after] = [profileQuantiles(base), profileQuantiles(target)]
-  const { depth, beam, sampleSize, alpha, seed } = options
+  const { depth, beam, sampleSize, similarity, alpha, seed } = options
   return {
     schema: SCHEMA,
     divergence: options.divergence,
-    parameters: { depth, beam, sampleSize, alpha, seed },
+    parameters: { depth, beam, sampleSize, similarity, alpha, seed },
     target: diagnosis.targetTitle,
     requests: {
       before: models.forests[0]?.requestTrace.length ?? 0,
@@ -34,12 +38,16 @@ export function whatifDocument(diagnosis: LatencyDiagnosis, limit: number) {
       ...{ significant: cause.significant, q: finiteOrNull(cause.q), requests: cause.touched },
       ...quantilesOf(before, cause, after),
     })),
+    warnings: listed(warnings),
     ...(ranked.length > limit && { truncated: { causes: ranked.length } }),
   }
 }
 
 /** Predictions as the same document: no causes, as nothing was looked for. */
-export function predictionDocument({ requests, after, profiles }: Predictions) {
+export function predictionDocument(
+  { requests, after, profiles }: Predictions,
+  warnings: readonly PeriodWarning[],
+) {
   return {
     schema: SCHEMA,
     divergence: null,
@@ -49,7 +57,12 @@ export function predictionDocument({ requests, after, profiles }: Predictions) {
       ...{ scenario: profile.title, requests: profile.touched },
       ...quantilesOf(profile.beforeQuantiles, profile.quantiles, after),
     })),
+    warnings: listed(warnings),
   }
+}
+
+function listed(warnings: readonly PeriodWarning[]) {
+  return warnings.map(({ code, message }) => ({ code, message }))
 }
 
 const QUANTILES = ['p50Us', 'p90Us', 'p99Us'] as const

@@ -23,15 +23,16 @@ export interface Predictions {
 /**
  * Predicts what scenarios, written as `parseScenario` reads them, make of the requests before.
  *
+ * @param options `texts`: one a scenario; `similarity`: as of `learnExecutionModels`
  * @throws FlowdeltaError for a scenario of no known form, OptionError for names that do not occur
  */
 export function predictScenarios(
   before: SpanTraces,
   after: SpanTraces | null,
-  texts: readonly string[],
+  { texts, similarity }: { readonly texts: readonly string[]; readonly similarity: number },
 ): Predictions {
-  const scenarios = texts.map(parseScenario)
-  const models = learnExecutionModels(after === null ? before : [before, after])
+  const scenarios = texts.map((text) => parseScenario(text))
+  const models = learnExecutionModels(after === null ? before : [before, after], { similarity })
   const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
   const [forest, afterForest] = models.forests
   return {

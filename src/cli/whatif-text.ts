@@ -1,6 +1,8 @@
 import { shortText } from '../shown-text.ts'
 import { formatDuration } from '../units.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/scenario-profile.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../wording.ts'
 import { textTable } from './text-table.ts'
@@ -10,12 +12,12 @@ const LONGEST_TITLE = 90
 const LONGEST_TARGET = 120
 
 /** A diagnosis as text: do the profiles differ, which cause explains it best, and the next ones. */
-export function whatifText(diagnosis: LatencyDiagnosis, limit: number): string {
+export function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
   const { ranked, state } = diagnosis
   const left = ranked.length - limit
   return [
     profilesText(diagnosis),
-    verdictText(diagnosis),
+    [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
     ranked.length === 0 ? '' : causesTable(diagnosis, limit),
     left > 0 ? `… and ${grouped(left)} more; raise --limit to see them.` : '',
     state === 'complete' ? '' : 'Stopped before everything was tried.',
@@ -35,8 +37,30 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
   const differ = changeP < options.alpha ? 'differ' : 'may be alike'
   return (
     `${size}: ${stepsText(profileQuantiles(base), profileQuantiles(target))}. ` +
-    `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`
+    (areSame(base, target)
+      ? 'The profiles are the same.'
+      : `The profiles ${differ} (${pValue(changeP)}); ${distanceText(diagnosis, divergence)} apart.`)
   )
+}
+
+/** Small samples are apart from themselves by a divergence that expects what did not occur. */
+function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
+  return (
+    one.latencyUs.length === other.latencyUs.length &&
+    one.latencyUs.every((us, i) => us === other.latencyUs[i] && one.weight[i] === other.weight[i])
+  )
+}
+
+/** Whether any scenario that was tried meets a wish, and else how near it comes. */
+function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget): string {
+  const reached = diagnosis.ranked.map(({ rank, scenario }) => ({
+    title: shortText(scenario.title, 2 * LONGEST_TITLE),
+    us: diagnosis.profile(rank).profile.quantile(quantile),
+  }))
+  const [first] = reached
+  if (first === undefined || reached.some(({ us }) => us <= belowUs)) return ''
+  const nearest = reached.reduce((least, each) => (each.us < least.us ? each : least), first)
+  return `None that was tried meets the wish: ${nearest.title}, comes nearest with ${formatDuration(nearest.us)}.`
 }
 
 function verdictText({ best, ranked, divergence, options, models }: LatencyDiagnosis): string {

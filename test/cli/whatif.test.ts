@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Command } from 'commander'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { addWhatifCommand } from '../../src/cli/whatif-command.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
@@ -82,8 +85,15 @@ describe('causes', () => {
   test('of one period against itself: none beyond chance', async () => {
     const same = ['--after', `${CASE}/before.jsonl.gz`, '--depth', '1', '--divergence', 'ks']
     const text = await whatif(...BEFORE, ...same)
-    expect(text).toContain('The profiles may be alike (p > 0.99); largest gap 0 apart.')
+    expect(text).toContain('The profiles are the same.')
     expect(text).toContain('No single change explains a difference beyond chance.')
+  })
+
+  test('of a wish that nothing meets: how near it comes', async () => {
+    const args = [...BEFORE, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
+    const text = await whatif(...args)
+    expect(text).toContain('target: 99.9 % of requests in at most 1 µs')
+    expect(text).toMatch(/None that was tried meets the wish: .+, comes nearest with .+\./)
   })
 
   test('of a wish: what brings it about', async () => {
@@ -124,6 +134,57 @@ describe('predictions', () => {
     expect(text).toMatch(
       /^Predicted for 5,000 requests before\.\n\nscenario .+\nbefore, as recorded .+\nstorage-data × 2 .+\nafter, as recorded .+\n$/,
     )
+  })
+})
+
+describe('what is in doubt about the traces is said', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flowdelta-whatif-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  /** Zipkin traces of a web server that calls a store, and of some the web server's span is lost. */
+  function lossy(): string {
+    const spans = Array.from({ length: 100 }, (_, i) => {
+      const traceId = i.toString(16).padStart(16, '0')
+      const at = 1_700_000_000_000_000 + i * 1e6
+      const common = { traceId, kind: 'SERVER', timestamp: at }
+      const web = { ...common, id: 'a1', name: 'get', duration: 9000 + i }
+      const store = { ...common, id: 'b2', name: 'read', duration: 5000 }
+      const lost = { ...common, id: 'c3', parentId: 'dead', name: 'write', duration: 100 }
+      return [
+        { ...web, localEndpoint: { serviceName: 'web' } },
+        { ...store, parentId: 'a1', localEndpoint: { serviceName: 'store' } },
+        ...(i < 20 ? [{ ...lost, localEndpoint: { serviceName: 'store' } }] : []),
+      ]
+    })
+    const file = join(folder, 'lossy.json')
+    writeFileSync(file, JSON.stringify(spans.flat()))
+    return file
+  }
+
+  test('lost spans are no requests, and there is a warning of them', async () => {
+    const args = ['--before', lossy(), '--apply', 'store*2']
+    const text = await whatif(...args)
+    expect(text).toContain('Predicted for 100 requests before.')
+    expect(text).toContain(
+      '! orphans: before: 20 of 100 (20 %) traces have spans whose caller is not in the files.',
+    )
+    const { warnings, requests } = JSON.parse(await whatif(...args, '--json'))
+    expect(requests.before).toBe(100)
+    expect(warnings.map(({ code }: { code: string }) => code)).toContain('orphans')
+  })
+
+  test('of good traces nothing', async () => {
+    const args = [...BEFORE, '--apply', 'storage-data*2', '--json']
+    expect(JSON.parse(await whatif(...args)).warnings).toEqual([])
+  })
+})
+
+describe('options of models', () => {
+  test('--similarity reaches them', async () => {
+    const args = ['--apply', 'storage-data*2', '--similarity']
+    await expect(whatif(...BEFORE, ...args, '1')).rejects.toThrow('Option similarity is 1.')
+    await expect(whatif(...BEFORE, ...args, '2')).rejects.toThrow('Give a number, 0 to 1.')
+    expect(await whatif(...BEFORE, ...args, '0')).toContain('Predicted for')
   })
 })
 

@@ -54,7 +54,7 @@ describe('the planted change is the best scenario', () => {
     })
     const well = serviceTraces({ ...SIMULATED, seed: 4, services: { web: SERVICES.stock } })
     const { best } = diagnoseLatency(slow, well)
-    expect(best?.scenario.title).toBe('web serve web on host web-0, as fast as the others')
+    expect(best?.scenario.title).toBe('server time of web serve web on host web-0 as after')
     expect(best?.significant).toBe(true)
   })
 

@@ -93,17 +93,38 @@ describe('calls of spans', () => {
     expect([...forest.detached]).toEqual([0, 1, 1])
   })
 
-  test('every root is a request, weighed as its trace was sampled', () => {
+  test('every root is a request, spans whose caller was lost are none, weighed as its trace was sampled', () => {
     const { forest } = indexed([
       { trace: 'one', id: 'web', startUs: 0, endUs: 10, probability: 0.1 },
       { trace: 'one', id: 'lost', parent: 'missing', startUs: 0, endUs: 10 },
       { trace: 'two', id: 'web', startUs: 0, endUs: 10 },
       { trace: 'two', id: 'store', parent: 'web', startUs: 1, endUs: 9 },
     ])
-    expect([...forest.requestTrace]).toEqual([0, 0, 1])
-    expect([...forest.requestOffsets]).toEqual([0, 1, 2, 4])
-    expect([...forest.weight]).toEqual([10, 10, 1])
-    expect([...forest.request]).toEqual([0, 1, 2, 2])
+    expect([...forest.requestTrace]).toEqual([0, 1])
+    expect([...forest.requestOffsets]).toEqual([0, 1, 3])
+    expect([...forest.weight]).toEqual([10, 1])
+    expect([...forest.request]).toEqual([0, 1, 1])
+  })
+
+  test('a span whose caller was lost is a request only where it is a root elsewhere', () => {
+    const own: SpanSketch = { trace: 'own', id: 'web', startUs: 0, endUs: 9 }
+    const alike: SpanSketch = { ...own, trace: 'handed on', parent: 'missing' }
+    const other: SpanSketch = { trace: 'rest', id: 'db', parent: 'missing', startUs: 0, endUs: 9 }
+    expect([...indexed([own, alike, other]).forest.requestTrace]).toEqual([0, 1])
+    expect(indexed([own, alike, other]).forest.path).toHaveLength(2)
+    // Nothing above was traced at all.
+    expect([...indexed([alike, other]).forest.requestTrace]).toEqual([0, 1])
+  })
+
+  test('calls of a server whose clock is behind are waited for', () => {
+    const behind = PAIR.map((span) =>
+      ['store', 'query'].includes(span.id ?? '')
+        ? { ...span, startUs: (span.startUs ?? 0) - 5000, endUs: (span.endUs ?? 0) - 5000 }
+        : span,
+    )
+    const { forest } = indexed(behind)
+    expect([...forest.offsetUs]).toEqual([0, 20, 10])
+    expect([...forest.detached]).toEqual([0, 0, 0])
   })
 
   test('two periods number their paths alike', () => {

@@ -4,6 +4,7 @@ import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
 import type { CallForest } from './call-forest.ts'
 import { CallPaths } from './call-paths.ts'
+import { requestRoots } from './request-roots.ts'
 
 const SERVER = SPAN_KINDS.indexOf('server')
 const CLIENT = SPAN_KINDS.indexOf('client')
@@ -25,7 +26,8 @@ export interface IndexedCalls {
  * Where no period says which spans are clients and servers, a span is a client that was called
  * within its own service and has a single child, in another service.
  *
- * Spans that no loaded span called are roots, each of a request of its own. A call that starts before
+ * Spans without a caller are roots, each of a request of its own; `requestRoots` says which of those
+ * whose caller was lost are. A call that starts before
  * its caller keeps its times: offsets may be negative.
  *
  * @example
@@ -35,7 +37,10 @@ export function indexCalls(periods: readonly SpanTraces[]): IndexedCalls {
   const paths = new CallPaths()
   const named = periods.some(({ spans }) => spans.kind.includes(CLIENT))
   const calls = periods.map(indexSpanCalls)
-  const forests = calls.map((period) => walkCalls(period, serversOf(period, named), paths))
+  const rootsOf = requestRoots(calls)
+  const forests = calls.map((period, i) =>
+    walkCalls(period, { serverOf: serversOf(period, named), roots: rootsOf[i]!, paths }),
+  )
   return { paths, forests, resolutionUs: resolutionOfNames(calls, forests, paths) }
 }
 
@@ -55,10 +60,13 @@ function serversOf({ traces, childOffsets, children }: SpanCalls, named: boolean
 }
 
 /** Numbers the calls request by request, callers first, and fills the columns. */
-function walkCalls(calls: SpanCalls, serverOf: Int32Array, paths: CallPaths): CallForest {
-  const { traces, roots } = calls
+function walkCalls(
+  calls: SpanCalls,
+  { serverOf, roots, paths }: { serverOf: Int32Array; roots: Uint32Array; paths: CallPaths },
+): CallForest {
+  const { traces } = calls
   const { startUs, durationUs } = traces.spans
-  const size = startUs.length - serverOf.reduce((pairs, server) => pairs + (server < 0 ? 0 : 1), 0)
+  const size = countCalls(calls, serverOf, roots)
   const columns = {
     requestOffsets: new Uint32Array(roots.length + 1),
     requestTrace: new Uint32Array(roots.length),
@@ -96,8 +104,13 @@ function walkCalls(calls: SpanCalls, serverOf: Int32Array, paths: CallPaths): Ca
     }
     columns.parent[call] = caller
     columns.path[call] = paths.child(columns.path[caller]!, name)
-    columns.offsetUs[call] = startUs[span]! - startUs[columns.serverSpan[caller]!]!
-    columns.detached[call] = calls.detached[span]! | calls.outside[span]!
+    const callerSpan = columns.serverSpan[caller]!
+    columns.offsetUs[call] = startUs[span]! - startUs[callerSpan]!
+    // By the recorded times of both: the server's span may be on another clock than its client's.
+    const isOutside =
+      startUs[span]! > startUs[callerSpan]! + durationUs[callerSpan]! ||
+      startUs[span]! + durationUs[span]! < startUs[callerSpan]!
+    columns.detached[call] = isOutside ? 1 : calls.detached[span]!
     columns.children[children++] = call
   }
 
@@ -122,6 +135,22 @@ function walkCalls(calls: SpanCalls, serverOf: Int32Array, paths: CallPaths): Ca
   })
   columns.childOffsets[size] = children
   return { traces, ...columns }
+}
+
+/** How many calls are below some roots, they included. */
+function countCalls(
+  { childOffsets, children }: SpanCalls,
+  serverOf: Int32Array,
+  roots: Uint32Array,
+): number {
+  let calls = 0
+  const pending = Array.from(roots)
+  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
+    calls++
+    const own = serverOf[span]! < 0 ? span : serverOf[span]!
+    for (let at = childOffsets[own]!; at < childOffsets[own + 1]!; at++) pending.push(children[at]!)
+  }
+  return calls
 }
 
 /** The number of what a span is: kept by pairs of codes, so that a name is made once. */

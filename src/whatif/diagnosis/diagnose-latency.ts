@@ -40,8 +40,8 @@ export interface DiagnosisProgress {
  *
  * With traces for a target, each call's time is moved to the same quantile of the calls along the same
  * path there; calls along a path that is missing there take no time. Otherwise times are multiplied by
- * each of `factors`. Which calls are made does not change; that requests take other flows is what the
- * mix of requests is for.
+ * each of `factors`. Which calls are made does not change, but the order of them may; that requests
+ * take other flows is what the mixes of requests and of calls are for.
  *
  * Where several scenarios are as close to the target, up to chance, the one whose changed calls differ
  * most surely between the periods comes first. `significant` tells a cause from chance, see there; a change of

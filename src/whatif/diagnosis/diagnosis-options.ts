@@ -1,5 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
+import { requireSimilarity } from '../models/require-similarity.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/choose-feature.ts'
 import { DIVERGENCES, type DivergenceName } from './target-divergence.ts'
 
@@ -36,6 +37,8 @@ export interface DiagnosisOptions {
   readonly features: readonly FeatureChoice[] | 'auto'
   /** How many times as long calls take, where the target is no set of traces. Default 0.5, 0.8, 1.25, 2. */
   readonly factors: readonly number[]
+  /** As of `learnExecutionModels`: orders of calls that are less alike are different flows. Default 0.3. */
+  readonly similarity: number
   /** The level of tests. Default 0.05. */
   readonly alpha: number
   /** Of samples. Default 1. */
@@ -56,6 +59,7 @@ const DEFAULTS: DiagnosisOptions = {
   structural: true,
   features: 'auto',
   factors: [0.5, 0.8, 1.25, 2],
+  similarity: 0.3,
   alpha: 0.05,
   seed: 1,
   signal: null,
@@ -74,6 +78,7 @@ export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOpt
     const value = options[name]
     if (!(value >= 0 && value <= 1)) throw new OptionError(name, value, 'a share from 0 to 1')
   }
+  requireSimilarity(options.similarity)
   requireShare('alpha', options.alpha)
   if (!Number.isSafeInteger(options.seed)) throw new OptionError('seed', options.seed, 'an integer')
   if (options.features !== 'auto') {

@@ -41,11 +41,12 @@ export function prepareDiagnosis(
   target: LatencyTarget,
   options: DiagnosisOptions,
 ): PreparedDiagnosis {
-  const { sampleSize, seed } = options
+  const { sampleSize, seed, similarity } = options
   const base = sampleTraces(requireSpans(before, 'before'), sampleSize, seed)
-  if (!('kind' in target)) return prepared(learnExecutionModels(base), target, options)
+  if (!('kind' in target))
+    return prepared(learnExecutionModels(base, { similarity }), target, options)
   const after = sampleTraces(requireSpans(target, 'target'), sampleSize, seed)
-  return prepared(learnExecutionModels([base, after]), null, options)
+  return prepared(learnExecutionModels([base, after], { similarity }), null, options)
 }
 
 function prepared(

@@ -42,7 +42,7 @@ export interface Evaluation {
   readonly statistic: number
   /** p of that (KS, or χ² of kinds); NaN where it was not or cannot be tested. */
   readonly p: number
-  /** KS statistic in units of its spread: orders as p does, also where p is too small for a number. */
+  /** KS statistic in units of its spread (χ² likewise): orders as p does, also where p is too small for a number. */
   readonly strength: number
 }
 
@@ -110,7 +110,7 @@ const UNTESTED: Evidence = { statistic: Number.NaN, p: Number.NaN, strength: Num
 
 /** Did what the scenario changes change between the periods? */
 function testChange(candidate: Candidate, base: RequestModel, target: RequestModel): Evidence {
-  const { measured, before, after } = candidate.evidence(base, target)
+  const { measured, before, after, share = 1, mayFollow } = candidate.evidence(base, target)
   if (measured === 'kinds') {
     const cells = Math.max(0, ...before, ...after) + 1
     const count = (kinds: Float64Array) => {
@@ -119,12 +119,26 @@ function testChange(candidate: Candidate, base: RequestModel, target: RequestMod
       return counts
     }
     if (before.length === 0 || after.length === 0) return UNTESTED
-    const { p, testable } = chiSquareTest(count(before), count(after))
-    return { ...UNTESTED, p: testable ? p : Number.NaN }
+    const { statistic, p, testable } = chiSquareTest(count(before), count(after))
+    if (!testable) return UNTESTED
+    return { ...UNTESTED, p, strength: mayFollow ? Number.NaN : kindsStrength(statistic, p) }
   }
-  const { statistic, p, testable, beforeCount: n1, afterCount: n2 } = ksTwoSample(before, after)
+  const { statistic, beforeCount: n1, afterCount: n2 } = ksTwoSample(before, after)
+  const { p, testable } = ksTwoSample(thinned(before, share), thinned(after, share))
   const strength = statistic * Math.sqrt((n1 * n2) / (n1 + n2))
   return { statistic, p: testable ? p : Number.NaN, strength }
+}
+
+/** A share of some values, evenly spaced. */
+function thinned(values: Float64Array, share: number): Float64Array {
+  if (share === 1) return values
+  return values.filter((_, i) => Math.floor((i + 1) * share) > Math.floor(i * share))
+}
+
+/** The KS statistic, in units of its spread, that is as unlikely as a χ² statistic: p = 2 exp(−2s²). */
+function kindsStrength(statistic: number, p: number): number {
+  // Where p is too small for a number, it is about exp(−χ²/2).
+  return Math.sqrt(p > 0 ? Math.max(0, -Math.log(p / 2)) / 2 : statistic / 4)
 }
 
 /** The profile of an evaluation. */

@@ -1,7 +1,7 @@
 import { OptionError } from '../../errors.ts'
 import { formatDuration } from '../../units.ts'
-import { percent } from '../../wording.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
+import { exactPercent } from '../scenarios/exact-percent.ts'
 
 /** Latencies as counts of requests; a bin reaches from one edge to the next, µs. */
 export interface HistogramTarget {
@@ -59,7 +59,7 @@ export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget 
     throw new OptionError('target.belowUs', belowUs, met)
   }
   const medianUs = base.quantile(0.5)
-  const title = `${percent(quantile)} of requests in at most ${formatDuration(belowUs)}`
+  const title = `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`
   if (quantile <= 0.5 || belowUs <= medianUs) {
     const factor = belowUs / nowUs
     return { profile: moved(base, (us) => us * factor), title }

@@ -1,5 +1,6 @@
 import type { CallOrder } from './call-orders.ts'
 import { type ClusterOptions, clusterOrders, type OrderCluster } from './cluster-orders.ts'
+import type { OrderTimes } from './order-times.ts'
 
 /** A cluster, and of what: an operation, and the children that its calls wait for. */
 export interface KeyedCluster extends OrderCluster {
@@ -11,12 +12,13 @@ export interface KeyedCluster extends OrderCluster {
  * Clusters calls, each operation and each set of children by itself.
  *
  * @param callsOf how many calls have each of `orders`; orders of none take no part
+ * @param options as of `clusterOrders`
  * @returns clusters by operation, then calls, most first
  */
 export function clusterCalls(
   orders: readonly CallOrder[],
   callsOf: Uint32Array,
-  options: ClusterOptions,
+  options: ClusterOptions & { readonly times?: OrderTimes },
 ): KeyedCluster[] {
   const byKey = new Map<number, number[]>()
   callsOf.forEach((calls, order) => {

@@ -1,5 +1,6 @@
 // Distances between up to 2,000 orders of one operation: the loops index with `!`.
 import type { CallOrder } from './call-orders.ts'
+import type { OrderTimes } from './order-times.ts'
 import {
   closePrecedence,
   comesBefore,
@@ -9,6 +10,7 @@ import {
   precedenceOrder,
   wordsOf,
 } from './precedence-bits.ts'
+import { splitByWaiting, usuallyAwaited, type WeighedOrders } from './split-waiting.ts'
 
 export interface ClusterOptions {
   /** Orders further apart on average than this (Jaccard's distance of their pairs) stay apart. */
@@ -36,15 +38,17 @@ const MOST_LEADERS = 256
 
 /**
  * Groups the orders of one name and the same nodes by average linkage, every call counting. Beyond
- * 2,000 orders, each joins the nearest leader instead, the most frequent first.
+ * 2,000 orders, each joins the nearest leader instead, the most frequent first. Groups in which only
+ * some calls wait for each other are divided again; see `splitByWaiting`.
  *
  * @param members numbers in `orders`
  * @param calls how many calls have each of `members`
+ * @param times when the calls ran; without them, groups are not divided
  */
 export function clusterOrders(
   orders: readonly CallOrder[],
   { members, calls }: { readonly members: readonly number[]; readonly calls: readonly number[] },
-  { similarity, share }: ClusterOptions,
+  { similarity, share, times }: ClusterOptions & { readonly times?: OrderTimes },
 ): OrderCluster[] {
   const n = orders[members[0]!]!.nodes.length
   const bitsOf = members.map((order) => orders[order]!.bits)
@@ -54,8 +58,19 @@ export function clusterOrders(
     return [{ members, bits: null, violators: members, calls: sum(all) }]
   }
   const known = bitsOf as PrecedenceBits[]
-  return groupsOf(known, calls, similarity).map((group) => {
-    const bits = commonPrecedence(known, calls, { group, n, share })
+  const similar = groupsOf(known, calls, similarity)
+  const weighed = { members, bitsOf: known, calls, nodes: n }
+  const groups =
+    times === undefined
+      ? similar
+      : sortedGroups(
+          similar.flatMap((group) =>
+            splitByWaiting(weighed, group, times).map((part) => [...part]),
+          ),
+          calls,
+        )
+  return groups.map((group) => {
+    const bits = commonPrecedence(weighed, { group, share, times })
     const violators = group.filter((i) => !holdsAll(known[i]!, bits))
     return {
       members: group.map((i) => members[i]!),
@@ -171,17 +186,27 @@ function sortedGroups(groups: number[][], calls: readonly number[]): number[][] 
   return groups.sort((a, b) => total(b) - total(a) || a[0]! - b[0]!)
 }
 
-/** The pairs in nearly all of a group's calls, closed; in all of them should these run in a circle. */
+interface CommonOptions {
+  readonly group: readonly number[]
+  readonly share: number
+  readonly times: OrderTimes | undefined
+}
+
+/**
+ * The pairs in nearly all of a group's calls, and those that all but a few calls wait for, closed;
+ * those in all calls, should these run in a circle.
+ */
 function commonPrecedence(
-  bitsOf: readonly PrecedenceBits[],
-  calls: readonly number[],
-  { group, n, share }: { readonly group: readonly number[]; n: number; share: number },
+  orders: WeighedOrders,
+  { group, share, times }: CommonOptions,
 ): PrecedenceBits {
+  const { bitsOf, calls, nodes: n } = orders
   const first = bitsOf[group[0]!]!
   if (group.length === 1) return first
   const words = wordsOf(n)
   const total = group.reduce((sum, i) => sum + calls[i]!, 0)
-  const common = new Uint32Array(first.length)
+  const common =
+    times === undefined ? new Uint32Array(first.length) : usuallyAwaited(orders, group, times)
   for (let b = 0; b < n; b++) {
     for (let a = 0; a < n; a++) {
       let held = 0

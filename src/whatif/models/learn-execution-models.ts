@@ -12,7 +12,10 @@ import {
   ExecutionModels,
   type LearnedPeriod,
 } from './execution-models.ts'
+import { OrderTimes } from './order-times.ts'
 import { type PrecedenceBits, precedenceDistance } from './precedence-bits.ts'
+import { requireSimilarity } from './require-similarity.ts'
+import { waitsForMore } from './split-waiting.ts'
 import { unawaitedCalls } from './unawaited-calls.ts'
 import { type WaitPlan, waitPlan } from './wait-plan.ts'
 import { wideOrder } from './wide-order.ts'
@@ -22,7 +25,9 @@ import { wideOrder } from './wide-order.ts'
  *
  * Every call has a maximal model: all that its times say about the order of its children. Calls of
  * one operation with the same children are clustered by average linkage; a cluster's model has the
- * pairs that hold in (nearly) all of its calls, as the rest was chance. A call that breaks its
+ * pairs that hold in (nearly) all of its calls, as the rest was chance. Where some calls of a cluster
+ * wait for what others do not wait for, it is divided, however alike they are: calls wait where the
+ * time from the end of one to the start of the next hardly varies. A call that breaks its
  * cluster's model keeps its own. Periods are learned apart: together, work that was parallel and
  * became sequential would look parallel in both.
  *
@@ -68,20 +73,23 @@ function checkedOptions(options: Partial<ExecutionModelOptions>): ExecutionModel
   if (!(slackUs >= 0 && slackUs < Number.POSITIVE_INFINITY)) {
     throw new OptionError('slackUs', slackUs, 'a number of µs from 0 up')
   }
-  if (!(similarity >= 0 && similarity < 1)) {
-    throw new OptionError('similarity', similarity, 'a distance from 0 up and below 1')
-  }
+  requireSimilarity(similarity)
   if (!(share > 0.5 && share <= 1)) {
     throw new OptionError('share', share, 'a share above 0.5, at most 1')
   }
   return { slackUs, similarity, share }
 }
 
+/** A cluster, and when its period's calls ran. */
+interface TimedCluster extends KeyedCluster {
+  readonly times: OrderTimes
+}
+
 /** Learns the models of one period after the other, numbered through. */
 class Learner {
   readonly models: ExecutionModel[] = []
   /** By model. */
-  readonly #clusters: KeyedCluster[] = []
+  readonly #clusters: TimedCluster[] = []
   readonly #paths: CallPaths
   readonly #orders: readonly CallOrder[]
   readonly #options: ExecutionModelOptions
@@ -96,7 +104,8 @@ class Learner {
   learn(forest: CallForest, observed: PeriodOrders, period: 0 | 1): LearnedPeriod {
     const callsOf = new Uint32Array(this.#orders.length)
     for (const order of observed.orderOf) callsOf[order] = (callsOf[order] as number) + 1
-    const clusters = clusterCalls(this.#orders, callsOf, this.#options)
+    const times = new OrderTimes({ forest, ...observed }, this.#orders.length)
+    const clusters = clusterCalls(this.#orders, callsOf, { ...this.#options, times })
     const callsOfName = new Map<number, number>()
     for (const { name, calls } of clusters) {
       callsOfName.set(name, (callsOfName.get(name) ?? 0) + calls)
@@ -124,7 +133,7 @@ class Learner {
       }
       const { predecessors, returnPredecessors } = graph
       drafts.push({
-        ...{ id: model, period, name, flow: this.#flow(cluster, earlier) },
+        ...{ id: model, period, name, flow: this.#flow(cluster, earlier, times) },
         service: this.#paths.serviceOf(name),
         operation: this.#paths.operationOf(name),
         nodes: modelNodes(this.#paths, example),
@@ -132,7 +141,7 @@ class Learner {
         ownCalls: violators.reduce((sum, order) => sum + (callsOf[order] as number), 0),
         probability: calls / (callsOfName.get(name) as number),
       })
-      this.#clusters.push(cluster)
+      this.#clusters.push({ ...cluster, times })
     }
     const { orderOf, nodeCalls } = observed
     const modelOf = orderOf.map((order) => modelOfOrder[order] as number)
@@ -155,18 +164,34 @@ class Learner {
     return wideGraph(observed, nodes.length, this.#options.slackUs)
   }
 
-  /** The flow of the nearest model of the earlier period, if it is near enough; else a new one. */
-  #flow({ key, bits }: KeyedCluster, earlier: ReadonlyMap<number, readonly number[]>): number {
-    let nearest: number | undefined
-    let least = this.#options.similarity
-    for (const model of earlier.get(key) ?? []) {
-      const other = this.#clusters[model]?.bits ?? null
-      const apart = bits === null || other === null ? 0 : precedenceDistance(bits, other)
-      if (apart > least || (nearest !== undefined && apart === least)) continue
-      nearest = (this.models[model] as ExecutionModel).flow
-      least = apart
-    }
-    return nearest ?? this.#flows++
+  /** The flow of the nearest model of the earlier period that is the same flow; else a new one. */
+  #flow(
+    cluster: KeyedCluster,
+    earlier: ReadonlyMap<number, readonly number[]>,
+    times: OrderTimes,
+  ): number {
+    const near = (earlier.get(cluster.key) ?? [])
+      .map((model) => ({ model, apart: this.#apart(cluster, model) }))
+      .filter(({ apart }) => apart <= this.#options.similarity)
+      .sort((one, other) => one.apart - other.apart)
+    const same = near.find(({ model }) => this.#isSameFlow({ ...cluster, times }, model))
+    return same === undefined ? this.#flows++ : (this.models[same.model] as ExecutionModel).flow
+  }
+
+  #apart({ bits }: KeyedCluster, model: number): number {
+    const other = this.#clusters[model]?.bits ?? null
+    return bits === null || other === null ? 0 : precedenceDistance(bits, other)
+  }
+
+  /** Whether neither waits for what the other does not wait for. */
+  #isSameFlow(cluster: TimedCluster, model: number): boolean {
+    const earlier = this.#clusters[model] as TimedCluster
+    if (cluster.bits === null || earlier.bits === null) return true
+    const nodes = (this.#orders[cluster.members[0] as number] as CallOrder).nodes.length
+    return (
+      !waitsForMore({ own: cluster.bits, other: earlier.bits, nodes }, cluster) &&
+      !waitsForMore({ own: earlier.bits, other: cluster.bits, nodes }, earlier)
+    )
   }
 
   /** The models so far by key. */

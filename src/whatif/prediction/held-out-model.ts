@@ -3,6 +3,7 @@ import { quantile } from '../../stats/quantile.ts'
 import { clusterCalls, type KeyedCluster } from '../models/cluster-calls.ts'
 import { graphOfBits } from '../models/execution-model.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
+import { OrderTimes } from '../models/order-times.ts'
 import { holdsAll, precedenceDistance } from '../models/precedence-bits.ts'
 import { setEnd, type WaitPlan, waitPlan } from '../models/wait-plan.ts'
 
@@ -33,7 +34,12 @@ export class HeldOutModel {
     for (let call = 0; call < training.length; call++) {
       if (training[call] === 1) callsOf[orderOf[call]!]!++
     }
-    for (const cluster of clusterCalls(models.orders, callsOf, models.options)) {
+    const times = new OrderTimes(
+      { ...models.period(period), chosen: training },
+      models.orders.length,
+    )
+    const options = { ...models.options, times }
+    for (const cluster of clusterCalls(models.orders, callsOf, options)) {
       if (cluster.bits === null) continue
       for (const order of cluster.members) clusterOf.set(order, cluster)
       const known = this.#clusters.get(cluster.key)

@@ -1,5 +1,6 @@
 // Over all calls of every what-if: the loops index with `!`.
 import { OptionError } from '../../errors.ts'
+import type { WaitPlan } from '../models/wait-plan.ts'
 
 /**
  * What is different about some calls, as a what-if gives it; all else is as recorded or follows from
@@ -16,6 +17,17 @@ export interface LatencyChange {
   readonly preprocessingUs?: Float64Array
   /** New time from the end of the last call it waits for (or its own start) to its reply, µs. */
   readonly replyUs?: Float64Array
+  /**
+   * How the times above come of the recorded ones. Where several changes are made at once, it is
+   * applied to what the others leave: to what earlier ones made of the same time, and to the server
+   * processing that results from changes below the call.
+   */
+  readonly newTime?: (us: number) => number
+  /**
+   * In which order each call makes its own calls, null for the recorded one. The preprocessing times
+   * of these, and its reply time, then count from what they wait for in the new order.
+   */
+  readonly orders?: readonly (WaitPlan | null)[]
 }
 
 const TIMES = ['serverUs', 'networkUs', 'preprocessingUs', 'replyUs'] as const
@@ -28,6 +40,10 @@ export function checkChange(change: LatencyChange, size: number): void {
     if (calls[i]! <= previous || calls[i]! >= size) {
       throw new OptionError(`calls[${i}]`, calls[i], `a row above ${previous} and below ${size}`)
     }
+  }
+  if (change.orders !== undefined && change.orders.length !== calls.length) {
+    const expected = `${calls.length}, as many as there are calls`
+    throw new OptionError('orders', `${change.orders.length} orders`, expected)
   }
   for (const name of TIMES) {
     const timesUs = change[name]

@@ -1,10 +1,10 @@
 // Runs over every affected call of every what-if: the loops index with `!`.
-import { growingUint32 } from '../../traces/growing-columns.ts'
 import type { CallForest } from '../calls/call-forest.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import type { PeriodPlans } from '../models/own-times.ts'
 import { setEnd, type WaitPlan } from '../models/wait-plan.ts'
-import { checkChange, type LatencyChange } from './latency-change.ts'
+import type { LatencyChange } from './latency-change.ts'
+import { StagedChanges } from './staged-changes.ts'
 
 /** When every call begins and how long it takes after some changes, µs; columns as of `CallForest`. */
 export interface RecomputedCalls {
@@ -38,15 +38,10 @@ export class RequestModel {
   readonly #plans: PeriodPlans
   /** Recorded response times, µs. */
   readonly #recordedUs: Float64Array
-  // By call; at rest 0, and NaN in #newServerUs.
-  readonly #affected: Uint8Array
+  readonly #staged: StagedChanges
+  // By call; 0 at rest.
   readonly #latencyShiftUs: Float64Array
   readonly #serverShiftUs: Float64Array
-  readonly #preprocessingShiftUs: Float64Array
-  readonly #replyShiftUs: Float64Array
-  readonly #networkShiftUs: Float64Array
-  readonly #newServerUs: Float64Array
-  readonly #touched = growingUint32()
   // By node, and by set, of the call at hand.
   #endUs = new Float64Array(64)
   #newEndUs = new Float64Array(64)
@@ -54,31 +49,27 @@ export class RequestModel {
 
   constructor(models: ExecutionModels, period: 0 | 1) {
     const learned = models.period(period)
-    const { preprocessingUs, replyUs } = models.ownTimes(period)
+    const ownTimes = models.ownTimes(period)
     const { forest } = learned
     const calls = forest.path.length
     this.models = models
     this.period = period
     this.forest = forest
-    this.preprocessingUs = preprocessingUs
-    this.replyUs = replyUs
+    this.preprocessingUs = ownTimes.preprocessingUs
+    this.replyUs = ownTimes.replyUs
     this.#plans = learned
     this.#recordedUs = Float64Array.from(
       forest.requestTrace,
       (_, request) => forest.latencyUs[forest.requestOffsets[request]!]!,
     )
-    this.#affected = new Uint8Array(calls)
+    this.#staged = new StagedChanges(forest, ownTimes)
     this.#latencyShiftUs = new Float64Array(calls)
     this.#serverShiftUs = new Float64Array(calls)
-    this.#preprocessingShiftUs = new Float64Array(calls)
-    this.#replyShiftUs = new Float64Array(calls)
-    this.#networkShiftUs = new Float64Array(calls)
-    this.#newServerUs = new Float64Array(calls).fill(Number.NaN)
   }
 
   /**
    * The response time of every request after the changes, µs. Where several change the same of one
-   * call, the last one counts. Only changed calls and those above them are computed.
+   * call, the last one counts, unless it says what it makes of the others (`newTime`). Only changed calls and those above them are computed.
    *
    * @throws OptionError for calls that are not ascending rows of this period, arrays that are not
    *   parallel to them, and infinite times.
@@ -113,85 +104,37 @@ export class RequestModel {
     offsetUs: Float64Array | null,
     visit: (call: number) => void,
   ): void {
+    const staged = this.#staged
     try {
-      for (const change of changes) this.#stage(change)
-      const affected = this.#affected
-      const { values, length } = this.#touched
-      let first = affected.length
-      let last = -1
-      for (let i = 0; i < length; i++) {
-        const call = values[i]!
-        if (call < first) first = call
-        if (call > last) last = call
-      }
-      for (let call = last; call >= first; call--) {
-        if (affected[call] === 0) continue
+      staged.stage(changes)
+      for (let call = staged.last; call >= staged.first; call--) {
+        if (staged.affected[call] === 0) continue
         this.#recompute(call, offsetUs)
         visit(call)
       }
     } finally {
-      this.#rest()
+      staged.rest((call) => {
+        this.#latencyShiftUs[call] = 0
+        this.#serverShiftUs[call] = 0
+      })
     }
-  }
-
-  #stage(change: LatencyChange): void {
-    const { forest } = this
-    const { calls, serverUs, networkUs, preprocessingUs, replyUs } = change
-    checkChange(change, forest.path.length)
-    for (let i = 0; i < calls.length; i++) {
-      const call = calls[i]!
-      this.#touch(call)
-      if (serverUs !== undefined && !Number.isNaN(serverUs[i])) {
-        this.#newServerUs[call] = serverUs[i]!
-      }
-      if (networkUs !== undefined && !Number.isNaN(networkUs[i])) {
-        const recordedUs = forest.latencyUs[call]! - forest.serverUs[call]!
-        this.#networkShiftUs[call] = networkUs[i]! - recordedUs
-      }
-      if (preprocessingUs !== undefined && !Number.isNaN(preprocessingUs[i])) {
-        this.#preprocessingShiftUs[call] = preprocessingUs[i]! - this.preprocessingUs[call]!
-      }
-      if (replyUs !== undefined && !Number.isNaN(replyUs[i])) {
-        this.#replyShiftUs[call] = replyUs[i]! - this.replyUs[call]!
-      }
-    }
-  }
-
-  /** Marks a call and those above it. */
-  #touch(call: number): void {
-    const { parent } = this.forest
-    const affected = this.#affected
-    for (let at = call; at >= 0 && affected[at] === 0; at = parent[at]!) {
-      affected[at] = 1
-      this.#touched.push(at)
-    }
-  }
-
-  #rest(): void {
-    const { values, length } = this.#touched
-    for (let i = 0; i < length; i++) {
-      const call = values[i]!
-      this.#affected[call] = 0
-      this.#latencyShiftUs[call] = 0
-      this.#serverShiftUs[call] = 0
-      this.#preprocessingShiftUs[call] = 0
-      this.#replyShiftUs[call] = 0
-      this.#networkShiftUs[call] = 0
-      this.#newServerUs[call] = Number.NaN
-    }
-    this.#touched.length = 0
   }
 
   /** The shifts of one call, those of all that it calls being known. */
   #recompute(call: number, offsetUs: Float64Array | null): void {
     const { latencyUs, serverUs } = this.forest
-    const given = this.#newServerUs[call]!
+    const staged = this.#staged
+    const given = staged.serverUs[call]!
     const isGiven = !Number.isNaN(given)
     const childrenShiftUs = isGiven && offsetUs === null ? 0 : this.#shiftChildren(call, offsetUs)
-    const shiftUs = isGiven ? given - serverUs[call]! : childrenShiftUs + this.#replyShiftUs[call]!
+    const ownShiftUs = childrenShiftUs + staged.replyShiftUs[call]!
+    let shiftUs = isGiven ? given - serverUs[call]! : ownShiftUs
+    for (const newTime of staged.serverTimes(call) ?? []) {
+      shiftUs = newTime(Math.max(serverUs[call]! + shiftUs, 0)) - serverUs[call]!
+    }
     this.#serverShiftUs[call] = Math.max(shiftUs, -serverUs[call]!)
     this.#latencyShiftUs[call] = Math.max(
-      this.#serverShiftUs[call]! + this.#networkShiftUs[call]!,
+      this.#serverShiftUs[call]! + staged.networkShiftUs[call]!,
       -latencyUs[call]!,
     )
   }
@@ -201,7 +144,7 @@ export class RequestModel {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
     const latencyShiftUs = this.#latencyShiftUs
-    const preprocessingShiftUs = this.#preprocessingShiftUs
+    const { preprocessingShiftUs } = this.#staged
     const first = childOffsets[call]!
     const plan = plans[planOf[call]!]!
     this.#reserve(plan)
@@ -211,6 +154,8 @@ export class RequestModel {
       const child = nodeCalls[first + at]!
       endUs[at] = recordedUs[child]! + latencyUs[child]!
     }
+    const order = this.#staged.order(call)
+    if (order !== undefined) return this.#reorderChildren(call, { plan, order, offsetUs })
     for (let at = 0; at < plan.nodes; at++) {
       const node = plan.order[at]!
       const child = nodeCalls[first + node]!
@@ -220,6 +165,28 @@ export class RequestModel {
     }
     if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
     return this.#setShift(plan, plan.replyWaitsFor)
+  }
+
+  /** The same in another order than the recorded one: all starts are computed anew. */
+  #reorderChildren(
+    call: number,
+    { plan, order, offsetUs }: { plan: WaitPlan; order: WaitPlan; offsetUs: Float64Array | null },
+  ): number {
+    const { childOffsets, latencyUs } = this.forest
+    const { preprocessingShiftUs } = this.#staged
+    const first = childOffsets[call]!
+    const newEndUs = this.#newEndUs
+    const lastEnd = (set: number) => (set < 0 ? 0 : setEnd(order, set, newEndUs))
+    for (const node of order.order) {
+      const child = this.#plans.nodeCalls[first + node]!
+      const ownUs = this.preprocessingUs[child]! + preprocessingShiftUs[child]!
+      const startUs = lastEnd(order.waitsFor[node]!) + ownUs
+      newEndUs[node] = startUs + latencyUs[child]! + this.#latencyShiftUs[child]!
+      if (offsetUs !== null) offsetUs[child] = startUs
+    }
+    if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
+    const recordedUs = plan.replyWaitsFor < 0 ? 0 : setEnd(plan, plan.replyWaitsFor, this.#endUs)
+    return lastEnd(order.replyWaitsFor) - recordedUs
   }
 
   /** By how much the last of a set ends later; asked for only when all of them are known. */
@@ -247,7 +214,8 @@ export class RequestModel {
         lastUs = Math.max(lastUs, this.#endUs[node]!)
         newLastUs = Math.max(newLastUs, this.#newEndUs[node]!)
       }
-      offsetUs[child] = recordedUs + (newLastUs - lastUs + this.#preprocessingShiftUs[child]!)
+      offsetUs[child] =
+        recordedUs + (newLastUs - lastUs + this.#staged.preprocessingShiftUs[child]!)
     }
   }
 

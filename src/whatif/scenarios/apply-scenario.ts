@@ -1,7 +1,8 @@
-import { rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../errors.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
+import { requireScenario } from './require-scenario.ts'
 import type { Scenario } from './scenario.ts'
 import { ScenarioProfile } from './scenario-profile.ts'
 
@@ -11,10 +12,11 @@ import { ScenarioProfile } from './scenario-profile.ts'
  *
  * @param models as `learnExecutionModels` gives them, of one period or of two
  * @param scenario from `scaleCalls`, `reweightRequests`, `combineScenarios`, `parseScenario`, or out
- *   of a diagnosis
+ *   of a diagnosis; or text as `parseScenario` reads it
  * @param options `period` (default 0): the period whose requests are changed: 0 before, 1 after. A
  *   scenario that makes something as it is in the other period takes it from there.
- * @throws OptionError for what the scenario names and the requests do not have.
+ * @throws OptionError for what the scenario names and the requests do not have, for what is no
+ *   scenario, and for a period that was not learned.
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.2 and §3.3.
  *
@@ -25,14 +27,18 @@ import { ScenarioProfile } from './scenario-profile.ts'
  */
 export function applyScenario(
   models: ExecutionModels,
-  scenario: Scenario,
+  scenario: Scenario | string,
   options: { readonly period?: 0 | 1 } = {},
 ): ScenarioProfile {
   rejectUnknownOptions(options, ['period'])
   const { period = 0 } = options
+  if (period !== 0 && !(period === 1 && models.forests.length > 1)) {
+    throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
+  }
+  const chosen = requireScenario(scenario, 'scenario')
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
-  const { changes, weight } = scenario.apply(base, target)
+  const { changes, weight } = chosen.apply(base, target)
   const recordedUs = base.responseTimes([])
   const latencyUs = base.responseTimes(changes)
   const recordedWeight = base.forest.weight
@@ -42,7 +48,7 @@ export function applyScenario(
     if (us !== recordedUs[i] || newWeight[i] !== recordedWeight[i]) touched++
   })
   return new ScenarioProfile(
-    scenario.title,
+    chosen.title,
     {
       before: LatencyProfile.ofRequests(recordedUs, recordedWeight),
       profile: LatencyProfile.ofRequests(latencyUs, newWeight),

@@ -15,8 +15,10 @@ import type { CandidateContext } from './candidate-context.ts'
 import { type ChangedPart, changeParts, mapParts } from './change-parts.ts'
 import { groupTitle } from './group-title.ts'
 import { timesOfOne, timesPerRequest } from './one-per-request.ts'
+import { orderCandidates } from './order-candidates.ts'
+import { partitionCandidates } from './partition-candidates.ts'
+import { reweightCandidates } from './reweight-candidates.ts'
 import type { Candidate, ScenarioEvidence, ScenarioKind } from './scenario.ts'
-import { partitionCandidates, reweightCandidates } from './structural-candidates.ts'
 
 /** Of a group of more parts than this, those of most calls are looked at singly. */
 const MOST_PARTS = 24
@@ -68,6 +70,7 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
       ],
       within: () => ownTimeCandidates(context, group),
     }),
+    ...orderCandidates(context, group),
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {

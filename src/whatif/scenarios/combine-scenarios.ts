@@ -1,11 +1,14 @@
 import { OptionError } from '../../errors.ts'
+import { requireScenario } from './require-scenario.ts'
 import type { Scenario } from './scenario.ts'
 
 /**
- * Several scenarios at once. Where two give the same time of the same call, the later one counts;
- * weights multiply.
+ * Several scenarios at once. Those of `scaleCalls` build on each other: what a service takes is
+ * scaled together with what changed below it, and `+5 ms` twice is 10 ms. Of others that give the same
+ * time of the same call, the later one counts; weights multiply.
  *
- * @throws OptionError for none.
+ * @param given scenarios, or some as `parseScenario` reads them
+ * @throws OptionError for none, and for what is no scenario.
  *
  * @example
  * combineScenarios(
@@ -13,7 +16,8 @@ import type { Scenario } from './scenario.ts'
  *   scaleCalls({ service: 'price', addUs: 1000 }),
  * ).title // 'cart × 0.5, and price +1 ms'
  */
-export function combineScenarios(...scenarios: readonly Scenario[]): Scenario {
+export function combineScenarios(...given: readonly (Scenario | string)[]): Scenario {
+  const scenarios = given.map((each, i) => requireScenario(each, `scenarios[${i}]`))
   const [first] = scenarios
   if (first === undefined) throw new OptionError('scenarios', 'none', 'at least one')
   return {

@@ -1,4 +1,4 @@
-import { FlowdeltaError, show } from '../../errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../errors.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './choose-feature.ts'
 import { reweightRequests } from './reweight-requests.ts'
@@ -6,13 +6,20 @@ import { type ScaleOptions, scaleCalls } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
 
 const FORMS =
-  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'"
+  "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
 const UNITS: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
 
-const SCALE =
-  /^(?:(server|network|preprocessing):)?(.+?)\s*(?:[*×]\s*(\d+(?:\.\d+)?)|([+-])\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s))$/
-const SHARE = /^(host|calls|load|concurrency|attribute:[^=]+)=(.+):\s*(\d+(?:\.\d+)?)\s*%$/
+/** A name between double quotes, in which a backslash takes the next character as it is. */
+const QUOTED = '"(?:[^"\\\\]|\\\\[^])*"'
+const SIZE = '(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|([+-])\\s*(\\d+(?:\\.\\d+)?)\\s*(us|µs|ms|s))'
+const SCALE = new RegExp(
+  `^(?:(server|network|preprocessing):)?(?:(${QUOTED})(?:\\s+(${QUOTED}|.+?))?|(.+?))\\s*${SIZE}$`,
+)
+const SHARE = new RegExp(
+  `^(host|calls|load|concurrency|attribute:(?:${QUOTED}|[^=]+))=(${QUOTED}|.+):\\s*(\\d+(?:\\.\\d+)?)\\s*%$`,
+)
+const ATTRIBUTE = 'attribute:'
 
 /**
  * A scenario as it is written on the command line.
@@ -22,34 +29,57 @@ const SHARE = /^(host|calls|load|concurrency|attribute:[^=]+)=(.+):\s*(\d+(?:\.\
  * PART is `server`, `network` or `preprocessing`, as of `scaleCalls`. `FEATURE=VALUE:90%` makes such
  * requests 90 % of all; FEATURE is `host`, `calls`, `load`, `concurrency` or `attribute:KEY`.
  *
- * @throws FlowdeltaError for text of none of these forms; when the scenario is applied, OptionError
- *   for a service, an operation or a value that does not occur, with those that do.
+ * A name that could be read as part of a form goes between double quotes, service and operation each
+ * for itself: `"network:ads" "GET /a*2"*0.5`, `attribute:"k:=v"="a:5%":90%`. Within them `\"`, `\\` and
+ * `\n` are a quote, a backslash and a new line.
+ *
+ * @throws OptionError for what is no text; FlowdeltaError for text of none of these forms; when the
+ *   scenario is applied, OptionError for a service, an operation or a value that does not occur, with
+ *   those that do.
  *
  * @example
  * parseScenario('inventory*0.5').title // 'inventory × 0.5'
  * parseScenario('attribute:cache.hit=true:90%').kind // 'reweight'
+ * parseScenario('"network:ads"*2').service // 'network:ads'
  */
 export function parseScenario(text: string): Scenario {
+  if (typeof text !== 'string') throw new OptionError('scenario', text, `text, as ${FORMS}`)
   const trimmed = text.trim()
   const share = SHARE.exec(trimmed)
   if (share !== null) {
     const [, by = '', value = '', percents = ''] = share
+    const feature = by.startsWith(ATTRIBUTE)
+      ? `${ATTRIBUTE}${unquoted(by.slice(ATTRIBUTE.length))}`
+      : by
     return reweightRequests({
-      by: by as FeatureChoice,
-      shares: { [value]: Number(percents) / 100 },
+      by: feature as FeatureChoice,
+      shares: { [unquoted(value)]: Number(percents) / 100 },
     })
   }
   const scale = SCALE.exec(trimmed)
   if (scale === null) {
     throw new FlowdeltaError(`Scenario ${show(text)} has none of the known forms. Give ${FORMS}.`)
   }
-  const [, part, name = '', factor, sign, amount, unit = ''] = scale
+  const [, part, service, operation, name = '', factor, sign, amount, unit = ''] = scale
   const size =
     factor === undefined
       ? { addUs: Number(`${sign}${amount}`) * (UNITS[unit] as number) }
       : { factor: Number(factor) }
-  return named(name, { ...(part === undefined ? {} : { part: part as Part }), ...size })
+  const change = { ...(part === undefined ? {} : { part: part as Part }), ...size }
+  if (service === undefined) return named(name, change)
+  return scaleCalls({
+    ...{ service: unquoted(service), ...change },
+    ...(operation !== undefined && { operation: unquoted(operation) }),
+  })
 }
+
+/** What stands between quotes; a name without any is meant as it is. */
+function unquoted(name: string): string {
+  if (!(name.length > 1 && name.startsWith('"') && name.endsWith('"'))) return name
+  return name.slice(1, -1).replace(/\\([\s\S])/g, (_, character) => ESCAPES[character] ?? character)
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
 type Part = NonNullable<ScaleOptions['part']>
 

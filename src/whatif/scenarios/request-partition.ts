@@ -1,4 +1,5 @@
 import { OptionError } from '../../errors.ts'
+import { shortText } from '../../shown-text.ts'
 
 /** What is divided by some feature: requests, or calls. */
 export interface Partition {
@@ -46,7 +47,8 @@ export function largeParts(partition: Partition, least: number): number[] {
 export function requirePart({ names }: Partition, name: string, option: string): number {
   const part = names.indexOf(name)
   if (part >= 0) return part
-  const known = names.length > 12 ? [...names.slice(0, 12), '…'] : names
+  const shown = names.slice(0, 12).map((each) => shortText(each, 80))
+  const known = names.length > 12 ? [...shown, '…'] : shown
   throw new OptionError(
     option,
     name,

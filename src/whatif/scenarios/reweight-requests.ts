@@ -1,6 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
-import { percent } from '../../wording.ts'
+import { shortText } from '../../shown-text.ts'
 import { chooseFeature, type FeatureChoice } from './choose-feature.ts'
+import { exactPercent } from './exact-percent.ts'
 import { partWords } from './feature-words.ts'
 import { type Partition, partSizes, requirePart } from './request-partition.ts'
 import type { Scenario } from './scenario.ts'
@@ -14,6 +15,9 @@ export interface ReweightOptions {
    */
   readonly shares: Readonly<Record<string, number>>
 }
+
+/** Of names in messages. */
+const LONGEST_NAME = 80
 
 /**
  * What if other requests came? Each kind of request weighs as much more or less as makes it the
@@ -32,7 +36,7 @@ export function reweightRequests(options: ReweightOptions): Scenario {
   const feature = chooseFeature(options.by)
   const shares = requireShares(options.shares)
   const words = shares.map(
-    ([name, share]) => `${percent(share)} of requests ${partWords(feature.name, name)}`,
+    ([name, share]) => `${exactPercent(share)} of requests ${partWords(feature.name, name)}`,
   )
   return {
     ...{ kind: 'reweight', service: '', operation: '', path: null },
@@ -41,7 +45,10 @@ export function reweightRequests(options: ReweightOptions): Scenario {
       const { weight } = base.forest
       const partition = feature.ofRequests(base)
       const asked = new Map(
-        shares.map(([name, share]) => [requirePart(partition, name, `shares.${name}`), share]),
+        shares.map(([name, share]) => [
+          requirePart(partition, name, `shares.${shortText(name, LONGEST_NAME)}`),
+          share,
+        ]),
       )
       return { changes: [], weight: reweighted(partition, weight, asked) }
     },
@@ -55,7 +62,7 @@ function requireShares(shares: Readonly<Record<string, number>>): [string, numbe
   let sum = 0
   for (const [name, share] of entries) {
     if (!(share >= 0 && share <= 1))
-      throw new OptionError(`shares.${name}`, share, 'a share from 0 to 1')
+      throw new OptionError(`shares.${shortText(name, LONGEST_NAME)}`, share, 'a share from 0 to 1')
     sum += share
   }
   // Shares that are to make up 1 may miss it by rounding.

@@ -1,4 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { shortText } from '../../shown-text.ts'
 import { formatDuration } from '../../units.ts'
 import { signedDuration } from '../../wording.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
@@ -42,6 +43,7 @@ const WORDS = { server: '', network: 'network to ', preprocessing: 'own time of 
 export function scaleCalls(options: ScaleOptions): Scenario {
   rejectUnknownOptions(options, ['service', 'operation', 'part', 'factor', 'addUs'])
   const { service, operation = '', part = 'server' } = options
+  if (typeof service !== 'string') throw new OptionError('service', service, 'the name of one')
   if (WORDS[part] === undefined) {
     throw new OptionError('part', part, `'server', 'network' or 'preprocessing'`)
   }
@@ -54,14 +56,15 @@ export function scaleCalls(options: ScaleOptions): Scenario {
       const { paths } = base.models
       const members = matchingPaths(paths, { service, operation })
       const parts = changedParts(paths, members, part)
-      return { changes: parts.map((each) => changeParts(base, each, newTime)), weight: null }
+      const changes = parts.map((each) => ({ ...changeParts(base, each, newTime), newTime }))
+      return { changes, weight: null }
     },
   }
 }
 
 function change({ factor, addUs }: ScaleOptions): { newTime: NewTime; words: string } {
   if (factor !== undefined && addUs === undefined) {
-    if (!(factor >= 0 && factor < Number.POSITIVE_INFINITY)) {
+    if (typeof factor !== 'number' || !(factor >= 0 && factor < Number.POSITIVE_INFINITY)) {
       throw new OptionError('factor', factor, 'a number from 0 up')
     }
     return { newTime: (us) => us * factor, words: `× ${factor}` }
@@ -91,7 +94,11 @@ function matchingPaths(
   const chosen = ofService.filter((path) => paths.operation(path) === operation)
   if (chosen.length > 0) return chosen
   const known = ofService.map((path) => paths.operation(path))
-  throw new OptionError('operation', operation, `one of ${listed(known)}, which ${service} has`)
+  throw new OptionError(
+    'operation',
+    operation,
+    `one of ${listed(known)}, which ${shortText(service, LONGEST_NAME)} has`,
+  )
 }
 
 function changedParts(
@@ -123,8 +130,10 @@ function isBelowSome(paths: CallPaths, path: number, chosen: ReadonlySet<number>
   return false
 }
 
+const LONGEST_NAME = 80
+
 function listed(names: readonly string[]): string {
-  const distinct = [...new Set(names)].sort()
+  const distinct = [...new Set(names)].sort().map((name) => shortText(name, LONGEST_NAME))
   return distinct.length > 30
     ? `${distinct.slice(0, 30).join(', ')} and ${distinct.length - 30} more`
     : distinct.join(', ')

@@ -6,6 +6,7 @@ export type ScenarioKind =
   | 'network'
   | 'preprocessing'
   | 'children'
+  | 'order'
   | 'partition'
   | 'reweight'
   | 'scale'
@@ -25,6 +26,10 @@ export interface ScenarioEvidence {
   readonly measured: 'times' | 'kinds'
   readonly before: Float64Array
   readonly after: Float64Array
+  /** Times that were adjusted by other samples count as this share of their number. Default: 1. */
+  readonly share?: number
+  /** Whether it may as well be what slowness led to, as load is: then it is no sign of a cause. */
+  readonly mayFollow?: boolean
 }
 
 /** A hypothesis: one thing about the system is different. */

@@ -70,10 +70,13 @@ describe('what is tried first', () => {
     expect(titles(within)).toEqual([
       'cart serve cart on host cart-0, as fast as the others',
       'cart serve cart on host cart-1, as fast as the others',
+      'mix of calls to cart serve cart by host as after',
       'network to db serve db called by cart as after',
       'network to everything that cart serve cart calls, as after',
       'network to stock serve stock as after',
       'own time of cart serve cart as after',
+      'server time of cart serve cart on host cart-0 as after',
+      'server time of cart serve cart on host cart-1 as after',
       'server time of db serve db called by cart as after',
       'server time of stock serve stock as after',
     ])

@@ -33,7 +33,7 @@ describe('scenarios as text', () => {
   test('shares of requests', () => {
     const { title, kind } = parseScenario('attribute:cache.hit=true:90%')
     expect([kind, title]).toEqual(['reweight', '90 % of requests with cache.hit = true'])
-    expect(parseScenario('host=a:b:12.5%').title).toBe('13 % of requests on host a:b')
+    expect(parseScenario('host=a:b:12.5%').title).toBe('12.5 % of requests on host a:b')
   })
 
   test('a service that there is not, with those that there are', () => {
@@ -55,4 +55,33 @@ describe('scenarios as text', () => {
   test('more than all requests', () => {
     expect(() => parseScenario('host=a:120%')).toThrow('Option shares.a is 1.2')
   })
+})
+
+describe('names between double quotes', () => {
+  test.each([
+    ['"network:ads"*2', 'network:ads', ''],
+    ['server:"auth*2"+5ms', 'auth*2', ''],
+    ['"a b" "GET /x*2"*0.5', 'a b', 'GET /x*2'],
+    ['"a b" GET /x*0.5', 'a b', 'GET /x'],
+    ['"two\\nlines \\"q\\" \\\\"*2', 'two\nlines "q" \\', ''],
+    ['"two\nlines"*2', 'two\nlines', ''],
+  ])('%j', (text, service, operation) => {
+    expect(parseScenario(text)).toMatchObject({ service, operation })
+  })
+
+  test('of attributes and their values', () => {
+    const { title, kind } = parseScenario('attribute:"k:=y"="a:10%":12.5%')
+    expect(kind).toBe('reweight')
+    expect(title).toBe('12.5 % of requests with k:=y = a:10%')
+  })
+
+  test('without them, a name stays on its line', () => {
+    expect(() => parseScenario('two\nlines*2')).toThrow('go between double quotes')
+  })
+})
+
+test('what is no text is said to be none', () => {
+  expect(() => parseScenario(null as unknown as string)).toThrow(
+    'Option scenario is null. Give text',
+  )
 })

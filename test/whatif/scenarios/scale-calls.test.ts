@@ -72,6 +72,9 @@ describe('scaleCalls says what is wrong', () => {
 
   test('sizes that are none, or two', () => {
     expect(() => scaleCalls({ service: 'a', factor: -1 })).toThrow('Option factor is -1')
+    expect(() => scaleCalls({ service: 'a', factor: '2' as unknown as number })).toThrow(
+      'Option factor is "2"',
+    )
     expect(() => scaleCalls({ service: 'a', addUs: Number.NaN })).toThrow('Option addUs is NaN')
     expect(() => scaleCalls({ service: 'a' })).toThrow('Give either factor or addUs.')
     expect(() => scaleCalls({ service: 'a', factor: 1, addUs: 1 })).toThrow(
@@ -93,8 +96,23 @@ describe('combineScenarios', () => {
     expect(both.service).toBe('')
   })
 
-  test('the later one counts where both change the same', () => {
-    expect(timeUnder(combineScenarios(cart, scaleCalls({ service: 'cart', factor: 2 })))).toBe(200)
+  test('those that change the same build on each other', () => {
+    expect(timeUnder(combineScenarios(cart, scaleCalls({ service: 'cart', factor: 2 })))).toBe(150)
+    const later = scaleCalls({ service: 'price', addUs: 7 })
+    expect(timeUnder(combineScenarios(later, later))).toBe(Number(timeUnder(later)) + 7)
+  })
+
+  test('a service takes so many times what results from changes below it', () => {
+    const web = scaleCalls({ service: 'web', factor: 2 })
+    expect(timeUnder(combineScenarios(web, cart))).toBe(2 * Number(timeUnder(cart)))
+    expect(timeUnder(combineScenarios(cart, web))).toBe(2 * Number(timeUnder(cart)))
+  })
+
+  test('takes text, and says what is no scenario', () => {
+    expect(timeUnder(combineScenarios('cart*0.5', cart))).toBe(112.5)
+    expect(() => combineScenarios(cart, null as unknown as 'x')).toThrow(
+      'Option scenarios[1] is null. Give a scenario, or one as text',
+    )
   })
 
   test('there must be one', () => {

@@ -1,12 +1,6 @@
-import { quantileMap } from '../../stats/quantile-map.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
-import type { CallGroup } from './call-group.ts'
-import { callRows } from './call-rows.ts'
 import type { CandidateContext } from './candidate-context.ts'
 import type { Feature } from './feature.ts'
 import { featureWords, partWords } from './feature-words.ts'
-import { groupTitle } from './group-title.ts'
-import { onePerRequest } from './one-per-request.ts'
 import { largeParts, type Partition, partSizes } from './request-partition.ts'
 import type { Candidate } from './scenario.ts'
 
@@ -14,86 +8,8 @@ import type { Candidate } from './scenario.ts'
 const MOST_PARTS = 12
 const NOTHING_WITHIN = () => []
 const NO_KINDS = new Float64Array(0)
-
-/**
- * For each feature by which the calls of a group divide: what if the calls of one part were served
- * as fast as the others are? (Ostrowski, Mann and Sandler 2011, §4.1, first type)
- */
-export function partitionCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
-  const { base, features, minimumPartition } = context
-  const calls = callRows(base.forest, group.paths)
-  return features.flatMap((feature) => {
-    if (feature.ofCalls === null) return []
-    const partition = feature.ofCalls(base, calls)
-    const parts = largeParts(partition, minimumPartition)
-    if (parts.length < 2 || parts.length > MOST_PARTS) return []
-    return parts.map((part) =>
-      partitionCandidate(context, { group, feature, name: partition.names[part] as string }),
-    )
-  })
-}
-
-interface OnePart {
-  readonly group: CallGroup
-  readonly feature: Feature
-  readonly name: string
-}
-
-function partitionCandidate(context: CandidateContext, one: OnePart): Candidate {
-  const { group, feature, name } = one
-  const where = groupTitle(context.paths, group)
-  return {
-    kind: 'partition',
-    key: `partition ${feature.name}=${name} ${group.paths}`,
-    title: `${where} ${partWords(feature.name, name)}, as fast as the others`,
-    service: group.service,
-    operation: group.operation,
-    path: group.paths.length === 1 ? (group.paths[0] as number) : null,
-    within: NOTHING_WITHIN,
-    apply(base) {
-      const { serverUs } = base.forest
-      const { inside, outside } = dividedCalls(base, one)
-      const timesOf = (calls: Uint32Array) =>
-        Float64Array.from(calls, (call) => serverUs[call] as number)
-      const own = timesOf(inside)
-      const map = quantileMap(own, timesOf(outside))
-      return { changes: [{ calls: inside, serverUs: own.map((us) => map(us)) }], weight: null }
-    },
-    evidence(base, target) {
-      const [own, others] = timesOfParts(base, one)
-      const [ownAfter, othersAfter] = timesOfParts(target, one)
-      if (others.length === 0 || othersAfter.length === 0) {
-        return { measured: 'times', before: new Float64Array(0), after: new Float64Array(0) }
-      }
-      // What changed about all calls alike is not about this part.
-      const without = quantileMap(othersAfter, others)
-      return { measured: 'times', before: own, after: ownAfter.map((us) => without(us)) }
-    },
-  }
-}
-
-/** Server times of one call of each request, within a part and outside of it. */
-function timesOfParts(
-  model: RequestModel,
-  one: OnePart,
-): [own: Float64Array, others: Float64Array] {
-  const { forest } = model
-  const { inside, outside } = dividedCalls(model, one)
-  const timesOf = (calls: Uint32Array) =>
-    Float64Array.from(onePerRequest(forest, calls), (call) => forest.serverUs[call] as number)
-  return [timesOf(inside), timesOf(outside)]
-}
-
-/** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
-function dividedCalls(model: RequestModel, { group, feature, name }: OnePart) {
-  const calls = callRows(model.forest, group.paths)
-  const partition = feature.ofCalls?.(model, calls) ?? { codes: new Int32Array(0), names: [] }
-  const part = partition.names.indexOf(name)
-  return {
-    inside: calls.filter((_, i) => part >= 0 && partition.codes[i] === part),
-    outside: calls.filter((_, i) => partition.codes[i] !== part && partition.codes[i] !== -1),
-  }
-}
+/** Features that slowness changes by itself: requests that take longer are under way together. */
+const MAY_FOLLOW: readonly string[] = ['load', 'concurrency']
 
 /**
  * For each feature by which requests divide: what if they came in the target's proportions? Without
@@ -161,6 +77,7 @@ function mixCandidate(feature: Feature, { before, after }: Mix): Candidate {
       measured: 'kinds',
       before: Float64Array.from(before.codes.filter((code) => code >= 0)),
       after: Float64Array.from(after.codes.filter((code) => code >= 0)),
+      mayFollow: MAY_FOLLOW.includes(feature.name),
     }),
   }
 }

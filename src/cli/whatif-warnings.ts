@@ -1,0 +1,66 @@
+import { isConsiderable } from '../fairness/affected-traces.ts'
+import type { ComparisonWarning, WarningCode } from '../fairness/comparison-warning.ts'
+import { warning } from '../fairness/comparison-warning.ts'
+import { dataQuality } from '../fairness/data-quality.ts'
+import { missingSpans } from '../fairness/missing-spans.ts'
+import { partOf } from '../fairness/number-text.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+
+/** Some calls outlive their callers everywhere; from this share of traces on it is told. */
+const LEAST_SKEWED = 0.01
+
+/** What is wrong or in doubt about the traces of each period that a what-if is made of. */
+export function whatifWarnings(periods: readonly TraceSet[]): readonly ComparisonWarning[] {
+  return periods.flatMap((traces) => {
+    const told = [...lostSpans(traces), ...differingClocks(traces)]
+    return [...told, ...dataQuality(traces, told)]
+  })
+}
+
+function lostSpans(traces: TraceSet): ComparisonWarning[] {
+  const { orphaned, rootless } = missingSpans(traces)
+  const found = (code: WarningCode, count: number, what: string, effect: string) =>
+    isOften(count, traces)
+      ? [
+          warning(code, {
+            finding: `${traces.name}: ${partOf(count, traces.size)} traces ${what}.`,
+            effect,
+            answer: 'Load the files of all services.',
+          }),
+        ]
+      : []
+  return [
+    ...found(
+      'orphans',
+      orphaned,
+      'have spans whose caller is not in the files',
+      'These spans, and all below them, are left out: what their requests spend in them counts as ' +
+        'own time of what is there, and requests look as if they took other flows.',
+    ),
+    ...found(
+      'truncated-traces',
+      rootless,
+      'have no root',
+      'They are no requests, unless what is left of them begins like other requests do.',
+    ),
+  ]
+}
+
+function differingClocks(traces: TraceSet): ComparisonWarning[] {
+  const skewed = traces.quality().counts.get('clock-skew') ?? 0
+  if (!isOften(skewed, traces, LEAST_SKEWED)) return []
+  return [
+    warning('clock-skew', {
+      finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,
+      effect:
+        'Where both client and server were recorded, clocks do not matter; elsewhere, calls that seem ' +
+        'to end after their caller count as not waited for, and times before calls are off.',
+      answer:
+        '`traces.quality().issues` says how far off they are. Record client and server spans.',
+    }),
+  ]
+}
+
+function isOften(count: number, { size }: TraceSet, leastShare?: number): boolean {
+  return isConsiderable({ before: count, after: 0, ofBefore: size, ofAfter: size }, leastShare)
+}
