@@ -1,5 +1,10 @@
 import { OptionError, rejectUnknownOptions } from '../errors.ts'
-import type { Divergence, FeatureTest, VariableDivergence } from '../logs/divergence/divergence.ts'
+import {
+  type Divergence,
+  type FeatureTest,
+  strongestDifference,
+  type VariableDivergence,
+} from '../logs/divergence/divergence.ts'
 import { featureText } from '../logs/features/feature-text.ts'
 import type { VariableKind } from '../logs/features/feature-types.ts'
 import { shortText, tooltipText } from '../shown-text.ts'
@@ -75,25 +80,20 @@ function corrected({ options }: Divergence): string {
   return `Welch's t, ${level} level, ${names[options.correction]}`
 }
 
-/** The significant feature with the largest |t|. */
-function strongest({ features }: VariableDivergence): FeatureTest {
-  return features
-    .filter(({ significant }) => significant)
-    .reduce((best, each) => (Math.abs(each.t) > Math.abs(best.t) ? each : best))
-}
-
 function layers(drawn: readonly VariableDivergence[]): SpecPart[] {
   const longest = drawn.reduce(
     (most, { score }) => (Number.isFinite(score) ? Math.max(most, score) : most),
     0,
   )
   const end = (longest === 0 ? 1 : longest) * BEYOND
+  const labels = drawn.map(({ name }) => shortText(name, LONGEST))
   const values = drawn.map((variable, at) => {
-    const test = strongest(variable)
+    const test = strongestDifference(variable) as FeatureTest
     const { feature, t, p, goodMean, badMean } = test
     return {
-      ...{ at, score: Math.min(variable.score, end) },
-      name: shortText(variable.name, LONGEST),
+      // Shortened names can be the same, as can those of an event and a state.
+      name: labels.indexOf(labels[at] as string) === at ? labels[at] : `${labels[at]} (${at + 1})`,
+      score: Math.min(variable.score, end),
       direction: DIRECTIONS[t > 0 ? 0 : 1],
       text: `${Number.isFinite(variable.score) ? '' : '∞; '}${featureText(feature)} ${valueText(feature, goodMean)} → ${valueText(feature, badMean)}`,
       full: tooltipText(variable.name),
@@ -106,11 +106,8 @@ function layers(drawn: readonly VariableDivergence[]): SpecPart[] {
     }
   })
   const y = {
-    ...{ field: 'at', type: 'ordinal', sort: null, title: null },
-    axis: {
-      ...{ domain: false, ticks: false, labelPadding: 6, labelLimit: 500 },
-      labelExpr: `${JSON.stringify(values.map(({ name }) => name))}[datum.value]`,
-    },
+    ...{ field: 'name', type: 'nominal', sort: null, title: null },
+    axis: { domain: false, ticks: false, labelPadding: 6, labelLimit: 500 },
   }
   const x = { field: 'score', type: 'quantitative', scale: { domain: [0, end], nice: false } }
   return [

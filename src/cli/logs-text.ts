@@ -1,7 +1,7 @@
 import { tText, valueText } from '../charts/log-values.ts'
 import type { AttentionEdge, AttentionGraph, AttentionNode } from '../logs/attention/attention.ts'
 import { attentionTree } from '../logs/attention/attention-tree.ts'
-import type { FeatureTest, VariableDivergence } from '../logs/divergence/divergence.ts'
+import { type FeatureTest, strongestDifference } from '../logs/divergence/divergence.ts'
 import { featureText } from '../logs/features/feature-text.ts'
 import { VARIABLE_KINDS } from '../logs/features/feature-types.ts'
 import type { LogComparison } from '../logs/log-comparison.ts'
@@ -91,7 +91,7 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
   const table = textTable(
     ['variable', 'kind', 'score', 'what differs most', 't'],
     differing.slice(0, limit).map((variable) => {
-      const { feature, goodMean, badMean, t } = strongest(variable)
+      const { feature, goodMean, badMean, t } = strongestDifference(variable) as FeatureTest
       return [
         shortText(variable.name, LONGEST_NAME),
         variable.kind,
@@ -129,13 +129,6 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
     table,
     ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
   ].join('\n')
-}
-
-/** The significant feature with the largest |t|. */
-function strongest({ features }: VariableDivergence): FeatureTest {
-  return features
-    .filter(({ significant }) => significant)
-    .reduce((best, each) => (Math.abs(each.t) > Math.abs(best.t) ? each : best))
 }
 
 /** What the metric depends on, and below each variable what leads there. */

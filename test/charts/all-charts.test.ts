@@ -24,6 +24,7 @@ import {
   chain,
   comparisonOf,
   dataOf,
+  EXPRESSIONS,
   expectDrawable,
   manyCategories,
   partsOf,
@@ -55,18 +56,6 @@ function everyChart(comparison: Comparison): Chart[] {
 function hasParameters({ questions }: Explanation): boolean {
   return (questions[0]?.table.parameters.length ?? 0) > 0
 }
-
-/** Properties that Vega evaluates as expressions. */
-const EXPRESSIONS = [
-  'labelExpr',
-  'expr',
-  'signal',
-  'calculate',
-  'filter',
-  'test',
-  'format',
-  'field',
-]
 
 /** Attacks on markup and on Vega's expressions, and words that turn a line around. */
 const NAMES = [

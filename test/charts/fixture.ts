@@ -8,6 +8,18 @@ import { type Comparison, type ComparisonOptions, compare } from '../../src/comp
 import { compileChart } from '../../src/notebook/vega-renderer.ts'
 import { type GraphSketch, makeGraphs } from '../make-traces.ts'
 
+/** Properties that Vega evaluates as expressions. */
+export const EXPRESSIONS: readonly string[] = [
+  'labelExpr',
+  'expr',
+  'signal',
+  'calculate',
+  'filter',
+  'test',
+  'format',
+  'field',
+]
+
 export type Row = Readonly<Record<string, unknown>>
 
 const validate = vegaLiteValidator()

@@ -15,7 +15,7 @@ import { ScenarioProfile } from '../../src/whatif/scenarios/scenario-profile.ts'
 import { findSingleChanges } from '../../src/whatif/scenarios/single-changes.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { dataOf, expectDrawable, partsOf } from './fixture.ts'
+import { dataOf, EXPRESSIONS, expectDrawable, partsOf } from './fixture.ts'
 import { AFTER, BEFORE, namedServices } from './what-if-fixture.ts'
 
 const diagnosis = diagnoseLatency(BEFORE, AFTER)
@@ -262,18 +262,6 @@ describe('calls that are drawn as one', () => {
     expect(replyWaitsFor).toEqual([1, 2])
   })
 })
-
-/** Properties that Vega evaluates as expressions. */
-const EXPRESSIONS = [
-  'labelExpr',
-  'expr',
-  'signal',
-  'calculate',
-  'filter',
-  'test',
-  'format',
-  'field',
-]
 
 test.each([HOSTILE, `'+datum.constructor('alert(1)')()+'`, '"]}}, \u202etxt', 'x'.repeat(300_000)])(
   'names from traces are data only, and short',

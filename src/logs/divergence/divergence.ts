@@ -123,12 +123,7 @@ export class Divergence extends Stage {
   /** One row a variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
     const strongest = this.variables.map(({ features }) =>
-      features
-        .filter(({ tested }) => tested)
-        .reduce<FeatureTest | undefined>(
-          (best, each) => (best && Math.abs(best.t) >= Math.abs(each.t) ? best : each),
-          undefined,
-        ),
+      largestT(features.filter(({ tested }) => tested)),
     )
     return stageTable({
       variable: this.variables.map(({ name }) => name),
@@ -178,5 +173,18 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
     other.good + other.bad - (one.good + one.bad) ||
     messages(other) - messages(one) ||
     (a.name < b.name ? -1 : Number(a.name > b.name))
+  )
+}
+
+/** The significant feature of a variable with the largest |t|; undefined where none is. */
+export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
+  return largestT(features.filter(({ significant }) => significant))
+}
+
+/** Of equally large ones the first. */
+function largestT(tests: readonly FeatureTest[]): FeatureTest | undefined {
+  return tests.reduce<FeatureTest | undefined>(
+    (best, each) => (best && Math.abs(best.t) >= Math.abs(each.t) ? best : each),
+    undefined,
   )
 }

@@ -1,4 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { requireOneOf } from '../../stats/require-option.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { type MiningOptions, resolveMining } from './drain/mining-options.ts'
 import { type ClockOptions, LogClock, TIME_UNITS, type TimeUnit } from './log-clock.ts'
@@ -168,10 +169,4 @@ function compiledTemplate(template: RegExp | string): RegExp {
 
 function badTemplate(template: unknown, needed: string): OptionError {
   return new OptionError('template', template, `a regular expression with ${needed}`)
-}
-
-function requireOneOf(option: string, value: unknown, allowed: readonly string[]): void {
-  if (!allowed.includes(value as string)) {
-    throw new OptionError(option, value, `one of ${allowed.join(', ')}`)
-  }
 }

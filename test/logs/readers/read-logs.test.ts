@@ -147,9 +147,9 @@ describe('what cannot be is refused', () => {
   })
 
   test.each([
-    [{ format: 'xml' }, 'one of auto, jsonl, csv, logfmt, text, log4j, otlp'],
-    [{ templates: 'some' }, 'one of mined, none'],
-    [{ timeUnit: 'min' }, 'one of auto, s, ms, us, ns'],
+    [{ format: 'xml' }, "'auto', 'jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'"],
+    [{ templates: 'some' }, "'mined', 'none'"],
+    [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us', 'ns'"],
     [{ fields: { when: 'x' } }, 'There is no option when'],
     [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text' where option template"],
     [{ instance: 'a', fields: { instance: 'b' } }, 'the same as option fields.instance'],
