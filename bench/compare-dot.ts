@@ -1,6 +1,6 @@
 // One whole run, DOT to ranked JSON, in a process of its own; prints what each stage took.
 import { comparisonDocument } from '../src/cli/comparison-document.ts'
-import { compare } from '../src/comparison.ts'
+import { compare } from '../src/compare/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
 const [before, after] = process.argv.slice(2) as [string, string]

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
-import { compare } from '../src/comparison.ts'
+import { compare } from '../src/compare/comparison.ts'
 import { randomSource } from '../src/stats/random.ts'
-import { exploreFlows } from '../src/widgets/flows/explore-flows.ts'
+import { exploreFlows } from '../src/views/widgets/flows/explore-flows.ts'
 import { type GraphSketch, makeGraphs } from '../test/make-traces.ts'
-import { pageOf } from '../test/widgets/open-widgets.ts'
+import { pageOf } from '../test/views/widgets/open-widgets.ts'
 
 const CHAIN = 4
 const REQUESTS = 25

@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import '../src/index.ts'
-import { plotWhatIfEvaluation } from '../src/charts/plot-whatif-evaluation.ts'
-import { evaluateWhatIf } from '../src/whatif/testbed/evaluate-whatif.ts'
+import { evaluateWhatIf } from '../src/evaluation/testbed/evaluate-whatif.ts'
+import { plotWhatIfEvaluation } from '../src/views/charts/plot-whatif-evaluation.ts'
 
 const DRIFTS = [0.03, 0.1]
 const FIGURES = ['detected', 'scores', 'distribution'] as const

@@ -56,22 +56,23 @@ const STEPS = [
   },
   {
     name: 'chart renderer',
-    inputs: [...TOOLS, 'src/notebook', 'src/fingerprint.ts'],
+    inputs: [...TOOLS, 'src/views/notebook', 'src/core/fingerprint.ts'],
     outputs: ['dist/vega-renderer.cjs'],
     run: bundleVegaRenderer,
   },
   {
     name: 'chart runtime',
-    inputs: [...TOOLS, 'src/notebook', 'src/page', 'src/escape.ts'],
+    inputs: [...TOOLS, 'src/views/notebook', 'src/views/page', 'src/core/escape.ts'],
     outputs: ['dist/chart-runtime.js'],
-    run: (root) => bundleRuntime(root, 'src/notebook/chart-runtime.ts', 'dist/chart-runtime.js'),
+    run: (root) =>
+      bundleRuntime(root, 'src/views/notebook/chart-runtime.ts', 'dist/chart-runtime.js'),
   },
   {
     name: 'widget runtime',
     inputs: [...TOOLS, 'src'],
     outputs: ['dist/widget-runtime.js'],
     run: (root) =>
-      bundleRuntime(root, 'src/widgets/page/widget-runtime.tsx', 'dist/widget-runtime.js'),
+      bundleRuntime(root, 'src/views/widgets/page/widget-runtime.tsx', 'dist/widget-runtime.js'),
   },
   {
     name: 'type declarations',

@@ -1,4 +1,4 @@
-import { OptionError } from '../../src/errors.ts'
+import { OptionError } from '../../src/core/errors.ts'
 import { type RandomSource, randomSource } from '../../src/stats/random.ts'
 import { blockWrite, type WriteGraph } from './block-write.ts'
 import { blockRead, fileLookup } from './small-requests.ts'

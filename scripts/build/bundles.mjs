@@ -52,7 +52,7 @@ export function bundleVegaRenderer(root) {
   return bundle(root, {
     platform: 'browser',
     target: 'node20.19',
-    entryPoints: ['src/notebook/vega-renderer.ts'],
+    entryPoints: ['src/views/notebook/vega-renderer.ts'],
     format: 'cjs',
     outfile: 'dist/vega-renderer.cjs',
     minify: true,

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Comparison } from '../comparison.ts'
+import type { Comparison } from '../compare/comparison.ts'
 import { comparisonDocument } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText } from './comparison-text.ts'

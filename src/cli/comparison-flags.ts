@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { type Comparison, type ComparisonOptions, compare } from '../comparison.ts'
-import { FlowdeltaError } from '../errors.ts'
+import { type Comparison, type ComparisonOptions, compare } from '../compare/comparison.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { type LoadOptions, loadTraces } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { numberBetween, requestsOrAuto } from './option-values.ts'

@@ -1,11 +1,11 @@
-import { type ComparisonOptions, compare } from '../comparison.ts'
+import { type ComparisonOptions, compare } from '../compare/comparison.ts'
 import { evaluateComparison } from '../evaluation/evaluate-comparison.ts'
 import { type BaselineQualities, operationBaselines } from '../evaluation/operation-baselines.ts'
 import type { RankedQuality } from '../evaluation/ranked-quality.ts'
 import { firstRelevantFinding } from '../evaluation/relevant-finding.ts'
 import { type ThesisRow, thesisRow } from '../evaluation/thesis-table.ts'
+import { compareVariances } from '../explain/variance/compare-variances.ts'
 import { loadTraces } from '../traces/load-traces.ts'
-import { compareVariances } from '../variance/compare-variances.ts'
 import type { RecordedCase } from './recorded-cases.ts'
 
 /** One row of the evaluation: a case at one threshold. */

@@ -1,9 +1,9 @@
-import type { Comparison } from '../comparison.ts'
-import { FlowdeltaError } from '../errors.ts'
-import { explainFinding } from '../parameters/explain-finding.ts'
-import { explainMutation } from '../parameters/explain-mutation.ts'
-import type { Explanation } from '../parameters/explanation.ts'
-import { counted } from '../wording.ts'
+import type { Comparison } from '../compare/comparison.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import { counted } from '../core/words.ts'
+import { explainFinding } from '../explain/parameters/explain-finding.ts'
+import { explainMutation } from '../explain/parameters/explain-mutation.ts'
+import type { Explanation } from '../explain/parameters/explanation.ts'
 
 /** What the parameters say of the finding and of the mutation of one rank. */
 export interface ExplainedRank {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
-import type { Comparison } from '../comparison.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Comparison } from '../compare/comparison.ts'
+import type { Finding } from '../compare/findings/finding.ts'
 
 /** When a comparison counts as failed. */
 export interface FailOn {

@@ -1,4 +1,4 @@
-import { FlowdeltaError } from '../errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 
 const NAMES: readonly string[] = [
   ...['good', 'bad', 'format', 'instance', 'template', 'fields', 'metric', 'weights', 'alpha'],

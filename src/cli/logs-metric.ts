@@ -1,4 +1,4 @@
-import { FlowdeltaError, show } from '../errors.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
 import type { VariableKind } from '../logs/features/feature-types.ts'
 import type { LogSet } from '../logs/features/log-set.ts'
 import type { Metric } from '../logs/performance/performance-metric.ts'

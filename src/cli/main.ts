@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { FlowdeltaError } from '../errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import { addCompareCommand } from './compare-command.ts'
 import { addEvaluateCommand } from './evaluate-command.ts'
 import { addExplosionCommand } from './explosion-command.ts'

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { FlowdeltaError } from '../errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
 import type { Truth } from '../evaluation/truth.ts'
 
 /** A folder with `before.jsonl.gz`, `after.jsonl.gz` and `truth.json`. */

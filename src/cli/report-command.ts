@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { OptionError } from '../errors.ts'
-import { connectCharts } from '../notebook/connect-charts.ts'
-import { reportHtml } from '../report/report-html.ts'
-import { reportMarkdown } from '../report/report-markdown.ts'
-import { traceTemplate } from '../trace-links.ts'
+import { OptionError } from '../core/errors.ts'
+import { traceTemplate } from '../core/trace-links.ts'
+import { connectCharts } from '../views/notebook/connect-charts.ts'
+import { reportHtml } from '../views/report/report-html.ts'
+import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 
 /** What commander makes of the options below. */

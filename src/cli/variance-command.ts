@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { FlowdeltaError } from '../errors.ts'
-import { tooltipText } from '../shown-text.ts'
-import { compareSpreads } from '../variance/compare-spreads.ts'
-import { findVariance } from '../variance/find-variance.ts'
-import { parseVarianceMarks, type VarianceMark } from '../variance/variance-marks.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import { tooltipText } from '../core/shown-text.ts'
+import { compareSpreads } from '../explain/variance/compare-spreads.ts'
+import { findVariance } from '../explain/variance/find-variance.ts'
+import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import {
   addOnePeriod,
   categorizeFiles,

@@ -1,6 +1,6 @@
-import type { CategoryVariance } from '../variance/category-variance.ts'
-import type { SpreadComparison } from '../variance/spread-comparison.ts'
-import type { CategorySpread, VarianceSources } from '../variance/variance-sources.ts'
+import type { CategoryVariance } from '../explain/variance/category-variance.ts'
+import type { SpreadComparison } from '../explain/variance/spread-comparison.ts'
+import type { CategorySpread, VarianceSources } from '../explain/variance/variance-sources.ts'
 import { numbers } from './json-numbers.ts'
 import type { PeriodWarning } from './one-period.ts'
 

@@ -1,9 +1,9 @@
-import { isConsiderable } from '../fairness/affected-traces.ts'
-import type { ComparisonWarning, WarningCode } from '../fairness/comparison-warning.ts'
-import { warning } from '../fairness/comparison-warning.ts'
-import { dataQuality } from '../fairness/data-quality.ts'
-import { missingSpans } from '../fairness/missing-spans.ts'
-import { partOf } from '../fairness/number-text.ts'
+import { isConsiderable } from '../compare/fairness/affected-traces.ts'
+import type { ComparisonWarning, WarningCode } from '../compare/fairness/comparison-warning.ts'
+import { warning } from '../compare/fairness/comparison-warning.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { missingSpans } from '../compare/fairness/missing-spans.ts'
+import { partOf } from '../compare/fairness/number-text.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */

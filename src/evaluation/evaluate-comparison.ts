@@ -1,4 +1,4 @@
-import type { Comparison } from '../comparison.ts'
+import type { Comparison } from '../compare/comparison.ts'
 import { AFTER } from '../flows/flow-set.ts'
 import { type RankedQuality, rankedQuality } from './ranked-quality.ts'
 import { categoryHas, isRelevant } from './relevance.ts'

@@ -1,10 +1,10 @@
-import { categorize } from '../categories/categorize.ts'
-import { findFindings } from '../findings/find-findings.ts'
+import { categorize } from '../compare/categories/categorize.ts'
+import { findFindings } from '../compare/findings/find-findings.ts'
+import { findResponseTimeMutations } from '../compare/mutations/find-response-time-mutations.ts'
+import { findStructuralMutations } from '../compare/mutations/find-structural-mutations.ts'
+import type { Correction } from '../compare/mutations/response-time-mutations.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { selectRequests } from '../flows/select-requests.ts'
-import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
-import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
-import type { Correction } from '../mutations/response-time-mutations.ts'
 import { randomSource } from '../stats/random.ts'
 
 /** How often comparisons of the same with the same find something. */

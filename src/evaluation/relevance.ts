@@ -1,8 +1,8 @@
-import type { Categories } from '../categories/categories.ts'
-import type { Comparison } from '../comparison.ts'
+import type { Categories } from '../compare/categories/categories.ts'
+import type { Comparison } from '../compare/comparison.ts'
+import type { EdgeComparison } from '../compare/mutations/response-time-mutations.ts'
+import type { RankedMutation } from '../compare/ranking/ranking.ts'
 import type { NodeLabel } from '../flows/node-labels.ts'
-import type { EdgeComparison } from '../mutations/response-time-mutations.ts'
-import type { RankedMutation } from '../ranking/ranking.ts'
 import {
   matchesSpan,
   type NodePredicate,

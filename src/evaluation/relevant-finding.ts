@@ -1,6 +1,6 @@
-import type { Comparison } from '../comparison.ts'
-import type { EdgeChange } from '../edges/edge-changes.ts'
-import type { Finding } from '../findings/finding.ts'
+import type { Comparison } from '../compare/comparison.ts'
+import type { EdgeChange } from '../compare/edges/edge-changes.ts'
+import type { Finding } from '../compare/findings/finding.ts'
 import { isRelevant, matchesNode } from './relevance.ts'
 import type { RelevantPredicate, Truth } from './truth.ts'
 

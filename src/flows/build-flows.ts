@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError } from '../errors.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'

@@ -1,4 +1,4 @@
-import { InternalError } from '../errors.ts'
+import { InternalError } from '../core/errors.ts'
 import { ShapeGraph } from '../traces/shape-graph.ts'
 import type { FlowSet } from './flow-set.ts'
 

@@ -1,5 +1,5 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
+import { Stage } from '../core/stage.ts'
+import { type StageTable, stageTable } from '../core/stage-table.ts'
 
 const MEANINGS = {
   asynchronousSpans: 'spans their parent does not wait for: they have no edge to its reply',

@@ -1,5 +1,5 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
+import { Stage } from '../core/stage.ts'
+import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { FlowReport } from './flow-report.ts'

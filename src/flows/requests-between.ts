@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from './flow-set.ts'
 import type { Selection } from './select-requests.ts'
 

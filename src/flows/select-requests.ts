@@ -1,5 +1,5 @@
-import { CollapsedFlows } from './collapse/collapsed-flows.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet } from './flow-set.ts'
+import { CollapsedFlows } from './fold/collapsed-flows.ts'
 
 /** Rows of the requests that are to be the before and the after period. */
 export interface Selection {

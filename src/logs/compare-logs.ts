@@ -1,4 +1,4 @@
-import { FlowdeltaError, rejectUnknownOptions, show } from '../errors.ts'
+import { FlowdeltaError, rejectUnknownOptions, show } from '../core/errors.ts'
 import { LogSet } from './features/log-set.ts'
 import { LogComparison } from './log-comparison.ts'
 import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../wording.ts'
+import { counted, grouped } from '../core/words.ts'
 import { LOG_CLASSES } from './features/log-class.ts'
 import type { LogSet } from './features/log-set.ts'
 import { isLost, skipAdvice, skipText } from './readers/skip-advice.ts'

@@ -1,5 +1,5 @@
 // Labels are shuffled for each of thousands of permutations: the loop indexes with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { andersonDarlingTail } from './anderson-darling-limit.ts'
 import {
   andersonDarlingStatistic,

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /**
  * Benjamini-Hochberg q-values of a family of p-values, in the order given.

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { accelerationOfMeans, correctedShares } from './bootstrap-correction.ts'
 import { type Measure, measurer, quantileOf } from './measure.ts'
 import { moments } from './moments.ts'

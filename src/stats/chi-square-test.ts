@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { gammaQ } from './gamma-q.ts'
 
 export interface ChiSquareResult {

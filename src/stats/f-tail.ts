@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { erfc } from './erfc.ts'
 import { incompleteBeta } from './incomplete-beta.ts'
 

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 export interface FisherExactResult {
   /** Two-sided: the probability of all tables that are at most as probable as the one given. */

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { awayFromZero } from './away-from-zero.ts'
 import { excessLessLog } from './excess-less-log.ts'
 import { stirlingError } from './stirling-error.ts'

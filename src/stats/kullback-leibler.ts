@@ -1,5 +1,5 @@
 // Once for every scenario that is tried: the loop indexes with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /**
  * The Kullback-Leibler divergence D(p‖q) = Σ p·ln(p/q) of two histograms over the same bins, in nats.

@@ -1,5 +1,5 @@
 // n·p² steps: the loops index with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /** What linear regression found. */
 export interface LeastSquaresFit {

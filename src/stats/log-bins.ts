@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { requireCount } from './require-option.ts'
 
 /** Bins of equal width on a logarithmic axis. */

@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import type { Alternative } from './ks-p-value.ts'
 import { exactMannWhitneyP } from './mann-whitney-exact.ts'
 import { normalP } from './normal-tail.ts'

@@ -1,5 +1,5 @@
 // Means are taken of thousands of resamples: the loop indexes with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { quantile } from './quantile.ts'
 
 /** What of a sample is compared: its mean, its median, or another quantile. */

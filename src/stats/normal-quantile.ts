@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 // Wichura's coefficients as the nearest doubles, highest power first.
 const CENTRE_NUMERATOR = [

@@ -1,5 +1,5 @@
 // Applied to every call of a scenario: the loops index with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /** Gives the value of one sample's distribution that stands where a value stands in another's. */
 export type QuantileMap = (value: number) => number

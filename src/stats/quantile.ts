@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /**
  * The p-quantile of an ascending sample, interpolated between its two neighbouring values: type 7

@@ -1,5 +1,5 @@
 // Called for every value of every resample: the generator indexes with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /** A repeatable stream of random numbers. */
 export interface RandomSource {

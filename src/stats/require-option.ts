@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /** @throws OptionError unless `value` is one of `allowed`. */
 export function requireOneOf(option: string, value: string, allowed: readonly string[]): void {

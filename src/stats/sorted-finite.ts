@@ -1,5 +1,5 @@
 // Samples hold up to a million values and are sorted thousands of times: the loops index with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 
 /** A sample in ascending order without its NaN and infinite values. */
 export interface SortedFinite {

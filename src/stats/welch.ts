@@ -1,5 +1,5 @@
 // Run on every feature of every variable: the loops index with `!`.
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { fTail } from './f-tail.ts'
 
 export interface WelchOptions {

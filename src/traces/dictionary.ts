@@ -1,4 +1,4 @@
-import { InternalError } from '../errors.ts'
+import { InternalError } from '../core/errors.ts'
 
 /** The distinct strings of a column, numbered in order of first appearance. */
 export class Dictionary {

@@ -1,5 +1,5 @@
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
+import { Stage } from '../core/stage.ts'
+import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Quality } from './quality.ts'
 import type { ShapeTable } from './shape-table.ts'

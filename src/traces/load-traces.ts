@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions, TraceFormatError } from '../errors.ts'
+import { OptionError, rejectUnknownOptions, TraceFormatError } from '../core/errors.ts'
 import { GraphTracesBuilder } from './graph-traces-builder.ts'
 import { QualityLog } from './quality.ts'
 import { type CsvOptions, csvReader } from './readers/csv.ts'

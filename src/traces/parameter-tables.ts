@@ -1,5 +1,5 @@
-import { type Place, show, TraceFormatError } from '../errors.ts'
-import { counted, grouped } from '../wording.ts'
+import { type Place, show, TraceFormatError } from '../core/errors.ts'
+import { counted, grouped } from '../core/words.ts'
 import type { Attributes, AttributeValue } from './attributes.ts'
 import { keyWords, nodeKey, type ParameterKeys, spanKey } from './parameter-keys.ts'
 import type { QualityLog } from './quality.ts'

@@ -1,6 +1,6 @@
-import { describePlace, type Place, TraceFormatError } from '../errors.ts'
-import { Stage } from '../stage.ts'
-import { type StageTable, stageTable } from '../stage-table.ts'
+import { describePlace, type Place, TraceFormatError } from '../core/errors.ts'
+import { Stage } from '../core/stage.ts'
+import { type StageTable, stageTable } from '../core/stage-table.ts'
 
 /** What became of the data an issue is about. */
 export type IssueEffect = 'trace skipped' | 'span skipped' | 'kept'

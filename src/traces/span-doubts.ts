@@ -1,4 +1,4 @@
-import { formatDuration, type Microseconds } from '../units.ts'
+import { formatDuration, type Microseconds } from '../core/units.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { QualityLog } from './quality.ts'
 import { SPAN_KINDS, type SpanColumns } from './span-traces.ts'

@@ -1,4 +1,4 @@
-import type { Place } from '../errors.ts'
+import type { Place } from '../core/errors.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'

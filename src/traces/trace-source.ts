@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.ts'
+import { OptionError } from '../core/errors.ts'
 import { HEAD_BYTES } from './readers/recognise-format.ts'
 
 /** The content of a file that is in memory already. */

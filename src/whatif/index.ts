@@ -29,15 +29,3 @@ export {
   type SingleChanges,
   type SingleChangesOptions,
 } from './scenarios/single-changes.ts'
-export { evaluateWhatIf, type WhatIfEvaluationOptions } from './testbed/evaluate-whatif.ts'
-export { type GeneratedSystemOptions, generateSystem } from './testbed/generate-system.ts'
-export { learnSystem } from './testbed/learn-system.ts'
-export { makeTerminal, substituteCall } from './testbed/perturb-system.ts'
-export { type SimulationOptions, simulateSystem } from './testbed/simulate-system.ts'
-export {
-  type CallChain,
-  callChains,
-  type SimulatedSystem,
-  systemSize,
-} from './testbed/simulated-system.ts'
-export type { WhatIfEvaluation } from './testbed/whatif-evaluation.ts'

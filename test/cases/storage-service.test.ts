@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../src/comparison.ts'
-import { labelDifference } from '../../src/precursors/label-difference.ts'
+import { type Comparison, compare } from '../../src/compare/comparison.ts'
+import { labelDifference } from '../../src/compare/precursors/label-difference.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 
 const DATA = fileURLToPath(new URL('../../datasets/storage-service/', import.meta.url))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { categorize } from '../../src/categories/categorize.ts'
+import { categorize } from '../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../src/flows/flow-set.ts'
 import { randomSource } from '../../src/stats/index.ts'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { requestsBetween } from '../../src/flows/requests-between.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'
-import { chain } from '../charts/fixture.ts'
 import { makeGraphs } from '../make-traces.ts'
+import { chain } from '../views/charts/fixture.ts'
 
 // Before: 0, 1000, 2000, 3000 µs (rows 0 to 3). After: 0, 1000, 2000 µs (rows 4 to 6).
 const flows = buildFlows([

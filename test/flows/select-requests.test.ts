@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { categorize } from '../../src/categories/categorize.ts'
+import { categorize } from '../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { NodeRecords } from '../../src/flows/node-records.ts'
 import { selectRequests } from '../../src/flows/select-requests.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OptionError } from '../../src/errors.ts'
+import { OptionError } from '../../src/core/errors.ts'
 import { type Alternative, isTestable, ksTwoSample } from '../../src/stats/index.ts'
 import { expectRelative } from './expect-relative.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { categorize } from '../../src/categories/categorize.ts'
+import { categorize } from '../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { everything, readDot, smallGraph } from './read-dot.ts'
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { plotWhatIfEvaluation } from '../../src/charts/plot-whatif-evaluation.ts'
-import type { EvaluatedChange } from '../../src/whatif/testbed/evaluate-change.ts'
-import { evaluateWhatIf } from '../../src/whatif/testbed/evaluate-whatif.ts'
-import { generateSystem } from '../../src/whatif/testbed/generate-system.ts'
-import { learnSystem } from '../../src/whatif/testbed/learn-system.ts'
-import { WhatIfEvaluation } from '../../src/whatif/testbed/whatif-evaluation.ts'
-import { dataOf, expectDrawable } from '../charts/fixture.ts'
+import type { EvaluatedChange } from '../../src/evaluation/testbed/evaluate-change.ts'
+import { evaluateWhatIf } from '../../src/evaluation/testbed/evaluate-whatif.ts'
+import { generateSystem } from '../../src/evaluation/testbed/generate-system.ts'
+import { learnSystem } from '../../src/evaluation/testbed/learn-system.ts'
+import { WhatIfEvaluation } from '../../src/evaluation/testbed/whatif-evaluation.ts'
+import { plotWhatIfEvaluation } from '../../src/views/charts/plot-whatif-evaluation.ts'
+import { dataOf, expectDrawable } from '../views/charts/fixture.ts'
 import { loadCase } from './real-systems.ts'
 
 type Row = Readonly<Record<string, number | string | boolean>>

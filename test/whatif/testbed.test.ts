@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
-import { moments } from '../../src/stats/moments.ts'
-import { randomSource } from '../../src/stats/random.ts'
-import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
-import { expectedCalls, planChanges } from '../../src/whatif/testbed/change-plan.ts'
-import { generateSystem } from '../../src/whatif/testbed/generate-system.ts'
-import { learnSystem } from '../../src/whatif/testbed/learn-system.ts'
-import { logNormalOf } from '../../src/whatif/testbed/log-normal.ts'
-import { makeTerminal, substituteCall } from '../../src/whatif/testbed/perturb-system.ts'
-import { simulateSystem } from '../../src/whatif/testbed/simulate-system.ts'
+import { expectedCalls, planChanges } from '../../src/evaluation/testbed/change-plan.ts'
+import { generateSystem } from '../../src/evaluation/testbed/generate-system.ts'
+import { learnSystem } from '../../src/evaluation/testbed/learn-system.ts'
+import { logNormalOf } from '../../src/evaluation/testbed/log-normal.ts'
+import { makeTerminal, substituteCall } from '../../src/evaluation/testbed/perturb-system.ts'
+import { simulateSystem } from '../../src/evaluation/testbed/simulate-system.ts'
 import {
   callChains,
   type SimulatedCall,
@@ -17,7 +12,12 @@ import {
   type SimulatedStep,
   type SimulatedSystem,
   systemSize,
-} from '../../src/whatif/testbed/simulated-system.ts'
+} from '../../src/evaluation/testbed/simulated-system.ts'
+import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
+import { moments } from '../../src/stats/moments.ts'
+import { randomSource } from '../../src/stats/random.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
 import { loadCase } from './real-systems.ts'
 
 const always = (us: number) => logNormalOf(us, 0)

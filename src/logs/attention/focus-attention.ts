@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import type { DependencyNetwork, DependencyNetworks } from '../dependencies/dependency-networks.ts'
 import type { Divergence } from '../divergence/divergence.ts'

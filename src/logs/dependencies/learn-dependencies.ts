@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { instanceWeights } from '../performance/instance-weights.ts'

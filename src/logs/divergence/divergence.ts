@@ -1,5 +1,5 @@
-import { Stage } from '../../stage.ts'
-import { type StageTable, stageTable } from '../../stage-table.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/feature-types.ts'
 import type { LogClass } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'

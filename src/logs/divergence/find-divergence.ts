@@ -1,4 +1,4 @@
-import { rejectUnknownOptions } from '../../errors.ts'
+import { rejectUnknownOptions } from '../../core/errors.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { requireOneOf, requireShare } from '../../stats/require-option.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'

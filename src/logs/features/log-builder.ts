@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, show } from '../../errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { buildLogSet } from './build-log-set.ts'
 import type { VariableKind } from './feature-types.ts'

@@ -1,6 +1,6 @@
-import { describePlace, type Place } from '../../errors.ts'
-import { Stage } from '../../stage.ts'
-import { type StageTable, stageTable } from '../../stage-table.ts'
+import { describePlace, type Place } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { VariableKind } from './feature-types.ts'
 
 /** A line that gave no message. */

@@ -1,5 +1,5 @@
-import { Stage } from '../../stage.ts'
-import { type StageTable, stageTable } from '../../stage-table.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { EventFeature, Feature, StateFeature } from './feature-types.ts'
 import { LOG_CLASSES, type LogClass } from './log-class.ts'
 import type { LogReport } from './log-report.ts'

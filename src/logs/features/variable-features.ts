@@ -1,5 +1,5 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
-import { InternalError } from '../../errors.ts'
+import { InternalError } from '../../core/errors.ts'
 import type { Feature } from './feature-types.ts'
 
 /** The features of one variable where it was logged: an entry an instance. */

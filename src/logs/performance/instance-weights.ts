@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import type { LogSet } from '../features/log-set.ts'
 import { latencyWeights } from './latency-weights.ts'
 import { type Metric, performanceMetric } from './performance-metric.ts'

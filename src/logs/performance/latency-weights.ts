@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 
 export interface LatencyWeightOptions {
   /** By how many milliseconds more a weight doubles. Default 150: w = 2^(1/150) per millisecond. */

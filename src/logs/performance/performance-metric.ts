@@ -1,6 +1,6 @@
-import { FlowdeltaError, OptionError, show } from '../../errors.ts'
-import { shortText } from '../../shown-text.ts'
-import { counted } from '../../wording.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { shortText } from '../../core/shown-text.ts'
+import { counted } from '../../core/words.ts'
 import {
   EVENT_FEATURES,
   type Feature,

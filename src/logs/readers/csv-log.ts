@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import { CsvRows } from '../../traces/readers/csv-rows.ts'
 import { FieldMessage } from './field-message.ts'
 import type { LogClock } from './log-clock.ts'

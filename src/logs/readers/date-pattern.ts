@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 
 /** A date and time of day as they were written; what was not written is missing. */
 export interface DateFields {

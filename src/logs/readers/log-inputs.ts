@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { type OpenableSource, openSource, type TraceSource } from '../../traces/trace-source.ts'
 
 /** Where logs come from: paths of files or directories, URLs of them, or content in memory. */

@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { type MiningOptions, resolveMining } from './drain/mining-options.ts'

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { FlowdeltaError } from '../../errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 
 /**
  * The files below a directory, at any depth, by path in the order of code units; `undefined` for

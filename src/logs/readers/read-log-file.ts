@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import type { OpenableSource } from '../../traces/trace-source.ts'
 import { readCsvLog } from './csv-log.ts'
 import { readJsonLines } from './json-lines.ts'

@@ -1,4 +1,4 @@
-import { FlowdeltaError } from '../../errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-class.ts'
 import { LogTemplates } from './drain/log-templates.ts'

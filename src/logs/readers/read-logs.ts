@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'

@@ -1,5 +1,5 @@
-import { OptionError } from '../../errors.ts'
-import { counted } from '../../wording.ts'
+import { OptionError } from '../../core/errors.ts'
+import { counted } from '../../core/words.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import type { LogClass } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'

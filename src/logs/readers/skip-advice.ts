@@ -1,5 +1,5 @@
-import { describePlace } from '../../errors.ts'
-import { grouped } from '../../wording.ts'
+import { describePlace } from '../../core/errors.ts'
+import { grouped } from '../../core/words.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogFormat } from './log-read-options.ts'
 import { SKIPPED } from './log-sink.ts'

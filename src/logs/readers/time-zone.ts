@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 
 const MS_PER_HOUR = 3_600_000
 const OFFSET = /^([+-])(\d\d):?(\d\d)?$/

@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { requireShare } from '../require-option.ts'
 
 /** Quinlan's table of the normal distribution: the upper tail, and how many deviations away it begins. */

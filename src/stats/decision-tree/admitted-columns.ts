@@ -1,4 +1,4 @@
-import { FlowdeltaError } from '../../errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 import { type CodedColumn, codeColumn } from './coded-column.ts'
 import type { TreeColumn } from './tree-column.ts'
 import type { LeftOutColumn } from './tree-node.ts'

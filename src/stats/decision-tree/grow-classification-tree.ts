@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
 import { admittedColumns } from './admitted-columns.ts'
 import { chooseBinary } from './binary-choice.ts'

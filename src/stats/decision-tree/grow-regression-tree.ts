@@ -1,5 +1,5 @@
 // Goes through all rows of every node: indexes with `!`.
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireShare } from '../require-option.ts'
 import { admittedColumns } from './admitted-columns.ts'
 import { chooseBinary, type NodeTarget } from './binary-choice.ts'

@@ -1,5 +1,5 @@
 // Called for every value of every column: callbacks of typed arrays are slow, and it indexes with `!`.
-import { FlowdeltaError, OptionError } from '../../errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 
 /** A parameter whose values have an order: one value a row, NaN where it is missing. */
 export interface NumericTreeColumn {

@@ -1,4 +1,4 @@
-import { InternalError, rejectUnknownOptions } from '../../errors.ts'
+import { InternalError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireOneOf } from '../require-option.ts'
 import { type PathCondition, withStep } from './path-conditions.ts'
 import type {

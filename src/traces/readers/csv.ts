@@ -1,5 +1,5 @@
-import { OptionError, TraceFormatError } from '../../errors.ts'
-import type { Microseconds } from '../../units.ts'
+import { OptionError, TraceFormatError } from '../../core/errors.ts'
+import type { Microseconds } from '../../core/units.ts'
 import type { EpochClock } from '../epoch-clock.ts'
 import { CsvRows } from './csv-rows.ts'
 import { type AttributeEntry, numberOrText } from './json-values.ts'

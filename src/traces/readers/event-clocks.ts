@@ -1,4 +1,4 @@
-import type { Microseconds } from '../../units.ts'
+import type { Microseconds } from '../../core/units.ts'
 import type { EventColumns } from './event-columns.ts'
 import { ROOT } from './event-fathers.ts'
 import type { EventParts } from './event-parts.ts'

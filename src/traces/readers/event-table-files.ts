@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError } from '../../errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { type OpenableSource, openSource, type TraceSource } from '../trace-source.ts'
 import type { EventTables } from './event-tables.ts'
 import { TRACEBENCH } from './tracebench.ts'

@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import type { IssueEffect, QualityLog } from '../quality.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { isRecord, startsRecord } from './json-record.ts'

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { FlowdeltaError, TraceFormatError } from '../../errors.ts'
+import { FlowdeltaError, TraceFormatError } from '../../core/errors.ts'
 
 const CHUNK_BYTES = 1 << 20
 

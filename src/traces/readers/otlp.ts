@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import { VERSION_ATTRIBUTE } from '../service-versions.ts'
 import { readJsonElements } from './json-elements.ts'
 import { firstTraceKey } from './json-trace-key.ts'

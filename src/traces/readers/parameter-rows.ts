@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import type { ParameterOwner, ParameterTablesBuilder } from '../parameter-tables-builder.ts'
 import { parameterValue } from './parameter-value.ts'
 

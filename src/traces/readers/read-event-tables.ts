@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { SPAN_STATUSES } from '../span-traces.ts'
 import { EventColumns, FatherColumns, NO_FATHER } from './event-columns.ts'
 import { addEventSpans } from './event-spans.ts'

@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import { headerOf } from './csv.ts'
 import { refusalOf } from './refused-formats.ts'
 import type { TraceReader } from './trace-reader.ts'

@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import type { ParameterTablesBuilder } from '../parameter-tables-builder.ts'
 import type { QualityLog } from '../quality.ts'
 import { keyColumns, ParameterRows } from './parameter-rows.ts'

@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import type { QualityLog } from '../quality.ts'
 import { CsvRows } from './csv-rows.ts'
 import type { EdgeTableColumns, EventTableColumns, TraceTableColumns } from './event-tables.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../units.ts'
+import { formatDuration } from '../../core/units.ts'
 import type { Attributes } from '../attributes.ts'
 import type { IssueEffect } from '../quality.ts'
 import type { ReadSink } from './trace-reader.ts'

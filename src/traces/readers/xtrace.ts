@@ -1,4 +1,4 @@
-import { TraceFormatError } from '../../errors.ts'
+import { TraceFormatError } from '../../core/errors.ts'
 import { numberOrText } from './json-values.ts'
 import { nanosOfDigits } from './table-time.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'

@@ -1,4 +1,4 @@
-import { InternalError } from '../../errors.ts'
+import { InternalError } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 
 /** More names, and more paths, than any set of traces has; their products stay exact in a double. */

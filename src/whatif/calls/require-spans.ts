@@ -1,4 +1,4 @@
-import { FlowdeltaError } from '../../errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 

@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
 import { requireSimilarity } from '../models/require-similarity.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/choose-feature.ts'

@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { requireSpans } from '../calls/require-spans.ts'
 import { sampleTraces } from '../calls/sample-traces.ts'

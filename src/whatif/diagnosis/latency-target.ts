@@ -1,5 +1,5 @@
-import { OptionError } from '../../errors.ts'
-import { formatDuration } from '../../units.ts'
+import { OptionError } from '../../core/errors.ts'
+import { formatDuration } from '../../core/units.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { exactPercent } from '../scenarios/exact-percent.ts'
 

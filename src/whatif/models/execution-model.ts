@@ -1,4 +1,4 @@
-import { InternalError } from '../../errors.ts'
+import { InternalError } from '../../core/errors.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallOrder } from './call-orders.ts'
 import {

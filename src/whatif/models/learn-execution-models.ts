@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { CallForest } from '../calls/call-forest.ts'
 import type { CallPaths } from '../calls/call-paths.ts'

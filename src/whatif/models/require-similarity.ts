@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 
 /** @throws OptionError for what is no distance at which orders of calls can be told apart. */
 export function requireSimilarity(similarity: number): void {

@@ -1,5 +1,5 @@
 // Over every call: the loops index with `!`.
-import { rejectUnknownOptions } from '../../errors.ts'
+import { rejectUnknownOptions } from '../../core/errors.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { CallForest } from '../calls/call-forest.ts'

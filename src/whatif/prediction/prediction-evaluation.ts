@@ -1,5 +1,5 @@
-import { Stage } from '../../stage.ts'
-import { type StageTable, stageTable } from '../../stage-table.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 
 /** How far predictions of calls to one operation, or to all, are off: medians of |predicted / recorded − 1|. */
 export interface PredictionErrors {

@@ -1,5 +1,5 @@
 // Over all calls of every what-if: the loops index with `!`.
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import type { WaitPlan } from '../models/wait-plan.ts'
 
 /**

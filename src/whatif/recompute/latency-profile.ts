@@ -1,4 +1,4 @@
-import { InternalError, OptionError } from '../../errors.ts'
+import { InternalError, OptionError } from '../../core/errors.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
 
 /** By how many values a bin of a histogram is represented, evenly spaced within it. */

@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'

@@ -1,5 +1,5 @@
 // Over all calls of a period: the loops index with `!`.
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import type { CallForest } from '../calls/call-forest.ts'
 import type { ExecutionModel } from '../models/execution-model.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'

@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { attributeFeature, callsFeature, hostFeature } from './call-features.ts'
 import type { Feature } from './feature.ts'
 import { concurrencyFeature, loadFeature } from './load-features.ts'

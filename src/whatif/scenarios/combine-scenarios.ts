@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { requireScenario } from './require-scenario.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, show } from '../../errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './choose-feature.ts'
 import { reweightRequests } from './reweight-requests.ts'

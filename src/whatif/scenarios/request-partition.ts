@@ -1,5 +1,5 @@
-import { OptionError } from '../../errors.ts'
-import { shortText } from '../../shown-text.ts'
+import { OptionError } from '../../core/errors.ts'
+import { shortText } from '../../core/shown-text.ts'
 
 /** What is divided by some feature: requests, or calls. */
 export interface Partition {

@@ -1,4 +1,4 @@
-import { OptionError } from '../../errors.ts'
+import { OptionError } from '../../core/errors.ts'
 import { parseScenario } from './parse-scenario.ts'
 import type { Scenario } from './scenario.ts'
 

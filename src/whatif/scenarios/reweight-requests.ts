@@ -1,5 +1,5 @@
-import { OptionError, rejectUnknownOptions } from '../../errors.ts'
-import { shortText } from '../../shown-text.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { shortText } from '../../core/shown-text.ts'
 import { chooseFeature, type FeatureChoice } from './choose-feature.ts'
 import { exactPercent } from './exact-percent.ts'
 import { partWords } from './feature-words.ts'

@@ -1,5 +1,5 @@
-import { Stage } from '../../stage.ts'
-import { type StageTable, stageTable } from '../../stage-table.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { LatencyProfile } from '../recompute/latency-profile.ts'
 
 /** p50, p90 and p99 of a profile, µs. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OptionError } from '../../../src/errors.ts'
+import { OptionError } from '../../../src/core/errors.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
 import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 

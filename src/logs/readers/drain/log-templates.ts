@@ -1,6 +1,6 @@
-import { FlowdeltaError, OptionError, show } from '../../../errors.ts'
-import { Stage } from '../../../stage.ts'
-import { type StageTable, stageTable } from '../../../stage-table.ts'
+import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
+import { Stage } from '../../../core/stage.ts'
+import { type StageTable, stageTable } from '../../../core/stage-table.ts'
 import type { LogMask } from './masks.ts'
 
 /** Messages of one form. */

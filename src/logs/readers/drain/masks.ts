@@ -1,4 +1,4 @@
-import { OptionError } from '../../../errors.ts'
+import { OptionError } from '../../../core/errors.ts'
 
 /** A kind of variable that is recognised by how it is written. */
 export interface LogMask {

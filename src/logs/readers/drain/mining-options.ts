@@ -1,4 +1,4 @@
-import { OptionError, rejectUnknownOptions } from '../../../errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import { DEFAULT_MASKS, type LogMask } from './masks.ts'
 
 /** How templates are mined. */

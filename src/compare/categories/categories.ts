@@ -1,0 +1,230 @@
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { CollapsedFlows } from '../../flows/fold/collapsed-flows.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
+import type { CategoryStructure } from './category-structure.ts'
+import { ClassTimes } from './class-times.ts'
+import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
+import type { StructureCatalog } from './structure-catalog.ts'
+import type { StructureOutline } from './structure-outline.ts'
+
+/** What requests were categorized with. */
+export interface CategoryOptions {
+  /** Leave hosts out of node labels, so that requests which differ only in them fall together. */
+  readonly omitHosts: boolean
+  /** A rule of your own for node labels; nodes with equal labels are the same. */
+  readonly label: ((node: NodeLabel) => string) | null
+}
+
+/** What `categorize` hands over. */
+export interface CategoryColumns {
+  readonly flows: FlowSet
+  readonly options: CategoryOptions
+  /** Category of each request. */
+  readonly categoryOf: Uint32Array
+  readonly catalog: StructureCatalog
+  /** Shapes that could not be compared within the step budget and stand alone. */
+  readonly undecided: number
+}
+
+/**
+ * Requests grouped by the structure of their flows. Categories are numbered in the order of
+ * their first request.
+ */
+export class Categories extends Stage {
+  readonly flows: FlowSet
+  readonly options: CategoryOptions
+  readonly categoryOf: Uint32Array
+  readonly undecided: number
+  readonly #catalog: StructureCatalog
+  /** Requests by category, before first. */
+  readonly #members: Uint32Array
+  /** Members of category c: before from `2c`, after from `2c + 1`. */
+  readonly #offsets: Uint32Array
+  readonly #edgeSamples = new Map<number, EdgeSamples[]>()
+  readonly #wholeSamples = new Map<number, EdgeSamples[]>()
+  readonly #moments: Moments[] = []
+
+  constructor(columns: CategoryColumns) {
+    super()
+    this.flows = columns.flows
+    this.options = columns.options
+    this.categoryOf = columns.categoryOf
+    this.undecided = columns.undecided
+    this.#catalog = columns.catalog
+    const { members, offsets } = groupMembers(columns)
+    this.#members = members
+    this.#offsets = offsets
+  }
+
+  /** How many categories there are. */
+  get size(): number {
+    return this.#catalog.size
+  }
+
+  /** The structure of a category; worked out when first asked for. */
+  structure(category: number): CategoryStructure {
+    return this.#catalog.structure(category)
+  }
+
+  /** What it takes to compare a category's structure with others; cheaper than `structure`. */
+  outline(category: number): StructureOutline {
+    return this.#catalog.outline(category)
+  }
+
+  /** How many different node labels there are; `outline` numbers them from 0. */
+  get labelCount(): number {
+    return this.#catalog.labelCount
+  }
+
+  /** Label of the node that a category's flows begin with. */
+  root(category: number): string {
+    return this.#catalog.root(category)
+  }
+
+  /** What is known of a node of a category's structure, before any label rule. */
+  nodeLabel(category: number, node: number): NodeLabel {
+    const { shapes, labels } = this.flows
+    return labels.get(shapes.labels(this.#catalog.shape(category))[node] as number)
+  }
+
+  nodeCount(category: number): number {
+    return this.flows.shapes.nodeCount(this.#catalog.shape(category))
+  }
+
+  edgeCount(category: number): number {
+    return this.flows.shapes.edgeCount(this.#catalog.shape(category))
+  }
+
+  /** Rows of the requests of a category in one period. */
+  members(category: number, period: Period): Uint32Array {
+    const group = 2 * category + period
+    return this.#members.subarray(this.#offsets[group], this.#offsets[group + 1])
+  }
+
+  count(category: number, period: Period): number {
+    const group = 2 * category + period
+    return (this.#offsets[group + 1] as number) - (this.#offsets[group] as number)
+  }
+
+  /** Response times of a category's requests in one period, in µs. */
+  responseTimes(category: number, period: Period): Float64Array {
+    const { responseTimeUs } = this.flows
+    const members = this.members(category, period)
+    const times = new Float64Array(members.length)
+    for (let i = 0; i < times.length; i++) {
+      times[i] = responseTimeUs[members[i] as number] as number
+    }
+    return times
+  }
+
+  /** Count, mean, variance and extremes of a category's response times in one period. */
+  responseTimeMoments(category: number, period: Period): Moments {
+    const group = 2 * category + period
+    const known = this.#moments[group] ?? moments(this.responseTimes(category, period))
+    this.#moments[group] = known
+    return known
+  }
+
+  /** For a shape, the number of each edge's class in its category's structure. */
+  edgeClassOf(shape: number): Uint32Array {
+    return this.#catalog.classOfEdges(shape)
+  }
+
+  /**
+   * Of folded flows, for each recorded edge of a request the number of the class that it became part
+   * of; of others, that of each edge of its shape.
+   */
+  recordedClassOf(request: number): Uint32Array {
+    const { flows } = this
+    const shape = flows.shapeOf[request] as number
+    const classes = this.#catalog.classOfEdges(shape)
+    const logicalOf = flows instanceof CollapsedFlows ? flows.logicalOf(request) : undefined
+    if (!(flows instanceof CollapsedFlows) || logicalOf === undefined) return classes
+    const loops = flows.logicalEdges(request).slice(classes.length)
+    const ends = { from: loops.map(({ from }) => from), to: loops.map(({ to }) => to) }
+    const all = [...classes, ...this.#catalog.classOfLoops(shape, ends)]
+    return logicalOf.map((logical) => all[logical] as number)
+  }
+
+  /**
+   * For a shape, its nodes depth first: nodes at one position play the same part in all shapes of a
+   * category. Among identical branches, those with lower numbers come first.
+   */
+  preorderOf(shape: number): Uint32Array {
+    return this.#catalog.preorder(shape)
+  }
+
+  /** Latencies of each edge class of a category in both periods; worked out when first asked for. */
+  edgeSamples(category: number): readonly EdgeSamples[] {
+    const known = this.#edgeSamples.get(category)
+    if (known !== undefined) return known
+    const samples = collectEdgeSamples(this, category, new ClassTimes(this, category))
+    this.#edgeSamples.set(category, samples)
+    return samples
+  }
+
+  /**
+   * The same, but of folded flows an edge has all the time that a request's critical path spent on
+   * it, in however many rounds and between them, so that the edges of a path add up to the
+   * response time; steps from one round to the next have none of their own.
+   */
+  wholeEdgeSamples(category: number): readonly EdgeSamples[] {
+    if (!(this.flows instanceof CollapsedFlows)) return this.edgeSamples(category)
+    const known = this.#wholeSamples.get(category)
+    if (known !== undefined) return known
+    const times = new ClassTimes(this, category, { whole: true })
+    const samples = collectEdgeSamples(this, category, times)
+    this.#wholeSamples.set(category, samples)
+    return samples
+  }
+
+  /** One row a category: root, size, and count, mean, SD and C² of response times by period. */
+  table(): StageTable {
+    const ids = Array.from({ length: this.size }, (_, category) => category)
+    const before = ids.map((category) => this.responseTimeMoments(category, BEFORE))
+    const after = ids.map((category) => this.responseTimeMoments(category, AFTER))
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => this.root(category)),
+      nodes: ids.map((category) => this.nodeCount(category)),
+      edges: ids.map((category) => this.edgeCount(category)),
+      before: before.map(({ count }) => count),
+      after: after.map(({ count }) => count),
+      beforeMeanUs: before.map(({ mean }) => mean),
+      afterMeanUs: after.map(({ mean }) => mean),
+      beforeSdUs: before.map(({ sd }) => sd),
+      afterSdUs: after.map(({ sd }) => sd),
+      beforeC2: before.map(squaredVariation),
+      afterC2: after.map(squaredVariation),
+    })
+  }
+}
+
+/** C² = variance / mean², `NaN` where there are fewer than two requests or the mean is 0. */
+export function squaredVariation({ mean, variance }: Moments): number {
+  return mean === 0 ? Number.NaN : variance / mean ** 2
+}
+
+function groupMembers({ flows, categoryOf, catalog }: CategoryColumns) {
+  const offsets = new Uint32Array(2 * catalog.size + 1)
+  const groupOf = (request: number) =>
+    2 * (categoryOf[request] as number) + (flows.period[request] as number)
+  for (let request = 0; request < flows.size; request++) {
+    const next = groupOf(request) + 1
+    offsets[next] = (offsets[next] as number) + 1
+  }
+  for (let group = 0; group + 1 < offsets.length; group++) {
+    offsets[group + 1] = (offsets[group + 1] as number) + (offsets[group] as number)
+  }
+  const next = offsets.slice()
+  const members = new Uint32Array(flows.size)
+  for (let request = 0; request < flows.size; request++) {
+    const group = groupOf(request)
+    members[next[group] as number] = request
+    next[group] = (next[group] as number) + 1
+  }
+  return { members, offsets }
+}

@@ -1,0 +1,153 @@
+import type { LoopEnds } from '../../flows/fold/collapsed-flows.ts'
+import { ShapeGraph } from '../../traces/shape-graph.ts'
+import type { ShapeTable } from '../../traces/shape-table.ts'
+import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
+import { type LabelOrder, labelOrder } from './label-order.ts'
+import type { StructureColours } from './structure-colours.ts'
+import { depthFirst, type StructureOutline } from './structure-outline.ts'
+
+/** What the catalog is about. */
+export interface CatalogContents {
+  readonly shapes: ShapeTable
+  readonly colours: StructureColours
+  /** For each label code of the shapes, the index of its text. */
+  readonly labelOf: Uint32Array
+  readonly labelTexts: readonly string[]
+  /** The shape that each category is shown by. */
+  readonly representatives: readonly number[]
+  readonly categoryOfShape: readonly (number | undefined)[]
+  /** Of folded flows the loops of a shape, which are no edges of it; `undefined` of others. */
+  readonly loopsOf: ((shape: number) => LoopEnds) | undefined
+}
+
+/** The structures of categories, each described when it is first asked for. */
+export class StructureCatalog {
+  readonly #contents: CatalogContents
+  readonly #graph = new ShapeGraph()
+  readonly #labelOrder: LabelOrder
+  readonly #outlines: StructureOutline[] = []
+  readonly #structures: CategoryStructure[] = []
+  readonly #preorders: Uint32Array[] = []
+  readonly #classOfEdges: Uint32Array[] = []
+  #shapesOf: readonly (readonly number[])[] | undefined
+
+  constructor(contents: CatalogContents) {
+    this.#contents = contents
+    this.#labelOrder = labelOrder(contents.labelTexts)
+  }
+
+  get size(): number {
+    return this.#contents.representatives.length
+  }
+
+  /** The shape that a category is shown by. */
+  shape(category: number): number {
+    const shape = this.#contents.representatives[category]
+    if (shape === undefined) {
+      const known = this.size === 0 ? 'none' : `0 to ${this.size - 1}`
+      throw new RangeError(`There is no category ${category}; there are ${known}.`)
+    }
+    return shape
+  }
+
+  /** Label of the root of a category's flows. */
+  root(category: number): string {
+    const { shapes, labelOf, labelTexts } = this.#contents
+    const label = shapes.labels(this.shape(category))[0] as number
+    return labelTexts[labelOf[label] as number] as string
+  }
+
+  /** How many different labels there are. */
+  get labelCount(): number {
+    return this.#contents.labelTexts.length
+  }
+
+  outline(category: number): StructureOutline {
+    const shape = this.shape(category)
+    const known = this.#outlines[category]
+    if (known !== undefined) return known
+    const { shapes, labelOf } = this.#contents
+    const labelCodes = shapes.labels(shape).slice()
+    for (let node = 0; node < labelCodes.length; node++) {
+      labelCodes[node] = labelOf[labelCodes[node] as number] as number
+    }
+    const graph = this.#graph.load(shapes, shape)
+    const outline = {
+      ...{ shape, labelCodes },
+      from: shapes.from(shape),
+      to: shapes.to(shape),
+      ...depthFirst(graph, labelCodes, this.#labelOrder),
+    }
+    this.#outlines[category] = outline
+    return outline
+  }
+
+  /**
+   * For any shape, its nodes depth first. Nodes at one position play the same part in all shapes of
+   * a category; among identical branches, in the order of their numbers.
+   */
+  preorder(shape: number): Uint32Array {
+    const known = this.#preorders[shape]
+    if (known !== undefined) return known
+    const { shapes, labelOf } = this.#contents
+    const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
+    const { preorder } = depthFirst(this.#graph.load(shapes, shape), labelCodes, this.#labelOrder)
+    this.#preorders[shape] = preorder
+    return preorder
+  }
+
+  structure(category: number): CategoryStructure {
+    const outline = this.outline(category)
+    const known = this.#structures[category]
+    if (known !== undefined) return known
+    const { colours, labelTexts } = this.#contents
+    const labels = Array.from(outline.labelCodes, (code) => labelTexts[code] as string)
+    const structure = describeStructure(outline, colours.colour(outline.shape).colours, {
+      ...{ labels, loops: this.#loopKeys(category) },
+    })
+    this.#structures[category] = structure
+    return structure
+  }
+
+  /** For any shape, the number of each edge's class in its category's structure. */
+  classOfEdges(shape: number): Uint32Array {
+    const known = this.#classOfEdges[shape]
+    if (known !== undefined) return known
+    const { shapes, colours, categoryOfShape } = this.#contents
+    const { classNumbers } = this.structure(categoryOfShape[shape] as number)
+    const keys = edgeKeys(colours.colour(shape).colours, shapes.from(shape), shapes.to(shape))
+    const classes = Uint32Array.from(keys, (key) => classNumbers.get(key) as number)
+    this.#classOfEdges[shape] = classes
+    return classes
+  }
+
+  /** For the loops of a shape of folded flows, the numbers of their classes. */
+  classOfLoops(shape: number, { from, to }: LoopEnds): Uint32Array {
+    const { colours, categoryOfShape } = this.#contents
+    const { loopNumbers } = this.structure(categoryOfShape[shape] as number)
+    const keys = edgeKeys(colours.colour(shape).colours, from, to)
+    return Uint32Array.from(keys, (key) => loopNumbers.get(key) as number)
+  }
+
+  /** The loops of all shapes of a category, by the colours at their ends. */
+  #loopKeys(category: number): ReadonlySet<number> {
+    const { colours, loopsOf, categoryOfShape } = this.#contents
+    const keys = new Set<number>()
+    if (loopsOf === undefined) return keys
+    this.#shapesOf ??= shapesByCategory(categoryOfShape, this.size)
+    for (const shape of this.#shapesOf[category] as readonly number[]) {
+      const { from, to } = loopsOf(shape)
+      if (from.length === 0) continue
+      for (const key of edgeKeys(colours.colour(shape).colours, from, to)) keys.add(key)
+    }
+    return keys
+  }
+}
+
+function shapesByCategory(categoryOfShape: readonly (number | undefined)[], size: number) {
+  const shapes: number[][] = Array.from({ length: size }, () => [])
+  categoryOfShape.forEach((category, shape) => {
+    if (category !== undefined) shapes[category]?.push(shape)
+  })
+  return shapes
+}

@@ -1,0 +1,89 @@
+import type { ShapeGraph } from '../../traces/shape-graph.ts'
+import type { LabelOrder } from './label-order.ts'
+import { structureHashes } from './structure-hashes.ts'
+
+/** What it takes to compare one structure with others. */
+export interface StructureOutline {
+  /** The shape it is shown by; node and edge numbers are those of this shape. */
+  readonly shape: number
+  /** Label of each node, as a number that means the same in all structures of the categories. */
+  readonly labelCodes: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** Every node once, depth first, children by label and then by structure. */
+  readonly preorder: Uint32Array
+  /** As `preorder`, but joins come once for each edge into them. */
+  readonly visits: Uint32Array
+  /** For each visit, the node it came from; the node itself for a root. */
+  readonly callers: Uint32Array
+}
+
+/** Walks every edge once, depth first; siblings by label, then by the part they play. */
+export function depthFirst(
+  graph: ShapeGraph,
+  labelCodes: Uint32Array,
+  { ranks, hashes: labelHashes }: LabelOrder,
+): Pick<StructureOutline, 'preorder' | 'visits' | 'callers'> {
+  const { below, above, nodes, edges } = graph
+  let hashes: Float64Array | undefined
+  const byPart = (a: number, b: number) => {
+    const byLabel =
+      (ranks[labelCodes[a] as number] as number) - (ranks[labelCodes[b] as number] as number)
+    if (byLabel !== 0) return byLabel
+    hashes ??= structureHashes(
+      graph,
+      Float64Array.from(labelCodes, (code) => labelHashes[code] as number),
+    )
+    return (hashes[a] as number) - (hashes[b] as number)
+  }
+  const lastFirst = (a: number, b: number) => byPart(b, a)
+  const entered = new Uint8Array(nodes)
+  const preorder = new Uint32Array(nodes)
+  const pending: number[] = []
+  const pendingCallers: number[] = []
+  for (let node = 0; node < nodes; node++) {
+    if (above.offsets[node] === above.offsets[node + 1]) pending.push(node)
+  }
+  pending.sort((a, b) => (a === 0 ? 1 : b === 0 ? -1 : byPart(b, a)))
+  for (const root of pending) pendingCallers.push(root)
+  const visits = new Uint32Array(pending.length + edges)
+  const callers = new Uint32Array(pending.length + edges)
+  let first = 0
+  let count = 0
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    visits[count] = node
+    callers[count++] = pendingCallers.pop() as number
+    if (entered[node] === 1) continue
+    entered[node] = 1
+    preorder[first++] = node
+    const tail = pending.length
+    const end = below.offsets[node + 1] as number
+    for (let entry = below.offsets[node] as number; entry < end; entry++) {
+      pending.push(below.nodes[entry] as number)
+      pendingCallers.push(node)
+    }
+    if (pending.length - tail > 1) sortTail(pending, tail, lastFirst)
+  }
+  return { preorder, visits, callers }
+}
+
+/** Sorts what stands from `tail` on; a handful by insertion, which spares a copy. */
+function sortTail(
+  numbers: number[],
+  tail: number,
+  compare: (a: number, b: number) => number,
+): void {
+  if (numbers.length - tail > 16) {
+    const sorted = numbers.slice(tail).sort(compare)
+    for (let i = 0; i < sorted.length; i++) numbers[tail + i] = sorted[i] as number
+    return
+  }
+  for (let i = tail + 1; i < numbers.length; i++) {
+    const number = numbers[i] as number
+    let at = i - 1
+    for (; at >= tail && compare(numbers[at] as number, number) > 0; at--) {
+      numbers[at + 1] = numbers[at] as number
+    }
+    numbers[at + 1] = number
+  }
+}

@@ -1,0 +1,259 @@
+import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../core/errors.ts'
+import { Stage } from '../core/stage.ts'
+import type { StageTable } from '../core/stage-table.ts'
+import { buildFlows } from '../flows/build-flows.ts'
+import type { FlowSet } from '../flows/flow-set.ts'
+import { collapseFlows } from '../flows/fold/collapse-flows.ts'
+import { GraphTraces } from '../traces/graph-traces.ts'
+import { SpanTraces } from '../traces/span-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import type { Categories } from './categories/categories.ts'
+import { categorize } from './categories/categorize.ts'
+import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
+import type { EdgeChanges } from './edges/edge-changes.ts'
+import { findEdgeChanges } from './edges/find-edge-changes.ts'
+import type { ComparisonWarning } from './fairness/comparison-warning.ts'
+import { comparisonWarnings } from './fairness/comparison-warnings.ts'
+import { findingsLevel } from './findings/find-findings.ts'
+import type { Findings } from './findings/findings.ts'
+import { groupFindings } from './findings/group-findings.ts'
+import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
+import { findStructuralMutations } from './mutations/find-structural-mutations.ts'
+import type { ResponseTimeMutations } from './mutations/response-time-mutations.ts'
+import type { StructuralMutations } from './mutations/structural-mutations.ts'
+import { matchPrecursors } from './precursors/match-precursors.ts'
+import type { Precursors } from './precursors/precursors.ts'
+import { rankMutations } from './ranking/rank-mutations.ts'
+import type { Ranking } from './ranking/ranking.ts'
+
+export type { ComparisonOptions } from './comparison-options.ts'
+
+/** Which options each stage is computed with; everything else it gets from stages before it. */
+const STAGE_OPTIONS = {
+  flows: ['concurrency', 'slackUs', 'fold'],
+  categories: ['omitHosts', 'label'],
+  responseTime: ['alpha', 'alternative', 'correction', 'method', 'test'],
+  structural: ['smPThreshold', 'counts', 'alpha'],
+  precursors: ['oneToN', 'editTokens'],
+  ranking: ['centre'],
+  edges: ['alpha', 'minimumEffect', 'minimumShare'],
+} as const satisfies Record<string, readonly (keyof ComparisonOptions)[]>
+
+const FOLDS: readonly string[] = ['none', 'exact', 'log2']
+
+const UPSTREAM: Record<StageName, readonly StageName[]> = {
+  flows: [],
+  categories: ['flows'],
+  responseTime: ['categories'],
+  structural: ['categories'],
+  precursors: ['structural'],
+  ranking: ['responseTime', 'precursors'],
+  edges: ['categories'],
+}
+
+/**
+ * A number as threshold needs no level: the slider of α then keeps structures and precursors. What
+ * repeats depends on whether hosts are part of labels.
+ */
+function stageOptions(
+  name: StageName,
+  { smPThreshold, fold }: ComparisonOptions,
+): readonly (keyof ComparisonOptions)[] {
+  if (name === 'flows' && fold !== 'none') return [...STAGE_OPTIONS.flows, 'omitHosts']
+  return name === 'structural' && smPThreshold !== 'auto'
+    ? STAGE_OPTIONS[name].filter((option) => option !== 'alpha')
+    : STAGE_OPTIONS[name]
+}
+
+function pick(
+  options: ComparisonOptions,
+  names: readonly (keyof ComparisonOptions)[],
+): Partial<ComparisonOptions> {
+  return Object.fromEntries(names.map((name) => [name, options[name]]))
+}
+
+type StageName = keyof typeof STAGE_OPTIONS
+
+interface Stages {
+  flows: FlowSet
+  categories: Categories
+  responseTime: ResponseTimeMutations
+  structural: StructuralMutations
+  precursors: Precursors
+  ranking: Ranking
+  edges: EdgeChanges
+}
+
+/**
+ * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches
+ * and ranks what changed. Every stage is computed when it is first asked for, and kept.
+ *
+ * @param before traces of the good period
+ * @param after traces of the bad period
+ * @param options of any stage; see `ComparisonOptions`
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one cannot have
+ *
+ * @example
+ * const comparison = compare(before, after)
+ * comparison.ranking.table().print()
+ * comparison.with({ smPThreshold: 10 }).ranking.table().print()
+ */
+export function compare(
+  before: TraceSet,
+  after: TraceSet,
+  options: Partial<ComparisonOptions> = {},
+): Comparison {
+  requireTraces(before, 'before')
+  requireTraces(after, 'after')
+  rejectUnknownOptions(options, Object.keys(COMPARISON_DEFAULTS))
+  return new Comparison(
+    { before, after },
+    { ...COMPARISON_DEFAULTS, ...options },
+    { thresholdAsked: options.smPThreshold !== undefined },
+  )
+}
+
+/** A comparison of two periods, stage by stage. */
+export class Comparison extends Stage {
+  readonly before: TraceSet
+  readonly after: TraceSet
+  readonly options: ComparisonOptions
+  readonly #stages: Partial<Stages>
+  readonly #thresholdAsked: boolean
+  #findings: Findings | undefined
+
+  /** Use `compare` instead. */
+  constructor(
+    { before, after }: { before: TraceSet; after: TraceSet },
+    options: ComparisonOptions,
+    { stages = {}, thresholdAsked }: { stages?: Partial<Stages>; thresholdAsked: boolean },
+  ) {
+    super()
+    this.before = before
+    this.after = after
+    this.options = options
+    this.#stages = stages
+    this.#thresholdAsked = thresholdAsked
+  }
+
+  /**
+   * The same comparison with other options. Stages that the changed options do not reach are
+   * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
+   */
+  with(changes: Partial<ComparisonOptions>): Comparison {
+    rejectUnknownOptions(changes, Object.keys(COMPARISON_DEFAULTS))
+    const options = { ...this.options, ...changes }
+    const shared: Partial<Stages> = {}
+    for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
+      if (!this.#isStale(name, options)) this.#share(name, shared)
+    }
+    const thresholdAsked = this.#thresholdAsked || changes.smPThreshold !== undefined
+    return new Comparison(this, options, { stages: shared, thresholdAsked })
+  }
+
+  get flows(): FlowSet {
+    this.#stages.flows ??= this.#buildFlows()
+    return this.#stages.flows
+  }
+
+  #buildFlows(): FlowSet {
+    const { fold, omitHosts } = this.options
+    if (!FOLDS.includes(fold)) throw new OptionError('fold', fold, "'none', 'exact' or 'log2'")
+    const flows = buildFlows([this.before, this.after], this.options)
+    return fold === 'none' ? flows : collapseFlows(flows, { log2: fold === 'log2', omitHosts })
+  }
+
+  get categories(): Categories {
+    this.#stages.categories ??= categorize(this.flows, this.options)
+    return this.#stages.categories
+  }
+
+  get responseTime(): ResponseTimeMutations {
+    this.#stages.responseTime ??= findResponseTimeMutations(this.categories, this.options)
+    return this.#stages.responseTime
+  }
+
+  get structural(): StructuralMutations {
+    this.#stages.structural ??= findStructuralMutations(
+      this.categories,
+      pick(this.options, stageOptions('structural', this.options)),
+    )
+    return this.#stages.structural
+  }
+
+  get precursors(): Precursors {
+    this.#stages.precursors ??= matchPrecursors(this.structural, this.options)
+    return this.#stages.precursors
+  }
+
+  get ranking(): Ranking {
+    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, this.options)
+    return this.#stages.ranking
+  }
+
+  /** Every edge pooled over the categories, and what became of it. */
+  get edges(): EdgeChanges {
+    this.#stages.edges ??= findEdgeChanges(this.categories, this.options)
+    return this.#stages.edges
+  }
+
+  /**
+   * What changed, one entry a cause. Findings rest on corrected tests, whatever the options say,
+   * and on `smPThreshold: 'auto'` unless a number was asked for. The level is shared by the three
+   * kinds of evidence: categories, structures, edges.
+   */
+  get findings(): Findings {
+    if (this.#findings === undefined) {
+      const evidence = this.#corrected()
+      const { ranking, edges } = evidence
+      this.#findings = groupFindings({ ranking: this.ranking, evidence: ranking, edges })
+    }
+    return this.#findings
+  }
+
+  /**
+   * Is the comparison fair? What may make the results mean less than they seem to: what was found,
+   * what it does to the results, and which option answers it.
+   *
+   * @example
+   * comparison.warnings().map(({ code, answer }) => `${code}: ${answer}`) // []
+   */
+  warnings(): readonly ComparisonWarning[] {
+    return comparisonWarnings(this)
+  }
+
+  /** The ranked mutations. */
+  table(): StageTable {
+    return this.ranking.table()
+  }
+
+  /** The same comparison, as strict as findings are. */
+  #corrected(): Comparison {
+    return this.with({
+      alpha: findingsLevel(this.options.alpha),
+      correction: 'bh',
+      ...(this.#thresholdAsked ? {} : { smPThreshold: 'auto' }),
+    })
+  }
+
+  /** Whether other options reach a stage, directly or through one it is computed from. */
+  #isStale(name: StageName, options: ComparisonOptions): boolean {
+    return (
+      stageOptions(name, options).some((option) => options[option] !== this.options[option]) ||
+      UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
+    )
+  }
+
+  /** Computes what is shared on demand, once for both comparisons. */
+  #share<N extends StageName>(name: N, shared: Partial<Stages>): void {
+    Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
+  }
+}
+
+function requireTraces(traces: unknown, period: 'before' | 'after'): void {
+  const isTraces = traces instanceof SpanTraces || traces instanceof GraphTraces
+  if (isTraces) return
+  const next =
+    traces instanceof Promise ? 'Write `await loadTraces(…)`.' : 'Give what `loadTraces` loads.'
+  throw new FlowdeltaError(`compare(before, after) got ${show(traces)} for ${period}. ${next}`)
+}

@@ -1,0 +1,62 @@
+import { formatDuration } from '../../core/units.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChanges } from '../edges/edge-changes.ts'
+import { place } from '../edges/edge-pool.ts'
+import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
+import { typicalTimeUs } from '../ranking/typical-time.ts'
+import { byRequestsAfter, requestsAfter } from './concerned.ts'
+import { requestsFor } from './edge-words.ts'
+import type { Draft } from './finding.ts'
+
+/**
+ * Categories whose response times changed though no edge accounts for it: many steps that each
+ * changed a little, or time between what was traced. One draft for all that became slower and one
+ * for all that became faster: what they have in common is that no step stands out. The shift is
+ * that of medians.
+ *
+ * @param sources.explained categories that a changed edge accounts for
+ * @param sources.edges whose options say what is large enough
+ */
+export function requestDrafts(
+  responseTime: ResponseTimeMutations,
+  { explained, edges }: { explained: ReadonlySet<number>; edges: EdgeChanges },
+): Draft[] {
+  const { categories } = responseTime
+  const { minimumEffect } = edges.options
+  const shifted = responseTime.mutations.flatMap((category) => {
+    const { beforeUs, shiftUs } = medians(categories, category)
+    const matters = !explained.has(category) && Math.abs(shiftUs) >= minimumEffect * beforeUs
+    return matters ? [{ category, shiftUs }] : []
+  })
+  return (['slower', 'faster'] as const).flatMap((direction): Draft[] => {
+    const found = shifted.filter(({ shiftUs }) => shiftUs < 0 === (direction === 'faster'))
+    const members = found.map(({ category }) => category)
+    const contributionUs = found.reduce(
+      (sum, { category, shiftUs }) => sum + shiftUs * categories.count(category, AFTER),
+      0,
+    )
+    if (members.length === 0 || Math.abs(contributionUs) < edges.negligibleUs) return []
+    const requests = requestsAfter(categories, members)
+    const concerned = byRequestsAfter(categories, members)
+    const roots = concerned.map((category) => categories.nodeLabel(category, 0))
+    const shift = formatDuration(Math.abs(contributionUs) / requests)
+    const change = `take ${shift} ${direction === 'slower' ? 'longer' : 'less'}`
+    return [
+      {
+        ...{ kind: 'requests', key: `requests ${direction}`, direction, requests, contributionUs },
+        ...{ changedEdges: [], changedStructure: [], moves: [], categories: concerned },
+        title: `${requestsFor(roots)} ${change}, no single step of them`,
+        services: [...new Set(roots.map(place))].filter((name) => name !== ''),
+        q: Math.min(...members.map((category) => responseTime.test(category).q)),
+      },
+    ]
+  })
+}
+
+function medians(categories: Categories, category: number) {
+  const median = (period: 0 | 1) =>
+    typicalTimeUs(categories, { category, period, centre: 'median' })
+  const beforeUs = median(BEFORE)
+  return { beforeUs, shiftUs: median(AFTER) - beforeUs }
+}

@@ -1,0 +1,64 @@
+import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
+import { detectableShift } from '../../stats/detectable-shift.ts'
+import { mannWhitney } from '../../stats/mann-whitney.ts'
+import type { Measure } from '../../stats/measure.ts'
+import { wassersteinDistance } from '../../stats/wasserstein.ts'
+
+/** How large a difference is, whatever its p. */
+export interface MedianEffect {
+  /** Median after − median before, in µs. */
+  readonly medianShiftUs: number
+  /** Bootstrap confidence interval of that shift at 95 %. */
+  readonly interval: readonly [low: number, high: number]
+  /** Chance that a random request after is slower than a random one before; ½ for no difference. */
+  readonly probabilitySlower: number
+}
+
+/** The same with what takes longer to compute. */
+export interface EffectSize extends MedianEffect {
+  /** Mean after − mean before, in µs. */
+  readonly meanShiftUs: number
+  readonly meanInterval: readonly [low: number, high: number]
+  /** 95th percentile after − before, in µs: what the slowest requests see. */
+  readonly p95ShiftUs: number
+  readonly p95Interval: readonly [low: number, high: number]
+  /** 99th percentile after − before, in µs; of fewer than some 300 requests its interval is vague. */
+  readonly p99ShiftUs: number
+  readonly p99Interval: readonly [low: number, high: number]
+  /** By how much a request's time differs between the periods, on average and in any direction, in µs. */
+  readonly wassersteinUs: number
+  /** The smallest shift that would have been seen in four of five comparisons of this size, in µs. */
+  readonly detectableShiftUs: number
+}
+
+interface Samples {
+  readonly before: Float64Array
+  readonly after: Float64Array
+}
+
+/** The shift of the median, its interval, and how often after is slower. */
+export function medianEffect({ before, after }: Samples): MedianEffect {
+  const { estimate, low, high } = bootstrapInterval(before, after, { measure: 'median' })
+  const { probabilitySlower } = mannWhitney(before, after, { method: 'asymptotic' })
+  return { medianShiftUs: estimate, interval: [low, high], probabilitySlower }
+}
+
+/** All effect sizes of a pair of samples. */
+export function effectSize(samples: Samples): EffectSize {
+  const { before, after } = samples
+  const shift = (measure: Measure) => {
+    const { estimate, low, high } = bootstrapInterval(before, after, { measure })
+    return { estimate, interval: [low, high] as const }
+  }
+  const mean = shift('mean')
+  const p95 = shift({ quantile: 0.95 })
+  const p99 = shift({ quantile: 0.99 })
+  return {
+    ...medianEffect(samples),
+    ...{ meanShiftUs: mean.estimate, meanInterval: mean.interval },
+    ...{ p95ShiftUs: p95.estimate, p95Interval: p95.interval },
+    ...{ p99ShiftUs: p99.estimate, p99Interval: p99.interval },
+    wassersteinUs: wassersteinDistance(before, after).distance,
+    detectableShiftUs: detectableShift(before, after.length).shift,
+  }
+}

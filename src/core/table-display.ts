@@ -1,0 +1,104 @@
+import type { Table } from 'arquero'
+import { escapeHtml } from './escape.ts'
+import { type TableCells, tableCells } from './table-cells.ts'
+import { counted } from './words.ts'
+
+/** How many rows of a table are shown. */
+export interface TableDisplayOptions {
+  /** Rows shown before the "more rows" line. Default 20. */
+  readonly limit?: number
+}
+
+/** Characters of one cell in {@link tableText}, so that rows stay on one line. */
+const TEXT_CELL_WIDTH = 60
+
+/** Characters of one cell in {@link tableHtml}. */
+const HTML_CELL_LENGTH = 400
+
+/** Longer cells of {@link tableHtml} may be broken into lines. */
+const LONGEST_LINE = 72
+
+const TABLE_STYLE =
+  'border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;margin:0'
+
+/**
+ * An HTML table of the first rows, every cell escaped, numbers aligned right and as a person says
+ * them: durations in their unit (the value in µs on hover), thousands set apart.
+ *
+ * @example
+ * tableHtml(stageTable({ service: ['cart'], meanUs: [2011.45] }), { limit: 10 })
+ */
+export function tableHtml(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
+  const cells = tableCells(table, limit, 'spoken')
+  const title = escapeHtml(countRows(cells))
+  const head = cells.names
+    .map((name, column) => htmlCell('th scope="col"', name, cells.numeric[column] === true))
+    .join('')
+  const body = cells.rows.map((_, row) => htmlRow(cells, row)).join('')
+  const more = moreRows(cells)
+  return (
+    `<div class="flowdelta-table" style="overflow-x:auto;max-width:100%">` +
+    `<table title="${title}" style="${TABLE_STYLE}">` +
+    `<thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>` +
+    `${more === '' ? '' : `<div style="font-size:12px;opacity:0.75">${more}</div>`}</div>`
+  )
+}
+
+/**
+ * The first rows as aligned text, numbers as they are in the data.
+ *
+ * @example
+ * tableText(stageTable({ service: ['cart', 'mail'], requests: [12, 3] }))
+ */
+export function tableText(table: Table, { limit = 20 }: TableDisplayOptions = {}): string {
+  const cells = tableCells(table, limit)
+  const lines = [cells.names, ...cells.rows].map((row) =>
+    row.map((cell) => shorten(cell.replace(/\s+/g, ' '), TEXT_CELL_WIDTH)),
+  )
+  const widths = cells.names.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  )
+  const aligned = lines.map((line) =>
+    line
+      .map((cell, column) =>
+        cells.numeric[column] === true
+          ? cell.padStart(widths[column] ?? 0)
+          : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  )
+  const more = moreRows(cells)
+  return [...aligned, ...(more === '' ? [] : [more])].join('\n')
+}
+
+function htmlRow({ rows, exact, numeric }: TableCells, row: number): string {
+  const cells = (rows[row] ?? []).map((cell, column) => {
+    const whole = exact[row]?.[column] ?? ''
+    const tag = whole === '' ? 'td' : `td title="${escapeHtml(whole)}"`
+    return htmlCell(tag, cell, numeric[column] === true)
+  })
+  return `<tr>${cells.join('')}</tr>`
+}
+
+function htmlCell(tag: string, text: string, numeric: boolean): string {
+  const align = `text-align:${numeric ? 'right' : 'left'}`
+  const wrap = text.length > LONGEST_LINE ? '' : ';white-space:nowrap'
+  const style = `padding:2px 8px;${align}${wrap}`
+  const name = tag.split(' ')[0]
+  return `<${tag} style="${style}">${escapeHtml(shorten(text, HTML_CELL_LENGTH))}</${name}>`
+}
+
+function moreRows({ rows, totalRows }: TableCells): string {
+  const hidden = totalRows - rows.length
+  if (totalRows === 0) return 'no rows'
+  return hidden > 0 ? counted(hidden, 'more row') : ''
+}
+
+function countRows({ totalRows, names }: TableCells): string {
+  return `${counted(totalRows, 'row')}, ${counted(names.length, 'column')}`
+}
+
+function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text
+}

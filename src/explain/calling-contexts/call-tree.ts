@@ -1,0 +1,173 @@
+import type { FlowSet } from '../../flows/flow-set.ts'
+import type { NodeLabels } from '../../flows/node-labels.ts'
+import { neighboursOf, ShapeGraph } from '../../traces/shape-graph.ts'
+import { machineOf, pointName, pointRole } from './call-names.ts'
+
+/** Something that was called, or a step between two trace points that belong to no call. */
+export interface FlowCall {
+  /** Node where it begins. */
+  readonly start: number
+  /** Node where it ends; -1 for a request whose first node has no reply: it ends with the request. */
+  readonly end: number
+  /** Number of the call it is made by; -1 for the request itself, which is call 0. */
+  readonly parent: number
+  readonly depth: number
+  /** Empty for trace points. */
+  readonly service: string
+  readonly name: string
+  readonly host: string
+  /** Whether it is a mere step from one trace point to the next. */
+  readonly isStep: boolean
+}
+
+/** Who calls whom in the flows of one shape. */
+export interface CallTree {
+  /** Callers come before what they call. */
+  readonly calls: readonly FlowCall[]
+  /** For each edge the call whose own time it is. */
+  readonly callOfEdge: Uint32Array
+}
+
+interface OpenCall {
+  readonly start: number
+  end: number
+  readonly parent: number
+  readonly depth: number
+  readonly key: string
+}
+
+/**
+ * Takes a shape's graph apart into calls. In flows from spans, every span is one. Among trace
+ * points, a point and the next with the same name that ends it (`…_CALL…`, `…_REPLY…`) on the same
+ * machine are one; what lies between points of no call becomes steps.
+ *
+ * @example
+ * callTree(flows, 0).calls[0].parent // -1
+ */
+export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
+  const graph = new ShapeGraph().load(shapes, shape)
+  const codes = shapes.labels(shape)
+  const roles = nodeRoles(codes, labels)
+  const found: OpenCall[] = [{ start: 0, end: -1, parent: -1, depth: 0, key: keyAt(roles, 0) }]
+  const callAt = new Int32Array(graph.nodes).fill(-1)
+  /** The innermost call that is under way after each node. */
+  const within = new Int32Array(graph.nodes)
+  for (const node of graph.order.subarray(0, graph.nodes)) {
+    if (node === 0) {
+      callAt[0] = 0
+      continue
+    }
+    const role = roles[node] as NodeRole
+    const around = neighboursOf(graph.above, node).reduce(
+      (common, before) => commonCaller(found, common, within[before] as number),
+      -1,
+    )
+    const caller = Math.max(0, around)
+    within[node] = caller
+    if (role.phase === 'begins') {
+      const depth = (found[caller] as OpenCall).depth + 1
+      within[node] = found.push({ start: node, end: -1, parent: caller, depth, key: role.key }) - 1
+    } else if (role.phase === 'ends') {
+      const ended = openCall(found, caller, role.key)
+      if (ended < 0) continue
+      const call = found[ended] as OpenCall
+      call.end = node
+      callAt[call.start] = ended
+      callAt[node] = ended
+      within[node] = Math.max(0, call.parent)
+    }
+  }
+  return numbered({ codes, labels, found, callAt, within }, shapes.from(shape), shapes.to(shape))
+}
+
+interface NodeRole {
+  readonly phase: 'begins' | 'ends' | 'neither'
+  /** The same where a call begins and where it ends. */
+  readonly key: string
+}
+
+function nodeRoles(codes: Uint32Array, labels: NodeLabels): NodeRole[] {
+  const parts = Array.from(codes, (code, node) => {
+    const label = labels.get(code)
+    // A span's reply is the node after its call.
+    if (label.phase === 'call') return { key: String(node), ends: false, sure: true }
+    if (label.phase === 'reply') return { key: String(node - 1), ends: true, sure: true }
+    const { name, ends } = pointRole(label)
+    return { key: `${machineOf(label)} ${name}`, ends, sure: false }
+  })
+  const ended = new Set(parts.filter(({ ends }) => ends).map(({ key }) => key))
+  return parts.map(({ key, ends, sure }) => ({
+    key,
+    phase: ends ? 'ends' : sure || ended.has(key) ? 'begins' : 'neither',
+  }))
+}
+
+function keyAt(roles: readonly NodeRole[], node: number): string {
+  return roles[node]?.key ?? ''
+}
+
+/** The innermost call that two calls are both made in; -1 stands for no call yet. */
+function commonCaller(found: readonly OpenCall[], a: number, b: number): number {
+  if (a < 0) return b
+  let [left, right] = [a, b]
+  while (left !== right) {
+    if ((found[left] as OpenCall).depth >= (found[right] as OpenCall).depth) {
+      left = (found[left] as OpenCall).parent
+    } else right = (found[right] as OpenCall).parent
+  }
+  return left
+}
+
+/** The innermost call with `key` that has not ended, from `call` outwards; -1 if there is none. */
+function openCall(found: readonly OpenCall[], call: number, key: string): number {
+  for (let at = call; at >= 0; at = (found[at] as OpenCall).parent) {
+    const candidate = found[at] as OpenCall
+    if (candidate.key === key && candidate.end < 0) return at
+  }
+  return -1
+}
+
+interface Found {
+  readonly codes: Uint32Array
+  readonly labels: NodeLabels
+  readonly found: readonly OpenCall[]
+  readonly callAt: Int32Array
+  readonly within: Int32Array
+}
+
+/** Leaves out what never ended, and adds the steps. */
+function numbered(
+  { codes, labels, found, callAt, within }: Found,
+  from: Uint32Array,
+  to: Uint32Array,
+): CallTree {
+  const calls: FlowCall[] = []
+  const numberOf = new Uint32Array(found.length)
+  found.forEach(({ start, end, parent }, at) => {
+    const caller = parent < 0 ? -1 : (numberOf[parent] as number)
+    if (end < 0 && at > 0) {
+      numberOf[at] = caller
+      return
+    }
+    const label = labels.get(codes[start] as number)
+    const { service, host } = label
+    const name = label.phase === 'point' ? pointRole(label).name : label.operation
+    const depth = caller < 0 ? 0 : (calls[caller] as FlowCall).depth + 1
+    numberOf[at] =
+      calls.push({ start, end, parent: caller, depth, service, name, host, isStep: false }) - 1
+  })
+  const isPoint = (node: number) => (callAt[node] as number) < 0
+  const nodeLabel = (node: number) => labels.get(codes[node] as number)
+  const callOfEdge = Uint32Array.from(from, (start, edge) => {
+    const end = to[edge] as number
+    const parent = numberOf[within[start] as number] as number
+    // Where the request as a whole has no reply, its first node is a point like any other.
+    const bare = start === 0 && calls[0]?.end === -1
+    if (!bare && !isPoint(start) && !isPoint(end)) return parent
+    const name = `${pointName(nodeLabel(start))} → ${pointName(nodeLabel(end))}`
+    const depth = (calls[parent] as FlowCall).depth + 1
+    const { service, host } = nodeLabel(start)
+    return calls.push({ start, end, parent, depth, service, name, host, isStep: true }) - 1
+  })
+  return { calls, callOfEdge }
+}

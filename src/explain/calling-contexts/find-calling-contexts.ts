@@ -1,0 +1,141 @@
+import { CriticalPathFinder } from '../../flows/critical-path.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { callTree } from './call-tree.ts'
+import {
+  type CallingContext,
+  CallingContexts,
+  type ContextTotals,
+  totals,
+} from './calling-contexts.ts'
+
+/**
+ * The calling context tree of all requests of a period, or of two: for every chain of calls the
+ * time that requests waited for the work done there.
+ *
+ * Every moment of a response time belongs to exactly one context: the call whose own work the
+ * critical path goes through just then. So contexts add up to the sum of the response times, and
+ * what runs beside something longer, or after the reply, adds nothing; its calls are still counted.
+ * Where a recorded response time and its critical path differ, the request itself gets the rest.
+ * Contexts are called by service and operation, without hosts.
+ *
+ * @param flows of one period or two
+ *
+ * Source: G. Ammons, T. Ball, J. R. Larus, PLDI 1997, for the tree; critical paths instead of
+ * processor time are flowdelta's own.
+ *
+ * @example
+ * const contexts = findCallingContexts(flows)
+ * contexts.table().print()
+ */
+export function findCallingContexts(flows: FlowSet): CallingContexts {
+  const tree = new ContextTree(flows)
+  const finder = new CriticalPathFinder(flows)
+  for (let request = 0; request < flows.size; request++) {
+    tree.add(request, finder.edges(request))
+  }
+  return new CallingContexts(tree.finish(), [flows.count(BEFORE), flows.count(AFTER)])
+}
+
+/** The contexts of a shape's calls. */
+interface ShapeContexts {
+  readonly root: number
+  readonly ofEdge: Uint32Array
+  /** Contexts that occur, each once, and how many calls have each. */
+  readonly calls: ReadonlyMap<number, number>
+}
+
+type Names = Pick<CallingContext, 'service' | 'name'>
+
+class ContextTree {
+  readonly #flows: FlowSet
+  readonly #contexts: CallingContext[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #shapes: (ShapeContexts | undefined)[] = []
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+  }
+
+  add(request: number, criticalPath: readonly number[]): void {
+    const { shapeOf, period, responseTimeUs } = this.#flows
+    const { ofEdge, calls, root } = this.#ofShape(shapeOf[request] as number)
+    const of = (context: number) =>
+      totals(this.#contexts[context] as CallingContext, period[request] === BEFORE ? BEFORE : AFTER)
+    for (const [context, count] of calls) {
+      const sums = of(context) as ContextTotals
+      sums.requests++
+      sums.calls += count
+    }
+    const latencyUs = this.#flows.latencies(request)
+    const wholeUs = responseTimeUs[request] as number
+    let restUs = wholeUs
+    const spend = (context: number, us: number) => {
+      const sums = of(context) as ContextTotals
+      sums.selfUs += us
+      if (wholeUs > 0) sums.selfRequests += us / wholeUs
+    }
+    for (const edge of criticalPath) {
+      const us = latencyUs[edge] as number
+      spend(ofEdge[edge] as number, us)
+      restUs -= us
+    }
+    spend(root, restUs)
+    if (!(wholeUs > 0)) (of(root) as ContextTotals).selfRequests++
+  }
+
+  /** The contexts with what was called from them added up. */
+  finish(): CallingContext[] {
+    for (const period of [BEFORE, AFTER] as const) {
+      for (const context of this.#contexts) {
+        const sums = totals(context, period) as ContextTotals
+        sums.totalUs = sums.selfUs
+        sums.totalRequests = sums.selfRequests
+      }
+      for (const context of this.#contexts.toReversed()) {
+        const caller = this.#contexts[context.parent]
+        if (caller === undefined) continue
+        const [sums, called] = [totals(caller, period) as ContextTotals, totals(context, period)]
+        sums.totalUs += called.totalUs
+        sums.totalRequests += called.totalRequests
+      }
+    }
+    return this.#contexts
+  }
+
+  #ofShape(shape: number): ShapeContexts {
+    const known = this.#shapes[shape]
+    if (known !== undefined) return known
+    const { calls, callOfEdge } = callTree(this.#flows, shape)
+    const ofCall: number[] = []
+    const counts = new Map<number, number>()
+    for (const { parent, ...names } of calls) {
+      const context = this.#number(ofCall[parent] ?? -1, names)
+      ofCall.push(context)
+      counts.set(context, (counts.get(context) ?? 0) + 1)
+    }
+    const contexts = {
+      root: ofCall[0] as number,
+      ofEdge: callOfEdge.map((call) => ofCall[call] as number),
+      calls: counts,
+    }
+    this.#shapes[shape] = contexts
+    return contexts
+  }
+
+  #number(parent: number, { service, name }: Names): number {
+    const key = JSON.stringify([parent, service, name])
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
+    const context = this.#contexts.length
+    const [before, after] = [noTotals(), noTotals()]
+    this.#contexts.push({ context, parent, depth, service, name, before, after })
+    this.#numbers.set(key, context)
+    return context
+  }
+}
+
+function noTotals(): ContextTotals {
+  const times = { selfUs: 0, totalUs: 0, selfRequests: 0, totalRequests: 0 }
+  return { requests: 0, calls: 0, ...times }
+}

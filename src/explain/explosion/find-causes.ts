@@ -1,0 +1,164 @@
+import type { Categories } from '../../compare/categories/categories.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { counted } from '../../core/words.ts'
+import type { Concurrency } from '../../flows/flow-set.ts'
+import { countWithoutLoops } from './count-without-loops.ts'
+import type { ExplosionVariants } from './explosion-variants.ts'
+import {
+  changesLabels,
+  type LabelChange,
+  machineOf,
+  threadOf,
+  withoutIds,
+  withoutMachine,
+  withoutThread,
+} from './label-parts.ts'
+import { stripIds } from './strip-ids.ts'
+
+/** What can tell requests apart that do the same work. */
+export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
+
+/** A part of what requests are told apart by, and how many categories it makes. */
+export interface ExplosionCause {
+  readonly part: ExplosionPart
+  /**
+   * Its share of the explosion, 0 to 1: by how much it multiplies the number of categories, taken
+   * out first and taken out last, on a logarithmic scale; all parts add up to 1.
+   */
+  readonly share: number
+  /** Categories when it alone is taken out. */
+  readonly categoriesWithout: number
+  /** Categories when every other part is taken out, and it alone is left. */
+  readonly categoriesWithOnly: number
+  /** What was seen, in words. */
+  readonly detail: string
+}
+
+/** Causes, and how many categories there would be without any. */
+export interface ExplosionCauses {
+  /** Those that matter, the largest share first. */
+  readonly causes: readonly ExplosionCause[]
+  /** Categories when all causes are taken out; as many as there are, without causes. */
+  readonly remaining: number
+}
+
+/** Smaller shares than this are no cause. */
+const NOTABLE = 0.1
+
+const LABEL_PARTS = {
+  host: withoutMachine,
+  thread: withoutThread,
+  'ids in names': withoutIds,
+} as const satisfies Partial<Record<ExplosionPart, LabelChange>>
+
+/** The rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
+export function orderFree(variants: ExplosionVariants): Concurrency | undefined {
+  const { concurrency } = variants.categories.flows.options
+  const other = concurrency === 'learned' ? 'none' : 'learned'
+  return typeof variants.flows(other) === 'string' ? undefined : other
+}
+
+/**
+ * Finds which parts of labels and structure make categories many, by counting the categories that
+ * are left without them: each part alone, and each one when all others are out. One part often hides
+ * behind another: without hosts, loop counts may keep every category.
+ */
+export function findCauses(variants: ExplosionVariants): ExplosionCauses {
+  const { categories } = variants
+  const count = counter(variants)
+  const all = count([])
+  const parts = partsOf(variants).filter((part) => count([part]) <= all)
+  const least = Math.min(all, count(parts))
+  const drafts = parts.map((part) => {
+    const categoriesWithout = count([part])
+    const categoriesWithOnly = count(parts.filter((other) => other !== part))
+    const first = Math.log(all / categoriesWithout)
+    const last = Math.log(categoriesWithOnly / least)
+    return { part, categoriesWithout, categoriesWithOnly, weight: Math.max(0, (first + last) / 2) }
+  })
+  const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
+  const causes = drafts
+    .map(({ weight, ...draft }) => ({
+      ...{ ...draft, share: total === 0 ? 0 : weight / total },
+      detail: detailOf(draft.part, categories),
+    }))
+    .filter(({ share }) => share >= NOTABLE)
+    .sort((a, b) => b.share - a.share)
+  const found = parts.filter((part) => causes.some((cause) => cause.part === part))
+  return { causes, remaining: Math.min(all, count(found)) }
+}
+
+function partsOf(variants: ExplosionVariants): ExplosionPart[] {
+  const { categories } = variants
+  const labelParts = (Object.keys(LABEL_PARTS) as (keyof typeof LABEL_PARTS)[]).filter((part) =>
+    changesLabels(categories, LABEL_PARTS[part]),
+  )
+  const order = orderFree(variants) === undefined ? [] : (['concurrency order'] as const)
+  return [...labelParts, ...order, 'loop counts']
+}
+
+/** Counts categories without some parts; each set of parts once. */
+function counter(variants: ExplosionVariants) {
+  const known = new Map<string, number>()
+  return (without: readonly ExplosionPart[]): number => {
+    const key = without.join()
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const changes = without.flatMap((part) => (part in LABEL_PARTS ? [changeOf(part)] : []))
+    const concurrency = without.includes('concurrency order') ? orderFree(variants) : undefined
+    const found = variants.categorize({ changes, concurrency })
+    const count = without.includes('loop counts') ? countWithoutLoops(found) : found.size
+    known.set(key, count)
+    return count
+  }
+}
+
+function changeOf(part: ExplosionPart): LabelChange {
+  return LABEL_PARTS[part as keyof typeof LABEL_PARTS]
+}
+
+function detailOf(part: ExplosionPart, categories: Categories): string {
+  const { labels, options } = categories.flows
+  const nodes = Array.from({ length: labels.size }, (_, code) => labels.get(code))
+  switch (part) {
+    case 'host':
+      return `requests name ${counted(new Set(nodes.map(machineOf)).size, 'host')}`
+    case 'thread':
+      return `requests name ${counted(new Set(nodes.map(threadOf)).size, 'thread')}`
+    case 'concurrency order':
+      return options.concurrency === 'learned'
+        ? 'siblings run one after the other in some requests'
+        : 'siblings start and end in another order from request to request'
+    case 'loop counts':
+      return `the same step occurs up to ${counted(mostRepeats(categories), 'time')} in a request`
+    case 'ids in names': {
+      const names = new Set(
+        nodes
+          .flatMap(({ service, operation }) => [service, operation])
+          .filter((name) => name !== ''),
+      )
+      const plain = new Set([...names].map(stripIds))
+      const example = [...names].find((name) => stripIds(name) !== name) ?? ''
+      return (
+        `${counted(names.size, 'name')} of services and operations are ${plain.size} without ids; ` +
+        `${tooltipText(example)} is one of ${tooltipText(stripIds(example))}`
+      )
+    }
+  }
+}
+
+function mostRepeats(categories: Categories): number {
+  let most = 0
+  for (let category = 0; category < categories.size; category++) {
+    const counts = new Map<string, number>()
+    const { length } = categories.outline(category).labelCodes
+    for (let node = 0; node < length; node++) {
+      const { service, operation, phase } = categories.nodeLabel(category, node)
+      const step = `${service} ${operation} ${phase}`
+      const count = (counts.get(step) ?? 0) + 1
+      counts.set(step, count)
+      most = Math.max(most, count)
+    }
+  }
+  return most
+}

@@ -1,0 +1,76 @@
+import type { Categories } from '../../compare/categories/categories.ts'
+import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
+import { stripIds } from './strip-ids.ts'
+
+/** Changes what is known of a node before it is made a label. */
+export type LabelChange = (node: NodeLabel) => NodeLabel
+
+/** A rule for labels, as `categorize` takes it. */
+export type LabelRule = (node: NodeLabel) => string
+
+const SEPARATOR = '__'
+
+/** The machine of a node: its host, and of a Stardust label `machine__thread` the first half. */
+export function machineOf({ host, phase }: NodeLabel): string {
+  const end = phase === 'point' ? host.indexOf(SEPARATOR) : -1
+  return end < 0 ? host : host.slice(0, end)
+}
+
+/** The thread of a Stardust label; the empty string elsewhere. */
+export function threadOf(node: NodeLabel): string {
+  return node.host.slice(machineOf(node).length + SEPARATOR.length)
+}
+
+/** The node on another machine, or on none, with its thread if it has one. */
+export function onMachine(node: NodeLabel, machine: string): NodeLabel {
+  const host = [machine, threadOf(node)].filter((part) => part !== '').join(SEPARATOR)
+  return { ...node, host }
+}
+
+export const withoutMachine: LabelChange = (node) => onMachine(node, '')
+
+export const withoutThread: LabelChange = (node) => ({ ...node, host: machineOf(node) })
+
+/**
+ * Where services are called by their instances, as `frontend-1` by its pod, the host that says the
+ * same goes with the id.
+ */
+export const withoutIds: LabelChange = (node) => {
+  const service = stripIds(node.service)
+  const host = node.host === node.service ? service : node.host
+  return { ...node, service, host, operation: stripIds(node.operation) }
+}
+
+/**
+ * The label of a node without the ids in the names of its operation and service, as a rule for `categorize` and
+ * `compare`; see `stripIds`.
+ *
+ * @example
+ * comparison.with({ label: labelWithoutIds }).categories.size // 6
+ */
+export function labelWithoutIds(node: NodeLabel): string {
+  return labelText(withoutIds(node))
+}
+
+/**
+ * The label of a node without its thread, as a rule for `categorize` and `compare`: Stardust labels
+ * are `machine__thread__POINT`. Others stay as they are.
+ *
+ * @example
+ * const point = { service: '', host: 'sn1__t7', operation: 'WRITE', phase: 'point' }
+ * labelWithoutThreads(point) // 'sn1__WRITE'
+ */
+export function labelWithoutThreads(node: NodeLabel): string {
+  return labelText(withoutThread(node))
+}
+
+/** Whether a change of nodes changes any label that categories were made by. */
+export function changesLabels(
+  { flows: { labels }, options: { label, omitHosts } }: Pick<Categories, 'flows' | 'options'>,
+  change: LabelChange,
+): boolean {
+  const rule = label ?? ((node: NodeLabel) => labelText(omitHosts ? { ...node, host: '' } : node))
+  return Array.from({ length: labels.size }, (_, code) => labels.get(code)).some(
+    (node) => rule(change(node)) !== rule(node),
+  )
+}

@@ -1,0 +1,162 @@
+import { OptionError } from '../../core/errors.ts'
+import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
+
+/** A node to draw: one of the union, or a group of them. */
+export interface CoalescedNode {
+  readonly id: number
+  /** The same for the same node or group whatever is open: for what moves from view to view. */
+  readonly key: string
+  readonly name: string
+  /** The group it stands for; `null` for a node. */
+  readonly group: FlowGroup | null
+  /** Ids of the union's nodes that it stands for. */
+  readonly nodes: readonly number[]
+  readonly inBefore: boolean
+  readonly inAfter: boolean
+}
+
+/** An edge to draw: all edges of the union between what two nodes stand for. */
+export interface CoalescedEdge {
+  readonly from: number
+  readonly to: number
+  /** Ids of the union's edges that it stands for. */
+  readonly edges: readonly number[]
+  readonly inBefore: boolean
+  readonly inAfter: boolean
+  /** `'changed'` when one of them is. */
+  readonly verdict: UnionEdge['verdict']
+}
+
+/** A union with some of its nodes drawn as one; no cycle arises. */
+export interface CoalescedFlow {
+  /** Such that edges lead from what begins earlier to what begins later. */
+  readonly nodes: readonly CoalescedNode[]
+  readonly edges: readonly CoalescedEdge[]
+  /** For each node of the union, the id of what it is drawn as. */
+  readonly nodeOf: readonly number[]
+}
+
+export interface CoalesceOptions {
+  /**
+   * What is drawn as one; default the comparison's `regions`. Also `components`, or
+   * `[...regions, ...differences]`.
+   */
+  readonly groups?: readonly FlowGroup[]
+  /** Ids of the groups whose nodes are drawn one by one all the same; default none. */
+  readonly opened?: Iterable<number>
+}
+
+/**
+ * The union of two flows with groups of its nodes drawn as one: its `regions`, so that what is the
+ * same takes no space, or its `components`, to see how components call each other. A group can be
+ * opened and closed; whatever is open, there is no cycle. A group of one node is drawn as that node.
+ *
+ * @throws OptionError for a group to open that there is not
+ */
+export function coalesceFlow(
+  {
+    nodes,
+    edges,
+    regions = [],
+  }: Pick<FlowComparison, 'nodes' | 'edges'> & Partial<Pick<FlowComparison, 'regions'>>,
+  { groups = regions, opened = [] }: CoalesceOptions = {},
+): CoalescedFlow {
+  const open = new Set(opened)
+  for (const id of open) {
+    if (!groups.some((group) => group.id === id)) {
+      throw new OptionError('opened', id, `ids of groups, of which there are ${groups.length}`)
+    }
+  }
+  const groupOf = new Map<number, FlowGroup>()
+  for (const group of groups) {
+    if (open.has(group.id) || group.nodes.length === 1) continue
+    for (const node of group.nodes) groupOf.set(node, group)
+  }
+  const drawn = drawnNodes(nodes, groupOf)
+  const order = forwardOrder(drawn, edges)
+  const place = new Uint32Array(drawn.nodes.length)
+  order.forEach((number, id) => {
+    place[number] = id
+  })
+  const nodeOf = drawn.nodeOf.map((number) => place[number] as number)
+  return {
+    nodes: order.map((number, id) => ({ ...(drawn.nodes[number] as CoalescedNode), id })),
+    edges: drawnEdges(edges, nodeOf),
+    nodeOf,
+  }
+}
+
+interface DrawnNodes {
+  readonly nodes: readonly CoalescedNode[]
+  readonly nodeOf: readonly number[]
+}
+
+function drawnNodes(
+  nodes: readonly UnionNode[],
+  groupOf: ReadonlyMap<number, FlowGroup>,
+): DrawnNodes {
+  const drawn: CoalescedNode[] = []
+  const known = new Map<FlowGroup, number>()
+  const nodeOf = nodes.map((node) => {
+    const group = groupOf.get(node.id)
+    const before = group === undefined ? undefined : known.get(group)
+    if (before !== undefined) return before
+    const id = drawn.length
+    if (group !== undefined) known.set(group, id)
+    drawn.push({
+      id,
+      key: group === undefined ? `node ${node.id}` : `group ${group.id}`,
+      name: group?.name ?? node.name,
+      group: group ?? null,
+      nodes: group?.nodes ?? [node.id],
+      inBefore: group?.inBefore ?? node.inBefore,
+      inAfter: group?.inAfter ?? node.inAfter,
+    })
+    return id
+  })
+  return { nodes: drawn, nodeOf }
+}
+
+/** Drawn nodes such that edges lead forward; of those that may be next, the first. */
+function forwardOrder({ nodes, nodeOf }: DrawnNodes, edges: readonly UnionEdge[]): number[] {
+  const below: number[][] = nodes.map(() => [])
+  const waiting = new Uint32Array(nodes.length)
+  for (const { from, to } of edges) {
+    const [one, other] = [nodeOf[from] as number, nodeOf[to] as number]
+    if (one === other) continue
+    below[one]?.push(other)
+    waiting[other] = (waiting[other] as number) + 1
+  }
+  const order = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)
+  for (const node of order) {
+    for (const follower of below[node] as number[]) {
+      waiting[follower] = (waiting[follower] as number) - 1
+      if (waiting[follower] === 0) order.push(follower)
+    }
+  }
+  return order
+}
+
+function drawnEdges(edges: readonly UnionEdge[], nodeOf: readonly number[]): CoalescedEdge[] {
+  const between = new Map<string, UnionEdge[]>()
+  for (const edge of edges) {
+    const [from, to] = [nodeOf[edge.from], nodeOf[edge.to]]
+    if (from === to) continue
+    const key = `${from} ${to}`
+    const bundle = between.get(key)
+    if (bundle === undefined) between.set(key, [edge])
+    else bundle.push(edge)
+  }
+  return [...between.values()].map((bundle) => {
+    const [first] = bundle as [UnionEdge]
+    const has = (verdict: UnionEdge['verdict']) => bundle.some((edge) => edge.verdict === verdict)
+    return {
+      from: nodeOf[first.from] as number,
+      to: nodeOf[first.to] as number,
+      edges: bundle.map(({ id }) => id),
+      inBefore: bundle.some(({ inBefore }) => inBefore),
+      inAfter: bundle.some(({ inAfter }) => inAfter),
+      verdict: has('changed') ? 'changed' : has('unchanged') ? 'unchanged' : 'untested',
+    }
+  })
+}

@@ -1,0 +1,94 @@
+import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
+import { OptionError } from '../../core/errors.ts'
+import { confidenceText } from './confidence-text.ts'
+import type { FlowComparison } from './flow-comparison.ts'
+import { flowForm } from './flow-form.ts'
+import { componentTraversals, identicalRegions, oneSidedGroups } from './flow-groups.ts'
+import { type FlowPair, resolvePair } from './flow-pair.ts'
+import { flowSide } from './flow-side.ts'
+import { matchCertainty } from './match-certainty.ts'
+import { matchNodes } from './match-nodes.ts'
+import { nameOfLabel, type ReadableNames } from './readable-names.ts'
+import { unionGraph } from './union-graph.ts'
+
+export interface FlowComparisonOptions {
+  /** Readable names for node labels; default the labels. */
+  readonly names?: ReadableNames
+  /**
+   * A change of an edge's mean is large, and its reason given when it is not significant, from
+   * this share of the mean response time on; default 0.03.
+   */
+  readonly largeShift?: number
+}
+
+/**
+ * Compares two request flows step by step: which nodes are the same, which are on one side only,
+ * which latencies changed; and what is the same throughout, so that it need not be shown.
+ *
+ * The result is plain data for JSON, the model of all three views: side by side, diff, animation.
+ * Latencies of shared edges are compared by the test of `responseTime`, at its level and with its
+ * correction over the edges; an edge is tested when it is on the critical path of at least half of
+ * the requests of either side. See `FlowComparison` for what each part says, `matchNodes` for how
+ * nodes are matched.
+ *
+ * @param pair `{ category }` for a category before and after; `{ mutation, precursors }` for a
+ *   structural mutation and its likeliest precursor; `{ before: { category, period }, after }` for
+ *   any two
+ * @param options.names a function or a record from labels to readable names; default the labels
+ * @param options.largeShift share of the mean response time before; default 0.03
+ * @throws FlowdeltaError for a mutation without precursor, RangeError for an unknown category,
+ *   OptionError for a `largeShift` that is no share
+ *
+ * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3; Sambasivan 2013, ch. 4.
+ *
+ * @example
+ * const { responseTime, precursors } = comparison
+ * const flows = compareFlowGraphs(responseTime, { mutation, precursors })
+ * flows.nodes.filter(({ inBefore }) => !inBefore).map(({ name }) => name)
+ * flows.confidenceText
+ */
+export function compareFlowGraphs(
+  responseTime: ResponseTimeMutations,
+  pair: FlowPair,
+  { names, largeShift = 0.03 }: FlowComparisonOptions = {},
+): FlowComparison {
+  if (!(largeShift >= 0 && largeShift <= 1)) {
+    throw new OptionError('largeShift', largeShift, 'a share from 0 to 1')
+  }
+  const { categories } = responseTime
+  const chosen = resolvePair(pair)
+  const forms = {
+    before: flowForm(categories, chosen.before.category),
+    after: flowForm(categories, chosen.after.category),
+  }
+  const matching = matchNodes(forms.before, forms.after)
+  const matches = matchCertainty(forms.before, forms.after, matching)
+  const nameOf = nameOfLabel(names)
+  const side = (which: 'before' | 'after') =>
+    flowSide(categories, { form: forms[which], period: chosen[which].period, nameOf })
+  const sides = { before: side('before'), after: side('after') }
+  const union = unionGraph(responseTime, sides, { matches, largeShift })
+  const regions = identicalRegions(union)
+  const longest = Math.max(forms.before.tokens.length, forms.after.tokens.length)
+  const confidence = 1 - matching.distance / longest
+  return {
+    ...sides,
+    matches,
+    distance: matching.distance,
+    confidence,
+    confidenceText: confidenceText(
+      {
+        before: sides.before.nodes.length,
+        after: sides.after.nodes.length,
+        confidence,
+        dropped: matching.dropped,
+      },
+      matches,
+    ),
+    droppedMatches: matching.dropped,
+    ...union,
+    regions,
+    differences: oneSidedGroups(union, regions),
+    components: componentTraversals(union),
+  }
+}

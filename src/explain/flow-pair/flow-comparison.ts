@@ -1,0 +1,186 @@
+import type { Phase } from '../../flows/node-labels.ts'
+import type { Direction } from '../../stats/two-sample-result.ts'
+
+/** What latencies of an edge say, in one of two compared flows. */
+export interface EdgeLatencies {
+  /** Requests with a latency; for an edge into a join, those in which the join waited for it. */
+  readonly requests: number
+  /** Of these latencies, in µs; `null` where there are none, or too few for a deviation. */
+  readonly meanUs: number | null
+  readonly medianUs: number | null
+  readonly sdUs: number | null
+  /** In what share of all requests the edge is on the critical path. */
+  readonly criticalShare: number
+  /** Its part of the mean response time, in µs; over all edges of a flow these add up to it. */
+  readonly criticalUs: number
+  /** Mean latency in the requests in which the join it leads to waited for another edge, in µs. */
+  readonly waitUs: number | null
+  /**
+   * The join it leads to mostly waited for another edge: its length is waiting, not work, and is
+   * to be drawn thin.
+   */
+  readonly mostlyWaiting: boolean
+}
+
+/** A step of one of the compared flows. */
+export interface FlowNode {
+  readonly label: string
+  /** The label, or the readable name given for it. */
+  readonly name: string
+  readonly service: string
+  readonly operation: string
+  /** The empty string where hosts are left out of labels. */
+  readonly host: string
+  readonly phase: Phase
+  /** Its number in the category's structure. */
+  readonly structureNode: number
+}
+
+/** An edge of one of the compared flows; `from` and `to` are places in its `nodes`. */
+export interface FlowEdge {
+  readonly from: number
+  readonly to: number
+  /** Number of its edge class in the category's structure. */
+  readonly edgeClass: number
+  /** The node it leads to waits for other edges as well. */
+  readonly intoJoin: boolean
+  readonly latencies: EdgeLatencies
+}
+
+/** One of the compared flows. */
+export interface FlowSide {
+  readonly category: number
+  /** The period its requests are from. */
+  readonly period: 'before' | 'after'
+  readonly requests: number
+  /** Mean response time; `null` without requests. */
+  readonly meanUs: number | null
+  /** Depth first, siblings by label. */
+  readonly nodes: readonly FlowNode[]
+  readonly edges: readonly FlowEdge[]
+}
+
+/**
+ * How sure it is that two nodes are the same step: `'sure'` where their label is unique on both
+ * sides or the flows are the same, `'likely'` where it recurs and at least half of their
+ * neighbours are matched with each other, else `'doubtful'`.
+ */
+export type Certainty = 'sure' | 'likely' | 'doubtful'
+
+/** Two nodes taken for the same step; `before` and `after` are places in the sides' `nodes`. */
+export interface NodeMatch {
+  readonly before: number
+  readonly after: number
+  readonly certainty: Certainty
+  /** Their label occurs more than once on either side. */
+  readonly recurs: boolean
+  /**
+   * How many of their neighbours are matched with each other, as a share of the neighbours of the
+   * one that has more; 1 if there are none.
+   */
+  readonly neighbourShare: number
+}
+
+/** A node of the union of both flows. */
+export interface UnionNode extends Omit<FlowNode, 'structureNode'> {
+  readonly id: number
+  readonly inBefore: boolean
+  readonly inAfter: boolean
+  /** Its place in the nodes of each side; `null` where it is not there. */
+  readonly before: number | null
+  readonly after: number | null
+  /** `null` for a node of one side only. */
+  readonly certainty: Certainty | null
+}
+
+/** Why a large change of an edge's mean is not called significant. */
+export type QuietReason = 'variance' | 'too few requests' | 'off the critical path'
+
+/** What became of the latency of an edge that is on both sides. */
+export interface EdgeVerdict {
+  readonly verdict: 'changed' | 'unchanged' | 'untested'
+  /** `null` for an edge off the critical path, which is not tested. */
+  readonly p: number | null
+  /** p corrected over the tested edges of this comparison. */
+  readonly q: number | null
+  readonly direction: Direction | null
+  /** Mean after − before, in µs; where an edge is never waited for, of its waiting. */
+  readonly shiftUs: number | null
+  readonly medianShiftUs: number | null
+  /** The shift is at least `largeShift` of the mean response time. */
+  readonly large: boolean
+  /** Why a large shift is not called a change; else `null`. */
+  readonly reason: QuietReason | null
+}
+
+/** An edge of the union of both flows; `from` and `to` are ids of its nodes. */
+export interface UnionEdge extends EdgeVerdict {
+  readonly id: number
+  readonly from: number
+  readonly to: number
+  readonly inBefore: boolean
+  readonly inAfter: boolean
+  /** Its latencies on each side; `null` where it is not there. */
+  readonly before: EdgeLatencies | null
+  readonly after: EdgeLatencies | null
+  readonly intoJoin: boolean
+}
+
+/**
+ * What a group of nodes has in common: the same on both sides; on one side only; at one place.
+ */
+export type GroupKind = 'identical' | 'added' | 'removed' | 'component'
+
+/** Nodes of the union that can be shown as one, without hiding what leads where. */
+export interface FlowGroup {
+  readonly id: number
+  readonly kind: GroupKind
+  /** Said of the whole: `23 identical steps`, `4 added steps`, or where the steps happen. */
+  readonly name: string
+  /** Service and host of a component's traversal; the empty string for steps at several places. */
+  readonly service: string
+  readonly host: string
+  /** Ids of its nodes, and of the edges between them. */
+  readonly nodes: readonly number[]
+  readonly edges: readonly number[]
+  readonly inBefore: boolean
+  readonly inAfter: boolean
+  /** All its nodes and edges are on both sides and no latency changed significantly. */
+  readonly identical: boolean
+  readonly changedEdges: number
+  /** Edges with a large change that is not significant. */
+  readonly quietEdges: number
+  /** What its edges are of the mean response time on each side, in µs. */
+  readonly beforeUs: number
+  readonly afterUs: number
+}
+
+/**
+ * Two flows side by side and as one: what a view needs to draw them beside each other, as a diff,
+ * or one turning into the other. Plain data; ids are places in their lists, times in µs.
+ */
+export interface FlowComparison {
+  readonly before: FlowSide
+  readonly after: FlowSide
+  readonly matches: readonly NodeMatch[]
+  /** Edit distance of both structures, read depth first. */
+  readonly distance: number
+  /** 1 less that distance as a share of the longer structure: 1 for equal ones. */
+  readonly confidence: number
+  /** The same in words. */
+  readonly confidenceText: string
+  /** Pairs kept apart because some step would have followed itself. */
+  readonly droppedMatches: number
+  /** The union of both flows, such that edges lead from lower to higher ids. */
+  readonly nodes: readonly UnionNode[]
+  readonly edges: readonly UnionEdge[]
+  /** Connected steps that are the same on both sides and took no other time: two nodes or more. */
+  readonly regions: readonly FlowGroup[]
+  /**
+   * Connected steps that are on one side only: what was added, what removed. Regions and
+   * differences can be drawn as one node each at the same time; their ids are one sequence.
+   */
+  readonly differences: readonly FlowGroup[]
+  /** Traversals of one component, its service and host: every node that has either is in one. */
+  readonly components: readonly FlowGroup[]
+}

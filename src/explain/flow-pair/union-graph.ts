@@ -1,0 +1,147 @@
+import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
+import { compareEdges, ONE_SIDED, type SharedEdge } from './compare-edges.ts'
+import type {
+  EdgeVerdict,
+  FlowEdge,
+  FlowNode,
+  FlowSide,
+  NodeMatch,
+  UnionEdge,
+  UnionNode,
+} from './flow-comparison.ts'
+
+/** Both flows as one graph. */
+export interface UnionGraph {
+  readonly nodes: readonly UnionNode[]
+  readonly edges: readonly UnionEdge[]
+}
+
+/** The union of two sides, matched nodes being one; nodes in the order of the request's way. */
+export function unionGraph(
+  responseTime: ResponseTimeMutations,
+  { before, after }: { before: FlowSide; after: FlowSide },
+  { matches, largeShift }: { matches: readonly NodeMatch[]; largeShift: number },
+): UnionGraph {
+  const matchAfter = new Map(matches.map((match) => [match.after, match]))
+  const drafts: NodeDraft[] = [
+    ...before.nodes.map((_, node) => ({ before: node, after: null, certainty: null })),
+    ...after.nodes.flatMap((_, node) =>
+      matchAfter.has(node) ? [] : [{ before: null, after: node, certainty: null }],
+    ),
+  ]
+  for (const { before: node, ...match } of matches) drafts[node] = { before: node, ...match }
+  const draftOfAfter = after.nodes.map(() => 0)
+  drafts.forEach((draft, at) => {
+    if (draft.after !== null) draftOfAfter[draft.after] = at
+  })
+  const edges = mergeEdges(before.edges, after.edges, draftOfAfter)
+  const order = topologicalOrder(drafts.length, edges)
+  const idOf = new Uint32Array(drafts.length)
+  order.forEach((draft, id) => {
+    idOf[draft] = id
+  })
+  const shared = edges.filter((edge): edge is EdgeDraft & SharedEdge => isShared(edge))
+  const verdicts = compareEdges(responseTime, { before, after }, { shared, largeShift })
+  const verdictOf = new Map<EdgeDraft, EdgeVerdict>(
+    shared.map((edge, i) => [edge, verdicts[i] as EdgeVerdict]),
+  )
+  return {
+    nodes: order.map((draft, id) =>
+      describeNode(drafts[draft] as NodeDraft, id, { before, after }),
+    ),
+    edges: edges
+      .map((edge) => ({
+        ...edge,
+        from: idOf[edge.from] as number,
+        to: idOf[edge.to] as number,
+        edge,
+      }))
+      .sort((a, b) => a.from - b.from || a.to - b.to)
+      .map(({ edge, from, to }, id) => {
+        const one = edge.before === null ? undefined : before.edges[edge.before]
+        const other = edge.after === null ? undefined : after.edges[edge.after]
+        return {
+          ...{ id, from, to },
+          ...{ inBefore: one !== undefined, inAfter: other !== undefined },
+          ...{ before: one?.latencies ?? null, after: other?.latencies ?? null },
+          intoJoin: (one?.intoJoin ?? false) || (other?.intoJoin ?? false),
+          ...(verdictOf.get(edge) ?? ONE_SIDED),
+        }
+      }),
+  }
+}
+
+type NodeDraft = Pick<UnionNode, 'before' | 'after' | 'certainty'>
+
+/** An edge between drafts of nodes. */
+interface EdgeDraft {
+  readonly from: number
+  readonly to: number
+  /** Its place in the edges of each side. */
+  readonly before: number | null
+  after: number | null
+}
+
+function isShared({ before, after }: EdgeDraft): boolean {
+  return before !== null && after !== null
+}
+
+/** Edges of both sides; those between the same nodes are one, pair by pair where there are several. */
+function mergeEdges(
+  before: readonly FlowEdge[],
+  after: readonly FlowEdge[],
+  draftOfAfter: readonly number[],
+): EdgeDraft[] {
+  const edges: EdgeDraft[] = before.map(({ from, to }, at) => ({
+    ...{ from, to },
+    ...{ before: at, after: null },
+  }))
+  const free = new Map<string, EdgeDraft[]>()
+  for (const edge of edges) {
+    const key = `${edge.from} ${edge.to}`
+    free.set(key, [...(free.get(key) ?? []), edge])
+  }
+  after.forEach((edge, at) => {
+    const from = draftOfAfter[edge.from] as number
+    const to = draftOfAfter[edge.to] as number
+    const like = free.get(`${from} ${to}`)?.shift()
+    if (like === undefined) edges.push({ from, to, before: null, after: at })
+    else like.after = at
+  })
+  return edges
+}
+
+/** Nodes by how many edges are on the longest way to them, then in the order given. */
+function topologicalOrder(size: number, edges: readonly EdgeDraft[]): number[] {
+  const below: number[][] = Array.from({ length: size }, () => [])
+  const waiting = new Uint32Array(size)
+  for (const { from, to } of edges) {
+    below[from]?.push(to)
+    waiting[to] = (waiting[to] as number) + 1
+  }
+  const depth = new Uint32Array(size)
+  const pending = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    for (const follower of below[node] as number[]) {
+      depth[follower] = Math.max(depth[follower] as number, (depth[node] as number) + 1)
+      waiting[follower] = (waiting[follower] as number) - 1
+      if (waiting[follower] === 0) pending.push(follower)
+    }
+  }
+  return Array.from(depth.keys()).sort((a, b) => (depth[a] as number) - (depth[b] as number))
+}
+
+function describeNode(
+  draft: NodeDraft,
+  id: number,
+  { before, after }: { before: FlowSide; after: FlowSide },
+): UnionNode {
+  const node =
+    draft.before === null ? after.nodes[draft.after as number] : before.nodes[draft.before]
+  const { label, name, service, operation, host, phase } = node as FlowNode
+  return {
+    ...{ id, label, name, service, operation, host, phase },
+    ...{ inBefore: draft.before !== null, inAfter: draft.after !== null },
+    ...{ before: draft.before, after: draft.after, certainty: draft.certainty },
+  }
+}

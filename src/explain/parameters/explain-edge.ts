@@ -1,0 +1,226 @@
+import type { Categories } from '../../compare/categories/categories.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/collapsed-flows.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { NodeRecords } from '../../flows/node-records.ts'
+import { randomSource } from '../../stats/random.ts'
+import { type ExplainOptions, explainOptions } from './explain-options.ts'
+import { Explanation } from './explanation.ts'
+import { PERIOD_WORDS } from './explanation-words.ts'
+import { ParameterColumns } from './parameter-columns.ts'
+import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
+import { type ParameterChoice, ParameterTable, requireColumns } from './parameter-table.ts'
+import { placeName } from './place-name.ts'
+import { sampleRequests } from './request-sample.ts'
+
+const MOST_CALLS = 10_000
+
+/** The calls of an edge in one period: in which request, from which node to which, and how long. */
+interface EdgeCalls {
+  readonly request: readonly number[]
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  readonly timeUs: readonly number[]
+}
+
+/**
+ * Explains a changed edge by low-level parameters, over all requests that have it, whatever their
+ * category. The parameters are those recorded where the edge begins and ends. Hosts do not matter for
+ * what is the same edge; they are a parameter. Of folded flows every repetition is a call of its own, as
+ * it was recorded.
+ *
+ * Of use where requests are too different from each other to fall into large categories. The two
+ * questions and the options are those of `explainMutation`, but that `sample` is 10,000 by default.
+ * *What differs?* looks at one call of each request, drawn at random, and also at the parameters of
+ * the request's beginning: calls of one request are not independent. *What is slow?* looks at all
+ * calls after, and asks for those that take longer than the 95th percentile before; where nothing
+ * recorded at the calls tells them apart, at one call of each request and its beginning.
+ *
+ * @param comparison from `compare`
+ * @param edge one of `comparison.edges`, or the nodes at its ends
+ * @param options see {@link ExplainOptions}
+ * @throws FlowdeltaError for an edge that no request has, or an unknown option; OptionError for a
+ *   value that an option cannot have
+ *
+ * @example
+ * explainEdge(comparison, comparison.edges.edges[0], { question: 'what-is-slow' }).questions
+ */
+export function explainEdge(
+  comparison: Comparison,
+  edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
+  options: ExplainOptions = {},
+): Explanation {
+  const { question, sample, seed, choice, growth } = explainOptions({
+    sample: MOST_CALLS,
+    ...options,
+  })
+  const { categories } = comparison
+  const calls = [BEFORE, AFTER].map((period) => callsOf(categories, edge, period as Period)) as [
+    EdgeCalls,
+    EdgeCalls,
+  ]
+  const name = `${placeName(edge.fromNode)} → ${placeName(edge.toNode)}`
+  if (calls.every(({ request }) => request.length === 0)) {
+    throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
+  }
+  const rowsOf = (periods: readonly Period[], numbers: readonly Uint32Array[]) => {
+    const sampled = sampleRequests(numbers, { sample, seed })
+    return periods.flatMap((period, i) =>
+      Array.from(sampled[i] as Uint32Array, (call) => ({ period, call })),
+    )
+  }
+  const oneEach = calls.map((period) => oneCallEach(period, seed))
+  const everyCall = Uint32Array.from(calls[AFTER].request, (_, call) => call)
+  const table = (rows: CallRows['rows'], withRoot: boolean) =>
+    callTable(comparison, edge, { calls, rows, choice, withRoot })
+  const slowAboveUs = slowFrom(
+    Float64Array.from(calls[BEFORE].timeUs),
+    Float64Array.from(calls[AFTER].timeUs),
+  )
+  const slowTable = () => {
+    const own = oneEach[AFTER] as Uint32Array
+    if (own.length === everyCall.length) return table(rowsOf([AFTER], [own]), true)
+    const all = table(rowsOf([AFTER], [everyCall]), false)
+    const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
+    return isExplained ? all : table(rowsOf([AFTER], [own]), true)
+  }
+  const tables = {
+    differs: question === 'what-is-slow' ? null : table(rowsOf([BEFORE, AFTER], oneEach), true),
+    slow: question === 'what-differs' ? null : slowTable(),
+    slowAboveUs,
+  }
+  requireColumns(tables, [...choice.include, ...choice.exclude])
+  const subject = { title: `Calls of ${name}`, time: 'latency', rows: 'call', words: PERIOD_WORDS }
+  return new Explanation(subject, { tables, choice, growth })
+}
+
+/** Every occurrence of the edge in the requests of one period. */
+function callsOf(
+  categories: Categories,
+  { fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>,
+  period: Period,
+): EdgeCalls {
+  const flows = recordedFlows(categories.flows)
+  const { shapes, labels } = flows
+  const edgesOf = new Map<number, readonly number[]>()
+  const matching = (shape: number, root: NodeLabel) => {
+    const codes = shapes.labels(shape)
+    const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    // A folded flow's root says how often what repeats; recorded, it is called otherwise.
+    const isAt = (node: number | undefined, label: NodeLabel) =>
+      isSame(node === 0 ? root : labels.get(codes[node as number] as number), label)
+    return Array.from(from, (_, edge) => edge).filter(
+      (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
+    )
+  }
+  const calls = { request: [], from: [], to: [], timeUs: [] } as Record<keyof EdgeCalls, number[]>
+  for (let request = 0; request < flows.size; request++) {
+    if (flows.period[request] !== period) continue
+    const shape = flows.shapeOf[request] as number
+    const edges = edgesOf.get(shape) ?? matching(shape, rootLabel(categories, request))
+    edgesOf.set(shape, edges)
+    for (const edge of edges) {
+      calls.request.push(request)
+      calls.from.push(shapes.from(shape)[edge] as number)
+      calls.to.push(shapes.to(shape)[edge] as number)
+      calls.timeUs.push(flows.latencies(request)[edge] as number)
+    }
+  }
+  return calls
+}
+
+/** One call of each request. */
+function oneCallEach({ request }: EdgeCalls, seed: number): Uint32Array {
+  const random = randomSource(seed)
+  const chosen: number[] = []
+  for (let first = 0, end = 0; first < request.length; first = end) {
+    while (end < request.length && request[end] === request[first]) end++
+    chosen.push(first + random.integer(end - first))
+  }
+  return Uint32Array.from(chosen)
+}
+
+/** The same but for hosts. */
+function isSame(a: NodeLabel, b: NodeLabel): boolean {
+  return a.service === b.service && a.operation === b.operation && a.phase === b.phase
+}
+
+interface CallRows {
+  readonly calls: readonly [EdgeCalls, EdgeCalls]
+  readonly rows: readonly { readonly period: Period; readonly call: number }[]
+  readonly choice: ParameterChoice
+  /** Whether what was recorded where requests begin are parameters as well. */
+  readonly withRoot: boolean
+}
+
+function callTable(
+  { categories }: Comparison,
+  edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
+  { calls, rows, choice, withRoot }: CallRows,
+): ParameterTable {
+  const flows = recordedFlows(categories.flows)
+  const records = new NodeRecords(flows)
+  const roots = rows.map(({ period, call }) => calls[period].request[call] as number)
+  const root = commonRoot(categories, roots) ?? REQUEST
+  const ends = [edge.fromNode, ...(ownCall(edge) ? [] : [edge.toNode])]
+  const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
+  const places = [...(hasRoot ? [root] : []), ...ends]
+  const columns = new ParameterColumns(rows.length, places)
+  const column = (part: keyof EdgeCalls) =>
+    rows.map(({ period, call }) => calls[period][part][call] as number)
+  const [requests, from, to] = [column('request'), column('from'), column('to')]
+  requests.forEach((request, row) => {
+    const nodes = [from[row] as number, ...(ends.length === 1 ? [] : [to[row] as number])]
+    const all = hasRoot ? [0, ...nodes] : nodes
+    all.forEach((node, place) => {
+      columns.add(row, place, records.of(request, callNode(flows, node)))
+    })
+    if (hasRoot && root === REQUEST) {
+      columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
+    }
+  })
+  return new ParameterTable(
+    flows,
+    {
+      all: columns.finish(),
+      rows: {
+        requests: Uint32Array.from(requests),
+        labels: Uint8Array.from(rows, ({ period }) => period),
+        timeUs: Float64Array.from(column('timeUs')),
+        startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+      },
+    },
+    choice,
+  )
+
+  /** The parameters of a span are at its call, the node before its reply. */
+  function callNode({ spanRows }: typeof flows, node: number): number {
+    return spanRows !== undefined && node % 2 === 1 ? node - 1 : node
+  }
+}
+
+/** Whether both ends are one span: its call and its reply. */
+function ownCall({ fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>): boolean {
+  return fromNode.phase === 'call' && toNode.phase === 'reply' && isSameCall(fromNode, toNode)
+}
+
+function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
+  return a.phase !== 'point' && a.service === b.service && a.operation === b.operation
+}
+
+/** Stands for the beginnings of requests of several kinds. */
+const REQUEST: NodeLabel = { service: '', operation: 'request', host: '', phase: 'call' }
+
+/** What all these requests begin with, but for hosts; undefined where that differs. */
+function commonRoot(categories: Categories, requests: readonly number[]): NodeLabel | undefined {
+  const [first, ...others] = [...new Set(requests)].map((request) => rootLabel(categories, request))
+  return first !== undefined && others.every((other) => isSame(first, other)) ? first : undefined
+}
+
+function rootLabel({ flows }: Categories, request: number): NodeLabel {
+  const { shapes, labels, shapeOf } = flows
+  return labels.get(shapes.labels(shapeOf[request] as number)[0] as number)
+}

@@ -1,0 +1,82 @@
+import { shortText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { grouped, percent } from '../../core/words.ts'
+import type { PathCondition } from '../../stats/decision-tree/path-conditions.ts'
+import type { ExplainedPath, Prediction } from './explained-path.ts'
+
+/** What the two groups of a question are called. */
+export type GroupWords = Readonly<Record<Prediction, string>>
+
+/** A structural mutation and its precursor. */
+export const MUTATION_WORDS: GroupWords = {
+  mutation: 'mutations',
+  precursor: 'precursors',
+  slow: 'slow',
+  usual: 'as fast as usual',
+}
+
+/** The same kind of request in both periods. */
+export const PERIOD_WORDS: GroupWords = {
+  ...MUTATION_WORDS,
+  mutation: 'of the period after',
+  precursor: 'of the period before',
+}
+
+const MOST_LEVELS = 4
+const LONGEST_NAME = 100
+const LONGEST_LEVEL = 40
+
+/** An explanation as a sentence. */
+export function pathSentence(
+  path: ExplainedPath,
+  { rows, words }: { readonly rows: string; readonly words: GroupWords },
+): string {
+  const { conditions, predicts, requests, precision, recall, lift, times } = path
+  const where = conditions.map(conditionWords).join(' and ')
+  const which = words[predicts]
+  const hits = Math.round(precision * requests)
+  const share = `${grouped(hits)} of ${grouped(Math.round(requests))} (${percent(precision)})`
+  const found = recall === 1 ? `all that are` : `${percent(recall)} of all that are`
+  const often =
+    lift >= 1.05
+      ? `, ${lift >= 9.95 ? Math.round(lift) : lift.toFixed(1)} times as often as overall`
+      : ''
+  const time =
+    times === null || path.question !== 'what-is-slow'
+      ? ''
+      : `; ${formatDuration(times.hereUs)} on average against ${formatDuration(times.elsewhereUs)} elsewhere`
+  return `Where ${where}, ${rows}s are ${precision < 0.5 ? 'more often ' : ''}${which}: ${share}, ${found}${often}${time}.`
+}
+
+/** A condition in words: `frontend READ · count is at most 4,096`. */
+export function conditionWords(condition: PathCondition): string {
+  const column = shortText(condition.column, LONGEST_NAME)
+  if (condition.kind === 'range') {
+    const { above, atMost } = condition
+    if (above === undefined) return `${column} is at most ${number(atMost as number)}`
+    if (atMost === undefined) return `${column} is above ${number(above)}`
+    return `${column} is above ${number(above)} and at most ${number(atMost)}`
+  }
+  return `${column} is ${levelWords(condition)}`
+}
+
+function levelWords({ codes, levels }: Extract<PathCondition, { kind: 'levels' }>): string {
+  const [first, ...others] = levels.map(levelText)
+  const last = others.pop()
+  if (last === undefined) return String(first)
+  if (levels.length <= MOST_LEVELS) return `${[first, ...others].join(', ')} or ${last}`
+  // Levels are sorted: codes without a gap are all there is from the first to the last.
+  const span = (codes.at(-1) as number) - (codes[0] as number)
+  if (span === codes.length - 1) return `${first} to ${last} (${grouped(levels.length)} values)`
+  const shown = [first, ...others.slice(0, MOST_LEVELS - 1)]
+  return `${shown.join(', ')} or ${grouped(levels.length - shown.length)} more`
+}
+
+function levelText(level: string): string {
+  const text = shortText(level, LONGEST_LEVEL)
+  return text === '' || text.includes(',') ? `"${text}"` : text
+}
+
+function number(value: number): string {
+  return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(9)))
+}

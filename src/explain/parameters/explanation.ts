@@ -1,0 +1,256 @@
+import { FlowdeltaError } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { counted } from '../../core/words.ts'
+import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'
+import { conditionWords, type GroupWords, pathSentence } from './explanation-words.ts'
+import { LEFT_OUT_WORDS, type LeftOutParameter } from './parameter.ts'
+import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
+import {
+  askWhatDiffers,
+  askWhatIsSlow,
+  type ParameterQuestion,
+  type TreeChoice,
+} from './parameter-question.ts'
+import {
+  type ParameterChoice,
+  type QuestionTables,
+  requireColumns,
+  tablesOf,
+} from './parameter-table.ts'
+
+/** The rows that questions are asked of. */
+export interface ExplanationTables extends QuestionTables {
+  /** From which time on a row of `slow` is slow, in µs. */
+  readonly slowAboveUs: number
+}
+
+/** What is explained, in words. */
+export interface ExplanationSubject {
+  /** `frontend NFS3 WRITE, category 5, which was category 0`. */
+  readonly title: string
+  /** What `timeUs` of the rows is: `response time`, or the edge that changed. */
+  readonly time: string
+  /** What a row is: `request` or `call`. */
+  readonly rows: string
+  readonly words: GroupWords
+}
+
+/** What `without` takes out. */
+export interface WithoutOptions {
+  /** Also take out the attribute of that name everywhere else in the flow. Default false. */
+  readonly everywhere?: boolean
+}
+
+interface Made {
+  readonly tables: ExplanationTables
+  readonly choice: ParameterChoice
+  readonly growth: TreeChoice
+  readonly previous?: Explanation
+}
+
+/**
+ * Why requests changed, by their low-level parameters: differences of each parameter by itself, and
+ * trees of them whose paths are explanations, the best first.
+ */
+export class Explanation extends Stage {
+  readonly subject: ExplanationSubject
+  readonly #made: Made
+  #questions: readonly ParameterQuestion[] | undefined
+  #differences: readonly ParameterDifference[] | undefined
+
+  /** Use `explainMutation` or `explainEdge` instead. */
+  constructor(subject: ExplanationSubject, made: Made) {
+    super()
+    this.subject = subject
+    this.#made = made
+  }
+
+  /** How its trees are grown. */
+  get growth(): TreeChoice {
+    return this.#made.growth
+  }
+
+  /** The questions that were asked; the one whose parameters separate better comes first. */
+  get questions(): readonly ParameterQuestion[] {
+    this.#questions ??= this.#ask()
+    return this.#questions
+  }
+
+  /** The answer to one question; undefined if it was not asked. */
+  question(name: ParameterQuestionName): ParameterQuestion | undefined {
+    return this.questions.find(({ question }) => question === name)
+  }
+
+  /** All explanations, those of the better question first, in each the best first. */
+  get paths(): readonly ExplainedPath[] {
+    return this.questions.flatMap(({ paths }) => paths)
+  }
+
+  /** Every parameter by itself between precursors and mutations, the most different first. */
+  get differences(): readonly ParameterDifference[] {
+    const { differs } = this.#made.tables
+    this.#differences ??=
+      differs === null ? [] : parameterDifferences(differs.parameters, differs.rows.labels)
+    return this.#differences
+  }
+
+  /** Parameters that do not take part, and why. */
+  get leftOut(): readonly LeftOutParameter[] {
+    const tables = tablesOf(this.#made.tables)
+    const used = new Set(tables.flatMap(({ parameters }) => parameters.map(({ name }) => name)))
+    const leftOut = tables
+      .flatMap((table) => table.leftOut)
+      .filter(({ column }) => !used.has(column))
+    return [...new Map(leftOut.map((one) => [one.column, one])).values()]
+  }
+
+  /** Names of the parameters that the user took out. */
+  get excluded(): readonly string[] {
+    return this.#made.choice.exclude
+  }
+
+  /**
+   * The same without a parameter and without those that divide the requests alike: what else is
+   * there? `undo()` of the result is this one.
+   *
+   * @throws FlowdeltaError for a parameter that is not there
+   */
+  without(column: string, { everywhere = false }: WithoutOptions = {}): Explanation {
+    const { tables } = this.#made
+    requireColumns(tables, [column])
+    const names = tablesOf(tables).flatMap((table) => {
+      const same = everywhere ? table.sameAttribute(column) : [column]
+      return same.flatMap((name) => table.equalTo(name))
+    })
+    const { choice } = this.#made
+    const exclude = [...new Set([...choice.exclude, ...names])]
+    return this.#with({
+      include: choice.include.filter((name) => !exclude.includes(name)),
+      exclude,
+    })
+  }
+
+  /**
+   * The same with a parameter that was left out or taken out.
+   *
+   * @throws FlowdeltaError for a parameter that is not there
+   */
+  including(column: string): Explanation {
+    requireColumns(this.#made.tables, [column])
+    const { include, exclude } = this.#made.choice
+    return this.#with({
+      include: [...new Set([...include, column])],
+      exclude: exclude.filter((name) => name !== column),
+    })
+  }
+
+  /** The explanation that this one was made from by `without` or `including`; itself if by neither. */
+  undo(): Explanation {
+    return this.#made.previous ?? this
+  }
+
+  /** The explanations in sentences, the first `limit` of them. */
+  text({ limit = 5 }: { readonly limit?: number } = {}): string {
+    const { title, rows, words } = this.subject
+    const lines = this.questions.map(({ question, paths }) => {
+      const asked =
+        question === 'what-differs' ? 'What differs?' : `What is slow? (${this.subject.time})`
+      const answers = paths
+        .slice(0, limit)
+        .map((path) => `  ${pathSentence(path, { rows, words })}`)
+      return [
+        asked,
+        ...(answers.length === 0 ? ['  No parameter tells them apart.'] : answers),
+      ].join('\n')
+    })
+    const left = this.leftOut.filter(({ reason }) => reason !== 'constant').length
+    const rest = `${counted(left, 'parameter')} left out as identifiers, times or the like (leftOut).`
+    return [title, ...lines, ...(left === 0 ? [] : [rest])].join('\n')
+  }
+
+  override displayText(): string {
+    return this.text()
+  }
+
+  /** One row an explanation: question, sentence, what it predicts, and how well. */
+  table(): StageTable {
+    const column = <T>(value: (path: ExplainedPath) => T) => this.paths.map(value)
+    return stageTable({
+      question: column(({ question }) => question),
+      where: column(({ conditions }) => conditions.map(conditionWords).join(' and ')),
+      predicts: column(({ predicts }) => predicts),
+      requests: column(({ requests }) => requests),
+      support: column(({ support }) => support),
+      precision: column(({ precision }) => precision),
+      recall: column(({ recall }) => recall),
+      lift: column(({ lift }) => lift),
+      separation: column(({ separation }) => separation),
+    })
+  }
+
+  /** One row a parameter: how its values differ between both groups. */
+  differenceTable(): StageTable {
+    const column = <T>(value: (difference: ParameterDifference) => T) => this.differences.map(value)
+    return stageTable({
+      parameter: column((difference) => difference.column),
+      kind: column(({ kind }) => kind),
+      before: column(({ before }) => summaryWords(before)),
+      after: column(({ after }) => summaryWords(after)),
+      effect: column(({ effect }) => effect),
+      p: column(({ p }) => p),
+      q: column(({ q }) => q),
+      missingBefore: column(({ before }) => before.missing),
+      missingAfter: column(({ after }) => after.missing),
+    })
+  }
+
+  /** One row a parameter that does not take part, with the reason. */
+  leftOutTable(): StageTable {
+    return stageTable({
+      parameter: this.leftOut.map(({ column }) => column),
+      reason: this.leftOut.map(({ reason }) => LEFT_OUT_WORDS[reason]),
+    })
+  }
+
+  /**
+   * The requests that a question was asked of, with all their parameters.
+   *
+   * @throws FlowdeltaError for a question that was not asked
+   */
+  requestTable(question: ParameterQuestionName = 'what-differs'): StageTable {
+    const asked = this.question(question)
+    if (asked !== undefined) return asked.table.table()
+    throw new FlowdeltaError(
+      `The question '${question}' was not asked. Explain with { question: 'both' }, or give ${this.questions.map((one) => `'${one.question}'`).join(' or ')}.`,
+    )
+  }
+
+  #with(choice: ParameterChoice): Explanation {
+    const { differs, slow, slowAboveUs } = this.#made.tables
+    const tables = {
+      ...{ differs: differs?.choose(choice) ?? null, slow: slow?.choose(choice) ?? null },
+      slowAboveUs,
+    }
+    return new Explanation(this.subject, { ...this.#made, tables, choice, previous: this })
+  }
+
+  #ask(): ParameterQuestion[] {
+    const { tables, growth } = this.#made
+    const { differs, slow, slowAboveUs } = tables
+    return [
+      ...(differs === null
+        ? []
+        : [askWhatDiffers(differs, { ...growth, differences: this.differences })]),
+      ...(slow === null ? [] : [askWhatIsSlow(slow, { ...growth, slowAboveUs })]),
+    ].sort((a, b) => b.separation - a.separation)
+  }
+}
+
+function summaryWords({ quartiles, commonest }: ParameterDifference['before']): string {
+  if (quartiles !== null) {
+    const [low, , middle, , high] = quartiles.map((value) => Number(value.toPrecision(5)))
+    return low === high ? `${low}` : `${low} … ${middle} … ${high}`
+  }
+  return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
+}

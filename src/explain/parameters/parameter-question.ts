@@ -1,0 +1,198 @@
+import {
+  type ClassificationTreeOptions,
+  growClassificationTree,
+} from '../../stats/decision-tree/grow-classification-tree.ts'
+import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
+import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree-node.ts'
+import { treePaths } from '../../stats/decision-tree/tree-paths.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'
+import type { ParameterDifference } from './parameter-differences.ts'
+import type { ParameterTable } from './parameter-table.ts'
+import { rowsOnPath } from './path-rows.ts'
+
+/** One question asked of the parameters, with its answer. */
+export interface ParameterQuestion {
+  readonly question: ParameterQuestionName
+  readonly table: ParameterTable
+  readonly tree: ClassificationTree | RegressionTree
+  /** The ways through the tree, the best first; none where nothing separates. */
+  readonly paths: readonly ExplainedPath[]
+  /** How well the best of them separates, 0 to 1. */
+  readonly separation: number
+  /** Of `'what-is-slow'`: from which time on a row is slow, in µs. */
+  readonly slowAboveUs: number | null
+}
+
+/** How trees are grown. */
+export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
+  /** `'auto'`: C4.5, unless CART's tree separates better. */
+  readonly criterion: 'auto' | 'gain-ratio' | 'gini'
+  /** Level at which a first split must be significant; only with `prune`. */
+  readonly alpha: number
+}
+
+/**
+ * Which parameters tell mutations from precursors? With `prune` the first split must be on a
+ * parameter that differs significantly by itself: C4.5's pruning alone lets chance through.
+ */
+export function askWhatDiffers(
+  table: ParameterTable,
+  {
+    criterion,
+    prune,
+    alpha,
+    differences,
+  }: TreeChoice & { readonly differences: readonly ParameterDifference[] },
+): ParameterQuestion {
+  const grow = (byRule: 'gain-ratio' | 'gini') => {
+    const growTo = (maxDepth: number) =>
+      growClassificationTree(table.parameters, table.rows.labels, {
+        ...{ criterion: byRule, prune, maxDepth },
+      })
+    const grown = growTo(DEEPEST)
+    const first = grown.root.kind === 'split' ? grown.root.column : undefined
+    const isClear = differences.some(({ column, q }) => column === first && q < alpha)
+    return differingAnswer(table, prune === false || isClear ? grown : growTo(0), byRule)
+  }
+  if (criterion !== 'auto') return grow(criterion)
+  const [byGainRatio, byGini] = [grow('gain-ratio'), grow('gini')]
+  return byGini.separation > byGainRatio.separation + SAME ? byGini : byGainRatio
+}
+
+/** CART is of use where mutations are rare: its paths say what is more frequent than elsewhere. */
+function differingAnswer(
+  table: ParameterTable,
+  tree: ClassificationTree,
+  criterion: 'gain-ratio' | 'gini',
+): ParameterQuestion {
+  const question = 'what-differs'
+  const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
+    ({ conditions, predicts, weights, support, ...quality }): ExplainedPath => ({
+      ...{ question, conditions, support },
+      ...{ precision: quality.precision, recall: quality.recall, lift: quality.lift },
+      separation: quality.separation,
+      predicts: predicts === 1 ? 'mutation' : 'precursor',
+      requests: weights[0] + weights[1],
+      times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table.rows.timeUs),
+    }),
+  )
+  return answer({ question, table, tree, slowAboveUs: null }, paths)
+}
+
+/**
+ * Which parameters do slow rows have? Grows a tree of the times and one that tells slow rows from
+ * usual ones, and takes the one that separates these better.
+ */
+export function askWhatIsSlow(
+  table: ParameterTable,
+  { slowAboveUs, prune }: TreeChoice & { readonly slowAboveUs: number },
+): ParameterQuestion {
+  const { timeUs } = table.rows
+  const slow = Uint8Array.from(timeUs, (time) => Number(time > slowAboveUs))
+  const trees = [
+    growRegressionTree(table.parameters, timeUs, { prune }),
+    growClassificationTree(table.parameters, slow, { criterion: 'gini', prune }),
+  ] as const
+  const answers = trees.map((tree) => {
+    const ways = tree.kind === 'regression' ? treePaths(tree) : treePaths(tree)
+    const paths = ways.map(({ conditions }) => slowPath(table, conditions, slow))
+    return answer({ question: 'what-is-slow', table, tree, slowAboveUs }, paths)
+  })
+  const [byTime, byClass] = answers as [ParameterQuestion, ParameterQuestion]
+  return byClass.separation > byTime.separation + SAME ? byClass : byTime
+}
+
+/** A path that separates worse explains nothing. */
+const LEAST_SEPARATION = 0.05
+const LEAST_EFFECT = 0.03
+
+/** Paths of more conditions are read by nobody. */
+const DEEPEST = 8
+
+/** Separations that differ by less are the same: the tree of times says more. */
+const SAME = 0.02
+
+function slowPath(
+  table: ParameterTable,
+  conditions: ExplainedPath['conditions'],
+  slow: Uint8Array,
+): ExplainedPath {
+  const here = rowsOnPath(table.parameters, conditions, table.size)
+  const count = (holds: (row: number) => boolean) =>
+    here.reduce((sum, _, row) => sum + Number(holds(row)), 0)
+  const slowHere = count((row) => here[row] === 1 && slow[row] === 1)
+  const requests = count((row) => here[row] === 1)
+  const slowRows = count((row) => slow[row] === 1)
+  const usualRows = table.size - slowRows
+  const shares = [part(slowHere, slowRows), part(requests - slowHere, usualRows)] as const
+  const isSlow = shares[0] > shares[1]
+  const [trueHere, trueRows] = isSlow ? [slowHere, slowRows] : [requests - slowHere, usualRows]
+  const precision = part(trueHere, requests)
+  return {
+    ...{ question: 'what-is-slow', conditions, predicts: isSlow ? 'slow' : 'usual', requests },
+    support: part(requests, table.size),
+    precision,
+    recall: part(trueHere, trueRows),
+    lift: part(precision, part(trueRows, table.size)),
+    separation: slowRows === 0 || usualRows === 0 ? 0 : Math.abs(shares[0] - shares[1]),
+    times: meanTimes(here, table.rows.timeUs),
+  }
+}
+
+function answer(
+  asked: Pick<ParameterQuestion, 'question' | 'table' | 'tree' | 'slowAboveUs'>,
+  paths: readonly ExplainedPath[],
+): ParameterQuestion {
+  // A tree that is a leaf has one path without conditions: no explanation.
+  const found = paths
+    .filter(({ conditions }) => conditions.length > 0)
+    .filter((path) => path.separation >= LEAST_SEPARATION && isLarge(path))
+    .toSorted((a, b) => level(b) - level(a) || rank(b) - rank(a) || b.separation - a.separation)
+  return { ...asked, paths: found, separation: found[0]?.separation ?? 0 }
+}
+
+/** Separations that differ by less are the same: the two sides of one split, say. */
+function level({ separation }: ExplainedPath): number {
+  return Math.round(separation / SAME)
+}
+
+/** What is slow has to be slower by more than nobody would notice. */
+function isLarge({ question, times }: ExplainedPath): boolean {
+  if (question === 'what-differs' || times === null) return true
+  const { hereUs, elsewhereUs } = times
+  return Math.abs(hereUs - elsewhereUs) >= LEAST_EFFECT * Math.min(hereUs, elsewhereUs)
+}
+
+/** Of two paths that separate alike, what became of requests is said before what they were. */
+function rank({ predicts }: ExplainedPath): number {
+  return predicts === 'mutation' || predicts === 'slow' ? 1 : 0
+}
+
+/**
+ * From which time on a row is slow: the 95th percentile before; where there is none, or nearly all
+ * rows after are above it, the 75th after.
+ */
+export function slowFrom(before: Float64Array, after: Float64Array): number {
+  const known = (times: Float64Array) => times.filter((time) => !Number.isNaN(time)).sort()
+  const [usual, now] = [known(before), known(after)]
+  const above = quantile(usual, 0.95)
+  return usual.length === 0 || quantile(now, 0.05) > above ? quantile(now, 0.75) : above
+}
+
+function meanTimes(here: Uint8Array, timeUs: Float64Array): ExplainedPath['times'] {
+  const sums = [0, 0] as [number, number]
+  const counts = [0, 0] as [number, number]
+  here.forEach((isHere, row) => {
+    const time = timeUs[row] as number
+    if (Number.isNaN(time)) return
+    sums[isHere as 0 | 1] += time
+    counts[isHere as 0 | 1]++
+  })
+  if (counts[0] === 0 || counts[1] === 0) return null
+  return { hereUs: sums[1] / counts[1], elsewhereUs: sums[0] / counts[0] }
+}
+
+function part(some: number, all: number): number {
+  return all === 0 ? 0 : some / all
+}

@@ -1,0 +1,151 @@
+import type { Categories } from '../../compare/categories/categories.ts'
+import type { Comparison } from '../../compare/comparison.ts'
+import { testFamily } from '../../compare/mutations/test-family.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { MarkedEdges } from './marked-edges.ts'
+import {
+  type MarkedEdge,
+  type MarkedFinding,
+  MarkedMutations,
+  type RestComparison,
+  verdictOf,
+} from './marked-mutations.ts'
+import { requestEdges } from './request-edges.ts'
+import { snapTogether } from './snap-together.ts'
+import { isAccepted, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
+
+/**
+ * Lets a comparison account for edges that are known to vary, in two ways.
+ *
+ * Response-time mutations and findings whose changed edges are all marked intentional or intrinsic
+ * are set apart; inadvertent sources are to be put right, and stay. And every category that has such
+ * edges on its critical path is compared again without the time spent on them, by the comparison's
+ * own test, level and correction, over these categories: a change beside a source of variance, which
+ * its variance hides, comes out as `uncovered`. Differences within the rounding of recorded times
+ * (1 ns, or 1e-9 of the longest time) are none.
+ *
+ * Nothing is taken out of the comparison itself. Structural mutations are as they were: marks are
+ * about time.
+ *
+ * @param comparison from `compare`
+ * @param marks see `markVariance` and `parseVarianceMarks`
+ * @throws FlowdeltaError for a mark that is none, or two marks on one edge
+ *
+ * Source: Sambasivan 2013, §5.3 and §5.4.2, which ask for markers around such sources; what they do
+ * is flowdelta's own.
+ *
+ * @example
+ * const edge = { from: 'storage-data-0 disk write call', to: 'storage-data-0 disk write reply' }
+ * const marked = accountForMarks(comparison, [{ ...edge, kind: 'intrinsic' }])
+ * marked.unused.length // 0
+ * marked.remaining.length + marked.setApart.length === marked.mutations.length // true
+ */
+export function accountForMarks(
+  comparison: Comparison,
+  marks: readonly VarianceMark[],
+): MarkedMutations {
+  const checked = requireVarianceMarks(marks)
+  const { categories, responseTime, ranking } = comparison
+  const marked = new MarkedEdges(categories, checked)
+  const mutations = ranking.mutations
+    .filter(({ kind }) => kind === 'response-time')
+    .map((mutation) => {
+      const changedEdges = responseTime
+        .edges(mutation.category)
+        .filter(({ test }) => test?.rejected)
+        .map((edge) => ({ ...edge, mark: marked.of(edge.edge) }))
+      return { mutation, changedEdges, verdict: verdictOf(changedEdges.map(markedEdge)) }
+    })
+  const rest = compareRest(comparison, new MarkedEdges(categories, checked.filter(isAccepted)))
+  return new MarkedMutations({ marks: checked, mutations, rest, unused: marked.unused() }, () =>
+    markedFindings(comparison, marked),
+  )
+}
+
+function markedFindings({ findings }: Comparison, known: MarkedEdges): MarkedFinding[] {
+  return findings.findings.map((finding) => {
+    // Findings of other kinds may name edges too, but those are not all there is to them.
+    const edges = finding.kind === 'edges' ? finding.changedEdges : []
+    const marked = edges.map(({ from, to }) => ({ from, to, mark: known.of({ from, to }) }))
+    return { finding, verdict: verdictOf(marked) }
+  })
+}
+
+function markedEdge({
+  edge,
+  mark,
+}: {
+  readonly edge: { readonly from: string; readonly to: string }
+  readonly mark: VarianceMark | undefined
+}): MarkedEdge {
+  return { from: edge.from, to: edge.to, mark }
+}
+
+/** Categories with these edges on their critical path, compared without the time on them. */
+function compareRest(
+  { categories, responseTime }: Comparison,
+  accepted: MarkedEdges,
+): RestComparison[] {
+  const found = Array.from({ length: categories.size }, (_, category) => category).flatMap(
+    (category) => {
+      const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
+      if (marked.every((mark) => mark === undefined)) return []
+      const before = restTimes(categories, { category, marked, period: BEFORE })
+      const after = restTimes(categories, { category, marked, period: AFTER })
+      const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
+      return marks.length === 0
+        ? []
+        : [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
+    },
+  )
+  const tests = testFamily(found, responseTime.options)
+  return found.map(({ category, marks }, i) => ({
+    ...{ category, marks, test: tests[i] as RestComparison['test'] },
+    mutation: responseTime.test(category).rejected,
+  }))
+}
+
+/** Response times less the time on marked edges of the critical path, in µs. */
+function restTimes(
+  categories: Categories,
+  {
+    category,
+    marked,
+    period,
+  }: {
+    readonly category: number
+    /** The mark of each edge class. */
+    readonly marked: readonly (VarianceMark | undefined)[]
+    readonly period: Period
+  },
+): { timesUs: Float64Array; used: ReadonlySet<VarianceMark> } {
+  const timesUs = new Float64Array(categories.count(category, period))
+  const used = new Set<VarianceMark>()
+  let row = 0
+  for (const { responseTimeUs, criticalUs, criticalCount } of requestEdges(
+    ...([categories, category, period] as const),
+  )) {
+    let restUs = responseTimeUs
+    marked.forEach((mark, number) => {
+      if (mark === undefined || criticalCount[number] === 0) return
+      restUs -= criticalUs[number] as number
+      used.add(mark)
+    })
+    timesUs[row++] = restUs
+  }
+  return { timesUs, used }
+}
+
+/** Recorded times are rounded; this much of a difference, in µs, is none. */
+const ROUNDING_US = 1e-3
+/** Nor is this share of a time. */
+const ROUNDING = 1e-9
+
+/** Sums and differences of rounded times: what is left of them is nothing that can be compared. */
+function withoutRounding(before: Float64Array, after: Float64Array) {
+  let longestUs = 0
+  for (const times of [before, after]) {
+    for (const timeUs of times) longestUs = Math.max(longestUs, Math.abs(timeUs))
+  }
+  return snapTogether(before, after, Math.max(ROUNDING_US, ROUNDING * longestUs))
+}

@@ -1,0 +1,165 @@
+import { FlowdeltaError, show } from '../../core/errors.ts'
+
+/**
+ * Why a source varies, the three I's: a tradeoff somebody chose (`'intentional'`), an accident to
+ * be put right (`'inadvertent'`), or a property of the hardware or the architecture
+ * (`'intrinsic'`).
+ *
+ * Source: Sambasivan 2013, §5.3.
+ */
+export type VarianceKind = 'intentional' | 'inadvertent' | 'intrinsic'
+
+/** What somebody knows of an edge, by the labels at its ends, in whatever category it occurs. */
+export interface VarianceMark {
+  readonly from: string
+  readonly to: string
+  readonly kind: VarianceKind
+  /** Why, for those who read the file. */
+  readonly note?: string
+}
+
+/** The labels at the ends of an edge. */
+export type EdgeEnds = Pick<VarianceMark, 'from' | 'to'>
+
+const SCHEMA = 'flowdelta.variance-marks/1'
+const KINDS: readonly string[] = ['intentional', 'inadvertent', 'intrinsic']
+const KEYS: readonly string[] = ['from', 'to', 'kind', 'note']
+
+/**
+ * The marks with one more, or with another in place of the one on the same edge. Marks are plain
+ * data; nothing is changed.
+ *
+ * @param marks none at first: `[]`
+ * @param mark from and to as tables of edges print them
+ * @throws FlowdeltaError for a mark without labels or with a kind that there is not
+ *
+ * Source: Sambasivan 2013, §5.3 and §5.4.2.
+ *
+ * @example
+ * const disk = { from: 'SN WRITE call', to: 'disk write call', kind: 'intrinsic' }
+ * markVariance([], disk).length // 1
+ */
+export function markVariance(
+  marks: readonly VarianceMark[],
+  mark: VarianceMark,
+): readonly VarianceMark[] {
+  const checked = requireMark(mark, 'mark')
+  return [...marks.filter((other) => !isSameEdge(other, checked)), checked]
+}
+
+/**
+ * Marks as the text of a file: JSON, one mark a line, in the order of the labels, so that files
+ * under version control differ only where marks do.
+ *
+ * @throws FlowdeltaError as `parseVarianceMarks`
+ *
+ * @example
+ * const text = serialiseVarianceMarks([{ from: 'a', to: 'b', kind: 'intentional' }])
+ * parseVarianceMarks(text)[0].kind // 'intentional'
+ */
+export function serialiseVarianceMarks(marks: readonly VarianceMark[]): string {
+  const sorted = [...requireVarianceMarks(marks)].sort(
+    (a, b) => compareText(a.from, b.from) || compareText(a.to, b.to),
+  )
+  const lines = sorted.map((mark) => `    ${JSON.stringify(mark)}`)
+  const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`
+  return `{\n  "schema": "${SCHEMA}",\n  "marks": ${list}\n}\n`
+}
+
+/**
+ * Reads what `serialiseVarianceMarks` wrote, or somebody by hand.
+ *
+ * A byte order mark at its beginning is passed over.
+ *
+ * @param options.file what to call the file in messages; default `'marks'`
+ * @throws FlowdeltaError for text that is not JSON, another schema, a mark that lacks a label or has
+ *   a key or a kind that there is not, or two marks on one edge
+ *
+ * @example
+ * parseVarianceMarks('{ "schema": "flowdelta.variance-marks/1", "marks": [] }') // []
+ */
+export function parseVarianceMarks(
+  text: string,
+  { file = 'marks' }: { readonly file?: string } = {},
+): readonly VarianceMark[] {
+  let content: unknown
+  try {
+    // Some editors begin a file with a byte order mark.
+    content = JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new FlowdeltaError(
+      `${file} is not JSON: ${String(error)}. Write it again, or correct it.`,
+    )
+  }
+  const { schema, marks } = (content ?? {}) as { schema?: unknown; marks?: unknown }
+  if (schema !== SCHEMA) {
+    throw new FlowdeltaError(`${file} has schema ${show(schema)}. Give a file of schema ${SCHEMA}.`)
+  }
+  return requireVarianceMarks(marks, file)
+}
+
+/**
+ * The marks, checked.
+ *
+ * @throws FlowdeltaError as `parseVarianceMarks`
+ */
+export function requireVarianceMarks(marks: unknown, file = 'marks'): readonly VarianceMark[] {
+  if (!Array.isArray(marks)) {
+    throw new FlowdeltaError(`${file} has ${show(marks)} for marks. Give a list of marks.`)
+  }
+  const checked = marks.map((mark, i) => requireMark(mark, `${file}, marks[${i}]`))
+  checked.forEach((mark, i) => {
+    const first = checked.findIndex((other) => isSameEdge(other, mark))
+    if (first === i) return
+    throw new FlowdeltaError(
+      `${file}: marks[${first}] and marks[${i}] are both on the edge from ${show(mark.from)} to ` +
+        `${show(mark.to)}. Keep one of them.`,
+    )
+  })
+  return checked
+}
+
+/** The mark on an edge, if there is one. */
+export function markOf(marks: readonly VarianceMark[], edge: EdgeEnds): VarianceMark | undefined {
+  return marks.find((mark) => isSameEdge(mark, edge))
+}
+
+/** Whether a mark says that variance there is to be lived with, and told apart from the rest. */
+export function isAccepted(mark: VarianceMark | undefined): boolean {
+  return mark?.kind === 'intentional' || mark?.kind === 'intrinsic'
+}
+
+export function isSameEdge(a: EdgeEnds, b: EdgeEnds): boolean {
+  return a.from === b.from && a.to === b.to
+}
+
+function requireMark(mark: unknown, place: string): VarianceMark {
+  if (typeof mark !== 'object' || mark === null) {
+    throw new FlowdeltaError(`${place} is ${show(mark)}. Give an object with from, to and kind.`)
+  }
+  const unknown = Object.keys(mark).find((key) => !KEYS.includes(key))
+  if (unknown !== undefined) {
+    throw new FlowdeltaError(`${place} has ${show(unknown)}. Give ${KEYS.join(', ')} only.`)
+  }
+  const { from, to, kind, note } = mark as Record<string, unknown>
+  for (const [name, label] of [
+    ['from', from],
+    ['to', to],
+  ] as const) {
+    if (typeof label === 'string' && label !== '') continue
+    throw new FlowdeltaError(
+      `${place} has ${show(label)} for ${name}. Give the label at that end, as tables of edges print it.`,
+    )
+  }
+  if (!KINDS.includes(kind as string)) {
+    throw new FlowdeltaError(`${place} has ${show(kind)} for kind. Give ${KINDS.join(', ')}.`)
+  }
+  if (note !== undefined && typeof note !== 'string') {
+    throw new FlowdeltaError(`${place} has ${show(note)} for note. Give text, or leave it out.`)
+  }
+  return mark as VarianceMark
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,193 @@
+import { InternalError } from '../../core/errors.ts'
+import type { FoldStep } from './fold-lanes.ts'
+import { edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
+import { StepWalk } from './step-walk.ts'
+import { stepsBeforeJoins } from './steps-before.ts'
+
+/**
+ * The latencies of a request after a repetition is folded: one value an edge, though there was one
+ * a lane.
+ *
+ * Lanes of one request are no independent samples, and lanes that hand over to each other overlap
+ * in time: neither their sum nor their mean is what the request waited for. So an edge into a folded
+ * step gets the time that the critical path spent going to that step, over all lanes, waiting for the
+ * lane before included: how long the request waited for that step, in all. Latencies on the critical
+ * path still add up to the response time. What the path spent in branches of a lane other than
+ * the longest is in the edge that leaves the repetition. A step that the path never came to keeps
+ * the mean of its lanes, as far as there is room for it; a repetition that the path
+ * did not touch has the mean times of its lanes. No step comes before what leads to it, nor after
+ * what follows it.
+ *
+ * Edges that touch no lane keep their latencies. Those of loops are `NaN`: they are no edges of the
+ * acyclic graph.
+ */
+export class LatencyFolder {
+  readonly #step: FoldStep
+  readonly #walk: StepWalk
+  /** What the folded graph needs: its nodes in order, and its edges at each. */
+  readonly #order: Uint32Array
+  readonly #above: ReturnType<typeof edgeRows>
+  readonly #below: ReturnType<typeof edgeRows>
+  /** 1 for the folded nodes that are lanes' steps. */
+  readonly #isStep: Uint8Array
+  readonly #perNode: Uint32Array
+  readonly #beforeJoins: readonly (Uint32Array | undefined)[]
+  readonly #timeUs: Float64Array
+  /** Time the critical path spent going to each node, and how often it went there. */
+  readonly #spentUs: Float64Array
+  readonly #visits: Uint32Array
+  readonly #meanTimeUs: Float64Array
+  readonly #meanWaitUs: Float64Array
+
+  constructor(step: FoldStep, labelRank: Uint32Array) {
+    this.#step = step
+    this.#walk = new StepWalk(step.before, labelRank)
+    const { labels, from, to, loops } = step.after
+    const nodes = labels.length
+    this.#below = edgeRows(from, nodes, loops)
+    this.#above = edgeRows(to, nodes, loops)
+    this.#order = requireOrder(step.after, this.#below)
+    this.#isStep = new Uint8Array(nodes)
+    this.#perNode = new Uint32Array(nodes)
+    step.nodeOf.forEach((node, before) => {
+      if ((step.laneOf[before] as number) >= 0) this.#isStep[node] = 1
+      this.#perNode[node] = (this.#perNode[node] as number) + 1
+    })
+    this.#beforeJoins = stepsBeforeJoins(step.after, this.#above, this.#isStep)
+    this.#timeUs = new Float64Array(nodes)
+    this.#spentUs = new Float64Array(nodes)
+    this.#visits = new Uint32Array(nodes)
+    this.#meanTimeUs = new Float64Array(nodes)
+    this.#meanWaitUs = new Float64Array(nodes)
+  }
+
+  /** @param latencyUs of the edges before the step */
+  fold(latencyUs: Float64Array, responseTimeUs: number): Float64Array {
+    this.#walk.follow(latencyUs, responseTimeUs)
+    this.#average(latencyUs)
+    const entryUs = this.#spend(latencyUs)
+    this.#placeForward(entryUs)
+    this.#placeBackward(!Number.isNaN(entryUs))
+    return this.#latencies(latencyUs)
+  }
+
+  /** Mean time of each node's copies, and mean latency they waited for last. */
+  #average(latencyUs: Float64Array): void {
+    const { nodeOf } = this.#step
+    this.#meanTimeUs.fill(0)
+    this.#meanWaitUs.fill(0)
+    for (let before = 0; before < nodeOf.length; before++) {
+      const node = nodeOf[before] as number
+      const share = 1 / (this.#perNode[node] as number)
+      const edge = this.#walk.waitedFor[before] as number
+      const waitUs = edge < 0 ? 0 : (latencyUs[edge] as number)
+      this.#meanTimeUs[node] =
+        (this.#meanTimeUs[node] as number) + (this.#walk.timeUs[before] as number) * share
+      this.#meanWaitUs[node] = (this.#meanWaitUs[node] as number) + waitUs * share
+    }
+  }
+
+  /** Adds up the critical path by node; gives when it entered the lanes, NaN if it never did. */
+  #spend(latencyUs: Float64Array): number {
+    const { before, nodeOf, laneOf } = this.#step
+    this.#spentUs.fill(0)
+    this.#visits.fill(0)
+    let entryUs = Number.NaN
+    for (let at = 0; at < this.#walk.length; at++) {
+      const edge = this.#walk.path[at] as number
+      const target = before.to[edge] as number
+      const node = nodeOf[target] as number
+      this.#spentUs[node] = (this.#spentUs[node] as number) + (latencyUs[edge] as number)
+      this.#visits[node] = (this.#visits[node] as number) + 1
+      if ((laneOf[target] as number) >= 0) {
+        entryUs = this.#walk.timeUs[before.from[edge] as number] as number
+      }
+    }
+    return entryUs
+  }
+
+  /** Times of steps: behind the step before, by what the path spent going there. */
+  #placeForward(entryUs: number): void {
+    const { from } = this.#step.after
+    const { edges, offsets } = this.#above
+    for (const node of this.#order) {
+      if (this.#isStep[node] === 0) {
+        this.#timeUs[node] = this.#meanTimeUs[node] as number
+        continue
+      }
+      let behindUs = Number.isNaN(entryUs) ? 0 : entryUs
+      let notBeforeUs = Number.isNaN(entryUs) ? (this.#meanTimeUs[node] as number) : 0
+      const end = offsets[node + 1] as number
+      for (let entry = offsets[node] as number; entry < end; entry++) {
+        const source = from[edges[entry] as number] as number
+        const sourceUs = this.#timeUs[source] as number
+        if (this.#isStep[source] === 1 || this.#isOnPath(source)) {
+          behindUs = Math.max(behindUs, sourceUs)
+        } else notBeforeUs = Math.max(notBeforeUs, sourceUs)
+      }
+      const before = this.#beforeJoins[node]
+      if (before !== undefined && !Number.isNaN(entryUs)) {
+        behindUs = Math.max(behindUs, entryUs + this.#spentOn(before))
+      }
+      this.#timeUs[node] = Math.max(behindUs + (this.#spentUs[node] as number), notBeforeUs)
+    }
+  }
+
+  #spentOn(nodes: Uint32Array): number {
+    let us = 0
+    for (const node of nodes) us += this.#spentUs[node] as number
+    return us
+  }
+
+  #isOnPath(node: number): boolean {
+    return (this.#visits[node] as number) > 0
+  }
+
+  /** Steps are not later than what follows them; those off the path take the room there is. */
+  #placeBackward(isEntered: boolean): void {
+    const { to } = this.#step.after
+    const { edges, offsets } = this.#below
+    for (let at = this.#order.length - 1; at >= 0; at--) {
+      const node = this.#order[at] as number
+      if (this.#isStep[node] === 0) continue
+      let limitUs = Number.POSITIVE_INFINITY
+      const end = offsets[node + 1] as number
+      for (let entry = offsets[node] as number; entry < end; entry++) {
+        const target = to[edges[entry] as number] as number
+        limitUs = Math.min(limitUs, this.#timeUs[target] as number)
+      }
+      const timeUs = this.#timeUs[node] as number
+      const isPlaced = this.#isOnPath(node) || !isEntered
+      const wantedUs = isPlaced ? timeUs : timeUs + (this.#meanWaitUs[node] as number)
+      this.#timeUs[node] = Math.min(wantedUs, limitUs)
+    }
+  }
+
+  #latencies(latencyUs: Float64Array): Float64Array {
+    const { before, after, edgeOf, laneOf } = this.#step
+    const folded = new Float64Array(after.from.length)
+    for (let edge = 0; edge < edgeOf.length; edge++) {
+      const inLane = Math.max(
+        laneOf[before.from[edge] as number] as number,
+        laneOf[before.to[edge] as number] as number,
+      )
+      if (inLane < 0) folded[edgeOf[edge] as number] = latencyUs[edge] as number
+    }
+    for (let edge = 0; edge < folded.length; edge++) {
+      const source = after.from[edge] as number
+      const target = after.to[edge] as number
+      if (after.loops[edge] === 1) folded[edge] = Number.NaN
+      else if (this.#isStep[source] === 1 || this.#isStep[target] === 1) {
+        const us = (this.#timeUs[target] as number) - (this.#timeUs[source] as number)
+        folded[edge] = Math.max(0, us)
+      }
+    }
+    return folded
+  }
+}
+
+function requireOrder(graph: FoldedGraph, below: ReturnType<typeof edgeRows>): Uint32Array {
+  const order = forwardOrder(graph, below)
+  if (order === undefined) throw new InternalError('a folded flow has a cycle')
+  return order
+}

@@ -1,0 +1,75 @@
+import { OptionError } from '../../core/errors.ts'
+import { counted } from '../../core/words.ts'
+import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
+import type { Explanation } from '../../explain/parameters/explanation.ts'
+import { PERIOD_WORDS } from '../../explain/parameters/explanation-words.ts'
+import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import { PALETTE } from './palette.ts'
+
+/** The two groups of rows that a question tells apart. */
+export interface ParameterGroups {
+  /** 0 or 1 a row. */
+  readonly labels: Uint8Array
+  /** What rows of 0 and rows of 1 are called: `precursors` and `mutations`, say. */
+  readonly names: readonly [string, string]
+  readonly sizes: readonly [number, number]
+}
+
+/** Colours of both groups of a question: what is slow is all of the period after. */
+export const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {
+  'what-differs': [PALETTE.before, PALETTE.after],
+  'what-is-slow': [PALETTE.rest, PALETTE.change],
+}
+
+/** What a question is called where it stands by itself. */
+export const QUESTION_WORDS: Readonly<Record<ParameterQuestionName, string>> = {
+  'what-differs': 'What differs?',
+  'what-is-slow': 'What is slow?',
+}
+
+/**
+ * The answer to a question; to the one whose parameters separate better if none is named.
+ *
+ * @throws OptionError for a question that there is not, or that was not asked
+ */
+export function answerTo(
+  explanation: Explanation,
+  name?: ParameterQuestionName,
+): ParameterQuestion {
+  const { questions } = explanation
+  const found = name === undefined ? questions[0] : explanation.question(name)
+  if (found !== undefined) return found
+  const asked = questions.map(({ question }) => `'${question}'`)
+  throw new OptionError('question', name, `a question that was asked: ${asked.join(' or ')}`)
+}
+
+/** Which row is in which group. */
+export function groupsOf(
+  { subject }: Pick<Explanation, 'subject'>,
+  { question, table, slowAboveUs }: ParameterQuestion,
+): ParameterGroups {
+  const { labels, timeUs } = table.rows
+  const isSlow = (time: number) => Number(time > (slowAboveUs ?? Number.POSITIVE_INFINITY))
+  const own = question === 'what-differs' ? labels : Uint8Array.from(timeUs, isSlow)
+  const ones = own.reduce((sum, label) => sum + label, 0)
+  return {
+    labels: own,
+    names:
+      question === 'what-is-slow'
+        ? [`usual ${subject.rows}s`, `slow ${subject.rows}s`]
+        : subject.words.mutation === PERIOD_WORDS.mutation
+          ? ['before', 'after']
+          : [subject.words.precursor, subject.words.mutation],
+    sizes: [own.length - ones, ones],
+  }
+}
+
+/** `112 precursors and 110 mutations`, `40 requests before and 30 after`. */
+export function groupSizes(
+  { names, sizes }: ParameterGroups,
+  { rows }: Explanation['subject'],
+): string {
+  const [zero, one] = sizes
+  if (names[0] === 'before') return `${counted(zero, rows)} before and ${counted(one, rows)} after`
+  return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
+}

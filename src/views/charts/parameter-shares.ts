@@ -1,0 +1,173 @@
+import { grouped } from '../../core/words.ts'
+import type { Parameter } from '../../explain/parameters/parameter.ts'
+import { quantile } from '../../stats/quantile.ts'
+
+/** A share of each of two groups. */
+export type SharePair = readonly [number, number]
+
+/** One value, or what several are summed up as. */
+export interface ValueShares {
+  /** What it is called, whole: may come from a trace. */
+  readonly label: string
+  readonly shares: SharePair
+  /** `value`; `others`: the rest, summed up; `missing`: rows without a value. */
+  readonly kind: 'value' | 'others' | 'missing'
+}
+
+/** A stretch of numbers, `from <= value < to`; the last also has its end. */
+export interface BinShares {
+  readonly from: number
+  readonly to: number
+  readonly shares: SharePair
+}
+
+/** How a parameter is distributed in two groups, each counted as a whole: sizes do not matter. */
+export type ParameterShares =
+  | { readonly kind: 'values'; readonly values: readonly ValueShares[] }
+  | {
+      readonly kind: 'histogram'
+      readonly bins: readonly BinShares[]
+      readonly isLog: boolean
+      /** Whether the first and the last bin also have all that lies beyond them. */
+      readonly isClipped: readonly [low: boolean, high: boolean]
+      readonly missing: SharePair
+    }
+
+/** Numbers of at most so many values are shown value by value. */
+const FEW_VALUES = 6
+const BINS = 24
+/** What this share of a group lies beyond does not stretch the axis. */
+const TAIL = 0.01
+/** Bins are equal in ratio where the largest value is this many times the smallest. */
+const WIDE = 100
+
+/**
+ * The distribution of one parameter in two groups of rows: of names the `limit` commonest, a
+ * histogram of numbers.
+ *
+ * @param labels 0 or 1 a row
+ */
+export function parameterShares(
+  parameter: Parameter,
+  labels: Uint8Array,
+  { limit = 5 }: { readonly limit?: number } = {},
+): ParameterShares {
+  const sizes = [0, 0] as [number, number]
+  for (const label of labels) sizes[label as 0 | 1]++
+  const share = ([zero, one]: SharePair): SharePair => [
+    zero / Math.max(1, sizes[0]),
+    one / Math.max(1, sizes[1]),
+  ]
+  if (parameter.kind === 'categorical') {
+    const { codes, levels } = parameter
+    const { counts, missing } = countCodes(codes, labels, levels.length)
+    const values = counts.map((pair, code) => ({ label: levels[code] as string, pair }))
+    return { kind: 'values', values: commonest(values, { missing, limit, share }) }
+  }
+  const distinct = [...new Set(parameter.values)].filter((value) => !Number.isNaN(value))
+  if (distinct.length > FEW_VALUES) return histogram(parameter.values, labels, share)
+  distinct.sort((a, b) => a - b)
+  const codeOf = new Map(distinct.map((value, code) => [value, code]))
+  const codes = Int32Array.from(parameter.values, (value) => codeOf.get(value) ?? -1)
+  const { counts, missing } = countCodes(codes, labels, distinct.length)
+  const values = counts.map((pair, code) => ({
+    ...{ label: numberText(distinct[code] as number), shares: share(pair) },
+    kind: 'value' as const,
+  }))
+  return { kind: 'values', values: [...values, ...missingValue(share(missing))] }
+}
+
+/** A number as one reads it: `4,096`, `11.39`, `145,100`. */
+export function numberText(value: number): string {
+  const short = Number.isInteger(value) ? value : Number(value.toPrecision(4))
+  const text = Number.isInteger(short) ? grouped(Math.abs(short)) : String(Math.abs(short))
+  return short < 0 ? `−${text}` : text
+}
+
+type CountPair = [number, number]
+
+function countCodes(codes: Int32Array, labels: Uint8Array, size: number) {
+  const counts = Array.from({ length: size }, (): CountPair => [0, 0])
+  const missing: CountPair = [0, 0]
+  codes.forEach((code, row) => {
+    const pair = code < 0 ? missing : (counts[code] as CountPair)
+    pair[labels[row] as 0 | 1]++
+  })
+  return { counts, missing }
+}
+
+function commonest(
+  values: readonly { readonly label: string; readonly pair: CountPair }[],
+  {
+    missing,
+    limit,
+    share,
+  }: { missing: CountPair; limit: number; share: (pair: SharePair) => SharePair },
+): ValueShares[] {
+  const known = values
+    .filter(({ pair: [zero, one] }) => zero + one > 0)
+    .map(({ label, pair }) => ({ label, shares: share(pair), kind: 'value' as const }))
+    .sort((a, b) => Math.max(...b.shares) - Math.max(...a.shares))
+  // A row of its own for one is no longer than a row that sums it up.
+  const shown = known.length === limit + 1 ? known : known.slice(0, limit)
+  const others = known.slice(shown.length)
+  const sum = (group: 0 | 1) => others.reduce((total, { shares }) => total + shares[group], 0)
+  return [
+    ...shown,
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            ...{ label: `${grouped(others.length)} others`, kind: 'others' as const },
+            shares: [sum(0), sum(1)] as const,
+          },
+        ]),
+    ...missingValue(share(missing)),
+  ]
+}
+
+function missingValue(shares: SharePair): ValueShares[] {
+  return shares.some((one) => one > 0) ? [{ label: 'missing', shares, kind: 'missing' }] : []
+}
+
+function histogram(
+  values: Float64Array,
+  labels: Uint8Array,
+  share: (pair: SharePair) => SharePair,
+): ParameterShares {
+  const groups = [0, 1].map((label) =>
+    values.filter((value, row) => labels[row] === label && !Number.isNaN(value)).sort(),
+  )
+  const some = groups.filter(({ length }) => length > 0)
+  const least = Math.min(...some.map((group) => group[0] as number))
+  const most = Math.max(...some.map((group) => group.at(-1) as number))
+  const inner = [
+    Math.min(...some.map((group) => quantile(group, TAIL))),
+    Math.max(...some.map((group) => quantile(group, 1 - TAIL))),
+  ] as const
+  // Where nearly all values are one, the tails are all there is to see.
+  const [low, high] = inner[0] < inner[1] ? inner : ([least, most] as const)
+  const isLog = low > 0 && high / low > WIDE
+  const place = (value: number) =>
+    isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
+  const edge = (at: number) => {
+    if (at === 0 || at === BINS) return at === 0 ? low : high
+    return isLog ? low * (high / low) ** (at / BINS) : low + (at / BINS) * (high - low)
+  }
+  const counts = Array.from({ length: BINS }, (): CountPair => [0, 0])
+  const missing: CountPair = [0, 0]
+  values.forEach((value, row) => {
+    const group = labels[row] as 0 | 1
+    if (Number.isNaN(value)) {
+      missing[group]++
+      return
+    }
+    const at = value <= low ? 0 : Math.min(BINS - 1, Math.floor(place(value) * BINS))
+    ;(counts[at] as CountPair)[group]++
+  })
+  return {
+    ...{ kind: 'histogram', isLog, isClipped: [least < low, most > high] },
+    bins: counts.map((pair, at) => ({ from: edge(at), to: edge(at + 1), shares: share(pair) })),
+    missing: share(missing),
+  }
+}

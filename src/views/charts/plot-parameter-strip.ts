@@ -1,0 +1,221 @@
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped } from '../../core/words.ts'
+import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
+import type { Explanation } from '../../explain/parameters/explanation.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { betweenNumbers, movedAlong } from './number-extent.ts'
+import { PALETTE } from './palette.ts'
+import { type ParameterDots, parameterDots, parameterOf } from './parameter-dots.ts'
+import { answerTo, GROUP_COLOURS, groupSizes, groupsOf } from './parameter-groups.ts'
+import { numberText } from './parameter-shares.ts'
+import { type ParameterStrip, stripAxes, stripExtent } from './parameter-strip-axes.ts'
+
+/** What {@link plotParameterStrip} can be told. */
+export interface ParameterStripOptions {
+  /** Which parameter. Default the one that the tree splits on first, or the most different. */
+  readonly parameter?: string
+  /** Which question's rows. Default the one whose parameters separate better. */
+  readonly question?: ParameterQuestionName
+  /** How many dots to draw at most; of more, the chart says how many are left out. Default 4,000. */
+  readonly limit?: number
+}
+
+const WIDTH = 560
+const LANE = 90
+const TIME_HEIGHT = 280
+const LEVEL = 18
+/** How much of a lane dots fill, and how much of the axis dots of one value. */
+const SPREAD = { across: 0.72, along: 0.025 }
+
+/**
+ * Draws every request (or call) as a dot along one parameter, coloured by its group. In what
+ * differs, each group has a lane of its own. In what is slow, time is the other axis, with a dashed
+ * line from which on a request is slow. A line stands where the tree divides the values; where it
+ * divides names in two sets, between those of one set and those of the other.
+ *
+ * @param explanation from `explainMutation` or `explainEdge`
+ * @param options see {@link ParameterStripOptions}
+ * @throws OptionError for a limit below 1 or a question that was not asked, FlowdeltaError for a
+ *   parameter that the question does not use or an unknown option
+ *
+ * @example
+ * plotParameterStrip(explainMutation(comparison, 0), { question: 'what-differs' })
+ */
+export function plotParameterStrip(
+  explanation: Explanation,
+  options: ParameterStripOptions = {},
+): Chart {
+  rejectUnknownOptions(options, ['parameter', 'question', 'limit'])
+  const { parameter: wanted, question: name, limit = 4000 } = options
+  if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of dots, 1 or more')
+  const question = answerTo(explanation, name)
+  const parameter = parameterOf(explanation, question, wanted)
+  const strip: ParameterStrip = {
+    ...{ explanation, groups: groupsOf(explanation, question) },
+    dots: parameterDots(explanation, question, { parameter, limit }),
+    slowAboveUs: question.slowAboveUs,
+  }
+  const { subject } = explanation
+  return framedChart(
+    {
+      title: `${shortText(parameter.name, 70)}, ${subject.rows} by ${subject.rows}`,
+      subtitle: [
+        `A dot is a ${subject.rows}: ${groupSizes(strip.groups, subject)}.`,
+        ...divided(strip),
+      ],
+      omissions: omissions(strip),
+      width: WIDTH,
+    },
+    {
+      width: WIDTH,
+      height: heightOf(strip),
+      layer: [dotLayer(strip, GROUP_COLOURS[question.question]), ...lines(strip)],
+    },
+  )
+}
+
+function divided({
+  dots: { thresholds, firstSide, levels },
+  slowAboveUs,
+}: ParameterStrip): string[] {
+  const slow =
+    slowAboveUs === null
+      ? []
+      : [`Times beyond the dashed line (${formatDuration(slowAboveUs)}) are slow.`]
+  const [first, ...more] = thresholds
+  if (first !== undefined) {
+    const others =
+      more.length === 0
+        ? ''
+        : `; thinner: further splits at ${more.slice(0, 4).map(numberText).join(', ')}${more.length > 4 ? ', …' : ''}`
+    return [
+      `The line is where the tree divides: at most ${numberText(first)}, or above${others}.`,
+      ...slow,
+    ]
+  }
+  if (firstSide > 0 && firstSide < levels.length) {
+    return ['The tree divides the values at the line between them.', ...slow]
+  }
+  return slow
+}
+
+function omissions({
+  dots: { withoutPlace, thinned, dots },
+  explanation,
+  slowAboveUs,
+}: ParameterStrip) {
+  const { rows } = explanation.subject
+  return [
+    thinned > 0
+      ? `${grouped(dots.length)} of ${counted(dots.length + thinned, rows)} are drawn.`
+      : '',
+    withoutPlace > 0
+      ? `${counted(withoutPlace, rows)} without a value${slowAboveUs === null ? '' : ' or a time'} ${withoutPlace === 1 ? 'is' : 'are'} not drawn.`
+      : '',
+  ].filter((sentence) => sentence !== '')
+}
+
+function heightOf({ dots: { parameter, levels }, slowAboveUs }: ParameterStrip): number {
+  if (parameter.kind === 'categorical') return Math.max(60, levels.length * LEVEL)
+  return slowAboveUs === null ? 2 * LANE : TIME_HEIGHT
+}
+
+function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): SpecPart {
+  const {
+    dots: { dots, parameter, levels },
+    groups,
+    slowAboveUs,
+  } = strip
+  const isNumeric = parameter.kind === 'numeric'
+  const extent = stripExtent(strip)
+  const values = dots.map(({ group, value, timeUs, across, along }) => {
+    const lane = rounded(group + across * SPREAD.across)
+    const time = Number.isNaN(timeUs) ? '–' : formatDuration(timeUs)
+    const other = slowAboveUs === null ? lane : timeUs
+    return {
+      ...(isNumeric
+        ? { x: movedAlong(extent, value, along * SPREAD.along), y: other }
+        : { x: other, y: rounded(value + along * SPREAD.across) }),
+      ...{ group: groups.names[group], time },
+      value: isNumeric ? numberText(value) : tooltipText(levels[value]?.label ?? ''),
+    }
+  })
+  const dense = dots.length > 600
+  return {
+    data: { values },
+    mark: { type: 'circle', size: dense ? 14 : 28, opacity: dense ? 0.5 : 0.65 },
+    encoding: {
+      ...stripAxes(strip),
+      color: {
+        ...{ field: 'group', type: 'nominal' },
+        legend: { title: null, symbolOpacity: 1 },
+        scale: { domain: [...groups.names], range: [...colours] },
+      },
+      tooltip: [
+        { field: 'value', type: 'nominal', title: 'value' },
+        { field: 'group', type: 'nominal', title: 'group' },
+        { field: 'time', type: 'nominal', title: 'time' },
+      ],
+    },
+  }
+}
+
+/** Where the tree divides, from which time on is slow, and names beside their lanes. */
+function lines(strip: ParameterStrip): SpecPart[] {
+  const { dots, slowAboveUs } = strip
+  const { parameter, thresholds, levels, firstSide } = dots
+  const isNumeric = parameter.kind === 'numeric'
+  const [own, other] = isNumeric ? (['x', 'y'] as const) : (['y', 'x'] as const)
+  const line = (axis: 'x' | 'y', at: number, mark: SpecPart) => ({
+    data: { values: [{ at }] },
+    mark: { type: 'rule', tooltip: false, ...mark },
+    encoding: { [axis]: { field: 'at', type: 'quantitative' } },
+  })
+  const solid = { color: PALETTE.text }
+  const extent = stripExtent(strip)
+  const values = dots.dots.map(({ value }) => value)
+  return [
+    ...thresholds
+      .slice(0, 5)
+      .map((at, i) =>
+        line(own, betweenNumbers(extent, at, values), { ...solid, strokeWidth: i === 0 ? 2 : 1 }),
+      ),
+    ...(firstSide > 0 && firstSide < levels.length
+      ? [line(own, firstSide - 0.5, { ...solid, strokeWidth: 2 })]
+      : []),
+    ...(slowAboveUs === null
+      ? []
+      : [line(other, slowAboveUs, { color: PALETTE.softText, strokeDash: [5, 4] })]),
+    ...(isNumeric ? [] : [names(levels)]),
+  ]
+}
+
+function names(levels: ParameterDots['levels']): SpecPart {
+  return {
+    data: {
+      values: levels.map(({ label }, y) => ({
+        ...{ y, text: shortText(label, 24), whole: tooltipText(label) },
+      })),
+    },
+    mark: {
+      type: 'text',
+      align: 'right',
+      baseline: 'middle',
+      fontSize: 11,
+      color: PALETTE.text,
+      x: -6,
+    },
+    encoding: {
+      y: { field: 'y', type: 'quantitative' },
+      text: { field: 'text', type: 'nominal' },
+      tooltip: { field: 'whole', type: 'nominal' },
+    },
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { FlowdeltaError } from '../../core/errors.ts'
+
+/**
+ * The path of a file the build makes, from wherever this code runs: `dist/` itself, or the sources
+ * under a test runner.
+ */
+export function builtFile(name: string): string {
+  const candidates = [`./${name}`, `../../dist/${name}`].map((relative) =>
+    fileURLToPath(new URL(relative, import.meta.url)),
+  )
+  const found = candidates.find((path) => existsSync(path))
+  if (found === undefined) {
+    throw new FlowdeltaError(
+      `${name} is missing beside flowdelta (looked for ${candidates.join(' and ')}). Run npm run build, or install flowdelta again.`,
+    )
+  }
+  return found
+}

@@ -1,0 +1,43 @@
+import type { MimeBundle } from '../../core/display.ts'
+import { RUNTIME_MARKS, type RuntimeName } from '../page/page-promise.ts'
+import { runtimeHtml } from './runtime-html.ts'
+
+/** Turns a value's bundle into what one notebook is to keep. */
+export type BundleCompleter = (bundle: MimeBundle) => MimeBundle
+
+const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
+
+/**
+ * Sends a runtime along with the first output that wants it. It goes along again when the output
+ * that carried it is shown again: its cell was run again, and the output with the runtime is gone.
+ * A chart is the same by its title, a widget by its title and description.
+ */
+export function interactiveBundles(): BundleCompleter {
+  const carriers = new Map<RuntimeName, string>()
+  return (bundle) => {
+    const { 'image/svg+xml': _alreadyInHtml, ...rest } = bundle
+    const html = rest['text/html']
+    if (html === undefined) return bundle
+    const text = bundle['text/plain']
+    const runtimes = RUNTIMES.filter((runtime) => {
+      if (!html.includes(RUNTIME_MARKS[runtime])) return false
+      const name = runtime === 'charts' ? (text.split('\n', 1)[0] as string) : text
+      const carrier = carriers.get(runtime) ?? name
+      carriers.set(runtime, carrier)
+      return carrier === name
+    })
+    return { ...rest, 'text/html': [...runtimes.map(runtimeHtml), html].join('') }
+  }
+}
+
+/** Keeps pictures and tables only: small, the same every time, and without scripts. */
+export function staticBundles(): BundleCompleter {
+  return (bundle) => {
+    const text = bundle['text/plain']
+    const svg = bundle['image/svg+xml']
+    const html = bundle['text/html']
+    if (svg !== undefined) return { 'text/plain': text, 'image/svg+xml': svg }
+    if (html === undefined) return { 'text/plain': text }
+    return { 'text/plain': text, 'text/html': html.replace(/<script\b[\s\S]*?<\/script>/g, '') }
+  }
+}

@@ -1,0 +1,27 @@
+import { ColumnTable } from 'arquero'
+import { displaySink, hasMimeBundle, type MimeBundle } from '../../core/display.ts'
+import { tableBundle } from '../../core/stage-table.ts'
+
+/**
+ * Shows values, each as an output of its own: charts, stages and tables as they show themselves
+ * (any Arquero table too), everything else as `console.log` prints it. Outside a notebook, all of
+ * it is text.
+ *
+ * @example
+ * show(stageTable({ service: ['cart'] }), 'the slow one')
+ */
+export function show(...values: readonly unknown[]): void {
+  const sink = displaySink()
+  for (const value of values) {
+    const bundle = bundleOf(value)
+    if (bundle === undefined) console.log(value)
+    else if (sink === undefined) console.log(bundle['text/plain'])
+    else sink.send(bundle)
+  }
+}
+
+function bundleOf(value: unknown): MimeBundle | undefined {
+  if (hasMimeBundle(value)) return value.mimeBundle()
+  if (value instanceof ColumnTable) return tableBundle(value)
+  return undefined
+}

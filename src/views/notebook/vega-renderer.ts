@@ -1,0 +1,94 @@
+import type { LoggerInterface, Runtime, Spec } from 'vega'
+import * as vega from 'vega'
+import { compile, type TopLevelSpec } from 'vega-lite'
+import { fingerprint } from '../../core/fingerprint.ts'
+import { textWidth } from '../charts/text-width.ts'
+import { closedLoader } from './closed-loader.ts'
+
+/** A chart as a picture, and what Vega-Lite and Vega had to say about its specification. */
+export interface CompiledChart {
+  readonly svg: string
+  readonly warnings: readonly string[]
+}
+
+/** What Vega measures while it lays a view out, and offers only asynchronous public access to. */
+interface LaidOutView {
+  readonly _viewWidth: number
+  readonly _viewHeight: number
+  readonly _origin: readonly [number, number]
+}
+
+/** Vega exports this class and its type declarations do not. */
+interface StringRenderer {
+  initialize(el: null, width: number, height: number, origin: [number, number]): StringRenderer
+  background(color: unknown): StringRenderer
+  render(scene: unknown): { svg(): string }
+}
+
+const { SVGStringRenderer } = vega as unknown as {
+  SVGStringRenderer: new (loader: unknown) => StringRenderer
+}
+
+/** How wide Vega takes text to be; without a canvas to ask, it guesses far too wide. */
+interface TextMetrics {
+  width(item: { text?: unknown; fontSize?: number }, text?: unknown): number
+}
+
+const { textMetrics } = vega as unknown as { textMetrics: TextMetrics }
+
+/** Draws a Vega-Lite specification, synchronously and without a DOM. */
+export function compileChart(spec: object): CompiledChart {
+  const warnings: string[] = []
+  textMetrics.width = (item, text) =>
+    textWidth(String(text ?? item.text ?? ''), item.fontSize ?? 11)
+  const logger = collectingLogger(warnings)
+  const { spec: vegaSpec } = compile(spec as TopLevelSpec, { logger })
+  const runtime: Runtime = vega.parse(vegaSpec as Spec)
+  const view = new vega.View(runtime, { renderer: 'none', logger, loader: closedLoader() })
+  try {
+    return { svg: withOwnIds(drawSvg(view.run()), JSON.stringify(spec)), warnings }
+  } finally {
+    view.finalize()
+  }
+}
+
+/** The SVG of {@link compileChart} alone. */
+export function renderSvg(spec: object): string {
+  return compileChart(spec).svg
+}
+
+function drawSvg(view: vega.View): string {
+  vega.resetSVGDefIds()
+  const { _viewWidth, _viewHeight, _origin } = view as unknown as LaidOutView
+  const padding = view.padding() as { left: number; right: number; top: number; bottom: number }
+  const width = Math.max(0, _viewWidth + padding.left + padding.right)
+  const height = Math.max(0, _viewHeight + padding.top + padding.bottom)
+  return new SVGStringRenderer(view.loader())
+    .initialize(null, width, height, [padding.left + _origin[0], padding.top + _origin[1]])
+    .background(view.background())
+    .render((view.scenegraph() as unknown as { root: unknown }).root)
+    .svg()
+}
+
+/** Vega's errors stop the drawing; everything milder is kept for the caller. */
+function collectingLogger(warnings: string[]): LoggerInterface {
+  const logger: LoggerInterface = {
+    level: ((value?: number) => (value === undefined ? 2 : logger)) as LoggerInterface['level'],
+    error: (...problem) => {
+      throw problem[0] instanceof Error ? problem[0] : new Error(problem.join(' '))
+    },
+    warn: (...problem) => {
+      warnings.push(problem.join(' '))
+      return logger
+    },
+    info: () => logger,
+    debug: () => logger,
+  }
+  return logger
+}
+
+/** Two SVGs in one document must not share the names of their clip paths and gradients. */
+function withOwnIds(svg: string, spec: string): string {
+  const prefix = `v${fingerprint(spec)}-`
+  return svg.replace(/( id="|url\(#)(clip|gradient_|pattern_)/g, `$1${prefix}$2`)
+}

@@ -1,0 +1,24 @@
+import { scriptJson } from '../../core/escape.ts'
+
+/** Compresses bytes with gzip and gives base64. */
+export type Compressor = (text: string) => string
+
+let compressor: Compressor | undefined
+
+/** Makes `next` compress what pages carry; the notebook layer registers Node's. */
+export function setCompressor(next: Compressor | undefined): void {
+  compressor = next
+}
+
+/** Data of a page: as it is, or compressed JSON. */
+export type PageData = { readonly json: unknown } | { readonly gzip: string }
+
+/** Shorter data is not worth compressing. */
+const SHORTEST = 2000
+
+/** `value` as an expression that may stand in a page's script; see {@link PageData}. */
+export function pageData(value: unknown): string {
+  const json = scriptJson(value)
+  if (compressor === undefined || json.length < SHORTEST) return `{"json":${json}}`
+  return `{"gzip":"${compressor(JSON.stringify(value))}"}`
+}

@@ -1,0 +1,59 @@
+import type { Comparison } from '../../compare/comparison.ts'
+import { findingsLevel } from '../../compare/findings/find-findings.ts'
+import { typicalTimeUs } from '../../compare/ranking/typical-time.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { detectableShift } from '../../stats/detectable-shift.ts'
+import { rootName } from '../charts/node-names.ts'
+
+/** The smallest slowdown of one kind of request that would hardly have been missed. */
+export interface Detectable {
+  readonly category: number
+  readonly name: string
+  readonly beforeCount: number
+  readonly afterCount: number
+  readonly medianBeforeUs: number
+  /** ∞ when no slowdown whatever would have been seen. */
+  readonly detectableShiftUs: number
+}
+
+/** What a comparison could have seen. */
+export interface Power {
+  /** The most frequent kinds of request. */
+  readonly kinds: readonly Detectable[]
+  readonly testableKinds: number
+  readonly allKinds: number
+  /** Share of the requests after that are of a kind that could be tested. */
+  readonly testableShare: number
+}
+
+/**
+ * By how much the most frequent kinds of request would have had to become slower to be seen in four
+ * comparisons of five, at the level that a finding must reach among so many tests.
+ */
+export function power(
+  { categories, flows, responseTime, options }: Comparison,
+  limit: number,
+): Power {
+  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
+    (category) => responseTime.test(category).testable,
+  )
+  const alpha = findingsLevel(options.alpha) / Math.max(1, testable.length)
+  const requests = (category: number) => categories.count(category, AFTER)
+  const frequent = [...testable].sort((a, b) => requests(b) - requests(a) || a - b).slice(0, limit)
+  const covered = testable.reduce((sum, category) => sum + requests(category), 0)
+  return {
+    kinds: frequent.map((category) => ({
+      ...{ category, name: rootName(categories, category, 60) },
+      beforeCount: categories.count(category, BEFORE),
+      afterCount: requests(category),
+      medianBeforeUs: typicalTimeUs(categories, { category, period: BEFORE, centre: 'median' }),
+      detectableShiftUs: detectableShift(
+        categories.responseTimes(category, BEFORE),
+        requests(category),
+        { alpha },
+      ).shift,
+    })),
+    ...{ testableKinds: testable.length, allKinds: categories.size },
+    testableShare: covered / Math.max(1, flows.count(AFTER)),
+  }
+}

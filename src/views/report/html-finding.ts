@@ -1,0 +1,103 @@
+import type { EdgeChange } from '../../compare/edges/edge-changes.ts'
+import type { Finding, StructureChange } from '../../compare/findings/finding.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
+import { differenceText, intervalText, shareText } from './amounts.ts'
+import type { FindingChart } from './finding-charts.ts'
+import { textWithoutExamples } from './finding-facts.ts'
+import { figure, htmlTable, traceIds } from './html-parts.ts'
+import { type Html, html, named } from './html-template.ts'
+
+/** Rows of one table of a finding; more are counted. */
+const MOST_ROWS = 8
+
+/** One finding: what, how much, which steps, and traces to look at. */
+export function htmlFinding(
+  finding: Finding,
+  {
+    chart,
+    traceUrl,
+  }: { readonly chart: FindingChart | undefined; readonly traceUrl: string | undefined },
+): Html {
+  const { rank, title, direction, contributionUs, shareOfChange, services, exemplars } = finding
+  return html`<article class="finding ${direction}" id="finding-${rank}">
+<h3><span class="rank">${rank}</span> ${named(title, 300)}</h3>
+<p class="facts"><span class="tag">${direction}</span> ${differenceText(contributionUs)} in all${
+    shareOfChange > 0 ? html`, ${shareText(shareOfChange)} of the change` : ''
+  }${services.length === 0 ? '' : html` · look at ${services.map((service, i) => html`${i > 0 ? html`, ` : ''}<b>${named(service, 60)}</b>`)}`}</p>
+<p>${textWithoutExamples(finding)}</p>
+${finding.changedEdges.length === 0 ? '' : stepsTable(finding)}
+${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
+${exemplars.before.length + exemplars.after.length === 0 ? '' : html`<h4>Traces to look at</h4>`}${exampleTraces('before', exemplars.before, traceUrl)}${exampleTraces('after', exemplars.after, traceUrl)}
+${chart === undefined ? '' : chartOf(finding, chart)}
+</article>`
+}
+
+function stepsTable({ kind, changedEdges }: Finding): Html {
+  const about =
+    kind === 'structure'
+      ? 'Steps that also changed, within the call answered before'
+      : 'Changed steps'
+  return html`<h4>${about}</h4>${htmlTable(
+    [
+      ...[{ title: 'from', names: true }, { title: 'to', names: true }, { title: 'where' }],
+      ...[
+        { title: 'one step takes', amounts: true },
+        { title: 'likely between', amounts: true },
+      ],
+      ...[
+        { title: 'after is slower in', amounts: true },
+        { title: 'requests before → after', amounts: true },
+      ],
+    ],
+    changedEdges.slice(0, MOST_ROWS).map(stepRow),
+  )}${more(changedEdges.length, 'step')}`
+}
+
+function stepRow(edge: EdgeChange) {
+  const { from, to, kind, shiftUs, interval, probabilitySlower } = edge
+  return [
+    ...[named(from), named(to), kind === 'self' ? 'work' : 'network'],
+    ...[differenceText(shiftUs), intervalText(interval), percent(probabilitySlower)],
+    `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
+  ]
+}
+
+function structureTable({ changedStructure }: Finding): Html {
+  return html`<h4>What requests do differently</h4>${htmlTable(
+    [{ title: '' }, { title: 'step', names: true }, { title: 'follows', names: true }],
+    changedStructure.slice(0, MOST_ROWS).map(structureRow),
+  )}${more(changedStructure.length, 'part')}`
+}
+
+function structureRow({ change, label, after }: StructureChange) {
+  const place = after === null ? html`<i>begins the request</i>` : named(after.label)
+  return [change === 'added' ? 'new' : 'gone', named(label), place]
+}
+
+function more(all: number, what: string): Html | string {
+  const left = all - MOST_ROWS
+  return left > 0 ? html`<p class="soft">… and ${counted(left, `more ${what}`)}.</p>` : ''
+}
+
+function exampleTraces(
+  period: 'before' | 'after',
+  ids: readonly string[],
+  traceUrl: string | undefined,
+): Html | string {
+  if (ids.length === 0) return ''
+  return html`<p class="traces"><span class="period ${period}">${period}</span> ${traceIds(ids, traceUrl)}</p>`
+}
+
+function chartOf({ categories }: Finding, shown: FindingChart): Html {
+  if (shown.kind === 'see') {
+    return html`<p class="soft">Most of these requests are of the kind drawn at finding <a href="#finding-${shown.rank}">${shown.rank}</a>.</p>`
+  }
+  const kinds =
+    categories.length === 1
+      ? 'All requests concerned are of this kind.'
+      : `Of the ${categories.length} kinds of request concerned, this one has most requests.`
+  return figure(
+    shown.chart,
+    `The times of whole requests, not of the one step. A curve climbs as requests finish. Where the blue one (after) runs to the right of the orange one (before), requests take longer; the upright line stands where the two are furthest apart. ${kinds}`,
+  )
+}

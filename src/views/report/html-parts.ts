@@ -1,0 +1,61 @@
+import { traceLink } from '../../core/trace-links.ts'
+import { bareSvg } from '../charts/bare-svg.ts'
+import type { Chart } from '../charts/chart.ts'
+import { type Html, type HtmlValue, html, trusted } from './html-template.ts'
+
+/** A column of a table. */
+export interface Column {
+  readonly title: string
+  /** Numbers, one below the other. */
+  readonly amounts?: boolean
+  /** Names from traces, which may be long and without a space. */
+  readonly names?: boolean
+}
+
+/** A table that scrolls by itself where the page is too narrow. */
+export function htmlTable(
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlValue[])[],
+  { foot = [] }: { readonly foot?: readonly (readonly HtmlValue[])[] } = {},
+): Html {
+  const cells = (row: readonly HtmlValue[]) =>
+    row.map((value, i) => html`<td${classOf(columns[i])}>${value}</td>`)
+  const lines = (each: readonly (readonly HtmlValue[])[]) =>
+    each.map((row) => html`<tr>${cells(row)}</tr>`)
+  return html`<div class="scroll"><table><thead><tr>${columns.map(
+    (column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`,
+  )}</tr></thead><tbody>${lines(rows)}</tbody>${
+    foot.length === 0 ? '' : html`<tfoot>${lines(foot)}</tfoot>`
+  }</table></div>`
+}
+
+function classOf(column: Column | undefined): Html {
+  if (column?.amounts === true) return trusted(' class="amount"')
+  return trusted(column?.names === true ? ' class="name"' : '')
+}
+
+/** Trace ids, each a link where there is somewhere to link to. */
+export function traceIds(ids: readonly string[], template: string | undefined): Html[] {
+  return ids.map((id) =>
+    template === undefined
+      ? html`<code>${id}</code> `
+      : html`<a href="${trusted(attribute(traceLink(template, id)))}" rel="noopener noreferrer"><code>${id}</code></a> `,
+  )
+}
+
+/** An address is not to be cut like a name; it is percent-encoded but for these. */
+function attribute(url: string): string {
+  return url.replace(/&/g, '&amp;').replace(/"/g, '%22').replace(/'/g, '%27').replace(/</g, '%3C')
+}
+
+/** A chart as a picture of its own, with how to read it. */
+export function figure(chart: Chart, howToRead: string): Html {
+  return html`<figure><div class="chart" role="img" aria-label="${`${chart.title}. ${chart.description}`}">${trusted(
+    hiddenSvg(chart.svg()),
+  )}</div><figcaption><b>How to read this.</b> ${howToRead}</figcaption></figure>`
+}
+
+/** What readers who hear the page get is said once, around the picture. */
+function hiddenSvg(svg: string): string {
+  return bareSvg(svg).replace('<svg ', '<svg aria-hidden="true" focusable="false" ')
+}

@@ -1,0 +1,134 @@
+import type { Comparison } from '../../compare/comparison.ts'
+import { traceTemplate } from '../../core/trace-links.ts'
+import { differenceText, durationText, intervalText } from './amounts.ts'
+import { power } from './detectable.ts'
+import { findingCharts } from './finding-charts.ts'
+import { headline, type Shift } from './headline.ts'
+import { htmlFinding } from './html-finding.ts'
+import { htmlTable } from './html-parts.ts'
+import {
+  accountingSection,
+  breakdownSection,
+  fairnessSection,
+  mutationsSection,
+  powerSection,
+} from './html-sections.ts'
+import { type Html, html, trusted } from './html-template.ts'
+import { periodTimes } from './period-times.ts'
+import { powerSentence } from './power-words.ts'
+import type { ReportOptions } from './report-options.ts'
+import { REPORT_STYLE } from './report-style.ts'
+
+/** Kinds of request in the table of what would have been seen. */
+const MOST_KINDS = 5
+/** Nothing runs and nothing is fetched, even if an escape were missing. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+/**
+ * A comparison as one HTML page to attach to an incident: what got slower, by how much, how sure,
+ * and where to look, with pictures. The page needs no network and no script.
+ *
+ * @param comparison from `compare`
+ * @param options see {@link ReportOptions}
+ * @throws OptionError for a `traceUrl` that is no template
+ *
+ * @example
+ * reportHtml(comparison, { traceUrl: 'jaeger=http://localhost:16686' }).startsWith('<!doctype html>') // true
+ */
+export function reportHtml(
+  comparison: Comparison,
+  { traceUrl, files, madeBy = 'flowdelta' }: ReportOptions = {},
+): string {
+  const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
+  const { title, sentences, shifts } = headline(comparison)
+  const { findings, omitted } = comparison.findings
+  const charts = findingCharts(comparison)
+  const known = power(comparison, MOST_KINDS)
+  const none = findings.length === 0
+  const seen = powerSection(known)
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${title}</title>
+<style>
+${trusted(REPORT_STYLE)}
+</style>
+</head>
+<body>
+<header>
+<p class="kicker">Traces of two periods compared</p>
+<h1>${title}</h1>
+<p class="lead">${sentences.map((sentence) => html`${sentence} `)}${none ? powerSentence(known) : ''}</p>
+${shifts.length === 0 ? '' : shiftTable(shifts)}
+${periods(comparison, files)}
+</header>
+<main>
+${fairnessSection(comparison)}
+${
+  none
+    ? seen
+    : html`<section><h2>What changed</h2>${findings.map((finding) =>
+        htmlFinding(finding, { chart: charts.get(finding.rank), traceUrl: template }),
+      )}${omitted > 0 ? html`<p class="soft">${omitted} smaller findings are left out.</p>` : ''}</section>
+${accountingSection(comparison)}`
+}
+${breakdownSection(comparison)}
+${mutationsSection(comparison)}
+${none ? '' : seen}
+</main>
+<footer class="soft">Made by ${madeBy}. Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. Durations are wall-clock times as the traces say them.</footer>
+</body>
+</html>
+`
+  return page.markup
+}
+
+function percentOf(level: number): string {
+  return `${Number((100 * level).toPrecision(3))} %`
+}
+
+function shiftTable(shifts: readonly Shift[]): Html {
+  return htmlTable(
+    [
+      ...[{ title: 'all requests' }, { title: 'before', amounts: true }],
+      ...[
+        { title: 'after', amounts: true },
+        { title: 'difference', amounts: true },
+      ],
+      { title: '95 % interval', amounts: true },
+    ],
+    shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
+      ...[measure, durationText(beforeUs), durationText(afterUs)],
+      ...[differenceText(shiftUs), intervalText(interval)],
+    ]),
+  )
+}
+
+/** What was compared: files and times of day, as far as they are known. */
+function periods(comparison: Comparison, files: ReportOptions['files']): Html | string {
+  const times = periodTimes(comparison)
+  const line = (period: 'before' | 'after') => {
+    const parts = [
+      ...(times[period] === undefined ? [] : [times[period]]),
+      ...(files === undefined ? [] : [fileList(files[period])]),
+    ]
+    return parts.length === 0
+      ? ''
+      : html`<dt class="${period}">${period}</dt><dd>${parts.join(' · ')}</dd>`
+  }
+  const lines = [line('before'), line('after')].filter((each) => each !== '')
+  return lines.length === 0 ? '' : html`<dl class="periods">${lines}</dl>`
+}
+
+const MOST_FILES = 3
+
+function fileList(files: readonly string[]): string {
+  const left = files.length - MOST_FILES
+  const shown = files.slice(0, MOST_FILES).join(', ')
+  return left > 0 ? `${shown} and ${left} more` : shown
+}

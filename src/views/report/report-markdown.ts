@@ -1,0 +1,169 @@
+import type { Comparison } from '../../compare/comparison.ts'
+import type { Finding } from '../../compare/findings/finding.ts'
+import { shortText } from '../../core/shown-text.ts'
+import { traceLink, traceTemplate } from '../../core/trace-links.ts'
+import { counted, grouped } from '../../core/words.ts'
+import { breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
+import { accounting, type Part } from './accounting.ts'
+import { differenceText, durationText, shareText } from './amounts.ts'
+import { type Power, power } from './detectable.ts'
+import { textWithoutExamples } from './finding-facts.ts'
+import { certainty, headline } from './headline.ts'
+import {
+  escapeMarkdown,
+  markdownId,
+  markdownLink,
+  markdownTable,
+  markdownWithCode,
+} from './markdown-text.ts'
+import { detectableText, powerNote, powerSentence } from './power-words.ts'
+import type { ReportOptions } from './report-options.ts'
+
+/** A comment is read at a glance: more is counted, and in the HTML report. */
+const MOST_FINDINGS = 5
+const MOST_WARNINGS = 4
+const MOST_PLACES = 5
+const MOST_KINDS = 3
+const MOST_TRACES = 1
+const LONGEST_TITLE = 200
+const LONGEST_TEXT = 900
+const LONGEST_WARNING = 600
+const LONGEST_NAME = 60
+
+/**
+ * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long: what got
+ * slower, by how much, how sure, and where to look; details folded. No name from a trace can
+ * mention anybody, refer to an issue or become markup.
+ *
+ * @param comparison from `compare`
+ * @param options see {@link ReportOptions}
+ * @throws OptionError for a `traceUrl` that is no template
+ *
+ * @example
+ * reportMarkdown(comparison).split('\n').length < 66 // true
+ */
+export function reportMarkdown(
+  comparison: Comparison,
+  { traceUrl, madeBy = 'flowdelta' }: ReportOptions = {},
+): string {
+  const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
+  const head = headline(comparison)
+  const none = comparison.findings.findings.length === 0
+  const known = power(comparison, MOST_KINDS)
+  const lead = [...head.sentences, certainty(head), ...(none ? [powerSentence(known)] : [])].join(
+    ' ',
+  )
+  const lines = [
+    ...[`### ${written(head.title, LONGEST_TITLE)}`, '', written(lead, LONGEST_TEXT), ''],
+    ...warnings(comparison),
+    ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
+    ...folded('Where the time of a mean request goes', breakdown(comparison)),
+    ...(known.kinds.length === 0
+      ? []
+      : folded('The smallest slowdown that would have been noticed', seen(known))),
+    `<sub>Made by ${written(madeBy, LONGEST_NAME)}.</sub>`,
+    '',
+  ]
+  return lines.join('\n')
+}
+
+/** Text, names from traces in it, as it may stand in a line. */
+function written(text: string, longest: number): string {
+  return escapeMarkdown(shortText(text, longest))
+}
+
+function warnings(comparison: Comparison): string[] {
+  const all = comparison.warnings()
+  if (all.length === 0) return []
+  const shown = all.slice(0, MOST_WARNINGS)
+  const left = all.length - shown.length
+  return [
+    ...['> [!WARNING]', '> **Is this comparison fair?**'],
+    ...shown.map(
+      ({ code, message }) =>
+        `> - **${code}**: ${markdownWithCode(shortText(message, LONGEST_WARNING))}`,
+    ),
+    ...(left > 0 ? [`> - … and ${left} more`] : []),
+    '',
+  ]
+}
+
+function findingsTable(comparison: Comparison): string[] {
+  const { findings, remainder, observed } = accounting(comparison)
+  const shown = findings.slice(0, MOST_FINDINGS)
+  const left = findings.length - shown.length + comparison.findings.omitted
+  const row = ({ rank, name, perRequestUs, totalUs, share }: Part) => [
+    rank === null ? '' : String(rank),
+    rank === null ? `*${name}*` : written(name, LONGEST_TITLE),
+    ...[differenceText(perRequestUs), differenceText(totalUs), shareText(share)],
+  ]
+  return [
+    ...markdownTable(
+      ['', 'what changed', 'per request', 'in all', 'share'],
+      [...shown, remainder, observed].map(row),
+      ['left', 'left', 'right', 'right', 'right'],
+    ),
+    ...(left > 0 ? ['', `… and ${counted(left, 'smaller finding')}.`] : []),
+  ]
+}
+
+function details({ findings: { findings } }: Comparison, template: string | undefined): string[] {
+  const shown = findings.slice(0, MOST_FINDINGS)
+  return folded(
+    'How sure, and where to look',
+    shown.map(
+      (finding) =>
+        `${finding.rank}. ${written(textWithoutExamples(finding), LONGEST_TEXT)}${traces(finding, template)}`,
+    ),
+  )
+}
+
+function traces({ exemplars }: Finding, template: string | undefined): string {
+  const listed = (ids: readonly string[]) =>
+    ids.slice(0, MOST_TRACES).map((id) => {
+      const shown = markdownId(shortText(id, LONGEST_NAME))
+      return template === undefined ? shown : markdownLink(shown, traceLink(template, id))
+    })
+  const parts = (['before', 'after'] as const).flatMap((period) =>
+    exemplars[period].length === 0 ? [] : [`${period} ${listed(exemplars[period]).join(', ')}`],
+  )
+  return parts.length === 0 ? '' : ` Traces: ${parts.join('; ')}.`
+}
+
+function breakdown({ edges }: Comparison): string[] {
+  const { rows, beforeUs, afterUs } = breakdownRows(edges, MOST_PLACES)
+  const amounts = (before: number, after: number) => [
+    ...[durationText(before), durationText(after), differenceText(after - before)],
+  ]
+  return markdownTable(
+    ['service', 'kind', 'before', 'after', 'change'],
+    [
+      ...rows.map((row) => [
+        ...[written(row.service, LONGEST_NAME), KIND_NAMES[row.kind]],
+        ...amounts(row.beforeUs, row.afterUs),
+      ]),
+      ['*a mean request*', '', ...amounts(beforeUs, afterUs)],
+    ],
+    ['left', 'left', 'right', 'right', 'right'],
+  )
+}
+
+function seen(known: Power): string[] {
+  return [
+    ...markdownTable(
+      ['kind of request', 'requests before → after', 'median before', 'noticeable from'],
+      known.kinds.map((kind) => [
+        `${written(kind.name, LONGEST_NAME)} (${kind.category})`,
+        `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
+        ...[durationText(kind.medianBeforeUs), detectableText(kind)],
+      ]),
+      ['left', 'right', 'right', 'right'],
+    ),
+    '',
+    powerNote(known),
+  ]
+}
+
+function folded(summary: string, lines: readonly string[]): string[] {
+  return [`<details><summary>${summary}</summary>`, '', ...lines, '', '</details>', '']
+}

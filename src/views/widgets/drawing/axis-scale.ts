@@ -1,0 +1,147 @@
+import { formatDuration } from '../../../core/units.ts'
+import { grouped } from '../../../core/words.ts'
+
+/** A place on an axis and what is written there. */
+export interface AxisTick {
+  readonly value: number
+  readonly text: string
+}
+
+/** How values lie on an axis: as shares of its length, from 0 to 1. */
+export interface AxisScale {
+  readonly ticks: readonly AxisTick[]
+  /** Where a value lies; the nearer end where it is beyond the axis. */
+  readonly share: (value: number) => number
+  /** The value that lies at a share. */
+  readonly value: (share: number) => number
+}
+
+/** What lies on a logarithmic axis. */
+export interface LogExtent {
+  /** Smallest and largest value to show, above 0. */
+  readonly low: number
+  readonly high: number
+  /** At most about so many ticks. */
+  readonly ticks: number
+  readonly text: (value: number) => string
+}
+
+const UNITS: readonly (readonly [factor: number, name: string])[] = [
+  [1, 'µs'],
+  [1e3, 'ms'],
+  [1e6, 's'],
+  [60e6, 'min'],
+  [3600e6, 'h'],
+]
+/** Where round numbers stand within a decade, the densest first. */
+const DECADES: readonly (readonly number[])[] = [[1, 2, 5], [1, 3], [1]]
+
+/** Times on an even scale, all in the one unit that fits the latest. */
+export function timeScale(
+  [fromUs, toUs]: readonly [number, number],
+  { ticks }: { readonly ticks: number },
+): AxisScale {
+  const [factor] = timeUnit([fromUs, toUs])
+  const step = roundUp((toUs - fromUs) / factor / ticks) * factor
+  const first = Math.ceil(fromUs / step - 1e-9)
+  const last = Math.floor(toUs / step + 1e-9)
+  return {
+    ...evenScale(fromUs, toUs),
+    ticks: Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
+      const value = Number(((first + i) * step).toPrecision(12))
+      return { value, text: timeText(value, [fromUs, toUs]) }
+    }),
+  }
+}
+
+/** A time as an axis that spans others would write it: `12.35 s`. */
+export function timeText(timeUs: number, span: readonly [number, number]): string {
+  const [factor, unit] = timeUnit(span)
+  const number = Number((timeUs / factor).toPrecision(6))
+  return number === 0 ? '0' : `${number} ${unit}`
+}
+
+function timeUnit([fromUs, toUs]: readonly [number, number]) {
+  const size = Math.max(Math.abs(fromUs), Math.abs(toUs))
+  return UNITS.findLast(([step]) => size >= 2 * step) ?? ([1, 'µs'] as const)
+}
+
+/** Shares from 0 to 1, as per cent. */
+export function shareScale(): AxisScale {
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((value) => ({ value, text: `${value * 100} %` }))
+  return { ...evenScale(0, 1), ticks }
+}
+
+/** Durations on a logarithmic scale, each tick in its own unit: 100 µs, 1 ms, 10 ms. */
+export function logDurationScale(extent: Omit<LogExtent, 'text'>): AxisScale {
+  return logScale({ ...extent, text: formatDuration })
+}
+
+/**
+ * Positive values on a logarithmic scale that begins and ends at round numbers. Each decade has
+ * as many ticks as there is room for: 1, 2 and 5; 1 and 3; 1; or every other decade.
+ */
+export function logScale({ low, high, ticks: most, text }: LogExtent): AxisScale {
+  const [from, to] = [roundDown(low), Math.max(roundUp(high), roundUp(roundDown(low) * 1.5))]
+  const scale = evenScale(Math.log(from), Math.log(to))
+  return {
+    share: (value) => (value > 0 ? scale.share(Math.log(value)) : 0),
+    value: (share) => Math.exp(scale.value(share)),
+    ticks: roundNumbers(from, to, most).map((value) => ({ value, text: text(value) })),
+  }
+}
+
+/** Numbers of requests: nearly logarithmic, with a place for 0 a little above the end. */
+export function countScale(
+  largest: number,
+  { ticks: most }: { readonly ticks: number },
+): AxisScale {
+  const high = Math.max(2, largest) * 1.15
+  const scale = evenScale(Math.log1p(-0.3), Math.log1p(high))
+  const ticks = [0, ...roundNumbers(1, high, Math.max(1, most - 1))]
+  return {
+    share: (count) => scale.share(Math.log1p(Math.max(-0.3, count))),
+    value: (share) => Math.expm1(scale.value(share)),
+    ticks: ticks.map((value) => ({ value, text: grouped(value) })),
+  }
+}
+
+function evenScale(from: number, to: number) {
+  const length = to - from
+  return {
+    share: (value: number) => Math.min(1, Math.max(0, length > 0 ? (value - from) / length : 0)),
+    value: (share: number) => from + share * length,
+  }
+}
+
+function roundNumbers(from: number, to: number, most: number): number[] {
+  const first = Math.floor(Math.log10(from) + 1e-9)
+  const last = Math.ceil(Math.log10(to) - 1e-9)
+  const numbers = (steps: readonly number[], every: number) =>
+    Array.from({ length: last - first + 1 }, (_, i) => first + i)
+      .filter((power) => power % every === 0)
+      .flatMap((power) => steps.map((step) => Number(`${step}e${power}`)))
+      .filter((value) => value >= from * (1 - 1e-9) && value <= to * (1 + 1e-9))
+  for (const steps of DECADES) {
+    const found = numbers(steps, 1)
+    if (found.length <= most) return found
+  }
+  for (let every = 2; every <= last - first; every++) {
+    const found = numbers([1], every)
+    if (found.length <= most) return found
+  }
+  return [from, to]
+}
+
+/** The smallest of 1, 2 and 5 times a power of ten that is at least `value`. */
+export function roundUp(value: number): number {
+  const power = Math.floor(Math.log10(value) + 1e-9)
+  const found = [1, 2, 5, 10].find((step) => Number(`${step}e${power}`) >= value * (1 - 1e-9))
+  return Number(`${found ?? 10}e${power}`)
+}
+
+function roundDown(value: number): number {
+  const power = Math.floor(Math.log10(value) + 1e-9)
+  const found = [5, 2, 1].find((step) => Number(`${step}e${power}`) <= value * (1 + 1e-9))
+  return Number(`${found ?? 1}e${power}`)
+}

@@ -1,0 +1,140 @@
+import { shortText } from '../../../core/shown-text.ts'
+import { formatDuration } from '../../../core/units.ts'
+import { counted } from '../../../core/words.ts'
+import {
+  type CoalescedEdge,
+  type CoalescedNode,
+  coalesceFlow,
+} from '../../../explain/flow-pair/coalesce-flow.ts'
+import type {
+  FlowGroup,
+  QuietReason,
+  UnionEdge,
+} from '../../../explain/flow-pair/flow-comparison.ts'
+import { textWidth } from '../../charts/text-width.ts'
+import { type FlowData, type FlowState, groupsAt, latencyUs } from './flow-data.ts'
+
+/** A box: a step, or a group of steps drawn as one. */
+export interface SceneStep extends CoalescedNode {
+  /** At most two lines of text. */
+  readonly lines: readonly string[]
+  readonly width: number
+  readonly height: number
+  /** The group it is a step of, where that was opened. */
+  readonly openedGroup: number | null
+  /** Edges inside that changed significantly, and that changed much without. */
+  readonly changedInside: number
+  readonly quietInside: number
+}
+
+/** A line between two boxes. */
+export interface SceneLink extends CoalescedEdge {
+  /** The edge that stands for all it stands for: the one that changed, or that is waited for. */
+  readonly lead: UnionEdge
+  readonly beforeUs: number | null
+  readonly afterUs: number | null
+  /** Why a large change is not called significant; `null` where it is or where there is none. */
+  readonly reason: QuietReason | null
+  /** On a side, its length is waiting for another branch, not work; `false` where it is not. */
+  readonly waits: { readonly before: boolean; readonly after: boolean }
+}
+
+/** What is drawn of two flows; lines in ascending order of `from`. */
+export interface FlowScene {
+  readonly steps: readonly SceneStep[]
+  readonly links: readonly SceneLink[]
+  /** For each node of the union, the box that stands for it. */
+  readonly stepOf: readonly number[]
+}
+
+const LONGEST = 32
+export const NAME_SIZE = 12
+export const WHERE_SIZE = 10.5
+const PADDING = 20
+/** Boxes have room for a sign in the corner. */
+const NARROWEST = 72
+
+/** The union of both flows, some of its steps drawn as one. */
+export function flowScene(
+  data: FlowData,
+  { level, opened }: Pick<FlowState, 'level' | 'opened'>,
+): FlowScene {
+  const groups = groupsAt(data, level)
+  const { nodes, edges, nodeOf } = coalesceFlow(data, { groups, opened })
+  const openedGroup = new Map<number, number>()
+  for (const { id, nodes: members } of groups) {
+    if (opened.includes(id)) for (const node of members) openedGroup.set(node, id)
+  }
+  return {
+    steps: nodes.map((node) => sceneStep(data, node, openedGroup)),
+    links: edges
+      .map((edge) => sceneLink(data, edge))
+      .sort((a, b) => a.from - b.from || a.to - b.to),
+    stepOf: nodeOf,
+  }
+}
+
+function sceneStep(
+  { captions }: FlowData,
+  node: CoalescedNode,
+  openedGroup: ReadonlyMap<number, number>,
+): SceneStep {
+  const { group, nodes } = node
+  const first = nodes[0] as number
+  const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group)
+  const lines = caption.map((line) => shortText(line, LONGEST)).filter((line) => line !== '')
+  const [name = '', where = ''] = lines
+  const text = Math.max(textWidth(name, NAME_SIZE), textWidth(where, WHERE_SIZE))
+  return {
+    ...node,
+    lines,
+    width: Math.max(NARROWEST, Math.ceil(text) + PADDING),
+    height: lines.length > 1 ? 36 : 26,
+    openedGroup: openedGroup.get(first) ?? null,
+    changedInside: group?.changedEdges ?? 0,
+    quietInside: group?.quietEdges ?? 0,
+  }
+}
+
+function groupCaption(group: FlowGroup): readonly string[] {
+  const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
+  const [before, after] = [formatDuration(beforeUs), formatDuration(afterUs)]
+  const times = inBefore && inAfter ? `${before} → ${after}` : inBefore ? before : after
+  if (kind !== 'component') return [name, times]
+  const place = host.startsWith(service) ? host : [service, host].filter(Boolean).join(' ')
+  return [place, `${counted(group.nodes.length, 'step')}, ${times}`]
+}
+
+function sceneLink({ edges }: FlowData, link: CoalescedEdge): SceneLink {
+  const bundle = link.edges.map((id) => edges[id] as UnionEdge)
+  const lead = bundle.reduce((best, edge) => (weight(edge) > weight(best) ? edge : best))
+  const of = (side: 'before' | 'after') => {
+    const there = bundle.filter((edge) => edge[side] !== null)
+    const chosen = lead[side] === null ? there[0] : lead
+    return chosen === undefined ? null : latencyUs(chosen, side)
+  }
+  const waits = (side: 'before' | 'after') =>
+    bundle.some((edge) => edge[side] !== null) &&
+    bundle.every((edge) => edge[side]?.mostlyWaiting ?? true)
+  return {
+    ...link,
+    ...{ lead, beforeUs: of('before'), afterUs: of('after') },
+    reason:
+      link.verdict === 'changed'
+        ? null
+        : (bundle.find(({ reason }) => reason !== null)?.reason ?? null),
+    waits: { before: waits('before'), after: waits('after') },
+  }
+}
+
+/** What changed, then what changed much, then what requests wait for longest. */
+function weight({ verdict, reason, before, after, inBefore, inAfter }: UnionEdge): number {
+  const critical = Math.max(before?.criticalUs ?? 0, after?.criticalUs ?? 0)
+  const rank = verdict === 'changed' ? 3 : reason !== null ? 2 : inBefore && inAfter ? 1 : 0
+  return rank * 1e12 + critical
+}
+
+/** A group with a large change inside, but none that is significant. */
+export function isQuietInside({ changedInside, quietInside }: SceneStep): boolean {
+  return changedInside === 0 && quietInside > 0
+}

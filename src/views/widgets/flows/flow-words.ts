@@ -1,0 +1,134 @@
+import { tooltipText } from '../../../core/shown-text.ts'
+import { formatDuration } from '../../../core/units.ts'
+import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
+import type {
+  EdgeLatencies,
+  FlowGroup,
+  QuietReason,
+  UnionEdge,
+} from '../../../explain/flow-pair/flow-comparison.ts'
+import type { FlowData, FlowPeriodData } from './flow-data.ts'
+import type { SceneLink, SceneStep } from './flow-scene.ts'
+
+/** So many steps of a group are named. */
+const MOST_NAMES = 5
+
+const REASONS: Readonly<Record<QuietReason, string>> = {
+  variance: 'its latencies vary so much that chance alone may have done it',
+  'too few requests': 'too few requests to test',
+  'off the critical path': 'not tested, as requests seldom wait for it',
+}
+
+/** A period of the comparison in one line. */
+export function periodWords({ category, period, requests, meanUs }: FlowPeriodData): string {
+  const mean = meanUs === null ? '' : `, ${formatDuration(meanUs)} on average`
+  return `category ${category} ${period}: ${counted(requests, 'request')}${mean}`
+}
+
+/** What became of an edge's latency, in a sentence. */
+export function verdictWords(edge: UnionEdge): string {
+  const { inBefore, inAfter, verdict, reason, shiftUs, p, q } = edge
+  if (!inAfter) return 'Only before.'
+  if (!inBefore) return 'Only after.'
+  const shift = shiftUs === null ? '' : ` (${signedDuration(shiftUs)})`
+  if (verdict === 'changed') return `Changed significantly${shift}${probability(p, q)}.`
+  if (reason !== null) return `Large change${shift}, not significant: ${REASONS[reason]}.`
+  if (verdict === 'unchanged') return `No significant change${shift}${probability(p, q)}.`
+  return `Not tested${shift}: off the critical path, or too few requests.`
+}
+
+function probability(p: number | null, q: number | null): string {
+  return p === null ? '' : `, ${pValue(p)}${q === null || q === p ? '' : `, ${pValue(q, 'q')}`}`
+}
+
+/** What an edge took on one side. */
+export function latencyWords(latencies: EdgeLatencies | null): string {
+  if (latencies === null) return 'not there'
+  const { requests, meanUs, medianUs, sdUs, criticalShare, waitUs, mostlyWaiting } = latencies
+  if (meanUs === null) {
+    return waitUs === null ? 'no latency' : `never waited for; waits ${formatDuration(waitUs)}`
+  }
+  return [
+    `mean ${formatDuration(meanUs)}${sdUs === null ? '' : ` ± ${formatDuration(sdUs)}`}`,
+    ...(medianUs === null ? [] : [`median ${formatDuration(medianUs)}`]),
+    counted(requests, 'request'),
+    mostlyWaiting
+      ? 'mostly waits for another branch'
+      : `on the critical path of ${percent(criticalShare)}`,
+  ].join(', ')
+}
+
+/** A step's whole name. */
+export function nodeName({ nodes }: FlowData, node: number): string {
+  return tooltipText(nodes[node]?.name ?? '')
+}
+
+/** An edge by its ends. */
+export function edgeName(data: FlowData, edge: number): string {
+  const { from = 0, to = 0 } = data.edges[edge] ?? {}
+  return `${nodeName(data, from)} → ${nodeName(data, to)}`
+}
+
+/** All of a link for a tooltip, line by line. */
+export function linkWords(data: FlowData, { lead, edges }: SceneLink): string {
+  return [
+    edgeName(data, lead.id),
+    `before: ${latencyWords(lead.before)}`,
+    `after: ${latencyWords(lead.after)}`,
+    verdictWords(lead),
+    ...(edges.length > 1 ? [`Stands for ${counted(edges.length, 'edge')}; this is one.`] : []),
+  ].join('\n')
+}
+
+const CERTAINTY = {
+  sure: 'in both flows',
+  likely: 'in both flows; probably the same step, though its name recurs',
+  doubtful: 'perhaps in both flows: its name recurs, and little around it is the same',
+} as const
+
+/** Where a step is, of the two flows. */
+export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, node: number) {
+  if (!inAfter) return 'only before'
+  if (!inBefore) return 'only after'
+  return CERTAINTY[data.nodes[node]?.certainty ?? 'sure']
+}
+
+/** All of a step or group for a tooltip and for those who do not see it. */
+export function stepWords(data: FlowData, step: SceneStep): string {
+  const { group, nodes } = step
+  const first = nodes[0] as number
+  return group === null
+    ? `${nodeName(data, first)}, ${presenceWords(step, data, first)}`
+    : `${tooltipText(group.name)} drawn as one: ${groupWords(data, group)}`
+}
+
+/** What is inside a group, and what changed there. */
+export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowGroup): string {
+  const names = nodes.slice(0, MOST_NAMES).map((node) => nodeName(data, node))
+  const rest = nodes.length - names.length
+  const reasons = edges.flatMap((edge) => data.edges[edge]?.reason ?? [])
+  const why = [...new Set(reasons)].map((reason) => REASONS[reason]).join('; ')
+  const sentences = [
+    `${names.join(', ')}${rest > 0 ? ` and ${grouped(rest)} more` : ''}`,
+    changedEdges > 0 ? `${counted(changedEdges, 'edge')} inside changed significantly` : '',
+    reasons.length > 0
+      ? `${counted(reasons.length, 'edge')} inside changed much, not significantly (${why})`
+      : '',
+  ]
+  return `${sentences.filter((text) => text !== '').join('. ')}.`
+}
+
+/** What differs, in one line. */
+export function differenceWords({ nodes, edges }: FlowData): string {
+  const removed = nodes.filter(({ inAfter }) => !inAfter).length
+  const added = nodes.filter(({ inBefore }) => !inBefore).length
+  const changed = edges.filter(({ verdict }) => verdict === 'changed').length
+  const quiet = edges.filter(({ reason }) => reason !== null).length
+  const parts = [
+    removed > 0 ? `${counted(removed, 'step')} only before` : '',
+    added > 0 ? `${counted(added, 'step')} only after` : '',
+    changed > 0 ? `${counted(changed, 'latency', 'latencies')} changed significantly` : '',
+    quiet > 0 ? `${grouped(quiet)} changed much, not significantly` : '',
+  ].filter((text) => text !== '')
+  return parts.length === 0 ? 'Nothing differs significantly.' : `${parts.join(', ')}.`
+}

@@ -1,0 +1,212 @@
+import type { JSX } from 'preact'
+import { tooltipText } from '../../../core/shown-text.ts'
+import { formatDuration } from '../../../core/units.ts'
+import { counted, grouped } from '../../../core/words.ts'
+import { textWidth } from '../../charts/text-width.ts'
+import { timeScale } from '../drawing/axis-scale.ts'
+import { fittedText } from '../drawing/fitted-text.ts'
+import type { Ink } from '../drawing/ink.ts'
+import type { StretchUs } from '../drawing/stretches.ts'
+import { type DrawnItems, drawnItems } from './crowded-messages.ts'
+import { MessageMark, VisitMark } from './swimlane-items.tsx'
+import {
+  type LanePlace,
+  PANEL_HEAD,
+  type Panel,
+  type SwimlaneLayout,
+  timeAcross,
+  visitLine,
+} from './swimlane-layout.ts'
+import type { SwimlaneSide } from './swimlane-model.ts'
+import { type LaneItem, messageWords, sideWords, visitWords } from './swimlane-words.ts'
+
+interface Shown {
+  readonly layout: SwimlaneLayout
+  readonly panel: Panel
+  readonly side: SwimlaneSide
+  readonly ink: Ink
+  /** Of the part that is drawn within the range; unique in the page. */
+  readonly clip: string
+  readonly attributesOf?: (item: LaneItem, words: string) => JSX.SVGAttributes<SVGGElement>
+}
+
+/** About how many pixels the text of a tick needs. */
+const TICK = 76
+
+/** One request on its lanes. */
+export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: Shown) {
+  const { lanes, lanesHeight, range } = layout
+  const { left, top, width, hasNames } = panel
+  const x = timeAcross(range, width)
+  const colour = side.period === 'before' ? ink.before : ink.after
+  const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
+  const drawn = drawnItems(side, { range, width, lineOf })
+  const { title, choice, trace } = sideWords(side)
+  const whole = [choice, trace].filter((part) => part !== '').join('; ')
+  const detail = textWidth(whole, 11) <= width || choice === '' ? whole : choice
+  return (
+    <g transform={`translate(${left} ${top})`}>
+      <rect x="0" y="5" width="10" height="10" fill={colour} />
+      <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
+        {title}
+      </text>
+      <LeftOut {...{ drawn, width, ink }} from={30 + 1.1 * textWidth(title, 12)} />
+      <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
+        <title>{tooltipText(`${choice} trace ${side.traceId}`.trim())}</title>
+        {fittedText(detail, width, 11)}
+      </text>
+      <g transform={`translate(0 ${PANEL_HEAD})`}>
+        {lanes.map((lane, i) => (
+          <LaneBand key={i} {...{ lane, panel, ink, isOdd: i % 2 === 1, hasNames }} />
+        ))}
+        <TimeGrid {...{ range, width, ink }} height={lanesHeight} />
+        <clipPath id={clip}>
+          <rect x="-1" y="-4" width={width + 2} height={lanesHeight + 8} />
+        </clipPath>
+        <g clip-path={`url(#${clip})`}>
+          <EndLine atUs={side.responseTimeUs} {...{ x, width, height: lanesHeight, colour, ink }} />
+          {drawn.items.map((item) => {
+            if (item.kind === 'visit') {
+              const visit = side.visits[item.number] as (typeof side.visits)[number]
+              const words = visitWords(visit)
+              return (
+                <VisitMark
+                  key={`visit ${item.number}`}
+                  {...{ visit, x, colour, ink, title: words }}
+                  y={lineOf(item.number)}
+                  hasName={!layout.folding.placeOf(panel.side, item.number).isShared}
+                  attributes={attributesOf?.(item, words) ?? {}}
+                />
+              )
+            }
+            const message = side.messages[item.number] as (typeof side.messages)[number]
+            const words = messageWords(message, side.visits)
+            return (
+              <MessageMark
+                key={`message ${item.number}`}
+                {...{ message, ink, title: words, isThin: drawn.isDense }}
+                from={[x(message.sentUs), lineOf(message.from)]}
+                to={[x(message.arrivedUs), lineOf(message.to)]}
+                attributes={attributesOf?.(item, words) ?? {}}
+              />
+            )
+          })}
+        </g>
+      </g>
+    </g>
+  )
+}
+
+interface BandProps {
+  readonly lane: LanePlace
+  readonly panel: Panel
+  readonly ink: Ink
+  readonly isOdd: boolean
+  readonly hasNames: boolean
+}
+
+function LaneBand({ lane: { name, title, top, height }, panel, ink, isOdd, hasNames }: BandProps) {
+  const names = hasNames ? panel.left : 0
+  return (
+    <g>
+      <rect
+        x={-names}
+        y={top}
+        width={panel.width + names}
+        height={height}
+        fill={isOdd ? ink.raised : 'none'}
+        pointer-events="none"
+      />
+      {hasNames ? (
+        <text x={-names + 4} y={top + height / 2 + 4} style={`fill:${ink.text}`}>
+          <title>{tooltipText(title)}</title>
+          {fittedText(name, names - 10, 12)}
+        </text>
+      ) : null}
+    </g>
+  )
+}
+
+/** How many messages are not drawn, where there are any, beside the panel's title. */
+function LeftOut({
+  drawn: { messages, leftOut },
+  from,
+  width,
+  ink,
+}: {
+  readonly drawn: DrawnItems
+  readonly from: number
+  readonly width: number
+  readonly ink: Ink
+}) {
+  if (leftOut === 0) return null
+  const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
+  const words = `${of} left out: they would lie upon those drawn`
+  const shorter = [words, `${of} left out`, `${grouped(leftOut)} left out`]
+  return (
+    <text x={width} y="14" font-size="11" text-anchor="end" style={`fill:${ink.soft}`}>
+      <title>{words}</title>
+      {shorter.find((each) => textWidth(each, 11) <= width - from)}
+    </text>
+  )
+}
+
+interface GridProps {
+  readonly range: StretchUs
+  readonly width: number
+  readonly ink: Ink
+  /** How far down the lines go; the times stand below. */
+  readonly height: number
+}
+
+/** Lines through times, and the times. */
+export function TimeGrid({ range, width, height, ink }: GridProps) {
+  const x = timeAcross(range, width)
+  const { ticks } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })
+  return (
+    <g pointer-events="none">
+      {ticks.map(({ value, text }) => (
+        <g key={value}>
+          <line x1={x(value)} x2={x(value)} y1="0" y2={height + 4} stroke={ink.line} />
+          <text
+            x={x(value)}
+            y={height + 17}
+            font-size="11"
+            text-anchor={x(value) > width - 18 ? 'end' : x(value) < 18 ? 'start' : 'middle'}
+            style={`fill:${ink.soft}`}
+          >
+            {text}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+interface EndProps {
+  readonly atUs: number
+  readonly x: (timeUs: number) => number
+  readonly width: number
+  readonly height: number
+  readonly colour: string
+  readonly ink: Ink
+}
+
+/** Where the request was answered. */
+function EndLine({ atUs, x, height, colour }: EndProps) {
+  return (
+    <g>
+      <title>{`answered after ${formatDuration(atUs)}`}</title>
+      <line
+        x1={x(atUs)}
+        x2={x(atUs)}
+        y1="-4"
+        y2={height + 4}
+        stroke={colour}
+        stroke-width="2"
+        stroke-dasharray="1 3"
+        stroke-linecap="round"
+      />
+    </g>
+  )
+}

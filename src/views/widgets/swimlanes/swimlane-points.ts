@@ -1,0 +1,102 @@
+import { pointName, pointRole } from '../../../explain/calling-contexts/call-names.ts'
+import { callTree } from '../../../explain/calling-contexts/call-tree.ts'
+import { nodeTimes } from '../../../explain/calling-contexts/node-times.ts'
+import { CriticalPathFinder } from '../../../flows/critical-path.ts'
+import type { FlowSet } from '../../../flows/flow-set.ts'
+import type { NodeLabel } from '../../../flows/node-labels.ts'
+import type { StretchUs } from '../drawing/stretches.ts'
+import { joined } from '../drawing/stretches.ts'
+import type { Message, Traffic, Visit } from './swimlane-model.ts'
+
+/**
+ * Visits and messages of a request that was recorded in trace points. Points of one host (machine
+ * and thread) that follow one another are one visit, which works between them; a step to another
+ * host is a message.
+ */
+export function pointTraffic(flows: FlowSet, request: number): Traffic {
+  const { shapes, labels, shapeOf } = flows
+  const shape = shapeOf[request] as number
+  const [from, to] = [shapes.from(shape), shapes.to(shape)]
+  const nodes = Array.from(shapes.labels(shape), (code) => labels.get(code))
+  const lanes = nodes.map(({ host, service }) => host || service || 'no host')
+  const timeUs = nodeTimes(flows, request)
+  const stretch = (edge: number): StretchUs => [
+    timeUs[from[edge] as number] as number,
+    timeUs[to[edge] as number] as number,
+  ]
+  const isOwn = (edge: number) => lanes[from[edge] as number] === lanes[to[edge] as number]
+  const edges = [...from.keys()]
+  // What was asked on a host and answered there is one visit, wherever it went in between.
+  const answered = callTree(flows, shape)
+    .calls.filter(({ start, end }) => end >= 0 && lanes[start] === lanes[end])
+    .map(({ start, end }) => [start, end] as const)
+  const ownEdges = edges.filter(isOwn)
+  const visitOf = components(nodes.length, [
+    ...ownEdges.map((edge) => [from[edge] as number, to[edge] as number] as const),
+    ...answered,
+  ])
+  const onPath = new Uint8Array(from.length)
+  new CriticalPathFinder(flows).mark(request, onPath)
+  const inside = grouped(ownEdges, (edge) => visitOf[from[edge] as number] as number)
+  const visits = grouped([...nodes.keys()], (node) => visitOf[node] as number).map(
+    (own, visit): Visit => {
+      own.sort((a, b) => (timeUs[a] as number) - (timeUs[b] as number) || a - b)
+      const first = own[0] as number
+      const work = inside[visit] ?? []
+      return {
+        lane: lanes[first] as string,
+        name: pointRole(nodes[first] as NodeLabel).name,
+        startUs: timeUs[first] as number,
+        endUs: timeUs[own.at(-1) as number] as number,
+        work: joined(work.map(stretch)),
+        critical: joined(work.filter((edge) => onPath[edge] === 1).map(stretch)),
+      }
+    },
+  )
+  const messages = edges
+    .filter((edge) => !isOwn(edge))
+    .map((edge): Message => {
+      const [source, target] = [from[edge] as number, to[edge] as number]
+      const [sentUs, arrivedUs] = stretch(edge)
+      const name = pointName(nodes[target] as NodeLabel)
+      return {
+        ...{ name, sentUs, arrivedUs, isCritical: onPath[edge] === 1 },
+        kind: /REPLY|RESPONSE|RETURN/i.test(name) ? 'reply' : 'call',
+        ...{ from: visitOf[source] as number, to: visitOf[target] as number },
+      }
+    })
+  return { visits, messages }
+}
+
+/** Items by the number of their group. */
+function grouped<T>(items: readonly T[], groupOf: (item: T) => number): T[][] {
+  const groups: T[][] = []
+  for (const item of items) {
+    const group = groupOf(item)
+    groups[group] ??= []
+    groups[group].push(item)
+  }
+  return groups
+}
+
+/** For each node the number of the set of nodes that pairs connect it with. */
+function components(
+  nodes: number,
+  pairs: readonly (readonly [number, number])[],
+): readonly number[] {
+  const set = Array.from({ length: nodes }, (_, node) => node)
+  const find = (node: number): number => {
+    let root = node
+    while (set[root] !== root) root = set[root] as number
+    set[node] = root
+    return root
+  }
+  for (const [a, b] of pairs) set[find(b)] = find(a)
+  const numbers = new Map<number, number>()
+  return set.map((_, node) => {
+    const root = find(node)
+    const number = numbers.get(root) ?? numbers.size
+    numbers.set(root, number)
+    return number
+  })
+}

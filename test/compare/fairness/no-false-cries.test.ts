@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { COMPARISON_DEFAULTS } from '../../../src/compare/comparison-options.ts'
+import { comparisonWarnings } from '../../../src/compare/fairness/comparison-warnings.ts'
+import { selectRequests } from '../../../src/flows/select-requests.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+const SRC = fileURLToPath(new URL('../../../src/', import.meta.url))
+const CONTROL = fileURLToPath(
+  new URL('../../../datasets/storage-service/control/', import.meta.url),
+)
+
+describe('periods that are alike', async () => {
+  const control = compare(
+    await loadTraces(`${CONTROL}before.jsonl.gz`),
+    await loadTraces(`${CONTROL}after.jsonl.gz`),
+  )
+
+  test('the control recording: nothing is unfair', () => {
+    expect(control.warnings()).toEqual([])
+  })
+
+  test('ten random halves of it: nothing is unfair', () => {
+    const { before, after, options } = control
+    const rows = Array.from({ length: control.flows.size }, (_, request) => request)
+    for (let seed = 1; seed <= 10; seed++) {
+      const shuffled = randomSource(seed).shuffle(rows)
+      const flows = selectRequests(control.flows, {
+        before: shuffled.slice(0, 9000),
+        after: shuffled.slice(9000, 18_000),
+      })
+      const categories = categorize(flows)
+      expect(comparisonWarnings({ before, after, flows, categories, options })).toEqual([])
+    }
+  })
+})
+
+describeWithShared('periods of others that are alike', () => {
+  test.each([
+    ['nezha-onlineboutique/ob0_control_no_fault', 'csv.gz', '_trace', ['clock-skew']],
+    [
+      'traceweaver-jaeger/tw0_hotel_control_load100_even_vs_odd',
+      'json.gz',
+      '',
+      ['clock-skew', 'data-quality', 'data-quality'],
+    ],
+  ])('%s: only what is true of their clocks', async (folder, format, kind, codes) => {
+    const file = (period: string) =>
+      sharedFile(`data/${folder}/${period}${kind}.${format}`) as string
+    const comparison = compare(await loadTraces(file('normal')), await loadTraces(file('faulty')))
+    expect(comparison.warnings().map(({ code }) => code)).toEqual(codes)
+  })
+})
+
+describe('the options that warnings name', () => {
+  const texts = (folder: string) =>
+    readdirSync(SRC + folder)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(`${SRC}${folder}/${file}`, 'utf8'))
+      .join('\n')
+  const fairness = texts('fairness')
+
+  test('exist on the command line', () => {
+    const flags = [...new Set(Array.from(fairness.matchAll(/\((--[a-z-]+)/g), ([, flag]) => flag))]
+    expect(flags.length).toBeGreaterThan(4)
+    expect(flags.filter((flag) => !texts('cli').includes(`'${flag}`))).toEqual([])
+  })
+
+  test('exist in `compare`', () => {
+    const named = Array.from(fairness.matchAll(/`(\w+)(?:: '?\w+'?)?` \(--/g), ([, name]) => name)
+    const known = [...Object.keys(COMPARISON_DEFAULTS), 'strict']
+    expect(named.length).toBeGreaterThan(4)
+    expect(named.filter((name) => !known.includes(name as string))).toEqual([])
+  })
+})

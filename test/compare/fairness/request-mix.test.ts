@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import type { SpanSketch } from '../../make-traces.ts'
+import { coded } from './coded.ts'
+
+/** So many requests of each type; each takes as many ms as its name says. */
+function mix(counts: Readonly<Record<string, number>>): SpanSketch[] {
+  return Object.entries(counts).flatMap(([type, count]) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ id: 'root', trace: `${type}-${i}`, service: 'web', operation: type },
+      ...{ startUs: i, endUs: i + 1000 * Number.parseInt(type, 10) },
+    })),
+  )
+}
+
+describe('request-mix', () => {
+  test('names the types that differ, the largest change first, and what the mix does to the mean', () => {
+    const [found] = coded(
+      'request-mix',
+      mix({ '1 list': 800, '10 search': 200, '5 buy': 1000 }),
+      mix({ '1 list': 400, '10 search': 600, '5 buy': 1000 }),
+    )
+    expect(found?.finding).toBe(
+      'The requests are of another mix: web 1 list 40 % → 20 %, web 10 search 10 % → 30 % of all requests.',
+    )
+    // From 0.4·1 + 0.1·10 + 0.5·5 = 3.9 ms to 0.2·1 + 0.3·10 + 0.5·5 = 5.7 ms.
+    expect(found?.effect).toMatch(
+      /^By the mix alone the mean response time of all requests moves by \+1\.8 ms \(\+46 % of 3\.9 ms\), and/,
+    )
+    expect(found?.answer).toContain("`smPThreshold: 'auto'` (--sm-p-threshold auto)")
+  })
+
+  test('swapped periods move the mean the other way', () => {
+    const [found] = coded(
+      'request-mix',
+      mix({ '1 list': 400, '10 search': 600, '5 buy': 1000 }),
+      mix({ '1 list': 800, '10 search': 200, '5 buy': 1000 }),
+    )
+    expect(found?.effect).toContain('moves by -1.8 ms (-32 % of 5.7 ms)')
+  })
+
+  test('a type that is new has the mean it has after', () => {
+    const [found] = coded(
+      'request-mix',
+      mix({ '1 list': 1000 }),
+      mix({ '1 list': 500, '3 new': 500 }),
+    )
+    expect(found?.finding).toContain('web 3 new 0 % → 50 %')
+    expect(found?.effect).toContain('moves by +1 ms (+100 % of 1 ms)')
+  })
+
+  test('silent when requests of one type only became slower, or took another structure', () => {
+    const slower = mix({ '1 list': 500, '5 buy': 500 }).map((span) => ({
+      ...span,
+      endUs: span.endUs + 5000,
+    }))
+    expect(coded('request-mix', mix({ '1 list': 500, '5 buy': 500 }), slower)).toEqual([])
+    const deeper = slower.flatMap((span) => [span, { ...span, id: 'db', parent: 'root' }])
+    expect(coded('request-mix', mix({ '1 list': 500, '5 buy': 500 }), deeper)).toEqual([])
+  })
+
+  test('silent when shares differ by chance: 40 % and 44 % of 300', () => {
+    expect(
+      coded('request-mix', mix({ '1 a': 120, '2 b': 180 }), mix({ '1 a': 132, '2 b': 168 })),
+    ).toEqual([])
+  })
+
+  test('silent when the change is certain but too small to matter: 50 % and 50.9 %', () => {
+    const before = mix({ '1 a': 50_000, '2 b': 50_000 })
+    expect(coded('request-mix', before, mix({ '1 a': 50_900, '2 b': 49_100 }))).toEqual([])
+    expect(coded('request-mix', before, mix({ '1 a': 51_100, '2 b': 48_900 }))).toHaveLength(1)
+  }, 60_000)
+
+  test('silent about many rare types, none of which comes twice', () => {
+    const rare = (from: number) =>
+      Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`1 rare ${from + i}`, 1]))
+    expect(
+      coded('request-mix', mix({ '1 a': 300, ...rare(0) }), mix({ '1 a': 300, ...rare(40) })),
+    ).toEqual([])
+  })
+
+  test('rare types are told as one when together they are not rare', () => {
+    const rare = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`1 rare ${i}`, 1]))
+    const [found] = coded('request-mix', mix({ '1 a': 300 }), mix({ '1 a': 240, ...rare }))
+    expect(found?.finding).toContain('60 rare types together 0 % → 20 %')
+  })
+
+  test('hosts do not make types', () => {
+    const on = (host: string) => mix({ '1 a': 200 }).map((span) => ({ ...span, host }))
+    expect(coded('request-mix', on('web-1'), on('web-2'))).toEqual([])
+  })
+})

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import { QualityLog } from '../../../src/traces/quality.ts'
+import {
+  chains,
+  every,
+  makeGraphs,
+  makeSpans,
+  requestsAt,
+  type SpanSketch,
+} from '../../make-traces.ts'
+import { coded } from './coded.ts'
+
+/** Requests of `web` with five calls of `db` each; `change` alters the spans of one request. */
+function requests(
+  count: number,
+  { trace = 'request', change = (spans: SpanSketch[], _request: number) => spans } = {},
+): SpanSketch[] {
+  return every(1e6, count).flatMap((startUs, i) =>
+    change(
+      requestsAt([startUs, ...every(1000, 5, startUs)], { host: 'a' }).map((span, call) => ({
+        ...span,
+        trace: `${trace}-${String(i).padStart(6, '0')}`,
+        ...(call === 0
+          ? { endUs: startUs + 10_000 }
+          : { id: `db${call}`, parent: 'web', service: 'db', host: 'b' }),
+      })),
+      i,
+    ),
+  )
+}
+
+const before = requests(400, { trace: 'before' })
+
+describe('clock-skew', () => {
+  const skewed = (share: number) =>
+    requests(400, {
+      change: (spans, i) =>
+        i < 400 * share
+          ? spans.map((span) =>
+              span.id === 'db5' ? { ...span, endUs: span.endUs + 20_000 } : span,
+            )
+          : spans,
+    })
+
+  test('of more than a hundredth of the traces', () => {
+    const [found] = coded('clock-skew', skewed(0.02), skewed(0.02))
+    expect(found?.finding).toBe(
+      '8 of 400 (2 %) traces before and 8 of 400 (2 %) after have spans that begin before or end after their parent on another host.',
+    )
+    expect(found?.answer).toContain("`concurrency: 'none'` (--concurrency none)")
+  })
+
+  test('of shares that differ, which may be the change itself', () => {
+    expect(coded('clock-skew', before, skewed(0.1))[0]?.effect).toContain('The shares differ')
+    expect(coded('clock-skew', skewed(0.02), skewed(0.02))[0]?.effect).not.toContain('differ:')
+  })
+
+  test('a hundredth is told under data-quality only', () => {
+    expect(coded('clock-skew', before, skewed(0.01))).toEqual([])
+    expect(coded('data-quality', before, skewed(0.01))[0]?.finding).toMatch(
+      /^tuesday: not everything is as it should be: 4 × clock-skew /,
+    )
+    expect(coded('data-quality', before, skewed(0.02))).toEqual([])
+  })
+
+  test('silent when the spans reach out of a parent on their own host', () => {
+    const local = skewed(0.1).map((span) => ({ ...span, host: 'a' }))
+    expect(coded('clock-skew', before, local)).toEqual([])
+  })
+})
+
+describe('orphans', () => {
+  const orphaned = (count: number) =>
+    requests(400, {
+      change: (spans, i) =>
+        i < count
+          ? spans.map((span) => (span.id === 'db1' ? { ...span, parent: 'lost' } : span))
+          : spans,
+    })
+
+  test('says how many requests they add', () => {
+    const [found] = coded('orphans', before, orphaned(12))
+    expect(found?.finding).toBe(
+      '0 of 400 (0 %) traces before and 12 of 400 (3 %) after have spans whose parent is not in the files.',
+    )
+    expect(found?.effect).toContain('a request of its own (0 before, 12 after)')
+    expect(coded('data-quality', before, orphaned(12))).toEqual([])
+  })
+
+  test('2 of 400 traces, half a percent, are told under data-quality only', () => {
+    expect(coded('orphans', before, orphaned(2))).toEqual([])
+    expect(coded('data-quality', before, orphaned(2))[0]?.finding).toContain('2 × orphan-span')
+  })
+})
+
+describe('truncated-traces', () => {
+  const rootless = (count: number) =>
+    requests(400, { change: (spans, i) => (i < count ? spans.slice(1) : spans) })
+
+  test('of traces without a root', () => {
+    const [found] = coded('truncated-traces', before, rootless(12))
+    expect(found?.finding).toMatch(
+      /^0 of 400 \(0 %\) traces before and 12 of 400 \(3 %\) after are cut: 12 have no root\.$/,
+    )
+    expect(coded('orphans', before, rootless(12))).toEqual([])
+  })
+
+  test('silent about 2 of 400', () => {
+    expect(coded('truncated-traces', before, rootless(2))).toEqual([])
+  })
+
+  test('silent when no trace of either period has a root: the callers are not traced', () => {
+    expect(coded('truncated-traces', rootless(400), rootless(400))).toEqual([])
+  })
+
+  /** Requests of four seconds, one a second: four are under way at any time. */
+  const long = (isShort: (request: number) => boolean) =>
+    requests(400, {
+      change: (spans, i) =>
+        (isShort(i) ? spans.slice(0, 2) : spans).map((span) =>
+          span.id === 'web' ? { ...span, endUs: span.startUs + 4e6 } : span,
+        ),
+    })
+
+  test('of traces that lost spans at a border of the period', () => {
+    const [found] = coded(
+      'truncated-traces',
+      before,
+      long((i) => i < 3 || i >= 397),
+    )
+    expect(found?.finding).toContain('are cut: 6 were under way at a border of the period and have')
+  })
+
+  test('silent when small traces are as frequent everywhere', () => {
+    expect(
+      coded(
+        'truncated-traces',
+        before,
+        long((i) => i % 3 === 0),
+      ),
+    ).toEqual([])
+    expect(
+      coded(
+        'truncated-traces',
+        before,
+        long((i) => i > 200 && i < 210),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('duplicate-traces', () => {
+  test('of traces that are in both periods', () => {
+    const after = [...requests(380, { trace: 'after' }), ...before.slice(0, 20 * 6)]
+    expect(coded('duplicate-traces', before, after)[0]?.finding).toBe(
+      '20 of 400 (5 %) traces before and 20 of 400 (5 %) after are the same: their ids are in both periods.',
+    )
+  })
+
+  test('of traces that are there twice in one period', () => {
+    const after = requests(400, { trace: 'after' })
+    const found = coded('duplicate-traces', before, [...after, ...after.slice(0, 10 * 6)])
+    expect(found.map(({ finding }) => finding)).toEqual([
+      '0 of 400 (0 %) traces before and 10 of 400 (2.5 %) after are there twice within their period.',
+    ])
+    expect(coded('data-quality', before, [...after, ...after.slice(0, 10 * 6)])).toEqual([])
+  })
+
+  test('of graphs by their ids', () => {
+    const graphs = (name: string) =>
+      makeGraphs(
+        chains(['A', 'B'], new Array(100).fill(1)).map((graph, i) => ({
+          ...graph,
+          id: `${name}-trace-${i < 90 ? i : 0}`,
+        })),
+      )
+    const [found] = coded('duplicate-traces', graphs('x'), graphs('y'))
+    expect(found?.finding).toContain('10 of 100 (10 %) traces before')
+  })
+
+  test('silent about one trace in 400, and about numbers that are no ids', () => {
+    const after = [...requests(399, { trace: 'after' }), ...before.slice(0, 6)]
+    expect(coded('duplicate-traces', before, after)).toEqual([])
+    const numbered = requestsAt(every(1e6, 100)).map((span, i) => ({ ...span, trace: `${i}` }))
+    expect(coded('duplicate-traces', numbered, numbered)).toEqual([])
+  })
+})
+
+describe('skipped-traces', () => {
+  test('by period, with their share and the first of each kind', () => {
+    const quality = new QualityLog()
+    for (const line of [3, 9]) {
+      quality.note(
+        { code: 'cyclic-graph', effect: 'trace skipped', place: { line }, message: 'A cycle' },
+        '',
+      )
+    }
+    const found = coded(
+      'skipped-traces',
+      makeGraphs(chains(['A', 'B'], [1]), 'monday'),
+      makeGraphs(chains(['A', 'B'], [1]), 'tuesday', quality),
+    )
+    expect(found).toHaveLength(1)
+    expect(found[0]?.finding).toBe(
+      'tuesday: 2 of 3 (67 %) traces could not be used: 2 × cyclic-graph (A cycle).',
+    )
+  })
+
+  test('silent when all of it could be used', () => {
+    expect(coded('skipped-traces', makeSpans(before), makeSpans(before))).toEqual([])
+  })
+})

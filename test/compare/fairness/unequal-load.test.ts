@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import type { ComparisonOptions } from '../../../src/compare/comparison.ts'
+import { chains, every, makeGraphs, requestsAt } from '../../make-traces.ts'
+import { coded } from './coded.ts'
+
+/** Of each period, how many requests took the longer way and how many the shorter one. */
+function load(
+  [missesBefore, hitsBefore]: readonly [number, number],
+  [missesAfter, hitsAfter]: readonly [number, number],
+  options: Partial<ComparisonOptions> = {},
+) {
+  const requests = (misses: number, hits: number) =>
+    makeGraphs([
+      ...chains(['READ', 'MISS', 'REPLY'], new Array(misses).fill(2)),
+      ...chains(['READ', 'HIT', 'REPLY'], new Array(hits).fill(1)),
+    ])
+  return coded(
+    'unequal-load',
+    requests(missesBefore, hitsBefore),
+    requests(missesAfter, hitsAfter),
+    options,
+  )
+}
+
+describe('unequal-load', () => {
+  test('says how many categories the load alone would make mutations', () => {
+    expect(load([100, 900], [150, 1350])).toEqual([
+      {
+        code: 'unequal-load',
+        finding: 'There are 1000 requests before and 1500 after.',
+        effect:
+          'Every category then gains requests: by the load alone, 1 of 2 categories would pass ' +
+          'SM_P_THRESHOLD (50) as structural mutations.',
+        answer:
+          "Compare periods of equal load, scale counts with `counts: 'scaled'` (--scale-counts), " +
+          "or test shares instead of counts with `smPThreshold: 'auto'` (--sm-p-threshold auto).",
+        message: expect.stringMatching(/^There are 1000.* after\. Every.* mutations\. Compare/),
+      },
+    ])
+  })
+
+  test('less load would make precursors', () => {
+    expect(load([150, 1350], [100, 900])[0]?.effect).toContain(
+      'loses requests: by the load alone, 1 of 2 categories would pass SM_P_THRESHOLD (50) as precursors',
+    )
+  })
+
+  test('a change of exactly the threshold passes in no category', () => {
+    expect(load([100, 100], [150, 150])[0]?.effect).toContain('none of 2 categories would pass')
+    expect(load([100, 100], [150, 150], { smPThreshold: 49 })[0]?.effect).toContain('2 of 2')
+  })
+
+  test('silent up to a tenth more or less', () => {
+    expect(load([50, 50], [55, 55])).toEqual([])
+    expect(load([55, 55], [50, 50])).toEqual([])
+    expect(load([50, 50], [56, 55])).toHaveLength(1)
+    expect(load([56, 55], [50, 50])).toHaveLength(1)
+  })
+
+  test('silent where options answer it already', () => {
+    expect(load([100, 100], [300, 300], { counts: 'scaled' })).toEqual([])
+    expect(load([100, 100], [300, 300], { smPThreshold: 'auto' })).toEqual([])
+  })
+
+  test('weighted counts answer it only where weights were recorded', () => {
+    expect(load([100, 100], [300, 300], { counts: 'weighted' })).toHaveLength(1)
+    const requests = (count: number) => requestsAt(every(100, count), { probability: 0.5 })
+    expect(coded('unequal-load', requests(100), requests(200))).toHaveLength(1)
+    expect(coded('unequal-load', requests(100), requests(200), { counts: 'weighted' })).toEqual([])
+  })
+
+  test('of an empty period no category is counted', () => {
+    expect(load([0, 0], [30, 30])[0]?.effect).toContain('none of 2 categories')
+  })
+})

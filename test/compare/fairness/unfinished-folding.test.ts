@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { unfinishedFolding } from '../../../src/compare/fairness/unfinished-folding.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import { CollapsedFlows } from '../../../src/flows/fold/collapsed-flows.ts'
+import { chains, makeGraphs } from '../../make-traces.ts'
+
+const flows = buildFlows(makeGraphs(chains(['A', 'B', 'C'], [10])))
+const collapsed = collapseFlows(flows)
+
+test('a search for repetitions that was broken off is told', () => {
+  const folded = { graphs: [], logicalOf: [], unfinished: 2 }
+  const { collapsing } = collapsed
+  const tangled = new CollapsedFlows(collapsed, { uncollapsed: flows, collapsing, folded })
+  expect(unfinishedFolding({ flows: tangled }).map(({ code, finding }) => [code, finding])).toEqual(
+    [
+      [
+        'unfinished-folding',
+        'In 2 recorded forms of flows the search for repetitions was broken off.',
+      ],
+    ],
+  )
+})
+
+test('nothing is said of flows that are folded to the end, or not at all', () => {
+  expect(unfinishedFolding({ flows: collapsed })).toEqual([])
+  expect(unfinishedFolding({ flows })).toEqual([])
+})

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { chains, makeGraphs } from '../../make-traces.ts'
+
+test('where no host or service is named, the finding names none', () => {
+  const period = (us: number) =>
+    makeGraphs(
+      chains(
+        ['A', 'B'],
+        Array.from({ length: 60 }, (_, i) => us + i / 10),
+      ),
+    )
+  const [finding] = compare(period(100), period(200)).findings.findings
+  expect(finding?.services).toEqual([])
+  expect(finding?.text).toContain('look next at what runs between these two points, for example in')
+})

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { findStructuralMutations } from '../../../src/compare/mutations/find-structural-mutations.ts'
+import { suggestThreshold } from '../../../src/compare/mutations/suggested-threshold.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { around, chains, makeGraphs } from '../../make-traces.ts'
+
+const HIT = ['READ', 'HIT', 'REPLY']
+const MISS = ['READ', 'MISS', 'DISK', 'REPLY']
+const WRITE = ['WRITE', 'REPLY']
+
+/** Categories of so many hits, misses and writes in each period. */
+function categories(before: readonly number[], after: readonly number[]) {
+  const period = ([hits = 0, misses = 0, writes = 0]: readonly number[]) =>
+    makeGraphs([
+      ...chains(HIT, around(100, hits)),
+      ...chains(MISS, around(1000, misses)),
+      ...chains(WRITE, around(500, writes)),
+    ])
+  return compare(period(before), period(after)).categories
+}
+
+const labels = (before: readonly number[], after: readonly number[]) => {
+  const mutations = findStructuralMutations(categories(before, after), { smPThreshold: 'auto' })
+  return Object.fromEntries(
+    mutations.changes.reduce<[string, string][]>((all, _, category) => {
+      const structure = mutations.categories.structure(category)
+      all.push([structure.labels.join(' '), mutations.label(category)])
+      return all
+    }, []),
+  )
+}
+
+describe("smPThreshold: 'auto'", () => {
+  test('finds 20 more of 100, which a threshold of 50 does not see', () => {
+    expect(labels([90, 10, 0], [70, 30, 0])).toEqual({
+      'READ HIT REPLY': 'precursor',
+      'READ MISS DISK REPLY': 'structural-mutation',
+    })
+  })
+
+  test('six more of 100 may be chance', () => {
+    expect(Object.values(labels([90, 10, 0], [84, 16, 0]))).toEqual(['unchanged', 'unchanged'])
+  })
+
+  test('twice the load is no change', () => {
+    expect(Object.values(labels([900, 100, 500], [1800, 200, 1000]))).toEqual([
+      ...['unchanged', 'unchanged', 'unchanged'],
+    ])
+  })
+
+  test('more requests of one type are no change of the structure of any', () => {
+    expect(Object.values(labels([90, 10, 100], [90, 10, 900]))).toEqual([
+      ...['unchanged', 'unchanged', 'unchanged'],
+    ])
+  })
+
+  test('counts a change from what the share before would have given of the requests after', () => {
+    const { changes } = findStructuralMutations(categories([90, 10, 0], [100, 100, 0]), {
+      smPThreshold: 'auto',
+    })
+    expect(Array.from(changes)).toEqual([100 - 180, 100 - 20])
+  })
+
+  test('a stricter level finds less', () => {
+    const found = categories([90, 10, 0], [78, 22, 0])
+    const at = (alpha: number) =>
+      findStructuralMutations(found, { smPThreshold: 'auto', alpha }).mutations.length
+    expect([at(0.05), at(0.005)]).toEqual([1, 0])
+  })
+
+  test('a category too small to differ significantly is not tested', () => {
+    const mutations = findStructuralMutations(categories([97, 3, 0], [98, 2, 0]), {
+      smPThreshold: 'auto',
+    })
+    expect(mutations.test(1)).toMatchObject({ testable: false, q: Number.NaN, rejected: false })
+  })
+})
+
+describe('counts', () => {
+  const twice = categories([900, 100, 500], [1800, 200, 1000])
+
+  test('as they are, twice the load makes a structural mutation of every category', () => {
+    expect(findStructuralMutations(twice).mutations).toHaveLength(3)
+  })
+
+  test('scaled, of none', () => {
+    expect(findStructuralMutations(twice, { counts: 'scaled' }).mutations).toEqual([])
+  })
+
+  test('weighted, without recorded weights, as they are', () => {
+    const weighted = findStructuralMutations(twice, { counts: 'weighted' })
+    expect(Array.from(weighted.changes)).toEqual(Array.from(findStructuralMutations(twice).changes))
+  })
+})
+
+describe('the suggested threshold', () => {
+  test('is what chance crosses in one of twenty comparisons', () => {
+    const random = randomSource(7)
+    const runs = 400
+    let crossed = 0
+    const draw = (count: number, share: number) => {
+      let drawn = 0
+      for (let i = 0; i < count; i++) if (random.next() < share) drawn++
+      return drawn
+    }
+    for (let run = 0; run < runs; run++) {
+      const [hits, misses, writes] = [draw(600, 0.5), draw(200, 0.5), draw(200, 0.5)] as const
+      const found = categories([hits, misses, writes], [600 - hits, 200 - misses, 200 - writes])
+      const { changes } = findStructuralMutations(found)
+      const threshold = suggestThreshold(found)
+      if (changes.some((change) => Math.abs(change) > threshold)) crossed++
+    }
+    const standardError = Math.sqrt((0.05 * 0.95) / runs)
+    expect(crossed / runs).toBeLessThan(0.05 + 3 * standardError)
+    expect(crossed / runs).toBeGreaterThan(0.005)
+  })
+
+  test('grows with the square root of the load', () => {
+    const small = suggestThreshold(categories([100, 100, 100], [100, 100, 100]))
+    const large = suggestThreshold(categories([1600, 1600, 1600], [1600, 1600, 1600]))
+    expect(large / small).toBeCloseTo(4, 0)
+  })
+})

@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { takeSnapshot } from '../../../src/compare/snapshot/comparison-snapshot.ts'
+import { restoreComparison } from '../../../src/compare/snapshot/restore-comparison.ts'
+import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
+import { labelWithoutIds, labelWithoutThreads } from '../../../src/explain/explosion/label-parts.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import type { FlowSet } from '../../../src/flows/flow-set.ts'
+import { selectRequests } from '../../../src/flows/select-requests.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+/** Requests of a web server that calls a store, as told. */
+function requests(
+  count: number,
+  sketch: (request: number, random: () => number) => Partial<SpanSketch>[],
+): SpanSketch[] {
+  const source = randomSource(1)
+  return Array.from({ length: count }, (_, i) => {
+    const calls = sketch(i, () => source.next())
+    return [
+      { trace: `t${i}`, id: 'web', startUs: 0, endUs: 1000 },
+      ...calls.map((call, k) => ({
+        ...{ trace: `t${i}`, id: `call ${k}`, parent: 'web', service: 'store' },
+        ...{ startUs: 10 + 100 * k, endUs: 60 + 100 * k },
+        ...call,
+      })),
+    ]
+  }).flat()
+}
+
+const diagnose = (spans: readonly SpanSketch[], options = {}, flowOptions = {}) =>
+  diagnoseExplosion(categorize(buildFlows(makeSpans(spans), flowOptions)), options)
+
+describe('the cause is named, and its remedy comes first', () => {
+  test('hosts', () => {
+    const found = diagnose(requests(100, (i) => [{ host: `node${i % 50}` }]))
+    expect(found.thin).toBe(true)
+    expect(found.causes.map(({ part, share }) => [part, share])).toEqual([['host', 1]])
+    expect(found.remedies[0]).toMatchObject({ categories: 1, testableShare: 1 })
+    expect(found.remedies.find(({ remedy }) => remedy === 'omit hosts')?.categories).toBe(1)
+    expect(found.hostClasses?.size).toBe(1)
+  })
+
+  test('ids in names', () => {
+    const found = diagnose(requests(60, (i) => [{ operation: `GET /user/${i}` }]))
+    expect(found.causes.map(({ part }) => part)).toEqual(['ids in names'])
+    expect(found.causes[0]?.detail).toBe(
+      '63 names of services and operations are 4 without ids; GET /user/0 is one of GET /user/#',
+    )
+    expect(found.remedies[0]).toMatchObject({
+      ...{ remedy: 'strip ids', code: 'label: labelWithoutIds', categories: 1 },
+    })
+  })
+
+  test('the order of siblings that run side by side', () => {
+    const found = diagnose(
+      requests(60, (_, random) =>
+        Array.from({ length: 4 }, (_, k) => {
+          const startUs = 500 * random()
+          return { service: `store ${'abcd'[k]}`, startUs, endUs: startUs + 150 }
+        }),
+      ),
+      {},
+      { concurrency: 'observed' },
+    )
+    expect(found.thin).toBe(true)
+    expect(found.causes[0]).toMatchObject({ part: 'concurrency order', categoriesWithout: 1 })
+    expect(found.remedies[0]?.categories).toBe(1)
+  })
+
+  test('how often something is repeated', () => {
+    const found = diagnose(
+      requests(60, (i) =>
+        Array.from({ length: 2 + (i % 30) }, (_, k) => ({
+          ...{ startUs: 10 + 30 * k, endUs: 30 + 30 * k },
+        })),
+      ),
+      {},
+      { concurrency: 'observed' },
+    )
+    expect(found.causes.map(({ part }) => part)).toEqual(['loop counts'])
+    expect(found.causes[0]?.detail).toBe('the same step occurs up to 31 times in a request')
+    // 2 to 31 steps: 2–3, 4–7, 8–15, 16–31; the first two have 4 and 8 requests.
+    expect(found.remedies.find(({ remedy }) => remedy === 'fold loops')).toMatchObject({
+      ...{ categories: 4, testableShare: 0.8, code: "fold: 'log2'" },
+    })
+  })
+
+  test('threads of trace points', () => {
+    const graphs = Array.from({ length: 80 }, (_, i) => ({
+      labels: [`web__t${i % 40}__IN`, `web__t${i % 40}__OUT`],
+      edges: [[0, 1]] as const,
+    }))
+    const found = diagnoseExplosion(categorize(buildFlows(makeGraphs(graphs))))
+    expect(found.causes.map(({ part }) => part)).toEqual(['thread'])
+    expect(found.remedies.find(({ remedy }) => remedy === 'omit threads')?.categories).toBe(1)
+    expect(found.leftOut).toContainEqual({
+      ...{ remedy: 'learned order', reason: 'it is so already' },
+    })
+    expect(found.leftOut).toContainEqual({
+      ...{ remedy: 'no order', reason: 'trace points carry their own forks and joins' },
+    })
+  })
+
+  test('two at once, each hidden behind the other, and the remedy for both', () => {
+    const found = diagnose(requests(60, (i) => [{ host: `node${i}`, operation: `GET /user/${i}` }]))
+    expect(found.causes.map(({ part, categoriesWithout }) => [part, categoriesWithout])).toEqual([
+      ['host', 60],
+      ['ids in names', 60],
+    ])
+    expect(found.remedies[0]?.testableShare).toBe(1)
+    expect(found.remedies.find(({ remedy }) => remedy === 'together')).toMatchObject({
+      ...{ categories: 1, code: 'omitHosts: true + label: labelWithoutIds' },
+    })
+  })
+})
+
+describe('a remedy', () => {
+  test('is carried out with the fold it was given, after names that hide repetition', () => {
+    const seen: string[][] = []
+    const fold = (flows: FlowSet) => {
+      seen.push(Array.from({ length: flows.labels.size }, (_, code) => flows.labels.text(code)))
+      return selectRequests(flows, { before: [0, 1, 2], after: [] })
+    }
+    const spans = requests(60, (i) =>
+      Array.from({ length: 1 + (i % 20) }, (_, k) => ({ host: `node${(7 * i + k) % 50}` })),
+    )
+    const found = diagnose(spans, { fold })
+    expect(found.remedies.find(({ remedy }) => remedy === 'fold loops')?.categories).toBe(3)
+    expect(found.remedies.map(({ remedy }) => remedy)).toContain('together')
+    expect(seen.some((labels) => labels.every((label) => !label.includes('node')))).toBe(true)
+    expect(() => diagnose(spans, { fold: 'yes' })).toThrow(
+      'Option fold is "yes". Give a function that takes flows and gives flows.',
+    )
+  })
+
+  test('that merges what differs is told by its C²', () => {
+    const spans = requests(100, (i) => [{ host: i % 2 === 0 ? 'fast' : 'slow' }]).map((span) =>
+      span.id === 'web' && Number(span.trace?.slice(1)) % 2 === 1 ? { ...span, endUs: 9000 } : span,
+    )
+    const found = diagnose(spans)
+    expect(found.sizes.medianC2).toBe(0)
+    expect(found.remedies.find(({ remedy }) => remedy === 'omit hosts')?.medianC2).toBeCloseTo(
+      16 / 25 / 0.99,
+      9,
+    )
+    expect(found.remedies[0]?.remedy).toBe('no order')
+  })
+})
+
+describe('the diagnosis', () => {
+  test('of requests that differ in their work alone names no cause', () => {
+    const found = diagnose(requests(100, (i) => [{ operation: i % 2 === 0 ? 'read' : 'write' }]))
+    expect([found.thin, found.causes, found.remaining]).toEqual([false, [], 2])
+    expect(found.text()).toContain('tell, requests differ in the work they do.')
+  })
+
+  test('starts its table with things as they are', () => {
+    const found = diagnose(requests(100, (i) => [{ host: `node${i % 50}` }]))
+    expect(found.table().array('remedy')[0]).toBe('as it is')
+    expect(found.table().get('categories', 0)).toBe(50)
+    expect(found.causeTable().array('part')).toEqual(['host'])
+  })
+
+  test('says how many categories random hosts would give', () => {
+    const found = diagnose(
+      requests(100, (i) => [{ host: `node${i % 10}` }]),
+      { cluster: { hosts: 10, replicas: 3, requests: 8 } },
+    )
+    expect(found.expected?.expected).toBeCloseTo(7.961218948, 8)
+    expect(found.text()).toContain('would give 7.96 ± 0.196 categories, of 720 there can be')
+  })
+
+  test('takes a comparison, and halves of one period', () => {
+    const spans = makeSpans(requests(100, (i) => [{ host: `node${i % 50}` }]))
+    expect(diagnoseExplosion(compare(spans, spans)).causes[0]?.part).toBe('host')
+    const flows = buildFlows(spans, { concurrency: 'observed' })
+    const halves = selectRequests(flows, {
+      before: Array.from({ length: 50 }, (_, i) => 2 * i),
+      after: Array.from({ length: 50 }, (_, i) => 2 * i + 1),
+    })
+    const found = diagnoseExplosion(categorize(halves))
+    expect(found.remedies.find(({ remedy }) => remedy === 'learned order')?.categories).toBe(50)
+  })
+
+  test('without traces says that their order cannot be learned again', () => {
+    const spans = makeSpans(requests(40, (i) => [{ host: `node${i % 20}` }]))
+    const restored = restoreComparison(takeSnapshot(compare(spans, spans)))
+    expect(diagnoseExplosion(restored).leftOut).toContainEqual({
+      ...{ remedy: 'no order', reason: 'the traces are not at hand' },
+    })
+  })
+
+  test('has no option kluster', () => {
+    expect(() => diagnose([], { kluster: {} })).toThrow('There is no option kluster.')
+  })
+})
+
+test('rules for labels leave everything else as it is', () => {
+  const node = { service: 'web', host: 'web-1', operation: 'GET /7', phase: 'call' } as const
+  expect(labelWithoutIds(node)).toBe('web-1 GET /# call')
+  expect(labelWithoutThreads(node)).toBe('web-1 GET /7 call')
+})
+
+describeWithShared('public data', () => {
+  test('tw2: concurrency order is the cause, and learning it leaves a handful', async () => {
+    const folder = sharedFile('data/traceweaver-jaeger/tw2_media_load25_vs_150') as string
+    const traces = [
+      await loadTraces(`${folder}/normal.json.gz`),
+      await loadTraces(`${folder}/faulty.json.gz`),
+    ] as const
+    const found = diagnoseExplosion(categorize(buildFlows(traces, { concurrency: 'observed' })))
+    expect(found.thin).toBe(true)
+    expect(found.sizes.categories).toBeGreaterThan(100)
+    expect(found.causes.map(({ part }) => part)).toEqual(['concurrency order'])
+    expect(found.remedies[0]).toMatchObject({ remedy: 'learned order', categories: 5 })
+    expect(found.remedies[0]?.testableShare).toBe(1)
+  })
+
+  test('tb3: hosts and the number of blocks are, and nothing but both together helps', async () => {
+    const folder = sharedFile('data/tracebench-hdfs/w_netdelay_20ms_on_25_of_50_datanodes')
+    const traces = await loadTraces(folder as string, { format: 'tracebench' })
+    const found = diagnoseExplosion(categorize(buildFlows(traces)))
+    expect(found.causes.map(({ part }) => part)).toEqual(['host', 'loop counts'])
+    expect([found.sizes.categories, found.remaining]).toEqual([60, 2])
+  })
+})

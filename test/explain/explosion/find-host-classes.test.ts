@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compareHosts } from '../../../src/explain/explosion/compare-hosts.ts'
+import { findHostClasses } from '../../../src/explain/explosion/find-host-classes.ts'
+import { groupHosts } from '../../../src/explain/explosion/group-hosts.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+interface Cluster {
+  readonly hosts: number
+  readonly requests: number
+  /** How many times longer a host takes than others. */
+  readonly slowness?: (host: number) => number
+  readonly seed?: number
+}
+
+const nameOf = (host: number) => `node${String(host).padStart(2, '0')}`
+
+/** Requests that read from one random host each, 100 µs long on average. */
+function reads({ hosts, requests, slowness = () => 1, seed = 1 }: Cluster): SpanSketch[] {
+  const random = randomSource(seed)
+  return Array.from({ length: requests }, (_, i) => {
+    const host = Math.floor(random.next() * hosts)
+    const tookUs = -100 * Math.log(1 - random.next()) * slowness(host)
+    const trace = `t${i}`
+    return [
+      { trace, id: 'web', startUs: 0, endUs: tookUs + 20 },
+      { trace, id: 'read', parent: 'web', host: nameOf(host), startUs: 10, endUs: tookUs + 10 },
+    ]
+  }).flat()
+}
+
+const classesOf = (cluster: Cluster, options = {}) =>
+  findHostClasses(buildFlows(makeSpans(reads(cluster))), options)
+
+describe('host classes', () => {
+  test('hosts of a homogeneous cluster are one class', () => {
+    const found = classesOf({ hosts: 10, requests: 600 })
+    expect(found.classes.map(({ name, hosts }) => [name, hosts.length])).toEqual([['node*', 10]])
+  })
+
+  test('slow hosts stand apart, behind the others, with how slow they are', () => {
+    const slowness = (host: number) => (host < 3 ? 3 : 1)
+    const found = classesOf({ hosts: 12, requests: 1200, slowness })
+    expect(found.classes.map(({ name, hosts }) => [name, hosts.length])).toEqual([
+      ['node* 1', 9],
+      ['node* 2', 3],
+    ])
+    expect(found.classOf('node02').name).toBe('node* 2')
+    expect(found.classes[1]?.slowness).toBeGreaterThan(2)
+    expect(found.classes[1]?.slowness).toBeLessThan(4)
+  })
+
+  test('one slow host alone keeps its name', () => {
+    const slowness = (host: number) => (host === 7 ? 4 : 1)
+    const found = classesOf({ hosts: 10, requests: 800, slowness })
+    expect(found.classes.map(({ name }) => name)).toEqual(['node*', 'node07'])
+  })
+
+  test('hosts that differ surely, but by little, are alike', () => {
+    const slowness = (host: number) => (host < 2 ? 1.08 : 1)
+    const cluster = { hosts: 4, requests: 40_000, slowness }
+    expect(classesOf(cluster).size).toBe(1)
+    expect(classesOf(cluster, { minimumEffect: 0 }).size).toBe(2)
+  })
+
+  test('hosts with too few spans join their peers, and the table says they were not compared', () => {
+    const found = classesOf({ hosts: 10, requests: 30 })
+    expect(found.size).toBe(1)
+    expect(new Set(found.table().array('compared'))).toEqual(new Set([false]))
+    expect(found.matrix().numRows()).toBe(0)
+  })
+
+  test('hosts that do nothing in common are never one class', () => {
+    const spans = reads({ hosts: 2, requests: 200 }).map((span) => ({
+      ...span,
+      operation: span.host ?? 'web',
+    }))
+    const found = findHostClasses(buildFlows(makeSpans(spans)))
+    expect(found.classes.map(({ hosts }) => hosts)).toEqual([['node00'], ['node01']])
+  })
+
+  test('in place of hosts they keep slow and fast requests apart, and no more', () => {
+    const slowness = (host: number) => (host < 3 ? 3 : 1)
+    const flows = buildFlows(makeSpans(reads({ hosts: 12, requests: 1200, slowness })))
+    expect(categorize(flows).size).toBe(12)
+    const { label } = findHostClasses(flows)
+    const categories = categorize(flows, { label })
+    expect(categories.size).toBe(2)
+    expect(categories.structure(0).labels).toContainEqual(expect.stringMatching(/node\* [12] call/))
+  })
+
+  test('are the same whatever the order of requests', () => {
+    const slowness = (host: number) => (host < 3 ? 3 : 1)
+    const spans = reads({ hosts: 12, requests: 1200, slowness })
+    const one = findHostClasses(buildFlows(makeSpans(spans)))
+    const other = findHostClasses(buildFlows(makeSpans([...spans].reverse())))
+    expect(other.classes).toEqual(one.classes)
+  })
+
+  test('of trace points are those of machines, by edges within them', () => {
+    const random = randomSource(3)
+    const graphs = Array.from({ length: 400 }, (_, i) => {
+      const machine = `sn${i % 4}`
+      const tookUs = (i % 4 === 3 ? 500 : 100) * (1 + random.next())
+      return {
+        labels: [`${machine}__t${i % 7}__READ`, `${machine}__t${i % 7}__DONE`],
+        edges: [[0, 1]] as const,
+        latencyUs: [tookUs],
+      }
+    })
+    const flows = buildFlows(makeGraphs(graphs))
+    const found = findHostClasses(flows)
+    expect(found.classes.map(({ name }) => name)).toEqual(['sn*', 'sn3'])
+    expect(found.matrix().array('operation')[0]).toBe('READ → DONE')
+    expect(found.label(flows.labels.get(0))).toBe('sn*__t0__READ')
+  })
+
+  test('a period is compared by itself', () => {
+    const early = reads({ hosts: 4, requests: 200 })
+    const late = reads({ hosts: 8, requests: 400, slowness: () => 5, seed: 2 }).map((span) => ({
+      ...span,
+      trace: `late ${span.trace}`,
+    }))
+    expect(findHostClasses(buildFlows([makeSpans(early), makeSpans(late)])).size).toBe(1)
+  })
+
+  test('an unknown host has no class', () => {
+    expect(() => classesOf({ hosts: 2, requests: 99 }).classOf('node99')).toThrow(
+      'There is no class of host "node99". Give one of the column host of .table(): node00, node01',
+    )
+  })
+
+  test('options are checked', () => {
+    const cluster = { hosts: 2, requests: 20 }
+    expect(() => classesOf(cluster, { alpha: 2 })).toThrow('Option alpha is 2.')
+    expect(() => classesOf(cluster, { minimumEffect: -1 })).toThrow('Option minimumEffect is -1.')
+  })
+})
+
+test('of 100 homogeneous clusters, at most five come apart', () => {
+  const random = randomSource(9)
+  const operation = () => ({
+    operation: 'read',
+    byHost: new Map(
+      Array.from({ length: 12 }, (_, host) => [
+        nameOf(host),
+        Float64Array.from({ length: 30 }, () => -Math.log(1 - random.next())).sort(),
+      ]),
+    ),
+  })
+  let apart = 0
+  for (let i = 0; i < 100; i++) {
+    const pairs = compareHosts([operation(), operation()], { alpha: 0.05, minimumEffect: 0.1 })
+    if (groupHosts(pairs).length > 1) apart++
+  }
+  expect(apart).toBeLessThanOrEqual(5)
+})
+
+describeWithShared('TraceBench', () => {
+  const FOLDER = 'data/tracebench-hdfs'
+  const datanodes = async (run: string) => {
+    const folder = sharedFile(`${FOLDER}/${run}`) as string
+    const flows = buildFlows(await loadTraces(folder, { format: 'tracebench' }))
+    return findHostClasses(flows)
+      .classes.filter(({ hosts }) => hosts[0]?.startsWith('datanode'))
+      .map(({ hosts }) => hosts.map((host) => Number(host.slice('datanode'.length))))
+  }
+
+  test('tb3: datanodes 1 to 25, which are slow, and the rest are two classes', async () => {
+    const [fast, slow, ...more] = await datanodes('w_netdelay_20ms_on_25_of_50_datanodes')
+    expect(slow).toEqual(Array.from({ length: 25 }, (_, i) => i + 1))
+    expect(fast).toEqual(Array.from({ length: 25 }, (_, i) => i + 26))
+    expect(more).toEqual([])
+  })
+
+  test.each(['w_normal_a', 'w_normal_b', 'w_netdelay_all_20ms'])(
+    '%s: all fifty are alike',
+    async (run) => {
+      expect((await datanodes(run)).map(({ length }) => length)).toEqual([50])
+    },
+  )
+})

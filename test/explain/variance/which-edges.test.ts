@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
+import { compareSpreads } from '../../../src/explain/variance/compare-spreads.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import { snapTogether } from '../../../src/explain/variance/snap-together.ts'
+import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+
+/** Requests that wait `us(i)` for a disk, then 10 µs. */
+function waits(us: (request: number) => number, count = 40): GraphSketch[] {
+  return Array.from({ length: count }, (_, i) => ({
+    labels: ['start', 'disk', 'end'],
+    edges: [
+      [0, 1],
+      [1, 2],
+    ],
+    latencyUs: [us(i), 10],
+  }))
+}
+
+describe('the period that a category is explained in', () => {
+  const wild = makeGraphs(
+    waits((i) => (i % 20 === 0 ? 10_000 : 10)),
+    'before',
+  )
+  const calm = makeGraphs(
+    waits((i) => 10 + (i % 3)),
+    'after',
+  )
+  const variance = findVariance(compare(wild, calm))
+
+  test('is the one it is ranked in, the higher C² first', () => {
+    expect(variance.ranked.map(({ period }) => period)).toEqual(['before', 'after'])
+    expect(variance.category(0).period).toBe('before')
+    expect(variance.category(0, { period: 'after' }).period).toBe('after')
+  })
+
+  test('is that of the ranked entry that is given, and its table says so', () => {
+    const [first, second] = variance.ranked
+    expect(variance.category(first as never).period).toBe('before')
+    expect(variance.category(second as never).period).toBe('after')
+    expect(
+      variance
+        .category(second as never)
+        .table()
+        .array('period'),
+    ).toEqual(['after', 'after'])
+  })
+
+  test('is refused where it is none', () => {
+    expect(() => variance.shareBelowOne('x' as never)).toThrow('Option period is "x"')
+  })
+})
+
+test('an edge that few requests have comes behind those with a larger share', () => {
+  const rareUs = (i: number) => (i === 0 ? 150 : i === 300 ? 400 : 1)
+  const random = randomSource(4)
+  const graphs = Array.from({ length: 600 }, (_, i) => ({
+    labels: ['start', 'often', 'rarely', 'join'],
+    edges: [
+      [0, 1],
+      [0, 2],
+      [1, 3],
+      [2, 3],
+    ] as const,
+    latencyUs: [100 * random.next(), rareUs(i), 20, 1],
+  }))
+  const { edges } = findVariance(categorize(buildFlows(makeGraphs(graphs)))).category(0)
+  const shares = edges.map(({ share }) => share)
+  expect(shares).toEqual([...shares].sort((a, b) => b - a))
+  expect(edges[0]).toMatchObject({ from: 'start', to: 'often' })
+  const rarely = edges.find(({ to }) => to === 'rarely')
+  expect(rarely?.requests).toBe(2)
+  expect(rarely?.varianceUs2).toBeGreaterThan(10 * (edges[0]?.varianceUs2 as number))
+})
+
+test('rounding is no difference once the time on marked edges is left out', () => {
+  const random = randomSource(1)
+  // What is left is 13 µs, but for the sixth digit of what was recorded.
+  const noisy = (bias: number) =>
+    waits(() => 100 * random.next()).map((graph, i) => ({
+      ...graph,
+      responseTimeUs: (graph.latencyUs?.[0] ?? 0) + 13 + bias * 1e-6 * (1 + (i % 2)),
+    }))
+  const compared = compare(makeGraphs(noisy(-1)), makeGraphs(noisy(1)))
+  const marked = accountForMarks(compared, [{ from: 'start', to: 'disk', kind: 'intrinsic' }])
+  expect(marked.rest[0]?.test).toMatchObject({ rejected: false, p: 1 })
+})
+
+test('values within rounding become one, others stay', () => {
+  const { before, after } = snapTogether(
+    Float64Array.of(1, 2, 3.0005),
+    Float64Array.of(1.0009, 3, 2.5),
+    1e-3,
+  )
+  expect([...before]).toEqual([1, 2, 3])
+  expect([...after]).toEqual([1, 3, 2.5])
+})
+
+test('a mark on an edge that no category has is named', () => {
+  const categories = categorize(buildFlows(makeGraphs(waits((i) => i))))
+  const gone = { from: 'start', to: 'tape', kind: 'intrinsic' } as const
+  const marks = [gone, { from: 'start', to: 'disk', kind: 'intentional' }] as const
+  const variance = findVariance(categories, { marks })
+  expect(variance.unused).toEqual([gone])
+  expect(variance.displayText()).toContain('No category has what is marked: start → tape.')
+})
+
+test('a file of marks may begin with a byte order mark', () => {
+  const text = '\uFEFF{ "schema": "flowdelta.variance-marks/1", "marks": [] }'
+  expect(parseVarianceMarks(text)).toEqual([])
+})
+
+test('flows that are not categorized are refused with what to do', () => {
+  const flows = buildFlows(makeGraphs(waits((i) => i)))
+  expect(() => findVariance(flows as never)).toThrow('findVariance(categorize(flows))')
+  expect(() => compareSpreads(flows as never)).toThrow('compareSpreads(categorize(flows))')
+  expect(() => findVariance(null as never)).toThrow('findVariance was given null')
+})

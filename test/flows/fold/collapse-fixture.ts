@@ -1,0 +1,36 @@
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import type { CollapseOptions } from '../../../src/flows/fold/collapsed-flows.ts'
+import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+
+export const collapsed = (graphs: readonly GraphSketch[], options: Partial<CollapseOptions> = {}) =>
+  collapseFlows(buildFlows(makeGraphs(graphs)), options)
+
+export type Collapsed = ReturnType<typeof collapseFlows>
+
+export const labelsOf = (flows: Collapsed, request = 0) =>
+  Array.from(flows.shapes.labels(flows.shapeOf[request] as number), (label) =>
+    flows.labels.text(label),
+  )
+
+export const edgesOf = (flows: Collapsed, request = 0) => {
+  const shape = flows.shapeOf[request] as number
+  const to = flows.shapes.to(shape)
+  return Array.from(flows.shapes.from(shape), (from, edge) => `${from}-${to[edge]}`)
+}
+
+/** A root, then labels one after the other. */
+export const chain = (...labels: string[]): GraphSketch => ({
+  labels,
+  edges: labels.slice(1).map((_, i) => [i, i + 1] as const),
+})
+
+/** `count` steps with one label between call and reply, side by side. */
+export const fan = (count: number, latencyUs: readonly number[]): GraphSketch => ({
+  labels: ['call', ...Array.from({ length: count }, () => 'disk'), 'reply'],
+  edges: Array.from({ length: count }, (_, i) => [
+    [0, i + 1] as const,
+    [i + 1, count + 1] as const,
+  ]).flat(),
+  latencyUs,
+})

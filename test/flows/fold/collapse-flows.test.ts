@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
+import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+import { chain, collapsed, edgesOf, fan, labelsOf } from './collapse-fixture.ts'
+
+describe('a loop', () => {
+  const flows = collapsed([chain('call', 'a', 'b', 'a', 'b', 'a', 'b', 'reply')])
+
+  test('is one round, and the root says how many', () => {
+    expect(labelsOf(flows)).toEqual(['call ×3', 'a', 'b', 'reply'])
+    expect(edgesOf(flows)).toEqual(['0-1', '1-2', '2-3'])
+  })
+
+  test('keeps what leads from round to round as a loop that is no edge of the shape', () => {
+    expect(flows.logicalEdges(0).map(({ from, to, edge }) => [from, to, edge])).toEqual([
+      [0, 1, 0],
+      [1, 2, 1],
+      [2, 3, 2],
+      [2, 1, null],
+    ])
+  })
+
+  test('has the time of all rounds on its edges, the way back with the step it leads to', () => {
+    const timed = {
+      ...chain('call', 'a', 'b', 'a', 'b', 'reply'),
+      latencyUs: [1, 20, 300, 4000, 5],
+    }
+    const [request] = [collapsed([timed])]
+    expect(Array.from(request.latencies(0))).toEqual([301, 4020, 5])
+    expect(request.logicalEdges(0).map((_, edge) => [...request.samples(0, edge)])).toEqual([
+      [1],
+      [20, 4000],
+      [5],
+      [300],
+    ])
+  })
+
+  test('may begin with the root', () => {
+    expect(labelsOf(collapsed([chain('a', 'b', 'a', 'b', 'reply')]))).toEqual([
+      'a ×2',
+      'b',
+      'reply',
+    ])
+  })
+
+  test('may have the same label more than once in a round', () => {
+    const rounds = ['a', 'b', 'a', 'c', 'a', 'b', 'a', 'c', 'a', 'b', 'a', 'c']
+    expect(labelsOf(collapsed([chain('call', ...rounds, 'reply')]))).toEqual([
+      'call ×3',
+      'a',
+      'b',
+      'a',
+      'c',
+      'reply',
+    ])
+  })
+
+  test('within a loop is folded, too, outer rounds named first', () => {
+    const round = ['open', 'read', 'read', 'read', 'read', 'close']
+    const nested = collapsed([chain('call', ...round, ...round, 'reply')])
+    expect(labelsOf(nested)).toEqual(['call ×2 ×4', 'open', 'read', 'close', 'reply'])
+    expect(expandFlow(nested, 0).labels).toHaveLength(14)
+  })
+
+  test('of rounds of different lengths is folded as far as rounds are alike', () => {
+    const flows = collapsed([chain('call', 'open', 'read', 'read', 'open', 'read', 'read', 'read')])
+    expect(expandFlow(flows, 0).labels).toHaveLength(8)
+    expect(labelsOf(flows)).toEqual(['call ×2 ×2', 'open', 'read', 'read'])
+  })
+})
+
+describe('equal branches', () => {
+  test('are one, with the times of the one that was waited for', () => {
+    const flows = collapsed([fan(3, [10, 5, 30, 40, 20, 8])])
+    expect(labelsOf(flows)).toEqual(['call ×3', 'disk', 'reply'])
+    expect(Array.from(flows.latencies(0))).toEqual([30, 40])
+    expect(Array.from(flows.samples(0, 0))).toEqual([10, 30, 20])
+  })
+
+  test('stay apart where what follows them differs', () => {
+    const uneven: GraphSketch = {
+      labels: ['call', 'disk', 'disk', 'check', 'reply'],
+      edges: [
+        [0, 1],
+        [0, 2],
+        [2, 3],
+        [1, 4],
+        [3, 4],
+      ],
+    }
+    expect(labelsOf(collapsed([uneven]))).toEqual(uneven.labels)
+  })
+
+  test('fewer than `least` stay as they are', () => {
+    const branches = [fan(2, [1, 1, 1, 1])]
+    expect(labelsOf(collapsed(branches, { least: 3 }))).toHaveLength(4)
+    expect(labelsOf(collapsed(branches, { least: 2 }))).toHaveLength(3)
+  })
+})
+
+describe('two steps that happen to have one label', () => {
+  test('are no repetition when they are not neighbours', () => {
+    const labels = ['call', 'check', 'disk', 'check', 'reply']
+    expect(labelsOf(collapsed([chain(...labels)]))).toEqual(labels)
+  })
+})
+
+describe('what tells structures apart', () => {
+  test('two ways from round to round are two categories, though both are ×2 with the same steps', () => {
+    const lanes = (handOver: readonly [number, number]): GraphSketch => ({
+      labels: ['call', 'send', 'write', 'send', 'write', 'reply'],
+      edges: [[0, 1], [0, 3], [1, 2], [3, 4], [2, 5], [4, 5], handOver],
+    })
+    const flows = collapsed([lanes([1, 3]), lanes([2, 4]), lanes([2, 4])])
+    expect(edgesOf(flows, 0)).toEqual(edgesOf(flows, 1))
+    expect(labelsOf(flows, 0)[0]).toMatch(/^call ×2 #\w+$/)
+    expect(Array.from(categorize(flows).categoryOf)).toEqual([0, 1, 1])
+  })
+
+  test('with log2, sizes from one power of two to the next are one category', () => {
+    const flows = collapsed(
+      [2, 3, 4, 7, 8].map((count) => fan(count, Array(2 * count).fill(1))),
+      { log2: true },
+    )
+    expect(flows.ids.map((_, request) => labelsOf(flows, request)[0])).toEqual([
+      'call ×2–3',
+      'call ×2–3',
+      'call ×4–7',
+      'call ×4–7',
+      'call ×8–15',
+    ])
+    expect(Array.from(categorize(flows).categoryOf)).toEqual([0, 0, 1, 1, 2])
+  })
+
+  test('a parameter of the root can say the size', () => {
+    const flows = buildFlows(hdfsTraces({ writes: 2, portions: 5 }))
+    const sized = collapseFlows(flows, { sizeAttribute: 'size' })
+    expect(labelsOf(sized)[0]).toMatch(/NEW_BLOCK_CALL size=320KB$/)
+    const plain = collapseFlows(flows, { sizeAttribute: 'size', sizeUnit: null, log2: true })
+    expect(labelsOf(plain)[0]).toMatch(/NEW_BLOCK_CALL size=262144–524288$/)
+    expect(labelsOf(collapseFlows(flows, { sizeAttribute: 'bytes' }))[0]).toMatch(/ ×5$/)
+  })
+
+  test('rounds on different hosts are one loop without hosts', () => {
+    const rounds = chain('m1__t__CALL', 'm1__t__READ', 'm2__t__READ', 'm3__t__READ')
+    expect(labelsOf(collapsed([rounds]))).toHaveLength(4)
+    expect(labelsOf(collapsed([rounds], { omitHosts: true }))).toEqual(['CALL ×3', 'READ'])
+  })
+})
+
+describe('wrong options', () => {
+  const flows = buildFlows(makeGraphs([chain('call', 'reply')]))
+  const wrong: [string, object, string][] = [
+    ['a misspelt name', { leest: 3 }, 'There is no option leest.'],
+    ['repetitions of one', { least: 1 }, 'Option least is 1. Give a whole number, 2 or more.'],
+    [
+      'an unknown unit',
+      { sizeUnit: 'miles' },
+      'Option sizeUnit is "miles". Give \'bytes\' or null.',
+    ],
+    ['a parameter that is no name', { sizeAttribute: 4 }, 'Option sizeAttribute is 4.'],
+  ]
+  test.each(wrong)('%s', (_, options, message) => {
+    expect(() => collapseFlows(flows, options)).toThrow(message)
+  })
+})
+
+test('flows without repetitions, and no flows at all, stay as they are', () => {
+  const flows = collapsed([chain('call', 'a', 'reply')])
+  expect(labelsOf(flows)).toEqual(['call', 'a', 'reply'])
+  expect(flows.folded(0)).toBeUndefined()
+  expect(expandFlow(flows, 0).edges).toEqual([
+    [0, 1],
+    [1, 2],
+  ])
+  expect(collapsed([]).size).toBe(0)
+})
+
+test('a loop of 15,000 rounds overflows no stack, nor does one round of 15,000 steps, twice', () => {
+  const rounds = collapsed([chain('call', ...Array(15_000).fill('disk'), 'reply')])
+  expect(labelsOf(rounds)).toEqual(['call ×15000', 'disk', 'reply'])
+  const steps = Array.from({ length: 15_000 }, (_, i) => `step ${i}`)
+  const long = collapsed([chain('call', ...steps, ...steps, 'reply')])
+  expect(labelsOf(long)).toHaveLength(15_002)
+  expect(expandFlow(long, 0).labels).toHaveLength(30_002)
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { CollapsedFlows } from '../../../src/flows/fold/collapsed-flows.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+
+/** Requests that write 2 to 5 blocks one after the other, each on another host. */
+function writes(blockUs: number): SpanSketch[] {
+  return Array.from({ length: 120 }, (_, i) => {
+    const blocks = 2 + (i % 4)
+    const trace = `t${i}`
+    return [
+      {
+        trace,
+        id: `w${i}`,
+        service: 'client',
+        operation: 'write',
+        startUs: 0,
+        endUs: 10 + 300 * blocks,
+      },
+      ...Array.from({ length: blocks }, (_, block) => ({
+        ...{ trace, id: `b${i}.${block}`, parent: `w${i}`, service: 'node', operation: 'block' },
+        host: `node${(i + block) % 7}`,
+        startUs: 5 + 300 * block,
+        endUs: 5 + 300 * block + blockUs + ((i * 31 + block) % 40),
+      })),
+    ]
+  }).flat()
+}
+
+describe('comparing what is folded', () => {
+  const [before, after] = [makeSpans(writes(100), 'before'), makeSpans(writes(200), 'after')]
+  const comparison = compare(before, after, { omitHosts: true })
+
+  test('folds loops before requests are categorized', () => {
+    expect(comparison.flows).not.toBeInstanceOf(CollapsedFlows)
+    const folded = comparison.with({ fold: 'log2' })
+    expect(folded.flows).toBeInstanceOf(CollapsedFlows)
+    expect(comparison.categories.size).toBe(4)
+    expect(comparison.with({ fold: 'exact' }).categories.size).toBe(4)
+    expect(folded.categories.size).toBe(2)
+    expect(folded.categories.nodeCount(0)).toBe(4)
+    expect(folded.findings.findings[0]?.title).toContain('block')
+  })
+
+  test('hosts are dropped before, where they do not count', () => {
+    const withHosts = compare(before, after, { fold: 'log2' })
+    expect(withHosts.categories.size).toBeGreaterThan(7)
+    expect(withHosts.with({ omitHosts: true }).categories.size).toBe(2)
+  })
+
+  test('another value is refused', () => {
+    expect(() => comparison.with({ fold: 'loops' as 'log2' }).flows).toThrow(
+      'Option fold is "loops"',
+    )
+  })
+})
+
+describeWithShared('TraceBench, folded', () => {
+  const load = (run: string) =>
+    loadTraces(`${sharedFile('data/tracebench-hdfs')}/${run}`, { format: 'tracebench' })
+  test.each([
+    ['w_netdelay_all_10ms', 10],
+    ['w_netdelay_all_20ms', 20],
+  ])('%s: all large categories can be tested, and RPCs show the delay', async (run, ms) => {
+    const options = { omitHosts: true, fold: 'log2' } as const
+    const comparison = compare(await load('w_normal_a'), await load(run), options)
+    const { categories, responseTime } = comparison
+    const all = Array.from({ length: categories.size }, (_, category) => category)
+    const testable = all.filter((category) => responseTime.test(category).testable)
+    const requests = testable.map((id) => categories.count(id, 0) + categories.count(id, 1))
+    const share = requests.reduce((sum, count) => sum + count, 0) / comparison.flows.size
+    expect(share).toBeGreaterThan(0.9)
+    const both = comparison.edges.edges
+      .filter(
+        ({ fromNode, toNode }) =>
+          [fromNode, toNode].some(({ operation }) => operation === 'RPC:getFileInfo') &&
+          [fromNode, toNode].some(({ service }) => service === 'Namenode'),
+      )
+      .reduce((sum, { shiftUs }) => sum + shiftUs, 0)
+    console.info(
+      `${run}: ${testable.length} of ${all.length} categories, RPC:getFileInfo ${both} µs`,
+    )
+    expect(both / 1000).toBeGreaterThan(0.9 * ms)
+    expect(both / 1000).toBeLessThan(1.2 * ms)
+  })
+})

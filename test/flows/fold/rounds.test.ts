@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { compare } from '../../../src/compare/comparison.ts'
+import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
+import { explainEdge } from '../../../src/explain/parameters/explain-edge.ts'
+import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { flowDrawing } from '../../../src/views/charts/flow-drawing.ts'
+import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
+import { varianceGraph } from '../../../src/views/widgets/variance/variance-graph.ts'
+import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
+
+/** Six rounds of X and Y; `backUs` is what it takes from one round to the next, give or take. */
+function rounds(backUs: number, { entryUs = 5, seed = 1 } = {}): GraphSketch[] {
+  const random = randomSource(seed)
+  return Array.from({ length: 60 }, () => {
+    const labels = ['ROOT', ...Array.from({ length: 6 }, () => ['X', 'Y']).flat(), 'END']
+    const back = () => backUs * (0.5 + random.next())
+    const latencyUs = labels.slice(1).map((label, i) => {
+      if (i === 0) return entryUs
+      if (label === 'END') return 2
+      return label === 'Y' ? 1 : back()
+    })
+    return { labels, edges: latencyUs.map((_, i) => [i, i + 1] as const), latencyUs }
+  })
+}
+
+const fold = 'exact' as const
+const changed = (before: GraphSketch[], after: GraphSketch[], folded = true) =>
+  compare(makeGraphs(before, 'before'), makeGraphs(after, 'after'), folded ? { fold } : {})
+
+describe('a step from one round to the next that became slower', () => {
+  const [before, after] = [rounds(20), rounds(100, { seed: 2 })]
+  const folded = changed(before, after)
+  const [finding] = folded.findings.findings
+
+  test('is what is blamed, and not the step into the first round', () => {
+    expect(folded.findings.findings.length).toBe(1)
+    expect(finding?.title).toMatch(/ more between “Y” of the round before and “X”$/)
+    const table = folded.responseTime.edgeTable(0)
+    expect(table.array('from')).toEqual(['Y', 'ROOT ×6', 'X', 'Y'])
+    expect(table.array('changed')).toEqual([true, false, false, false])
+    const entry = folded.edges.edges.find(({ from }) => from === 'ROOT ×6')
+    expect(entry?.shiftUs).toBe(0)
+  })
+
+  test('counts as often as there are rounds, at what one of them takes, as unfolded', () => {
+    const plain = changed(before, after, false).findings.findings[0]
+    const [edge] = finding?.changedEdges ?? []
+    expect(edge?.shiftUs).toBeGreaterThan(70)
+    expect(edge?.shiftUs).toBeLessThan(90)
+    expect(edge?.shiftUs).toBeCloseTo(plain?.changedEdges[0]?.shiftUs as number, 9)
+    expect(finding?.contributionUs).toBeCloseTo(plain?.contributionUs as number, 6)
+    expect(finding?.contributionUs).toBeCloseTo(60 * 5 * (edge?.shiftUs as number), 6)
+  })
+
+  test('is found in recorded calls when it is asked why', () => {
+    const explanation = explainEdge(folded, finding?.changedEdges[0] as never)
+    expect(explanation.text()).toContain('Calls of')
+  })
+
+  test('is drawn behind the round, as the beginning of the next', () => {
+    const drawing = flowDrawing(folded.responseTime, 0, { limit: 60, keep: 60 })
+    const places = drawing.nodes.map(({ name, where }) => `${name} ${where}`.trim())
+    expect(places.filter((place) => place.startsWith('X'))).toEqual(['X', 'X next round'])
+    expect(drawing.nodesInAll).toBe(4)
+    const [edge] = drawing.edges.filter(({ label }) => label.to === 'X, next round')
+    expect(edge?.kind).toBe('latency changed significantly')
+  })
+
+  test('is part of the whole edge where edges add up to the response time', () => {
+    const flows = compareFlowGraphs(folded.responseTime, { category: 0 })
+    const sum = flows.after.edges.reduce((us, { latencies }) => us + latencies.criticalUs, 0)
+    expect(sum).toBeCloseTo(flows.after.meanUs as number, 6)
+    expect(flows.nodes.map(({ name }) => name)).toContain('X, every round')
+  })
+
+  test('is marked by the labels it was recorded with, and so is the root', () => {
+    const marks = [
+      { from: 'Y', to: 'X', kind: 'intrinsic' },
+      { from: 'ROOT', to: 'X', kind: 'intentional' },
+    ] as const
+    const marked = accountForMarks(folded, marks)
+    expect(marked.unused).toEqual([])
+    expect(marked.setApart.length).toBe(1)
+    expect(marked.rest[0]?.test).toMatchObject({ rejected: false, p: 1 })
+  })
+})
+
+test('a step into the first round that became slower is blamed itself', () => {
+  const found = changed(rounds(20), rounds(20, { entryUs: 60 })).findings.findings
+  expect(found.map(({ title }) => title)).toEqual(['55 µs more between “ROOT ×6” and “X”'])
+})
+
+describe('variance', () => {
+  const flows = buildFlows(makeGraphs(rounds(100)))
+  const folded = findVariance(categorize(collapseFlows(flows)))
+
+  test('is where it is without folding', () => {
+    const { edges, note } = folded.category(0)
+    expect(note).toBe('Shares add up to 1.')
+    expect(edges.map(({ from, to, fromRoundBefore }) => [from, to, fromRoundBefore])).toEqual([
+      ['Y', 'X', true],
+      ['ROOT ×6', 'X', undefined],
+      ['X', 'Y', undefined],
+      ['Y', 'END', undefined],
+    ])
+    expect(edges[0]?.share).toBeCloseTo(1, 9)
+    const plain = findVariance(categorize(flows)).category(0)
+    const back = plain.edges.filter(({ from, to }) => from === 'Y' && to === 'X')
+    expect(back.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9)
+  })
+
+  test('is drawn where it is', () => {
+    const graph = varianceGraph(folded.category(0))
+    expect(graph.nodes.length).toBe(5)
+    expect(graph.links.find(({ share }) => (share ?? 0) > 0.9)?.edge).toBe(3)
+    const chart = JSON.stringify(plotVarianceWaterfall(folded, 0).spec)
+    expect(chart).toContain('Y → X of the next round')
+  })
+})
+
+test('edges of folded writes take what they take as recorded, each pair of labels', () => {
+  const flows = buildFlows(hdfsTraces({ writes: 40, portions: 6, datanodes: 3 }))
+  const omitHosts = { omitHosts: true }
+  const byPair = (found: ReturnType<typeof findVariance>) => {
+    const sums = new Map<string, number>()
+    for (const { from, to, share } of found.category(0).edges) {
+      const pair = `${from.replace(/ ×.*/, '')} → ${to}`
+      sums.set(pair, (sums.get(pair) ?? 0) + share)
+    }
+    return sums
+  }
+  const folded = byPair(findVariance(categorize(collapseFlows(flows, omitHosts), omitHosts)))
+  for (const [pair, share] of byPair(findVariance(categorize(flows, omitHosts)))) {
+    expect(folded.get(pair) ?? 0, pair).toBeCloseTo(share, 9)
+  }
+})

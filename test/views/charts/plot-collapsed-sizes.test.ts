@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import { plotCollapsedSizes } from '../../../src/views/charts/plot-collapsed-sizes.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { dataOf, expectDrawable } from './fixture.ts'
+
+test('the largest flows come first, with their size as recorded and collapsed', () => {
+  const flows = buildFlows(hdfsTraces({ writes: 6, others: 0, portions: 40 }))
+  const chart = plotCollapsedSizes(collapseFlows(flows))
+  const values = dataOf(chart).flat() as Record<string, number>[]
+  const [first] = values
+  expect(first?.['recorded']).toBe(26 + 15 * 40)
+  expect(first?.['collapsed']).toBe(41)
+  expect(chart.description).toContain('626 nodes, collapsed 41')
+  expectDrawable(chart)
+})
+
+test('names that attack are text, and what is left out is said', () => {
+  const spans = Array.from({ length: 5 }, (_, i) => [
+    { trace: `t${i}`, id: 'r', service: `${HOSTILE}${i}`, startUs: 0, endUs: 100 },
+    ...Array.from({ length: 2 + i }, (_, k) => ({
+      ...{ trace: `t${i}`, id: `c${k}`, parent: 'r', service: 'db' },
+      ...{ startUs: 5 + 10 * k, endUs: 10 + 10 * k },
+    })),
+  ]).flat()
+  const chart = plotCollapsedSizes(collapseFlows(buildFlows(makeSpans(spans))), { limit: 2 })
+  expect(chart.description).toContain('3 smaller kinds left out.')
+  expectDrawable(chart)
+  expectDrawable(plotCollapsedSizes(collapseFlows(buildFlows(makeSpans([])))))
+  expect(() =>
+    plotCollapsedSizes(collapseFlows(buildFlows(makeSpans(spans))), { limit: 0 }),
+  ).toThrow('Option limit is 0')
+})

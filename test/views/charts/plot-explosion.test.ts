@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
+import { findHostClasses } from '../../../src/explain/explosion/find-host-classes.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { plotExpectedCategories } from '../../../src/views/charts/plot-expected-categories.ts'
+import { plotExplosion } from '../../../src/views/charts/plot-explosion.ts'
+import { plotHostClasses } from '../../../src/views/charts/plot-host-classes.ts'
+import { makeSpans } from '../../make-traces.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { dataOf, expectDrawable, pick, type Row } from './fixture.ts'
+
+/** Requests that read from one random host each; the first few are three times as slow. */
+function reads({ hosts = 12, requests = 1200, slow = 3, suffix = '' } = {}) {
+  const random = randomSource(1)
+  const spans = Array.from({ length: requests }, (_, i) => {
+    const host = Math.floor(random.next() * hosts)
+    const tookUs = -100 * Math.log(1 - random.next()) * (host < slow ? 3 : 1)
+    const trace = `t${i}`
+    const where = `node${String(host).padStart(2, '0')}${suffix}`
+    return [
+      { trace, id: 'web', startUs: 0, endUs: tookUs + 20 },
+      { trace, id: 'read', parent: 'web', host: where, startUs: 10, endUs: tookUs + 10 },
+    ]
+  })
+  return buildFlows(makeSpans(spans.flat()))
+}
+
+describe('expected categories', () => {
+  test('are curves with bands, and what was observed is told from chance', () => {
+    const chart = plotExpectedCategories({
+      ...{ hosts: [10], requests: [1, 1000] },
+      observed: [
+        { hosts: 10, requests: 139, categories: 132, name: 'rand sort' },
+        { hosts: 50, requests: 5000, categories: 4000, name: HOSTILE },
+      ],
+    })
+    const [bands, lines, outside, points] = dataOf(chart)
+    expect(bands).toEqual(lines)
+    expect(pick(points, 'hosts', 'categories', 'expected')).toEqual([
+      ['10 hosts', 132, '126 ± 3.1'],
+      ['50 hosts', 4000, '4,895 ± 10'],
+    ])
+    expect(pick(outside, 'categories')).toEqual([[4000]])
+    expect(chart.description).toContain('rand sort, 10 hosts: 132 categories of 139 requests')
+    expect(chart.description).toContain('expected 126 ± 3.1: as chance has it.')
+    for (const row of lines as (Row & { low: number; expected: number; high: number })[]) {
+      expect(row.low).toBeLessThanOrEqual(row.expected)
+      expect(row.high).toBeGreaterThanOrEqual(row.expected)
+    }
+    expect(expectDrawable(chart)).not.toContain('<img')
+  })
+
+  test('where the number cannot vary, one of it is as chance has it', () => {
+    const chart = plotExpectedCategories({
+      observed: [{ hosts: 1, requests: 20, categories: 1 }],
+      ...{ hosts: [1], replicas: 1 },
+    })
+    expect(chart.description).toContain('expected 1 ± 0: as chance has it.')
+    expectDrawable(chart)
+  })
+
+  test('take one to eight sizes of cluster', () => {
+    expect(() => plotExpectedCategories({ hosts: [] })).toThrow('one to 8 cluster sizes')
+    expect(() => plotExpectedCategories({ hosts: [3, 4, 5, 6, 7, 8, 9, 10, 11] })).toThrow(
+      'one to 8 cluster sizes',
+    )
+    expectDrawable(plotExpectedCategories({ hosts: [3, 4, 5, 6, 7, 8, 9, 10] }))
+    const none = [{ hosts: 10, requests: 0, categories: 0 }]
+    expect(() => plotExpectedCategories({ observed: none })).toThrow('observed.requests is 0')
+    expect(() => plotExpectedCategories({ replicas: 20 })).toThrow('Option replicas is 20.')
+  })
+})
+
+describe('host classes', () => {
+  test('are blocks of a square in which most pairs are alike', () => {
+    const chart = plotHostClasses(findHostClasses(reads()))
+    const [cells = [], frames] = dataOf(chart)
+    expect(cells.length).toBe(12 * 11)
+    const [first, second] = frames as unknown as { x: number; x2: number; y: number; y2: number }[]
+    expect([(first?.x2 ?? 0) - (first?.x ?? 0), (second?.x2 ?? 0) - (second?.x ?? 0)]).toEqual([
+      9 * 26,
+      3 * 26,
+    ])
+    const slow = (name: unknown) => ['node00', 'node01', 'node02'].includes(name as string)
+    const across = cells.filter(({ host, other }) => slow(host) !== slow(other))
+    const differ = across.filter(({ kind }) => kind === 'differ').length
+    expect(differ / across.length).toBeGreaterThan(0.8)
+    expect(chart.description).toContain('12 hosts in 2 classes')
+    expectDrawable(chart)
+  })
+
+  test('of more hosts than the limit are drawn in part, and the chart says so', () => {
+    const chart = plotHostClasses(findHostClasses(reads()), { limit: 4 })
+    expect(chart.description).toContain('4 hosts of 12 hosts are drawn, some of every class.')
+    expectDrawable(chart)
+    expect(() => plotHostClasses(findHostClasses(reads()), { limit: 1 })).toThrow('limit is 1.')
+  })
+
+  test('with too few spans are not compared, and there may be none', () => {
+    const chart = plotHostClasses(findHostClasses(reads({ requests: 20, suffix: HOSTILE })))
+    expect(pick(dataOf(chart)[0], 'kind')[0]?.[0]).toMatch(/^not compared/)
+    expect(expectDrawable(chart)).not.toContain('<img')
+    expectDrawable(plotHostClasses(findHostClasses(reads({ requests: 0 }))))
+  })
+})
+
+describe('an explosion', () => {
+  test('is what each remedy does to it, the best first below things as they are', () => {
+    const diagnosis = diagnoseExplosion(categorize(reads({ hosts: 40, requests: 400 })))
+    const chart = plotExplosion(diagnosis)
+    const rows = dataOf(chart)[2] ?? []
+    expect(rows.map(({ remedy }) => remedy)).toEqual([
+      'as it is',
+      ...diagnosis.remedies.map(({ remedy }) => remedy),
+    ])
+    expect(rows[0]).toMatchObject({ categories: 40, perCategory: 10, isNow: true })
+    const omitted = rows.find(({ remedy }) => remedy === 'omit hosts')
+    expect(omitted).toMatchObject({ categories: 1, perCategory: 400, testable: 1 })
+    expect(omitted?.['code']).toBe('omitHosts: true')
+    expect(chart.description).toContain('Not tried: ')
+    expectDrawable(chart)
+  })
+
+  test('of no request is empty', () => {
+    const chart = plotExplosion(diagnoseExplosion(categorize(reads({ requests: 0 }))))
+    expect(dataOf(chart)[2]).toEqual([])
+    expectDrawable(chart)
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
+import { compareLogs } from '../../../src/logs/compare-logs.ts'
+import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
+import type { LogComparison } from '../../../src/logs/log-comparison.ts'
+import type { Chart } from '../../../src/views/charts/chart.ts'
+import { plotDependencies } from '../../../src/views/charts/plot-dependencies.ts'
+import { plotDivergence } from '../../../src/views/charts/plot-divergence.ts'
+import { plotLogVariable } from '../../../src/views/charts/plot-log-variable.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { dataOf, EXPRESSIONS, expectDrawable, partsOf, pick } from './fixture.ts'
+import { compareChainedLogs } from './logs-fixture.ts'
+
+const compared = compareChainedLogs()
+
+describe('divergence', () => {
+  test('has a bar a variable that differs, the longest first, and what differs most beside it', () => {
+    const chart = plotDivergence(compared.divergence)
+    const [bars] = dataOf(chart)
+    const scores = bars?.map(({ score }) => score as number) ?? []
+    expect(scores).toEqual([...scores].sort((a, b) => b - a))
+    expect(bars?.map(({ full }) => full)).not.toContain('heap')
+    expect(bars?.find(({ full }) => full === 'cache_kb')).toMatchObject({
+      direction: 'earlier, fewer or smaller in bad',
+      kind: 'state',
+    })
+    expect(chart.title).toBe('What differs between 40 good and 40 bad instances')
+    expect(chart.description).toMatch(/^\d variables of 7 differ significantly \(Welch's t, 5 %/)
+    expectDrawable(chart)
+  })
+
+  test('of one kind, and of the first few', () => {
+    const chart = plotDivergence(compared.divergence, { kind: 'event', limit: 2 })
+    expect(pick(dataOf(chart)[0], 'kind')).toEqual([['event'], ['event']])
+    expect(chart.description).toContain('The 2 most divergent are drawn.')
+    expectDrawable(chart)
+  })
+
+  test('says so where nothing differs', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 6; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(0, 'same', 1)
+    }
+    const chart = plotDivergence(compareLogs(builder.build()).divergence)
+    expect(chart.description).toContain('None of 1 variable differs significantly')
+    expectDrawable(chart)
+  })
+
+  test('constants that differ have the longest bar and an infinite sum', () => {
+    const chart = plotDivergence(constants().divergence)
+    expect(dataOf(chart)[0]?.[0]).toMatchObject({ full: 'version', sum: '∞' })
+    expectDrawable(chart)
+    expectDrawable(plotLogVariable(constants().divergence, 'version'))
+  })
+
+  test('checks its options', () => {
+    const { divergence } = compared
+    expect(() => plotDivergence(divergence, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => plotDivergence(divergence, { kind: 'log' as never })).toThrow("'event' or 'state'")
+    expect(() => plotDivergence(divergence, { top: 3 } as never)).toThrow('no option top')
+  })
+})
+
+/** A state that is 1 in all good instances and 2 in all bad ones. */
+function constants(): LogComparison {
+  const builder = new LogBuilder()
+  for (let i = 0; i < 40; i++) {
+    builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+    builder.logState(0, 'version', i % 2 ? 1 : 2)
+    if (i === 0) builder.logState(0, 'rare', 7)
+  }
+  return compareLogs(builder.build())
+}
+
+describe('a variable', () => {
+  test('has a strip a feature, the largest |t| first, with a dot an instance and both means', () => {
+    const chart = plotLogVariable(compared.divergence, 'flush')
+    const [dots, means] = dataOf(chart)
+    expect(dots?.length).toBe(80)
+    expect(means?.map((mean) => mean['class'])).toEqual(['good', 'bad'])
+    const ts = titlesOf(chart).map((title) => Math.abs(Number(/t = (−?[\d.]+)/.exec(title)?.[1])))
+    expect(ts).toEqual([...ts].sort((a, b) => b - a))
+    expect(chart.description).toBe(
+      'A dot is an instance (40 good, 40 bad), the line the mean of its class. Of 7 features, the 4 that differ most.',
+    )
+    expectDrawable(chart)
+  })
+
+  test('of every name and feature can be drawn', () => {
+    for (const { name, kind } of compared.divergence.variables) {
+      expectDrawable(plotLogVariable(compared.divergence, name, { kind, limit: 10 }))
+    }
+  })
+
+  test('can be one feature alone', () => {
+    const chart = plotLogVariable(compared.divergence, 'cache_kb', { feature: 'mean' })
+    expect(titlesOf(chart)).toEqual([expect.stringMatching(/^mean value: t = −\d/)])
+  })
+
+  test('says how many instances do not have it', () => {
+    const [title] = titlesOf(plotLogVariable(constants().divergence, 'rare', { feature: 'mean' }))
+    expect(title).toBe(
+      'mean value: too few instances to test; 20 of 20 good have none, 19 of 20 bad have none',
+    )
+  })
+
+  test('of very many instances draws some of them, and says so', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 3_000; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(0, 'load', i)
+    }
+    const { divergence } = compareLogs(builder.build())
+    const chart = plotLogVariable(divergence, 'load', { feature: 'mean' })
+    expect(dataOf(chart)[0]?.length).toBe(1_200)
+    expect(chart.description).toContain('Of each class at most 600 dots a strip')
+    expectDrawable(chart)
+  })
+
+  test('checks its options', () => {
+    const { divergence } = compared
+    expect(() => plotLogVariable(divergence, 'flash')).toThrow('The logs have no variable "flash".')
+    expect(() => plotLogVariable(divergence, 'flush', { feature: 'mean' })).toThrow(
+      'Option feature is "mean".',
+    )
+    expect(() => plotLogVariable(divergence, 'flush', { limit: 0 })).toThrow('Option limit is 0.')
+  })
+})
+
+function titlesOf({ spec }: Chart): string[] {
+  const views = spec['vconcat'] as readonly { title: { text: string } }[]
+  return views.map(({ title }) => title.text)
+}
+
+test('names from logs are data only', () => {
+  const expression = `'+datum.constructor('alert(1)')()+'`
+  const hostile = compareChainedLogs({
+    ...{ flush: HOSTILE, write: expression, finish: '‮txt', cache: '__proto__' },
+  })
+  const best = (kind: 'event' | 'state') => hostile.attention.best(kind) as AttentionGraph
+  const charts = [
+    ...[plotDependencies(best('event')), plotDependencies(best('state'))],
+    plotDivergence(hostile.divergence),
+    ...hostile.divergence.variables.map(({ name }) => plotLogVariable(hostile.divergence, name)),
+  ]
+  for (const chart of charts) {
+    for (const [key, value] of partsOf(chart.spec)) {
+      const isExpression = EXPRESSIONS.includes(key)
+      if (isExpression && typeof value === 'string') expect(value).not.toMatch(/alert|constructor/)
+    }
+    const svg = expectDrawable(chart)
+    expect(svg).not.toMatch(/<img|<script|‮/)
+  }
+})

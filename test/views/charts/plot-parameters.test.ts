@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest'
+import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import type { ExplainOptions } from '../../../src/explain/parameters/explain-options.ts'
+import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
+import { plotParameterDifferences } from '../../../src/views/charts/plot-parameter-differences.ts'
+import { plotParameterStrip } from '../../../src/views/charts/plot-parameter-strip.ts'
+import { plotParameterTree } from '../../../src/views/charts/plot-parameter-tree.ts'
+import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { dataOf, expectDrawable, partsOf, pick } from './fixture.ts'
+
+const explained = (
+  before: ReturnType<typeof requests>,
+  after: ReturnType<typeof requests>,
+  options: ExplainOptions = {},
+) => explainMutation(compareRequests(before, after), 0, { sample: 'all', ...options })
+
+/** 40 large reads before, 20 small ones after; and slow on one of two hosts. */
+const sizes = () => {
+  const side =
+    (size: number, slow: boolean) =>
+    (i: number): RequestSketch => ({
+      web: { size, offset: (i * 7919) % 997 },
+      host: `node${i % 2}`,
+      storeUs: 100 + (i % 5) + (slow && i % 2 === 1 ? 100 : 0),
+    })
+  return explained(requests(40, side(65_536, false)), requests(20, side(4096, true)))
+}
+
+const charts = (explanation: Explanation, question?: 'what-differs' | 'what-is-slow') => {
+  const asked = question === undefined ? {} : { question }
+  return [
+    plotParameterDifferences(explanation, asked),
+    plotParameterStrip(explanation, asked),
+    plotParameterTree(explanation, asked),
+  ]
+}
+
+describe('plotParameterDifferences', () => {
+  test('draws the share of each group, the most different parameter first', () => {
+    const chart = plotParameterDifferences(sizes())
+    const [bars, , names, labels, notes, effects] = dataOf(chart)
+    expect(pick(bars?.slice(0, 4), 'parameter', 'value', 'group', 'share')).toEqual([
+      ['web READ · size', '4,096', 'before', '0 %'],
+      ['web READ · size', '4,096', 'after', '100 %'],
+      ['web READ · size', '65,536', 'before', '100 %'],
+      ['web READ · size', '65,536', 'after', '0 %'],
+    ])
+    expect(pick(names?.slice(0, 2), 'text')).toEqual([['size'], ['web READ']])
+    expect(pick(labels?.slice(0, 2), 'text')).toEqual([['4,096'], ['65,536']])
+    expect(pick(notes?.slice(0, 1), 'text')).toEqual([['0 % | 100 %']])
+    expect(pick(effects?.slice(0, 2), 'text')).toEqual([['effect 1.00'], ['q < 0.001']])
+    expect(chart.description).toContain('40 requests before and 20 requests after')
+  })
+
+  test('beyond the limit says what is left out', () => {
+    const explanation = sizes()
+    const chart = plotParameterDifferences(explanation, { limit: 1 })
+    expect(chart.description).toContain(
+      `The first 1 of ${explanation.differences.length} parameters.`,
+    )
+    expect(new Set(pick(dataOf(chart)[0], 'parameter').flat())).toEqual(
+      new Set(['web READ · size']),
+    )
+    expectDrawable(chart)
+  })
+
+  test('of what is slow compares slow requests with usual ones', () => {
+    const chart = plotParameterDifferences(sizes(), { question: 'what-is-slow' })
+    expect(chart.title).toBe('Each parameter by itself: usual requests and slow requests')
+    expect(pick(dataOf(chart)[0]?.slice(0, 2), 'parameter', 'value', 'share')).toEqual([
+      ['store get · host', 'node0', '100 %'],
+      ['store get · host', 'node0', '0 %'],
+    ])
+  })
+})
+
+describe('plotParameterStrip', () => {
+  test('has a dot for each request, and a line just beyond the threshold', () => {
+    const chart = plotParameterStrip(sizes(), { question: 'what-differs' })
+    const [dots, line] = dataOf(chart)
+    expect(dots).toHaveLength(60)
+    const at = line?.[0]?.['at'] as number
+    expect(at).toBeGreaterThan(4096)
+    const before = dots?.filter(({ group }) => group === 'before') ?? []
+    expect(before).toHaveLength(40)
+    for (const { x } of before) expect(x).toBeGreaterThan(at)
+    for (const { x, group } of dots ?? []) if (group === 'after') expect(x).toBeLessThan(at)
+    expect(chart.description).toContain(
+      'The line is where the tree divides: at most 4,096, or above.',
+    )
+  })
+
+  test('of what is slow has times on the other axis, names of one set above the line', () => {
+    const chart = plotParameterStrip(sizes(), { question: 'what-is-slow' })
+    const [dots, ...lines] = dataOf(chart)
+    expect(dots).toHaveLength(20)
+    expect(new Set(dots?.map(({ value, group }) => `${value} ${group}`))).toEqual(
+      new Set(['node1 slow requests', 'node0 usual requests']),
+    )
+    for (const { value, y } of dots ?? []) expect((y as number) < 0.5).toBe(value === 'node1')
+    expect(lines.map(([line]) => line?.['at']).filter((at) => at !== undefined)).toEqual([0.5, 104])
+    expect(chart.description).toContain('Times beyond the dashed line (104 µs) are slow.')
+  })
+
+  test('thins more dots than the limit, and says so', () => {
+    const chart = plotParameterStrip(sizes(), { question: 'what-differs', limit: 15 })
+    expect(dataOf(chart)[0]).toHaveLength(15)
+    expect(chart.description).toContain('15 of 60 requests are drawn.')
+  })
+
+  test('requests without a number have no place, and are counted', () => {
+    const side = (size: number) => (i: number) => ({
+      web: i % 4 === 0 ? {} : { size: size + (i % 3) },
+    })
+    const chart = plotParameterStrip(explained(requests(40, side(1)), requests(40, side(9))), {
+      question: 'what-differs',
+    })
+    expect(dataOf(chart)[0]).toHaveLength(60)
+    expect(chart.description).toContain('20 requests without a value are not drawn.')
+    expectDrawable(chart)
+  })
+
+  test('an unknown parameter is named, with some that there are', () => {
+    expect(() =>
+      plotParameterStrip(sizes(), { parameter: 'colour', question: 'what-differs' }),
+    ).toThrow(
+      `'what-differs' does not use a parameter "colour". Give one such as 'web READ · offset', 'web READ · size'`,
+    )
+  })
+})
+
+describe('plotParameterTree', () => {
+  test('has a row for each node, with the share of both groups, the best way bold', () => {
+    const chart = plotParameterTree(sizes(), { question: 'what-differs' })
+    const [bars, , , bold, plain, below, counts] = dataOf(chart)
+    expect(pick(bold, 'text')).toEqual([
+      ['all 40 requests before and 20 requests after'],
+      ['is at most 4,096'],
+    ])
+    expect(pick(plain, 'text')).toEqual([['is above 4,096']])
+    expect(pick(below, 'text')).toEqual([
+      ['split by web READ · size'],
+      ['→ of the period after (100 %)'],
+      ['→ of the period before (100 %)'],
+    ])
+    expect(pick(counts, 'text').flat()).toEqual([
+      ...['40 of 40', '20 of 20', '0 of 40', '20 of 20', '40 of 40', '0 of 20'],
+    ])
+    expect(pick(bars, 'share').flat()).toEqual(['100 %', '100 %', '0 %', '100 %', '100 %', '0 %'])
+  })
+
+  test('of times gives the mean of each node', () => {
+    const chart = plotParameterTree(sizes(), { question: 'what-is-slow' })
+    const times = dataOf(chart).at(-1)
+    expect(pick(times, 'text').flat()).toEqual(['mean 152 µs', 'mean 102 µs', 'mean 202 µs'])
+  })
+
+  test('a tree that is a leaf says that nothing tells them apart', () => {
+    const same = () => requests(40, (i) => ({ web: { size: i % 3 } }))
+    const chart = plotParameterTree(explained(same(), same()), { question: 'what-differs' })
+    expect(chart.description).toContain('No parameter tells before and after apart.')
+    expectDrawable(chart)
+  })
+
+  test('large trees are drawn near the root and along the best way, with the number of nodes left out', () => {
+    const side = (late: number) => (i: number) => ({
+      web: { a: (i * 7) % 61, b: (i * 5) % 83, kind: `k${(i * 3 + late * (i % 2)) % 40}` },
+    })
+    const explanation = explained(requests(400, side(0)), requests(400, side(1)), {
+      prune: false,
+      criterion: 'gini',
+    })
+    const rowsOf = (limit: number) =>
+      dataOf(plotParameterTree(explanation, { question: 'what-differs', limit }))
+    const few = plotParameterTree(explanation, { question: 'what-differs', limit: 3 })
+    expect(few.description).toMatch(/\d+ nodes further down are not drawn/)
+    expect(rowsOf(3)[0]?.length).toBeLessThan(rowsOf(500)[0]?.length as number)
+    expectDrawable(few)
+    expectDrawable(plotParameterTree(explanation, { question: 'what-differs', limit: 500 }))
+  })
+})
+
+describe('every chart', () => {
+  const hostile = () => {
+    const names = [HOSTILE, `'+datum.constructor('alert(1)')()+'`, '\u202etxt', '__proto__']
+    const side =
+      (late: number) =>
+      (i: number): RequestSketch => ({
+        web: {
+          [HOSTILE]: names[(i + late) % 2] as string,
+          ['x'.repeat(10_000)]: names[2 + ((i + late) % 2)] as string,
+        },
+        host: names[i % 4] as string,
+        storeUs: 100 + (i % 5) + (late === 1 && i % 4 === 1 ? 300 : 0),
+      })
+    const after = requests(60, (i) => ({ ...side(1)(i), web: { [HOSTILE]: names[0] as string } }))
+    return explained(requests(60, side(0)), after)
+  }
+
+  test.each([
+    ['sizes', sizes],
+    ['hostile names', hostile],
+    [
+      'no requests before',
+      () =>
+        explained(
+          [],
+          requests(30, (i) => ({ web: { size: i % 4 } })),
+        ),
+    ],
+    [
+      'no requests after',
+      () =>
+        explained(
+          requests(30, (i) => ({ web: { size: i % 4 } })),
+          [],
+          { question: 'what-differs' },
+        ),
+    ],
+  ])('of %s is valid, compiles without a warning and draws no NaN', (_, make) => {
+    const explanation = make()
+    for (const { question } of explanation.questions) {
+      for (const chart of charts(explanation, question)) expectDrawable(chart)
+    }
+  })
+
+  test('a strip of no parameter at all says why there is none', () => {
+    const explanation = explained(
+      requests(30, (i) => ({ web: { size: i % 4 } })),
+      [],
+    )
+    expect(() => plotParameterStrip(explanation, { question: 'what-is-slow' })).toThrow(
+      "'what-is-slow' has no parameter to show: all were left out, see explanation.leftOut.",
+    )
+    expectDrawable(plotParameterTree(explanation, { question: 'what-is-slow' }))
+    expectDrawable(plotParameterDifferences(explanation, { question: 'what-is-slow' }))
+  })
+
+  test('keeps names from traces in data, short', () => {
+    const explanation = hostile()
+    for (const chart of charts(explanation, 'what-differs')) {
+      for (const [key, value] of partsOf(chart.spec)) {
+        if (!['labelExpr', 'field', 'format'].includes(key) || typeof value !== 'string') continue
+        expect(value).not.toMatch(/alert|onerror|proto|constructor/)
+      }
+      const svg = expectDrawable(chart)
+      for (const bad of ['<img', '<script', '\u202e']) expect(svg).not.toContain(bad)
+      expect(JSON.stringify(chart.spec).length).toBeLessThan(60_000)
+    }
+  })
+
+  test('checks its options', () => {
+    const explanation = explained(
+      requests(20, (i) => ({ web: { size: i % 2 } })),
+      requests(20, (i) => ({ web: { size: i % 2 } })),
+      { question: 'what-differs' },
+    )
+    for (const plot of [plotParameterDifferences, plotParameterStrip, plotParameterTree]) {
+      expect(() => plot(explanation, { limit: 0 })).toThrow('Option limit is 0.')
+      expect(() => plot(explanation, { rows: 3 } as never)).toThrow('There is no option rows.')
+      expect(() => plot(explanation, { question: 'what-is-slow' })).toThrow(
+        `Option question is "what-is-slow". Give a question that was asked: 'what-differs'.`,
+      )
+    }
+  })
+})

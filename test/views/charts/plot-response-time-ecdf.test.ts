@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { plotResponseTimeEcdf } from '../../../src/views/charts/plot-response-time-ecdf.ts'
+import {
+  chain,
+  comparisonOf,
+  dataOf,
+  expectDrawable,
+  pick,
+  smallComparison,
+  upFrom,
+} from './fixture.ts'
+
+const WRITE = 1
+
+test('the rows are the steps of both distributions, from end to end of the axis', () => {
+  const { responseTime } = comparisonOf(
+    chain(['A', 'B'], [10, 20, 20, 40]),
+    chain(['A', 'B'], [30, 50]),
+  )
+  expect(dataOf(plotResponseTimeEcdf(responseTime, 0))[0]).toEqual([
+    { period: 'before', timeUs: 10, share: 0 },
+    { period: 'before', timeUs: 10, share: 0.25 },
+    { period: 'before', timeUs: 20, share: 0.75 },
+    { period: 'before', timeUs: 40, share: 1 },
+    { period: 'before', timeUs: 50, share: 1 },
+    { period: 'after', timeUs: 10, share: 0 },
+    { period: 'after', timeUs: 30, share: 0.5 },
+    { period: 'after', timeUs: 50, share: 1 },
+    { period: 'after', timeUs: 50, share: 1 },
+  ])
+})
+
+test('the largest gap is marked and said in words', () => {
+  const chart = plotResponseTimeEcdf(smallComparison().responseTime, WRITE)
+  expect(chart.title).toBe('Response times of WRITE (category 1)')
+  expect(chart.description).toBe(
+    'After is slower: by 1.01 ms, 100 % of the requests before had finished, and 0 % of those ' +
+      'after. KS test: D = 1.00, p < 0.001: a significant change at the 5 % level; 10 requests ' +
+      'before, 10 after.',
+  )
+  expect(dataOf(chart)[1]).toEqual([
+    {
+      ...{ timeUs: 1009, low: 0, high: 1, middle: 0.5, text: 'D = 1.00 at 1.01 ms' },
+      ...{ p: 'p < 0.001', finishedBefore: '100 %', finishedAfter: '0 %' },
+    },
+  ])
+  expectDrawable(chart)
+})
+
+test('swapped periods are faster', () => {
+  const slow = chain(['A', 'B'], upFrom(100, 10))
+  const quick = chain(['A', 'B'], upFrom(10, 10))
+  const { description } = plotResponseTimeEcdf(comparisonOf(slow, quick).responseTime, 0)
+  expect(description).toContain('After is faster: by 19 µs, 0 % of the requests before')
+})
+
+test('too few requests are no finding', () => {
+  const before = chain(['A', 'B'], upFrom(100, 8))
+  const after = chain(['A', 'B'], upFrom(900, 8))
+  const chart = plotResponseTimeEcdf(comparisonOf(before, after).responseTime, 0)
+  expect(chart.description).toBe(
+    'Largest gap: by 107 µs, 100 % of the requests before had finished, and 0 % of those after. ' +
+      'Too few requests for a test: 8 requests before, 8 after.',
+  )
+  expectDrawable(chart)
+})
+
+test('equal samples have no gap to mark', () => {
+  const same = chain(['A', 'B'], upFrom(100, 10))
+  const chart = plotResponseTimeEcdf(comparisonOf(same, same).responseTime, 0)
+  expect(dataOf(chart)).toHaveLength(1)
+  expect(chart.description).toContain('Response times are the same in both periods.')
+  expectDrawable(chart)
+})
+
+test('curves that cross are not called the same', () => {
+  const { responseTime } = comparisonOf(chain(['A', 'B'], [5]), chain(['A', 'B'], [1, 9]))
+  const chart = plotResponseTimeEcdf(responseTime, 0)
+  expect(responseTime.test(0).direction).toBe('none')
+  expect(chart.description).toContain(
+    'Largest gap: by 1 µs, 0 % of the requests before had finished, and 50 % of those after.',
+  )
+  expect(pick(dataOf(chart)[1], 'timeUs', 'low', 'high')).toEqual([[1, 0, 0.5]])
+})
+
+test('a corrected test tells q as well', () => {
+  const options = { correction: 'bh' } as const
+  const before = chain(['A', 'B'], upFrom(100, 10))
+  const { responseTime } = comparisonOf(before, chain(['A', 'B'], upFrom(200, 10)), options)
+  expect(plotResponseTimeEcdf(responseTime, 0).description).toContain(
+    'p < 0.001, q < 0.001 corrected:',
+  )
+})
+
+test('a period without requests is missing, not NaN', () => {
+  const { responseTime } = comparisonOf(chain(['A', 'B'], [5, 6]), [])
+  const chart = plotResponseTimeEcdf(responseTime, 0)
+  expect(new Set(pick(dataOf(chart)[0], 'period').flat())).toEqual(new Set(['before']))
+  expect(chart.description).toContain('There are no requests of this category after')
+  expectDrawable(chart)
+})
+
+test('one request, and one that took no time', () => {
+  const { responseTime } = comparisonOf(chain(['A', 'B'], [0]), chain(['A', 'B'], [0]))
+  expectDrawable(plotResponseTimeEcdf(responseTime, 0))
+})
+
+test('times that span more than 50 times have a logarithmic axis', () => {
+  const { responseTime } = comparisonOf(chain(['A', 'B'], [1, 100]), chain(['A', 'B'], [5, 9000]))
+  const chart = plotResponseTimeEcdf(responseTime, 0)
+  expect(JSON.stringify(chart.spec)).toContain('"type":"log"')
+  const svg = expectDrawable(chart)
+  expect(svg).toContain('>10 µs<')
+  expect(svg).toContain('>1 ms<')
+})
+
+test('100,000 requests are thinned to some 500 steps a curve, and the chart says so', () => {
+  const times = Array.from({ length: 100_000 }, (_, i) => 1000 + Math.sqrt(i) * 7)
+  const { responseTime } = comparisonOf(chain(['A', 'B'], times), chain(['A', 'B'], times))
+  const chart = plotResponseTimeEcdf(responseTime, 0)
+  expect(dataOf(chart)[0]?.length).toBeLessThan(1100)
+  expect(dataOf(chart)[0]?.length).toBeGreaterThan(900)
+  expect(chart.description).toContain('The curves are thinned, by less than half a pixel.')
+})
+
+test('a category that is not there is refused', () => {
+  expect(() => plotResponseTimeEcdf(smallComparison().responseTime, 9)).toThrow(
+    'There is no category 9; there are 0 to 3.',
+  )
+})

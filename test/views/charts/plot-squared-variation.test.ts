@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { plotSquaredVariation } from '../../../src/views/charts/plot-squared-variation.ts'
+import {
+  chain,
+  comparisonOf,
+  dataOf,
+  expectDrawable,
+  manyCategories,
+  pick,
+  smallComparison,
+} from './fixture.ts'
+
+test('the rows are the distribution of C² over categories large enough', () => {
+  const before = [
+    ...chain(['A', 'B'], [1, 3]),
+    ...chain(['C', 'D'], [1, 1, 10]),
+    ...chain(['E', 'F'], [7]),
+  ]
+  const { categories } = comparisonOf(before, chain(['A', 'B'], [1, 3]))
+  const chart = plotSquaredVariation(categories, { large: 1 })
+  const rows = dataOf(chart)[0]
+  expect(pick(rows, 'period', 'share')).toEqual([
+    ['before', 0],
+    ['before', 0.5],
+    ['before', 1],
+    ['before', 1],
+    ['after', 0],
+    ['after', 1],
+    ['after', 1],
+  ])
+  expect(rows?.[1]?.['c2']).toBeCloseTo(0.5, 12)
+  expect(rows?.[2]?.['c2']).toBeCloseTo(27 / 16, 12)
+  expect(chart.description).toContain(
+    'Before, C² is below 1 in 1 of 2 large categories (50 %). After, C² is below 1 in 1 of 1 large category (100 %).',
+  )
+  expectDrawable(chart)
+})
+
+test('no category is large enough', () => {
+  const chart = plotSquaredVariation(smallComparison().categories, { large: 100 })
+  expect(dataOf(chart)[0]).toEqual([])
+  expect(chart.description).toContain('Before, no category has more than 100 requests.')
+  expectDrawable(chart)
+})
+
+test('categories that never vary stand at the left edge, and those of no time are left out', () => {
+  const before = [...chain(['A', 'B'], [5, 5, 5]), ...chain(['C', 'D'], [0, 0, 0])]
+  const chart = plotSquaredVariation(comparisonOf(before, []).categories, { large: 2 })
+  expect(pick(dataOf(chart)[0], 'share')).toEqual([[0], [1], [1]])
+  expect(chart.description).toContain('C² is 0 1 times before and 0 times after')
+  expectDrawable(chart)
+})
+
+test('1,602 categories are bounded', () => {
+  const chart = plotSquaredVariation(manyCategories().categories, { large: 1 })
+  expect(dataOf(chart)[0]?.length).toBeLessThan(1100)
+  expectDrawable(chart)
+})
+
+test('a negative size is refused', () => {
+  expect(() => plotSquaredVariation(smallComparison().categories, { large: -1 })).toThrow(
+    'Option large is -1. Give a number of requests, 0 or more.',
+  )
+})

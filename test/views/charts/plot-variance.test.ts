@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import type { Chart } from '../../../src/views/charts/chart.ts'
+import { edgeName } from '../../../src/views/charts/edge-name.ts'
+import { flowDepths } from '../../../src/views/charts/flow-depths.ts'
+import { plotCovariances } from '../../../src/views/charts/plot-covariances.ts'
+import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
+import { plotVariationSets } from '../../../src/views/charts/plot-variation-sets.ts'
+import { varianceShare } from '../../../src/views/charts/variance-share.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { chain, comparisonOf, dataOf, expectDrawable, pick, type Row, upFrom } from './fixture.ts'
+
+/** Requests A → B → C → D whose three latencies are given, in both periods. */
+function threeSteps(latencies: readonly (readonly [number, number, number])[], names = 'ABCD') {
+  const graphs = latencies.map((latencyUs, i) => ({
+    labels: [...names].map((point) => `m1__t1__${point}`),
+    edges: [0, 1, 2].map((edge) => [edge, edge + 1] as const),
+    ...{ latencyUs, startUs: 1000 * i },
+    responseTimeUs: latencyUs.reduce((sum, us) => sum + us, 0),
+  }))
+  return comparisonOf(graphs, graphs)
+}
+
+/** B → C rises with A → B; C → D falls half as fast. */
+const together = () => threeSteps(upFrom(0, 20).map((i) => [100 + i, 200 + i, 300 - i / 2]))
+
+const barsOf = (chart: Chart): Row[] => dataOf(chart)[1] ?? []
+
+describe('the waterfall', () => {
+  test('stacks the shares of the edges up to 1, in the order of the flow', () => {
+    const chart = plotVarianceWaterfall(findVariance(together()), 0)
+    // Var(R) = 2.25 Var(i); Cov with R: 1.5, 1.5 and −0.75 Var(i).
+    expect(pick(barsOf(chart), 'label', 'start', 'end', 'share', 'kind')).toEqual([
+      ['1. m1__t1__A → m1__t1__B', 0, 0.666667, '67 %', 'adds to the variance'],
+      ['2. m1__t1__B → m1__t1__C', 0.666667, 1.333333, '67 %', 'adds to the variance'],
+      ['3. m1__t1__C → m1__t1__D', 1.333333, 1, '−33 %', 'evens it out'],
+      ['variance of response times', 0, 1, '100 %', 'response time'],
+    ])
+    expect(chart.description).toContain('Shares add up to 1.')
+    expectDrawable(chart)
+  })
+
+  test('says so where shares cannot stack up, and draws what is missing', () => {
+    const graphs = upFrom(0, 20).map((i) => ({
+      labels: ['A', 'B'].map((point) => `m1__t1__${point}`),
+      edges: [[0, 1] as const],
+      ...{ latencyUs: [100 + i], responseTimeUs: 200 + 2 * i, startUs: 1000 * i },
+    }))
+    const chart = plotVarianceWaterfall(findVariance(comparisonOf(graphs, graphs)), 0)
+    expect(chart.description).toContain('Shares add up to 50 %, not 1')
+    expect(pick(barsOf(chart), 'label', 'share')).toEqual([
+      ['1. m1__t1__A → m1__t1__B', '50 %'],
+      ['beside the recorded critical path', '50 %'],
+      ['variance of response times', '100 %'],
+    ])
+    expectDrawable(chart)
+  })
+
+  test('draws the largest shares only, and the others together', () => {
+    const chart = plotVarianceWaterfall(findVariance(together()), 0, { limit: 1 })
+    expect(pick(barsOf(chart), 'label', 'end')).toEqual([
+      ['1. m1__t1__A → m1__t1__B', 0.666667],
+      ['2 other edges', 1],
+      ['variance of response times', 1],
+    ])
+    expect(chart.description).toContain('Of 3 edges, the 1 with the largest shares')
+  })
+
+  test('has no bar where response times do not vary, and says why', () => {
+    const steady = findVariance(comparisonOf(chain(['A', 'B'], Array(12).fill(7)), []))
+    const chart = plotVarianceWaterfall(steady, 0, { period: 'before' })
+    expect(barsOf(chart)).toEqual([])
+    expect(chart.description).toContain('response times do not vary at all')
+    expectDrawable(chart)
+    expectDrawable(plotVarianceWaterfall(steady, 0, { period: 'after' }))
+  })
+
+  test('checks its options', () => {
+    const variance = findVariance(together())
+    expect(() => plotVarianceWaterfall(variance, 0, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => plotVarianceWaterfall(variance, 0, { top: 1 } as never)).toThrow('no option top')
+    expect(() => plotVarianceWaterfall(variance, 9)).toThrow(RangeError)
+  })
+})
+
+describe('the covariances', () => {
+  test('are correlations of every two edges, the same both ways, and none of an edge with itself', () => {
+    const chart = plotCovariances(findVariance(together()), 0)
+    const [diagonal, cells] = dataOf(chart)
+    expect(diagonal?.length).toBe(3)
+    const found = (cells ?? []).map(({ label, other, correlation, text }) => [
+      ...[String(label).slice(0, 1), other, Number((correlation as number).toFixed(9)), text],
+    ])
+    expect(found).toEqual([
+      ['1', '2', 1, '1'],
+      ['1', '3', -1, '−1'],
+      ['2', '1', 1, '1'],
+      ['2', '3', -1, '−1'],
+      ['3', '1', -1, '−1'],
+      ['3', '2', -1, '−1'],
+    ])
+    expectDrawable(chart)
+  })
+
+  test('stand in brackets where a test cannot tell them from 0', () => {
+    const [even, odd] = [upFrom(0, 20).map((i) => (i % 2) * 10), upFrom(0, 20)]
+    const latencies = upFrom(0, 20).map((i) => [even[i] as number, odd[i] as number, 5] as const)
+    const chart = plotCovariances(findVariance(threeSteps(latencies)), 0)
+    expect(pick(dataOf(chart)[1], 'text')).toEqual([['(.09)'], ['(.09)']])
+    expect(chart.description).toContain('1 edge on the critical path does not vary.')
+    expectDrawable(chart)
+  })
+
+  test('are in brackets on both sides of the diagonal or on neither', () => {
+    const random = randomSource(4)
+    const latencies = upFrom(0, 12).map((i) => {
+      return [i, i / 3 + 5 * random.next(), 9 * random.next()] as const
+    })
+    const rows = dataOf(plotCovariances(findVariance(threeSteps(latencies)), 0))[1] ?? []
+    const text = (row: number, column: number) =>
+      rows.find(({ label, other }) => String(label)[0] === `${row}` && other === `${column}`)?.[
+        'text'
+      ]
+    for (const [one, other] of [
+      [1, 2],
+      [1, 3],
+      [2, 3],
+    ] as const) {
+      expect(text(one, other)).toBeTypeOf('string')
+      expect(text(one, other)).toBe(text(other, one))
+    }
+  })
+
+  test('are of no edge where none varies', () => {
+    const chart = plotCovariances(
+      findVariance(comparisonOf(chain(['A', 'B'], Array(12).fill(7)), [])),
+      0,
+      { period: 'before' },
+    )
+    expect(chart.description).toContain('No edge on the critical path varies.')
+    expectDrawable(chart)
+  })
+
+  test('check their options', () => {
+    expect(() => plotCovariances(findVariance(together()), 0, { limit: 0 })).toThrow(
+      'Option limit is 0.',
+    )
+  })
+})
+
+describe('several sets', () => {
+  const comparison = () =>
+    comparisonOf(
+      [...chain(['A', 'B'], upFrom(10, 20)), ...chain(['C', 'D'], [...Array(19).fill(1), 1000])],
+      chain(['A', 'B'], upFrom(10, 20)),
+    )
+
+  test('are a curve each, and each share below 1 stands where the curve passes 1', () => {
+    const chart = plotVariationSets({
+      all: findVariance(comparison(), { period: 'before' }),
+      [HOSTILE]: findVariance(comparison()),
+    })
+    expect(chart.description).toContain('all, before: 50 % of 2 large categories below 1.')
+    const [, dots] = dataOf(chart)
+    expect(pick(dots, 'share', 'text')).toEqual([
+      [0.5, '50 %'],
+      [0.5, '50 % before'],
+      [1, '100 % after'],
+    ])
+    const places = (dots ?? []).map(({ textY }) => textY as number)
+    for (const [i, y] of places.slice(1).entries()) {
+      expect(y - (places[i] as number)).toBeGreaterThan(0.05)
+    }
+    expect(expectDrawable(chart)).not.toContain('<img')
+  })
+
+  test('of which none is large are said to be so', () => {
+    const chart = plotVariationSets({ few: findVariance(comparison(), { large: 1000 }) })
+    expect(chart.description).toContain('few, before: no category is large.')
+    expectDrawable(chart)
+  })
+
+  test('are one at least and six at most', () => {
+    const found = findVariance(comparison())
+    expect(() => plotVariationSets({})).toThrow('Give one to 6 sets')
+    const seven = Object.fromEntries(upFrom(0, 7).map((i) => [`set ${i}`, found]))
+    expect(() => plotVariationSets(seven)).toThrow('Give one to 6 sets')
+  })
+})
+
+describe('edges', () => {
+  test('are named without saying twice what both ends begin with', () => {
+    const edge = { from: 'node-1 disk write call', to: 'node-1 disk write reply' }
+    expect(edgeName(edge, 40)).toBe('node-1 disk write call → reply')
+    expect(edgeName({ from: 'a b', to: 'a b' }, 40)).toBe('a b → b')
+    expect(edgeName({ from: 'x'.repeat(3_000_000), to: 'y' }, 9)).toBe('xxxx…xxxx → y')
+  })
+
+  test('come as they are passed, with the step after a join behind all that it waits for', () => {
+    // 0 → 1 → 3 → 4 and 0 → 2 → 5 → 3, so that 3 waits for the longer branch.
+    const from = Uint32Array.of(0, 1, 3, 0, 2, 5)
+    const to = Uint32Array.of(1, 3, 4, 2, 5, 3)
+    const labels = ['0', '1', '2', '3', '4', '5']
+    const classOf = Uint32Array.of(0, 1, 2, 3, 4, 5)
+    expect(flowDepths({ labels, from, to, classOf })).toEqual([0, 1, 3, 0, 1, 2])
+  })
+})
+
+test('hardly any share is said alike whether it adds or evens out', () => {
+  expect([0.37, 0.001, 0, -0.001, -0.004, -0.33].map(varianceShare)).toEqual([
+    ...['37 %', 'under 1 %', '0 %', 'under 1 %', 'under 1 %', '−33 %'],
+  ])
+})

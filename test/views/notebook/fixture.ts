@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Words from a trace that attack whatever shows them. */
+export const HOSTILE = '</script><!--<img src=x onerror="alert(1)">\u2028\''
+
+/** A notebook of code cells, in a folder of its own from which flowdelta can be imported. */
+export function writeNotebook(sources: readonly string[]): string {
+  const path = join(mkdtempSync(join(ROOT, 'dist', 'test-')), 'fixture.ipynb')
+  const cells = sources.map((source) => ({
+    cell_type: 'code',
+    metadata: {},
+    source: source.split(/(?<=\n)/),
+    outputs: [],
+    execution_count: null,
+  }))
+  writeFileSync(path, JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 4 }))
+  return path
+}
+
+/** A file for one test, next to nothing else, from which flowdelta can be imported. */
+export function writeCell(source: string): string {
+  const path = join(mkdtempSync(join(ROOT, 'dist', 'test-')), 'cell.ts')
+  writeFileSync(path, source)
+  onTestFinished(() => removeFolder(path))
+  return path
+}
+
+/** {@link writeNotebook} for one test. */
+export function notebookOf(sources: readonly string[]): string {
+  const path = writeNotebook(sources)
+  onTestFinished(() => removeFolder(path))
+  return path
+}
+
+/** Removes the folder of a file made here. */
+export function removeFolder(path: string): void {
+  rmSync(dirname(path), { recursive: true, force: true })
+}

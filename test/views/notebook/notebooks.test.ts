@@ -1,0 +1,110 @@
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { listNotebooks, runNotebook } from '../../../scripts/notebook-runner.mjs'
+
+/** What each notebook must have found, wherever it says so. */
+const FINDINGS: Record<string, readonly RegExp[]> = {
+  '01-diagnosis.ipynb': [
+    /1\. (storage-\w+-0) disk write reply → \1 SN WRITE reply: [\d.]+ µs → 1\.\d+ ms/,
+    /adds {3}frontend-0 SN READ call\s+storage-data-0 SN READ call/,
+    /drops {2}nothing/,
+    /categories shared: true/,
+  ],
+  '02-case-studies.ipynb': [
+    /NFS3 \w+ call, structural.*\n.*more: .*storage-data-0 SN WRITE/,
+    /more: frontend-0 SN READ ×1/,
+    /more: .*mds-0 lock acquire ×\d\d/,
+    /disk write reply → storage-\w+-0 SN WRITE reply/,
+    /\d+ categories, 0 results/,
+    /p = 0\.\d+/,
+    /control +50 +0 \(–\)/,
+  ],
+  '03-how-sure.ipynb': [
+    /one test at 5 %: {3}\d\.\d % of \d+ tests reject/,
+    /a whole ranking: {3}[5-9]\d\.\d % of 20 comparisons/,
+    /findings: {10}0\.0 % of 20 comparisons/,
+    /1 finding\n\n#1 1\.\d+ ms more in storage-data and storage-meta, in “SN WRITE” after/,
+    /SM_P_THRESHOLD 50: {7}16 of 77 categories/,
+    /counts scaled: {11}0\nSM_P_THRESHOLD auto: {5}0\nfindings: {16}0/,
+    /request-mix: The requests are of another mix: frontend NFS3 WRITE 8\.2 % → 34 %/,
+    /0 ranked mutations/,
+    /#1 300 µs more in mds, in “MDS GETLAYOUT” after “lock release” has ended/,
+  ],
+  '04-seeing-the-difference.ipynb': [
+    /#1 4 kinds of request now do “lock acquire” of mds and “lock release” of mds as well/,
+    /Threshold explorer\n7 mutations among 20 categories of 6,000 requests/,
+    /Ranking browser\n7 mutations/,
+    /Trace in time\n/,
+  ],
+  '05-why.ipynb': [
+    /Where frontend NFS3 WRITE · count is at most 4,096, requests are mutations: 110 of 110 \(100 %\)/,
+    /is named as an identifier|is the same wherever it is known/,
+    /Explanation\nfrontend NFS3 LOOKUP, category 22, which was category 10/,
+    /Calls of storage-data disk write → storage-data SN WRITE/,
+    /No parameter tells them apart\./,
+  ],
+  '06-variance.ipynb': [
+    /Shares add up to 1\./,
+    /C² is below 1 in 32 of 46 large categories/,
+    /"kind":"intentional"/,
+  ],
+  '07-hdfs.ipynb': [
+    /139 requests are in 128 categories/,
+    /expected 126 ± 3\.1: as chance has it/,
+    /NEW_BLOCK_CALL ×3 ×3 ×5 ×3\s+137\s+101\s+0\s+33\s+0/,
+    /11 hosts in 2 classes/,
+  ],
+  '08-logs.ipynb': [
+    /9923 lines: 5027 events, 4896 states, 0 skipped/,
+    /finish: \d\d ms in 34 good, \d{3} ms in 34 bad; t = 1\d\.\d, p < 0\.001/,
+    /state: lock_wait_us, write_us, .*dirty_kb/,
+    /event: .*flush/,
+    /Logs\nWhat finish depends on in 34 good and 34 bad instances, among 19 variables/,
+    /Peer: connected to <ip> +4/,
+    /Peer: lost connection to <ip> +event/,
+    /What finish depends on: events by number/,
+  ],
+  '09-what-if.ipynb': [
+    /Response times before and after\nbefore: p50\s[\d.]+\sµs/,
+    /25\s+frontend\s+NFS3 WRITE\s+3\s+3\s+259/,
+    /Execution model 25: frontend NFS3 WRITE\nExplains 259 calls to it before, 8 % of all/,
+    /all\s+48692\s+2\s+0\.03/,
+    /storage-data SN WRITE × 0\.5: p50\s3\d\d\sµs/,
+    /The 8 of 29 operations that move the mean furthest are drawn/,
+    /mean\s+613\.5\s+584\.\d/,
+    /Closest: own time of storage-data SN WRITE just before it replies, as after\. That is 8\d % of/,
+    /own time of storage-meta SN WRITE just before it replies/,
+    /storage-data SN WRITE \+1 ms, and storage-meta SN WRITE \+1 ms: p50\s60\d\sµs, p90\s2\.7/,
+    /Target: 99 % of requests in at most 5 ms\.\sClosest: .*SN WRITE.* × 0\.5\./,
+    /What if\?\nDrag a service’s speed, and the response times of 1,500 of 5,000 requests follow/,
+    /1\d of 20 were: the tree has them/,
+  ],
+}
+
+const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
+
+test('notebooks are numbered in the order in which they are read', () => {
+  for (const [name] of notebooks) expect(name).toMatch(/^\d\d-[a-z0-9-]+\.ipynb$/)
+})
+
+test('every notebook says what it is expected to find', () => {
+  expect(notebooks.map(([name]) => name)).toEqual(Object.keys(FINDINGS))
+})
+
+test.each(notebooks)(
+  '%s runs from the first cell to the last and finds what it says',
+  async (name, path) => {
+    const { cells } = await runNotebook(path)
+    const said = cells.flatMap(({ outputs }) => outputs.map((output) => textOf(output))).join('\n')
+    for (const finding of FINDINGS[name] ?? []) expect(said).toMatch(finding)
+  },
+  300_000,
+)
+
+/** The plain text of an output: a stream's text, or the text form of a value. */
+function textOf(output: object): string {
+  const { text, data } = output as { text?: Text; data?: Record<string, Text> }
+  return [text ?? data?.['text/plain'] ?? ''].flat().join('')
+}
+
+type Text = string | string[]

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import type { FlowData, FlowLevel } from '../../../src/views/widgets/flows/flow-data.ts'
+import { flowDrawing, hasLeads, layOutFlow } from '../../../src/views/widgets/flows/flow-drawing.ts'
+import { stepAfterKey } from '../../../src/views/widgets/flows/flow-keys.ts'
+import { placeAnimation } from '../../../src/views/widgets/flows/flow-layouts.ts'
+import { linedSteps, sharedRuns } from '../../../src/views/widgets/flows/flow-runs.ts'
+import { type FlowScene, flowScene } from '../../../src/views/widgets/flows/flow-scene.ts'
+import { flowFrame, flowStages } from '../../../src/views/widgets/flows/flow-stages.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { BEFORE_TEXT, CHANGED, comparisonOfTexts, dataOf, newCategory } from './flow-fixture.ts'
+
+const data = dataOf(CHANGED)
+const NUMBER = newCategory(CHANGED)
+const sceneAt = (level: FlowLevel, opened: number[] = [], of: FlowData = data): FlowScene =>
+  flowScene(of, { level, opened })
+
+describe('lines between the same steps', () => {
+  test('follow runs that are contiguous in both flows', () => {
+    expect(sharedRuns(sceneAt('steps'))).toEqual([
+      [0, 1, 2],
+      [6, 7],
+    ])
+  })
+
+  test('are drawn at the ends of a run where they crowd', () => {
+    const runs = [
+      [0, 1, 2, 3],
+      [5, 6],
+    ]
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 80 * id], 84)).toEqual([0, 3, 5, 6])
+    expect(linedSteps(runs, [(id) => 100 * id, (id) => 90 * id], 84)).toEqual([0, 1, 2, 3, 5, 6])
+  })
+
+  test('are level at the pinned step', () => {
+    const layouts = layOutFlow(sceneAt('steps'), 'side-by-side')
+    const levelAt = (pin: number | null, step: number) => {
+      const drawing = flowDrawing(layouts, data, { pin, at: 0, leastApart: 0 })
+      const { from, to } = drawing.correspondences.find((line) => line.step === step) as never as {
+        from: { y: number }
+        to: { y: number }
+      }
+      return to.y - from.y
+    }
+    expect(levelAt(null, 0)).toBe(0)
+    expect(levelAt(null, 6)).toBeGreaterThan(40)
+    expect(levelAt(6, 6)).toBe(0)
+    expect(levelAt(6, 0)).toBe(-levelAt(null, 6))
+  })
+})
+
+describe('the animation', () => {
+  const placed = placeAnimation(sceneAt('steps'))
+  const stages = flowStages(placed)
+  const topOf = (at: number, name: string) => {
+    const place = placed.steps.findIndex(({ lines }) => lines[0] === name)
+    return flowFrame(placed, stages, at).tops[place] as number
+  }
+  const seen = (at: number) => {
+    const { opacity } = flowFrame(placed, stages, at)
+    return placed.steps.filter((step) => opacity(step) > 0).map(({ lines }) => lines[0])
+  }
+
+  test('does one thing after the other', () => {
+    expect(stages).toEqual(['leave', 'move', 'enter', 'stretch'])
+    expect(seen(0)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
+    expect(seen(0.25)).toEqual(['A', 'B', 'C', 'E', 'F'])
+    expect(seen(0.5)).toEqual(['A', 'B', 'C', 'E', 'F'])
+    expect(seen(1)).toEqual(['A', 'B', 'C', 'X', 'Y', 'E', 'F'])
+    expect(topOf(0.2, 'E')).toBe(topOf(0, 'E'))
+    expect(topOf(0.4, 'E')).toBeGreaterThan(topOf(0, 'E'))
+    expect(topOf(0.75, 'E')).toBe(topOf(0.5, 'E'))
+    expect(topOf(0.75, 'F')).toBe(topOf(0.5, 'F'))
+    expect(topOf(1, 'F')).toBeGreaterThan(topOf(0.75, 'F'))
+  })
+
+  test('begins and ends as each flow alone, and claims no latency in between', () => {
+    const last = placed.links.find(({ link }) => link.verdict === 'changed') as never
+    const labelAt = (at: number) => flowFrame(placed, stages, at).label(last)
+    expect(labelAt(0)).not.toContain('→')
+    expect(labelAt(0.9)).toContain('→')
+    expect(labelAt(1)).not.toContain('→')
+    expect(flowFrame(placed, stages, 0).caption).toBe('before')
+    expect(flowFrame(placed, stages, 0.6).caption).toBe('in between, 3 of 4: what is new appears')
+  })
+
+  test('has no stages in which nothing happens', () => {
+    const slower = comparisonOfTexts(BEFORE_TEXT, { ...BEFORE_TEXT, latencyUs: { 'E>F': 5_000 } })
+    const own = exploreFlows(slower, 0).data as FlowData
+    expect(flowStages(placeAnimation(sceneAt('steps', [], own)))).toEqual(['stretch'])
+  })
+})
+
+describe('the keyboard', () => {
+  const at = (mode: 'diff' | 'side-by-side', place: number, part: number, key: string) =>
+    stepAfterKey(
+      flowDrawing(layOutFlow(sceneAt('steps'), mode), data, { pin: null, at: 0, leastApart: 0 }),
+      { part, place },
+      key,
+    )
+
+  test('goes along the flow, to what is beside, and to the ends', () => {
+    expect(at('diff', 0, 0, 'ArrowDown')).toEqual({ part: 0, place: 1 })
+    expect(at('diff', 1, 0, 'ArrowUp')).toEqual({ part: 0, place: 0 })
+    expect(at('diff', 0, 0, 'ArrowUp')).toBe(null)
+    expect(at('diff', 0, 0, 'End')).toEqual({ part: 0, place: 7 })
+    expect(at('side-by-side', 0, 0, 'ArrowRight')).toEqual({ part: 1, place: 0 })
+    expect(at('side-by-side', 0, 1, 'ArrowLeft')).toEqual({ part: 0, place: 0 })
+    expect(at('diff', 0, 0, 'x')).toBe(null)
+  })
+})
+
+test('a line that only leads on to a join is told from waiting', () => {
+  const drawing = flowDrawing(layOutFlow(sceneAt('steps'), 'diff'), data, {
+    ...{ pin: null, at: 0, leastApart: 0 },
+  })
+  // D → E is shorter than X → Y → E.
+  expect(hasLeads(drawing)).toBe(true)
+})
+
+describe('the picture', () => {
+  test.each(['diff', 'side-by-side', 'animation'] as const)('of %s explains itself', (mode) => {
+    const svg = exploreFlows(CHANGED, NUMBER, {
+      ...{ mode, annotations: [{ node: 6, comment: 'cold cache' }] },
+    }).svg()
+    expect(svg).toContain('latency changed significantly')
+    expect(svg).toContain('several steps drawn as one')
+    expect(svg).toContain('Time runs down; lengths grow slowly with time, not in proportion:')
+    expect(svg).toContain('5 steps are in both flows')
+    expect(svg).toContain('1 E: cold cache')
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  })
+
+  test('holds names from traces as text', () => {
+    const texts = { edges: `A>${'B'}`, requests: 40 }
+    const hostile = exploreFlows(comparisonOfTexts(texts, texts), 0, {
+      ...{ names: () => HOSTILE, level: 'steps', annotations: [{ node: 0, comment: HOSTILE }] },
+    })
+    expect(hostile.svg()).not.toContain('<img')
+    expect(hostile.mimeBundle()['text/html']).not.toContain('<img src=x')
+  })
+
+  test('of a flow without requests on one side, and of a single step', () => {
+    const single = { edges: 'A', requests: 40 }
+    for (const comparison of [comparisonOfTexts(single, single), CHANGED]) {
+      for (const mode of ['diff', 'side-by-side', 'animation'] as const) {
+        const svg = exploreFlows(comparison, { category: 0 }, { mode }).svg()
+        expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+      }
+    }
+  })
+
+  test('of more steps than can be read shows components, or says so', () => {
+    const names = Array.from({ length: 500 }, (_, i) => `S${i}`)
+    const edges = names.slice(1).map((name, i) => `${names[i]}>${name}`)
+    const slower = Object.fromEntries(edges.map((edge) => [edge, 300]))
+    const many = comparisonOfTexts(
+      { edges: edges.join(' '), requests: 30 },
+      { edges: edges.join(' '), requests: 30, latencyUs: slower },
+    )
+    const svg = exploreFlows(many, 0, { level: 'steps' }).svg()
+    expect(svg).toContain('500 steps are too many for a picture.')
+    expect(svg.length).toBeLessThan(5_000)
+  })
+})

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import { flowCode } from '../../../src/views/widgets/flows/flow-code.ts'
+import type { FlowData, FlowLevel } from '../../../src/views/widgets/flows/flow-data.ts'
+import { diffLabel } from '../../../src/views/widgets/flows/flow-layouts.ts'
+import { diffEnds } from '../../../src/views/widgets/flows/flow-link.tsx'
+import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.ts'
+import { type FlowScene, flowScene } from '../../../src/views/widgets/flows/flow-scene.ts'
+import { differences } from '../../../src/views/widgets/flows/flow-selection.ts'
+import { differenceWords, verdictWords } from '../../../src/views/widgets/flows/flow-words.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import {
+  AFTER_TEXT,
+  BEFORE_TEXT,
+  CHANGED,
+  comparisonOfTexts,
+  dataOf,
+  newCategory,
+  pastedState,
+} from './flow-fixture.ts'
+
+const data = dataOf(CHANGED)
+const NUMBER = newCategory(CHANGED)
+const sceneAt = (level: FlowLevel, opened: number[] = [], of: FlowData = data): FlowScene =>
+  flowScene(of, { level, opened })
+const namesIn = ({ steps }: FlowScene) => steps.map(({ lines }) => lines[0])
+/** Ids by the names of steps. */
+const idOf = (of: FlowData, label: string) =>
+  of.nodes.find((node) => node.label === label)?.id as number
+
+describe('what is compared', () => {
+  test('a structural mutation with its likeliest precursor', () => {
+    expect(data.before.period).toBe('before')
+    expect(data.after).toMatchObject({ category: NUMBER, period: 'after', requests: 80 })
+    expect(data.before.category).not.toBe(NUMBER)
+    expect(data.confidenceText).toMatch(/^5 steps are in both flows, of 6 before and 7 after/)
+    expect(differenceWords(data)).toBe(
+      '1 step only before, 2 steps only after, 1 latency changed significantly.',
+    )
+  })
+
+  test('a category with itself when that is asked for', () => {
+    const own = exploreFlows(CHANGED, { category: NUMBER }).data as FlowData
+    expect([own.before.category, own.before.requests]).toEqual([NUMBER, 0])
+    expect(flowCode(own, own.initial)).toBe(`exploreFlows(comparison, { category: ${NUMBER} })`)
+  })
+
+  test('a mutation of the ranking by its kind, and any two flows', () => {
+    const [mutation] = CHANGED.ranking.mutations
+    const found = exploreFlows(CHANGED, mutation as NonNullable<typeof mutation>).data as FlowData
+    expect(found.before).toEqual(data.before)
+    const other = data.before.category
+    const pair = { before: { category: other, period: 0 }, after: { category: NUMBER, period: 1 } }
+    const chosen = exploreFlows(CHANGED, pair as never).data as FlowData
+    expect(chosen.nodes).toEqual(data.nodes)
+    expect(flowCode(chosen, chosen.initial)).toBe(
+      `exploreFlows(comparison, { before: { category: ${other}, period: 0 }, after: { category: ${NUMBER}, period: 1 } })`,
+    )
+  })
+
+  test('nothing that is not there', () => {
+    expect(() => exploreFlows(CHANGED, 99)).toThrow(
+      'Option what is 99. Give a category from 0 to 1.',
+    )
+    expect(() => exploreFlows(CHANGED, 'x' as never)).toThrow('Option what is')
+    expect(() => exploreFlows({} as never, 0)).toThrow('a comparison from `compare`')
+  })
+
+  test.each([
+    [{ mode: 'pie' }, "'side-by-side' or 'diff' or 'animation'"],
+    [{ level: 'all' }, "'steps' or"],
+    [{ opened: [77] }, 'ids of groups'],
+    [{ opened: 1 }, 'a list of ids'],
+    [{ pin: 99 }, 'the id of a step that is in both flows'],
+    [{ at: 2 }, 'a number from 0 to 1'],
+    [{ annotations: [{ node: 99, mark: true }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, edge: 0 }] }, 'notes such as'],
+    [{ annotations: [{ node: 0, colour: 'red' }] }, 'There is no option colour'],
+    [{ zoom: 3 }, 'There is no option zoom'],
+  ])('an option that cannot be %j is refused', (options, message) => {
+    expect(() => exploreFlows(CHANGED, NUMBER, options as never)).toThrow(message)
+  })
+
+  test('a step that is in one flow only cannot be pinned', () => {
+    expect(() => exploreFlows(CHANGED, NUMBER, { pin: idOf(data, 'D') })).toThrow('Option pin')
+  })
+})
+
+describe('what is drawn as one', () => {
+  test('nothing, what is the same, what is on one side, components', () => {
+    expect(namesIn(sceneAt('steps'))).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(namesIn(sceneAt('regions'))).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    expect(namesIn(sceneAt('groups'))).toEqual([
+      '3 identical steps',
+      'D',
+      '2 added steps',
+      'E',
+      'F',
+    ])
+  })
+
+  test('a group that is opened is drawn step by step, and knows what it is of', () => {
+    const { steps } = sceneAt('regions', [0])
+    expect(steps.map(({ lines }) => lines[0])).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(steps.map(({ openedGroup }) => openedGroup)).toEqual([
+      ...[0, 0, 0],
+      ...[null, null, null, null, null],
+    ])
+  })
+
+  test('readable names stand alone in their boxes', () => {
+    const named = dataOf(CHANGED, { names: { X: 'ask the archive' } })
+    expect(namesIn(sceneAt('regions', [], named))).toContain('ask the archive')
+    expect(flowCode(named, named.initial)).toBe(
+      `exploreFlows(comparison, ${NUMBER}, { names: { 'X': 'ask the archive' } })`,
+    )
+    const byRule = dataOf(CHANGED, { names: (label) => `named ${label}` })
+    expect(flowCode(byRule, byRule.initial)).toBe(`exploreFlows(comparison, ${NUMBER}, { names })`)
+  })
+})
+
+describe('the two latencies of an edge', () => {
+  const { links } = sceneAt('steps')
+  const slower = links.find(({ verdict }) => verdict === 'changed') as (typeof links)[number]
+
+  test('are as long as they are to each other', () => {
+    const { before, after } = diffEnds(slower)
+    expect(before / after).toBeCloseTo((slower.beforeUs as number) / (slower.afterUs as number))
+    expect(diffLabel(slower)).toMatch(/^(9\d\d µs|1(\.\d+)? ms) → (3\.9\d*|4(\.\d+)?) ms$/)
+    expect(verdictWords(slower.lead)).toMatch(/^Changed significantly \(\+.* ms\), p < 0\.001/)
+  })
+
+  test('of which there is one are one line', () => {
+    const added = links.filter(({ inBefore }) => !inBefore).map(diffLabel)
+    expect(added).toHaveLength(3)
+    for (const label of added) expect(label).not.toContain('→')
+  })
+})
+
+test('a large change that is not significant says why', () => {
+  const few = comparisonOfTexts(
+    { ...BEFORE_TEXT, requests: 3 },
+    { ...BEFORE_TEXT, latencyUs: { 'E>F': 9_000 }, requests: 3 },
+  )
+  const found = exploreFlows(few, 0, { level: 'steps' })
+  const own = found.data as FlowData
+  expect(own.edges.map(verdictWords).filter((words) => words.startsWith('Large'))).toEqual([
+    expect.stringMatching(
+      /^Large change \(\+.* ms\), not significant: too few requests to test\.$/,
+    ),
+  ])
+  expect(found.svg()).toContain('large change, not significant; why is in its tooltip')
+})
+
+describe('notes', () => {
+  test('are changed in place, and gone when they say nothing', () => {
+    const one = annotated([], { node: 3 }, { mark: true, comment: '' })
+    expect(one).toEqual([{ node: 3, mark: true }])
+    const two = annotated(one, { edge: 3 }, { mark: false, comment: 'why?' })
+    expect(two).toEqual([
+      { node: 3, mark: true },
+      { edge: 3, comment: 'why?' },
+    ])
+    expect(annotated(two, { node: 3 }, { mark: false, comment: '' })).toEqual([
+      { edge: 3, comment: 'why?' },
+    ])
+    expect(annotated(two, { node: 3 }, { mark: true, comment: 'x' })[0]).toEqual({
+      ...{ node: 3, mark: true, comment: 'x' },
+    })
+  })
+
+  test('stand at the group that hides what they are on', () => {
+    const notes = [
+      { node: 1, mark: true },
+      { edge: 0, comment: 'cold cache' },
+    ]
+    const scene = sceneAt('regions')
+    expect(shownNotes(notes, scene, data).steps.get(0)).toEqual({ numbers: [2], isMarked: true })
+    const opened = sceneAt('regions', [0])
+    expect(shownNotes(notes, opened, data).steps.get(1)).toEqual({ numbers: [], isMarked: true })
+    expect([...shownNotes(notes, opened, data).links.values()]).toEqual([
+      { numbers: [2], isMarked: false },
+    ])
+  })
+})
+
+test('the line of code gives back all that is set', () => {
+  const state = {
+    ...data.initial,
+    ...({ mode: 'side-by-side', level: 'groups', opened: [0], pin: 6 } as const),
+    annotations: [
+      { node: 0, mark: true },
+      { edge: 2, comment: `it's “slow”${HOSTILE}` },
+    ],
+  }
+  expect(pastedState(flowCode(data, state), CHANGED)).toEqual(state)
+  const moving = { ...data.initial, mode: 'animation', at: 0.3 } as const
+  expect(flowCode(data, moving)).toBe(
+    `exploreFlows(comparison, ${NUMBER}, { mode: 'animation', at: 0.3 })`,
+  )
+  expect(flowCode(data, data.initial)).toBe(`exploreFlows(comparison, ${NUMBER})`)
+})
+
+test('differences are what changed and what is on one side, from top to bottom', () => {
+  expect(differences(data)).toEqual([
+    { node: idOf(data, 'D') },
+    { node: idOf(data, 'X') },
+    { edge: data.edges.find(({ verdict }) => verdict === 'changed')?.id },
+  ])
+})
+
+test('the model that goes into the page says what the library says', () => {
+  const { edges } = data
+  expect(edges.filter(({ verdict }) => verdict === 'changed')).toHaveLength(1)
+  expect(JSON.parse(JSON.stringify(data))).toEqual(data)
+  expect(AFTER_TEXT.requests).toBe(data.after.requests)
+})

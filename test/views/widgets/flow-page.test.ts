@@ -1,0 +1,255 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import {
+  exploreFlows,
+  type FlowExplorerOptions,
+} from '../../../src/views/widgets/flows/explore-flows.ts'
+import type { FlowState } from '../../../src/views/widgets/flows/flow-data.ts'
+import { makeGraphs } from '../../make-traces.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { CHANGED, newCategory, pastedState } from './flow-fixture.ts'
+import { describeInBrowser, type OpenOptions } from './open-widgets.ts'
+
+const NUMBER = newCategory(CHANGED)
+
+/** Names in boxes from top to bottom, those of several graphs one after the other. */
+function namesIn(page: Page): Promise<string[]> {
+  return page
+    .locator('[data-step]')
+    .evaluateAll((steps) => steps.map((step) => step.querySelector('text')?.textContent ?? ''))
+}
+
+/** What the line of code below the widget sets. */
+async function stateOf(page: Page): Promise<FlowState> {
+  return pastedState((await page.locator('.fd-code code').textContent()) as string, CHANGED)
+}
+
+/** How far down boxes with a name begin, on the screen. */
+async function topsOf(page: Page, name: string): Promise<number[]> {
+  return page
+    .locator('[data-step]')
+    .evaluateAll(
+      (steps, wanted) =>
+        steps
+          .filter((step) => step.querySelector('text')?.textContent === wanted)
+          .map((step) =>
+            Math.round((step.querySelector('.fd-flow-box') as Element).getBoundingClientRect().top),
+          ),
+      name,
+    )
+}
+
+const transformOf = (page: Page) =>
+  page.locator('.fd-flow-surface > g').getAttribute('transform') as Promise<string>
+const scaleOf = async (page: Page) => Number(/scale\(([\d.]+)\)/.exec(await transformOf(page))?.[1])
+
+describeInBrowser('the flow comparison in a page', (open) => {
+  const show = async (options: FlowExplorerOptions = {}, how: OpenOptions = {}) =>
+    open([exploreFlows(CHANGED, NUMBER, options)], how)
+
+  test('switches between its three modes and says so in code', async () => {
+    const { page, problems } = await show()
+    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    await page.getByRole('button', { name: 'Side by side' }).click()
+    expect(await namesIn(page)).toEqual([
+      ...['3 identical steps', 'D', 'E', 'F'],
+      ...['3 identical steps', 'X', 'Y', 'E', 'F'],
+    ])
+    expect(await page.locator('.fd-flow-like').count()).toBeGreaterThan(1)
+    expect((await stateOf(page)).mode).toBe('side-by-side')
+    await page.getByRole('button', { name: 'Animation' }).click()
+    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'E', 'F'])
+    await page.getByRole('button', { name: 'After', exact: true }).click()
+    expect(await namesIn(page)).toEqual(['3 identical steps', 'X', 'Y', 'E', 'F'])
+    expect(await stateOf(page)).toMatchObject({ mode: 'animation', at: 1 })
+    await page.getByRole('button', { name: 'Difference', exact: true }).click()
+    expect(await page.locator('.fd-code code').textContent()).toBe(
+      `exploreFlows(comparison, ${NUMBER})`,
+    )
+    expect(problems).toEqual([])
+  })
+
+  test('plays the animation to its end, and can be stopped anywhere by the slider', async () => {
+    const { page, problems } = await show({ mode: 'animation' })
+    await page.getByRole('button', { name: 'Play' }).click()
+    await page.waitForFunction(() =>
+      document.querySelector('.fd-code')?.textContent?.includes('at: 1'),
+    )
+    await page.getByRole('button', { name: 'Play' }).waitFor()
+    await page.getByRole('slider').fill('0.6')
+    expect((await stateOf(page)).at).toBe(0.6)
+    expect(await page.locator('.fd-flow-surface').textContent()).toContain('what is new appears')
+    expect(problems).toEqual([])
+  })
+
+  test('opens what is drawn as one by a click, and folds it back where it was', async () => {
+    const { page, problems } = await show()
+    const top = (await topsOf(page, '3 identical steps'))[0] as number
+    await page.locator('[data-step="0:0"] .fd-flow-box').click({ position: { x: 4, y: 4 } })
+    expect(await namesIn(page)).toEqual(['A', 'B', 'C', 'D', 'X', 'Y', 'E', 'F'])
+    expect(await topsOf(page, 'A')).toEqual([top])
+    expect((await stateOf(page)).opened).toEqual([0])
+    await page.getByRole('button', { name: 'Fold back' }).click()
+    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', 'X', 'Y', 'E', 'F'])
+    expect(problems).toEqual([])
+  })
+
+  test('is operated by keyboard alone: along the flow, open, fold', async () => {
+    const { page, problems } = await show()
+    await page.locator('[data-step][tabindex="0"]').focus()
+    await page.keyboard.press('Enter')
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.querySelector('text')?.textContent)
+    expect(await focused()).toBe('A')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('C')
+    expect(await page.locator('.fd-flow-details strong').textContent()).toBe('C')
+    await page.keyboard.press('End')
+    expect(await focused()).toBe('F')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Backspace')
+    expect(await focused()).toBe('3 identical steps')
+    expect((await stateOf(page)).opened).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('shows levels: every step, groups', async () => {
+    const { page, problems } = await show()
+    await page.getByRole('combobox').selectOption('groups')
+    expect(await namesIn(page)).toEqual(['3 identical steps', 'D', '2 added steps', 'E', 'F'])
+    await page.getByRole('combobox').selectOption('steps')
+    expect(await namesIn(page)).toHaveLength(8)
+    expect((await stateOf(page)).level).toBe('steps')
+    expect(problems).toEqual([])
+  })
+
+  test('pins a step: both flows stand at one height there', async () => {
+    const { page, problems } = await show({ mode: 'side-by-side' })
+    const [before, after] = (await topsOf(page, 'F')) as [number, number]
+    expect(after - before).toBeGreaterThan(30)
+    await page.locator('[data-step="0:3"]').focus()
+    await page.getByRole('button', { name: /^Pin/ }).click()
+    const [one, other] = (await topsOf(page, 'F')) as [number, number]
+    expect(Math.abs(one - other)).toBeLessThanOrEqual(1)
+    expect((await stateOf(page)).pin).toBe(7)
+    await page.getByRole('button', { name: 'Unpin' }).first().click()
+    expect((await stateOf(page)).pin).toBe(null)
+    expect(problems).toEqual([])
+  })
+
+  test('zooms by wheel and buttons, moves by dragging, and springs back', async () => {
+    const { page, problems } = await show({ level: 'steps' })
+    const box = (await page.locator('.fd-flow-surface').boundingBox()) as {
+      x: number
+      y: number
+      width: number
+      height: number
+    }
+    const scale = await scaleOf(page)
+    await page.mouse.move(box.x + box.width / 2 + 200, box.y + 200)
+    await page.mouse.wheel(0, -300)
+    await expect.poll(() => scaleOf(page)).toBeGreaterThan(scale * 1.2)
+    await page.getByRole('button', { name: 'Whole' }).click()
+    const whole = await scaleOf(page)
+    const rest = await transformOf(page)
+    await page.mouse.move(box.x + 60, box.y + 60)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 60, box.y + 560, { steps: 5 })
+    expect(await transformOf(page)).not.toBe(rest)
+    await page.mouse.up()
+    await expect.poll(() => transformOf(page)).not.toContain('NaN')
+    await expect
+      .poll(async () => (await page.locator('[data-step="0:7"]').boundingBox())?.y ?? 1e9)
+      .toBeLessThan(box.y + box.height)
+    await page.getByRole('button', { name: 'Larger' }).click()
+    expect(await scaleOf(page)).toBeGreaterThan(whole)
+    expect(problems).toEqual([])
+  })
+
+  test('goes from difference to difference and says what each is', async () => {
+    const { page, problems } = await show()
+    const next = page.getByRole('button', { name: 'Next difference' })
+    await next.click()
+    expect(await page.locator('.fd-flow-details').textContent()).toContain('D only before')
+    await next.click()
+    await next.click()
+    expect(await page.locator('.fd-flow-count').textContent()).toBe('Difference 3 of 3')
+    const details = (await page.locator('.fd-flow-details').textContent()) as string
+    expect(details).toContain('Changed significantly (+2.94 ms), p < 0.001')
+    expect(details).toContain('80')
+    await page.getByRole('button', { name: 'Previous difference' }).click()
+    expect(await page.locator('.fd-flow-details').textContent()).toContain('X only after')
+    expect(problems).toEqual([])
+  })
+
+  test('an edge answers to a click', async () => {
+    const { page, problems } = await show()
+    await page.locator('[data-edge] .fd-flow-label').last().click()
+    expect(await page.locator('.fd-flow-details table').count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  test('takes notes, and shows them again from the line of code', async () => {
+    const { page, problems } = await show()
+    await page.locator('[data-step="0:4"]').focus()
+    await page.getByLabel('Mark').check()
+    await page.getByLabel('Comment').fill(`cold cache${HOSTILE}`)
+    const state = await stateOf(page)
+    expect(state.annotations).toEqual([{ node: 6, mark: true, comment: `cold cache${HOSTILE}` }])
+    expect(problems).toEqual([])
+    const again = await show({ annotations: state.annotations })
+    const list = again.page.getByRole('list', { name: 'Notes' })
+    expect(await list.textContent()).toContain(`cold cache${HOSTILE}`)
+    expect(await again.page.locator('[data-step="0:4"]').textContent()).toContain('★ 1')
+    await list.getByRole('button', { name: /^Remove/ }).click()
+    expect(await again.page.locator('.fd-code code').textContent()).toBe(
+      `exploreFlows(comparison, ${NUMBER})`,
+    )
+    expect(again.problems).toEqual([])
+  })
+
+  test.each([
+    { dark: true, width: 1100 },
+    { dark: false, width: 500 },
+  ])('nothing is cut off: %j', async (how) => {
+    const { page, problems } = await show({ mode: 'side-by-side' }, how)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(wide).toBeLessThanOrEqual(how.width)
+    const cut = await page.locator('.fd-flow-legend').evaluate((legend) => {
+      const right = legend.getBoundingClientRect().right
+      return [...legend.querySelectorAll('text')].filter(
+        (text) => text.getBoundingClientRect().right > right + 1,
+      ).length
+    })
+    expect(cut).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('names from traces do nothing but show', async () => {
+    const labels = ['A', `B${HOSTILE}`, 'C </script><img src=x onerror=alert(1)>']
+    const graphs = Array.from({ length: 30 }, (_, i) => ({
+      ...{ labels, edges: [[0, 1] as const, [1, 2] as const] },
+      latencyUs: [100 + i, 200 + i],
+    }))
+    const hostile = compare(makeGraphs(graphs, 'before'), makeGraphs(graphs, 'after'))
+    const { page, problems } = await open([
+      exploreFlows(hostile, 0, { level: 'steps' }),
+      exploreFlows(hostile, 0, { level: 'steps', mode: 'side-by-side' }),
+    ])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(await page.locator('.fd-flow-surface').first().textContent()).toContain(
+      'C </script><img src=x onerror=alert(1)>',
+    )
+    expect(problems).toEqual([])
+  })
+})
+
+describe('a page without scripts', () => {
+  test('has the picture', () => {
+    expect(exploreFlows(CHANGED, NUMBER).mimeBundle()['text/html']).toContain(
+      '<img src="data:image/svg+xml;base64,',
+    )
+  })
+})

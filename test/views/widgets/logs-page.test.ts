@@ -1,0 +1,122 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
+import type { LogComparison } from '../../../src/logs/log-comparison.ts'
+import { exploreLogs } from '../../../src/views/widgets/logs/explore-logs.ts'
+import { compareChainedLogs } from '../charts/logs-fixture.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { describeInBrowser } from './open-widgets.ts'
+
+const compared = compareChainedLogs()
+
+const codeOf = (page: Page) => page.locator('.fd-code code').first().innerText()
+const pasted = (code: string, of: LogComparison = compared) =>
+  new Function('compared', `return ${code}`)(of) as AttentionGraph
+/** The names in the drawing, whole. */
+const drawnNames = async (page: Page) =>
+  (await page.locator('.fd-logs-variable text').allTextContents()).sort()
+const namesOf = ({ nodes }: AttentionGraph) => nodes.map(({ name }) => name).sort()
+
+describeInBrowser('logs in a page', (open) => {
+  test('both sliders change the graph to what the code gives', async () => {
+    const { page, problems } = await open([exploreLogs(compared)])
+    expect(await codeOf(page)).toBe("compared.attention.best('event')")
+    const [m, balance] = [page.getByLabel('m, smallest group'), page.getByLabel('α, what scores')]
+    const seen = new Set<string>()
+    for (const [minSplit, alpha] of [
+      ['0.5', '0.3'],
+      ['0.1', '1'],
+      ['1', '0'],
+    ] as const) {
+      await m.fill(minSplit)
+      await balance.fill(alpha)
+      const code = await codeOf(page)
+      expect(code).toBe(
+        `compared.with({ minSplit: ${minSplit}, balance: ${alpha} }).attention.best('event')`,
+      )
+      expect(await drawnNames(page)).toEqual(namesOf(pasted(code)))
+      seen.add(await page.locator('.fd-logs-list').innerText())
+    }
+    expect(seen.size).toBe(3)
+    expect(await m.getAttribute('aria-valuetext')).toBe('100 %, 40 of 40 bad instances')
+    expect(problems).toEqual([])
+  })
+
+  test('next-best graphs, states and the good class are one click away', async () => {
+    const { page, problems } = await open([exploreLogs(compared)])
+    await page.locator('.fd-logs-list button').nth(1).click()
+    const code = await codeOf(page)
+    expect(code).toMatch(/^compared\.attention\.of\('event'\)\.find\(/)
+    expect(await drawnNames(page)).toEqual(namesOf(pasted(code)))
+    await page.getByRole('button', { name: 'states' }).click()
+    await page.getByRole('button', { name: 'good', exact: true }).click()
+    expect(await codeOf(page)).toBe("compared.with({ class: 'good' }).attention.best('state')")
+    expect(await drawnNames(page)).toEqual(namesOf(pasted(await codeOf(page))))
+    expect(await page.locator('.fd-logs-list button').count()).toBe(10)
+    expect(problems).toEqual([])
+  })
+
+  test('a variable opens into its values and tests, by a click in the drawing', async () => {
+    const { page, problems } = await open([exploreLogs(compared)])
+    await page.locator('.fd-logs-variable', { hasText: 'flush' }).click()
+    const details = page.locator('.fd-logs-details')
+    expect(await details.locator('tbody tr').count()).toBe(7)
+    expect(await details.locator('circle').count()).toBe(7 * 80)
+    const [first] = await details.locator('tbody tr').allInnerTexts()
+    const test = compared.divergence
+      .variable('event', 'flush')
+      ?.features.toSorted((a, b) => Math.abs(b.t) - Math.abs(a.t))[0]
+    expect(first).toContain(`${Number(test?.t.toPrecision(3))}`)
+    expect(first).toContain('< 0.001')
+    expect(await page.locator('.fd-code code').last().innerText()).toBe(
+      "plotLogVariable(compared.divergence, 'flush', { kind: 'event', limit: 10 })",
+    )
+    await page.getByRole('button', { name: 'Close the variable' }).click()
+    expect(await details.count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('names are reached and opened with the keyboard, and the drawing is one stop', async () => {
+    const { page, problems } = await open([exploreLogs(compared)])
+    const stops = await page
+      .locator('.fd-logs-variable')
+      .evaluateAll((names) => names.filter((name) => (name as SVGElement).tabIndex === 0).length)
+    expect(stops).toBe(1)
+    await page.locator('.fd-logs-list button').last().focus()
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    expect(await focused()).toMatch(/^finish, performance: t = /)
+    await page.keyboard.press('ArrowDown')
+    const name = (await focused())?.split(':')[0]
+    await page.keyboard.press('Enter')
+    expect(await page.locator('.fd-logs-details h3').innerText()).toBe(name)
+    expect(await page.locator('.fd-logs-variable[aria-pressed="true"]').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.fd-logs-details').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('what differs without being in the graph is named, and opens', async () => {
+    const { page, problems } = await open([exploreLogs(compared, { feature: 'firstAbsolute' })])
+    const others = page.locator('.fd-logs-others')
+    expect(await others.innerText()).toContain('but finish does not depend on')
+    await others.getByRole('button', { name: 'announce' }).click()
+    expect(await page.locator('.fd-logs-details h3').innerText()).toBe('announce')
+    expect(problems).toEqual([])
+  })
+
+  test('names from logs do nothing but show, in the dark and where it is narrow', async () => {
+    const hostile = compareChainedLogs({ flush: HOSTILE, write: '\u202etxt', cache: '__proto__' })
+    const { page, problems } = await open([exploreLogs(hostile, { variable: HOSTILE })], {
+      dark: true,
+      width: 500,
+    })
+    expect(await page.locator('.fd-logs-details h3').innerText()).toContain('<img')
+    expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
+    await page.getByRole('button', { name: 'states' }).click()
+    await page.locator('.fd-logs-rows button', { hasText: '__proto__' }).click()
+    expect(await page.locator('.fd-logs-details h3').innerText()).toBe('__proto__')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(500)
+    expect(problems).toEqual([])
+  })
+})

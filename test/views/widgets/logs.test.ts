@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { compareLogs } from '../../../src/logs/compare-logs.ts'
+import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
+import { exploreLogs } from '../../../src/views/widgets/logs/explore-logs.ts'
+import type { LogsData } from '../../../src/views/widgets/logs/logs-data.ts'
+import { graphCode, initialState } from '../../../src/views/widgets/logs/logs-state.ts'
+import { leftOutText } from '../../../src/views/widgets/logs/logs-words.ts'
+import { placeAfterKey } from '../../../src/views/widgets/logs/name-keys.ts'
+import { restoredStages } from '../../../src/views/widgets/logs/restored-stages.ts'
+import { compareChainedLogs } from '../charts/logs-fixture.ts'
+
+const compared = compareChainedLogs()
+
+/** What a page gets. */
+const sent = (widget = exploreLogs(compared)) => JSON.parse(JSON.stringify(widget.data)) as LogsData
+
+/** Graphs without the last digits, which means lose on the way. */
+const roundedGraphs = (graphs: unknown) =>
+  JSON.parse(
+    JSON.stringify(graphs, (_, value) =>
+      typeof value === 'number' ? Number(value.toPrecision(9)) : value,
+    ),
+  )
+
+/** Equal in the digits that are sent. */
+function expectNear(value: number, expected = Number.NaN): void {
+  if (Number.isNaN(expected)) expect(value).toBeNaN()
+  else expect(Math.abs(value - expected)).toBeLessThanOrEqual(Math.abs(expected) * 1e-4)
+}
+
+describe('in a page', () => {
+  test.each([
+    [1 / 3, 0.5, 'bad'],
+    [0.1, 0.5, 'bad'],
+    [0.6, 0.2, 'good'],
+    [1, 1, 'good'],
+    [0.15, 0, 'bad'],
+  ] as const)('graphs for m %d, α %d, %s are those of with()', (minSplit, balance, logClass) => {
+    const { graphs } = restoredStages(sent())
+    const expected = compared.with({ minSplit, balance, class: logClass }).attention.graphs
+    expect(roundedGraphs(graphs({ minSplit, balance, class: logClass }))).toEqual(
+      roundedGraphs(expected),
+    )
+    expect(expected.some(({ edges }) => edges.length > 0)).toBe(true)
+  })
+
+  test('what differs is what differs, with its tests and where it was logged', () => {
+    const { divergence } = restoredStages(sent())
+    for (const { kind, name, score, presence, features } of divergence.variables) {
+      const own = compared.divergence.variable(kind, name)
+      expect([score, presence.onlyIn]).toEqual([own?.score, own?.presence.onlyIn])
+      expect(features.map(({ t }) => t)).toEqual(own?.features.map(({ t }) => t))
+      for (const [i, { p }] of features.entries()) {
+        expectNear(p, own?.features[i]?.p)
+      }
+    }
+  })
+
+  test('constants that differ arrive as infinitely far apart', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 20; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(0, 'version', i % 2 ? 1 : 2)
+      builder.logEvent(0, 'start')
+      builder.logEvent(1000 + (i % 2 ? 0 : 500) + i, 'end')
+    }
+    const constant = compareLogs(builder.build(), { metric: 'end' })
+    const { divergence } = restoredStages(sent(exploreLogs(constant)))
+    expect(divergence.variable('state', 'version')?.score).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('a comparison finer than the slider is taken as it is', () => {
+    const fine = compareChainedLogs().with({ minSplit: 0.05 })
+    expect(sent(exploreLogs(fine)).least).toBe(0.05)
+    expect(sent(exploreLogs(compared)).least).toBe(0.1)
+  })
+})
+
+describe('what is carried', () => {
+  test('is the values of every variable, where there is room', () => {
+    const { values, variables, types } = sent()
+    expect(values.instances.length).toBe(80)
+    const flush = variables.findIndex(({ name }) => name === 'flush')
+    const column = values.ofVariable[flush]?.[types.event.indexOf('lastAbsolute')] ?? []
+    const own = compared.logs.events.of(
+      compared.logs.events.indexOf('flush') as number,
+      'lastAbsolute',
+    )
+    expect(column.length).toBe(own.length)
+    for (const [i, value] of column.entries()) expectNear(value ?? Number.NaN, own[i])
+    expect(leftOutText(sent()).join(' ')).toMatch(/^2 variables are not in the page: [^.]+\.$/)
+  })
+
+  test('is bounded, and what is left out is said', () => {
+    const many = compareMany({ instances: 500, variables: 60 })
+    const data = sent(exploreLogs(many))
+    expect(data.values.instances.length).toBe(400)
+    expect(data.values.ofVariable.filter((each) => each !== null).length).toBe(35)
+    expect(JSON.stringify(data).length).toBeLessThan(1_200_000)
+    const said = leftOutText(data).join(' ')
+    expect(said).toContain('Distributions are there of 35 of 59 variables.')
+    expect(said).toContain('Dots are of 400 of 500 instances, evenly by performance.')
+  }, 60_000)
+
+  test('says how many instances taught nothing', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 40; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logEvent(0, 'start')
+      if (i > 3) builder.logEvent(1000 + i, 'end')
+    }
+    const data = sent(exploreLogs(compareLogs(builder.build(), { metric: 'end' })))
+    expect(leftOutText(data).at(-1)).toBe('4 instances without end taught no dependency.')
+  })
+
+  test('logs without any difference, or without events, can be shown', () => {
+    const builder = new LogBuilder()
+    for (let i = 0; i < 12; i++) {
+      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.logState(i, 'same', 1)
+    }
+    const widget = exploreLogs(compareLogs(builder.build()))
+    expect(
+      restoredStages(sent(widget)).graphs({ minSplit: 0.5, balance: 0.5, class: 'bad' }).length,
+    ).toBe(10)
+    expect(widget.svg()).toContain('<svg')
+  })
+})
+
+/** Events that all follow each other. */
+function compareMany({ instances, variables }: { instances: number; variables: number }) {
+  const builder = new LogBuilder()
+  for (let i = 0; i < instances; i++) {
+    builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+    builder.logEvent(0, 'start')
+    for (let v = 1; v < variables; v++) {
+      builder.logEvent(v * 1000 + (i % 2 ? 0 : 300) + ((i * (v + 7)) % 401), `event ${v}`)
+    }
+  }
+  return compareLogs(builder.build())
+}
+
+describe('code', () => {
+  const data = sent()
+  const state = initialState(data)
+
+  test('says only what was changed', () => {
+    expect(graphCode(data, state)).toBe("compared.attention.best('event')")
+    expect(graphCode(data, { ...state, minSplit: 0.5, balance: 0.3, kind: 'state' })).toBe(
+      "compared.with({ minSplit: 0.5, balance: 0.3 }).attention.best('state')",
+    )
+  })
+
+  test('gives the graph that is shown', () => {
+    const code = graphCode(data, { ...state, class: 'good', featureType: 'count' })
+    expect(code).toBe(
+      "compared.with({ class: 'good' }).attention.of('event').find((graph) => graph.featureType === 'count')",
+    )
+    const found = new Function('compared', `return ${code}`)(compared)
+    expect(found).toMatchObject({ class: 'good', featureType: 'count' })
+  })
+})
+
+test('arrows stop at either end', () => {
+  expect(placeAfterKey(0, 3, 'ArrowLeft')).toBeUndefined()
+  expect(placeAfterKey(0, 3, 'ArrowDown')).toBe(1)
+  expect(placeAfterKey(2, 3, 'ArrowRight')).toBeUndefined()
+  expect(placeAfterKey(1, 3, 'End')).toBe(2)
+  expect(placeAfterKey(1, 3, 'x')).toBeUndefined()
+})
+
+test('options are checked', () => {
+  expect(() => exploreLogs(compared, { least: 0 })).toThrow('Option least is 0.')
+  expect(() => exploreLogs(compared, { kind: 'log' as never })).toThrow('Option kind is "log".')
+  expect(() => exploreLogs(compared, { feature: 'mean' })).toThrow('Option feature is "mean".')
+  expect(() => exploreLogs(compared, { variable: 'flash' })).toThrow('no event "flash"')
+  expect(() => exploreLogs(compared, { top: 1 } as never)).toThrow('no option top')
+  expect(() => exploreLogs(compared.logs as never)).toThrow('from compareLogs')
+})

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
+import { joined, lengthUs } from '../../../src/views/widgets/drawing/stretches.ts'
+import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
+import { swimlaneLayout, timeAcross } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
+import {
+  type Message,
+  type SwimlaneSide,
+  swimlaneCode,
+  tracksOf,
+} from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
+import { itemsInOrder, messageWords } from '../../../src/views/widgets/swimlanes/swimlane-words.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeGraphs, makeSpans } from '../../make-traces.ts'
+import { comparison, dataOf, paying } from './swimlanes-fixture.ts'
+
+const { categories, flows } = comparison
+
+function sentences(side: SwimlaneSide | undefined): string[] {
+  const { visits = [], messages = [] } = side ?? {}
+  const lane = (visit: number) => visits[visit]?.lane
+  return messages.map(
+    ({ kind, name, from, to, sentUs, arrivedUs }: Message) =>
+      `${kind} ${name}: ${lane(from)} ${sentUs} → ${lane(to)} ${arrivedUs}`,
+  )
+}
+
+const one = makeSpans([
+  { id: 'web', operation: 'GET', startUs: 0, endUs: 100 },
+  { id: 'out', service: 'web', parent: 'web', operation: 'call READ', startUs: 10, endUs: 60 },
+  { id: 'db', parent: 'out', operation: 'READ', startUs: 20, endUs: 50 },
+  { id: 'disk', service: 'db', parent: 'db', operation: 'disk', startUs: 30, endUs: 40 },
+  { id: 'log', parent: 'web', operation: 'WRITE', startUs: 70, endUs: 90 },
+])
+
+describe('a request on lanes', () => {
+  const [side] = dataOf(exploreSwimlanes(compare(one, one), { before: 't' })).sides
+
+  test('has a visit for what a component does between being asked and answering', () => {
+    expect(
+      side?.visits.map(({ lane, startUs, endUs, work }) => [lane, startUs, endUs, work]),
+    ).toEqual([
+      [
+        'web',
+        0,
+        100,
+        [
+          [0, 10],
+          [60, 70],
+          [90, 100],
+        ],
+      ],
+      ['db', 20, 50, [[20, 50]]],
+      ['log', 70, 90, [[70, 90]]],
+    ])
+  })
+
+  test('has messages that take what lies between caller and called', () => {
+    expect(sentences(side)).toEqual([
+      'call READ: web 10 → db 20',
+      'reply READ: db 50 → web 60',
+      'call WRITE: web 70 → log 70',
+      'reply WRITE: log 90 → web 90',
+    ])
+  })
+
+  test('has its critical path on visits and messages, all of it', () => {
+    const worked = side?.visits.reduce((sum, { critical }) => sum + lengthUs(critical), 0) ?? 0
+    const onTheWay = side?.messages
+      .filter(({ isCritical }) => isCritical)
+      .reduce((sum, { sentUs, arrivedUs }) => sum + arrivedUs - sentUs, 0)
+    expect([worked, onTheWay]).toEqual([80, 20])
+  })
+
+  test('gets no reply from what ends after its caller', () => {
+    const late = makeSpans([
+      { id: 'web', startUs: 0, endUs: 100 },
+      { id: 'mail', parent: 'web', operation: 'send', startUs: 50, endUs: 300, followsFrom: true },
+    ])
+    const data = dataOf(exploreSwimlanes(compare(late, late), 't'))
+    expect(sentences(data.sides[0])).toEqual(['call send: web 50 → mail 50'])
+    expect(data.lengthUs).toBe(300)
+  })
+
+  test('can have a lane for every host', () => {
+    const hosts = makeSpans([
+      { id: 'web', host: 'm1', startUs: 0, endUs: 100 },
+      { id: 'web 2', service: 'web', host: 'm2', parent: 'web', startUs: 10, endUs: 20 },
+    ])
+    const lanes = (by: 'service' | 'host') =>
+      dataOf(exploreSwimlanes(compare(hosts, hosts), 't', { lanes: by })).lanes.map(
+        ({ name }) => name,
+      )
+    expect([lanes('service'), lanes('host')]).toEqual([['web'], ['m1', 'm2']])
+  })
+
+  test('gets a track for each visit at the same time', () => {
+    const visit = (startUs: number, endUs: number, lane = 'a') => ({
+      ...{ lane, name: '', startUs, endUs, work: [], critical: [] },
+    })
+    expect(tracksOf([visit(0, 10), visit(5, 20), visit(10, 15), visit(0, 9, 'b')])).toEqual([
+      0, 1, 0, 0,
+    ])
+  })
+
+  test('of trace points goes from host to host', () => {
+    const graphs = makeGraphs([
+      {
+        labels: ['m1__t__R_CALL', 'm2__t__D_CALL', 'm2__t__D_REPLY', 'm1__t__R_REPLY'],
+        edges: [
+          [0, 1],
+          [1, 2],
+          [2, 3],
+        ],
+        latencyUs: [10, 50, 20],
+      },
+    ])
+    const [points] = dataOf(exploreSwimlanes(compare(graphs, graphs), 0)).sides
+    expect(
+      points?.visits.map(({ lane, name, startUs, endUs }) => [lane, name, startUs, endUs]),
+    ).toEqual([
+      ['m1__t', 'R', 0, 80],
+      ['m2__t', 'D', 10, 60],
+    ])
+    expect(sentences(points)).toEqual([
+      'call D_CALL: m1__t 0 → m2__t 10',
+      'reply R_REPLY: m2__t 60 → m1__t 80',
+    ])
+  })
+})
+
+describe('a category', () => {
+  test('is shown by the request with the median response time, before and after', () => {
+    const { sides } = dataOf(exploreSwimlanes(comparison, paying))
+    for (const { period, traceId, responseTimeUs } of sides) {
+      const times = categories.responseTimes(paying, period === 'before' ? BEFORE : AFTER).sort()
+      expect(responseTimeUs).toBe(times[Math.floor((times.length - 1) / 2)])
+      expect(flows.responseTimeUs[flows.ids.indexOf(traceId)]).toBe(responseTimeUs)
+    }
+    expect(sides.map(({ period }) => period)).toEqual(['before', 'after'])
+  })
+
+  test('that is new is shown beside its likeliest precursor', () => {
+    const changed = compareShops({}, { archive: 0.9 }, { smPThreshold: 10 })
+    const mutation = changed.ranking.mutations.find(
+      ({ category, precursors }) =>
+        precursors.length > 0 && changed.categories.count(category, BEFORE) === 0,
+    )
+    const { sides } = dataOf(exploreSwimlanes(changed, mutation?.category ?? -1))
+    const origin = mutation?.precursors[0]?.category
+    expect(sides.map(({ choice }) => /of category (\d+)/.exec(choice)?.[1])).toEqual([
+      String(origin),
+      String(mutation?.category),
+    ])
+  })
+
+  test('must be there, as must traces', () => {
+    const last = categories.size - 1
+    expect(() => exploreSwimlanes(comparison, 99)).toThrow(`a category from 0 to ${last}`)
+    expect(() => exploreSwimlanes(comparison, 'none')).toThrow('Option what is "none".')
+    expect(() => exploreSwimlanes(comparison, { before: 't2-0' })).toThrow('t2-0')
+    expect(() => exploreSwimlanes(comparison, {})).toThrow('Option what')
+    expect(() => exploreSwimlanes(comparison, 0, { range: [3, 1] })).toThrow('Option range')
+    expect(() => exploreSwimlanes(comparison, 0, { arrangement: 'over' } as never)).toThrow(
+      "Give 'below' or 'beside'.",
+    )
+    expect(() => exploreSwimlanes(comparison, 0, { lane: 1 } as never)).toThrow('no option lane')
+  })
+})
+
+describe('both pictures', () => {
+  const data = dataOf(exploreSwimlanes(comparison, paying))
+
+  test('share the axis of time, below and beside each other, whole and in part', () => {
+    for (const arrangement of ['below', 'beside'] as const) {
+      for (const range of [null, [100, 900] as const]) {
+        const layout = swimlaneLayout(data, { arrangement, range }, 1000)
+        const [first, second] = layout.panels
+        expect(first?.width).toBe(second?.width)
+        expect(first?.width).toBeGreaterThan(300)
+        if (arrangement === 'below') expect(first?.left).toBe(second?.left)
+        else expect(first?.top).toBe(second?.top)
+      }
+    }
+  })
+
+  test('reach to the end of the longer request', () => {
+    const { range } = swimlaneLayout(data, data.initial, 1000)
+    expect(range).toEqual([0, Math.max(...data.sides.map(({ responseTimeUs }) => responseTimeUs))])
+    expect(timeAcross(range, 500)(range[1] / 2)).toBe(250)
+  })
+
+  test('have the lanes of both, in the order in which requests come there', () => {
+    expect(data.lanes.map(({ name }) => name)).toEqual(['shop', 'stock', 'pay'])
+  })
+})
+
+describe('the parts', () => {
+  test('stretches that touch become one', () => {
+    expect(
+      joined([
+        [5, 6],
+        [0, 2],
+        [2, 3],
+        [1, 2.5],
+      ]),
+    ).toEqual([
+      [0, 3],
+      [5, 6],
+    ])
+  })
+
+  test('messages are said in words', () => {
+    const [side] = dataOf(exploreSwimlanes(compare(one, one), 't')).sides
+    const [message] = side?.messages ?? []
+    expect(messageWords(message as Message, side?.visits ?? [])).toBe(
+      'Call READ from web to db: sent at 10 µs, 10 µs on the way; on the critical path',
+    )
+    expect(itemsInOrder(side as SwimlaneSide).slice(0, 3)).toEqual([
+      { kind: 'visit', number: 0 },
+      { kind: 'message', number: 0 },
+      { kind: 'visit', number: 1 },
+    ])
+  })
+
+  test('code names what is not as usual', () => {
+    const data = dataOf(exploreSwimlanes(comparison, { before: 't1-0' }, { name: 'mine' }))
+    expect(swimlaneCode(data, data.initial)).toBe("exploreSwimlanes(mine, { before: 't1-0' })")
+    expect(swimlaneCode(data, { ...data.initial, arrangement: 'beside', range: [0, 5] })).toBe(
+      "exploreSwimlanes(mine, { before: 't1-0' }, { arrangement: 'beside', range: [0, 5] })",
+    )
+  })
+
+  test('without scripts it is a picture of both', () => {
+    const svg = exploreSwimlanes(comparison, paying).svg()
+    expect(svg).toContain('the median of 100 requests')
+    expect(svg).not.toMatch(/NaN|undefined|var\(/)
+    const none = makeSpans([{ id: 'r', startUs: 5, endUs: 5 }])
+    expect(exploreSwimlanes(compare(none, none), 0).svg()).not.toMatch(/NaN|Infinity/)
+  })
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { exploreCallingContexts } from '../../../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
+import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
+import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { describeInBrowser } from './open-widgets.ts'
+
+const shops = compareShops({}, { payUs: 2600 })
+
+describeInBrowser('drawings', (open) => {
+  test.each([
+    ['flows', () => exploreFlows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
+    ['swimlanes', () => exploreSwimlanes(shops, 0), '.fd-lane-item'],
+    [
+      'edges of the explorer of variance',
+      () => exploreVariance(shops, { category: 0 }),
+      '.fd-variance-link',
+    ],
+    ['calling contexts', () => exploreCallingContexts(shops), '[role=treeitem]'],
+  ] as const)(
+    '%s are one stop of the Tab key each; arrows go on within',
+    async (_, make, items) => {
+      const { page, problems } = await open([make()])
+      const stops = await page
+        .locator(items)
+        .evaluateAll((elements) => elements.map((element) => (element as SVGElement).tabIndex))
+      expect(stops.length).toBeGreaterThan(2)
+      // Swimlanes of before and of after are two drawings.
+      expect(stops.filter((stop) => stop === 0).length).toBeLessThanOrEqual(2)
+      expect(problems).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,22 @@
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import type { FlowSet } from '../../../src/flows/flow-set.ts'
+import { requestsBetween } from '../../../src/flows/requests-between.ts'
+import { selectRequests } from '../../../src/flows/select-requests.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
+import type { TimelineData } from '../../../src/views/widgets/timeline/timeline-model.ts'
+
+const FOLDER = new URL('../../../datasets/storage-service/delay-1ms/', import.meta.url).pathname
+
+export const comparison = compare(
+  await loadTraces(`${FOLDER}before.jsonl.gz`),
+  await loadTraces(`${FOLDER}after.jsonl.gz`),
+)
+
+export const dataOf = (of: Comparison): TimelineData => exploreTimeline(of).data as TimelineData
+
+/** What code from the widget gives when it is pasted. */
+export function pasted(code: string, of: Comparison = comparison): FlowSet {
+  const run = new Function('comparison', 'selectRequests', 'requestsBetween', `return ${code}`)
+  return run(of, selectRequests, requestsBetween)
+}

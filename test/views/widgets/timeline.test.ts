@@ -1,0 +1,214 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
+import type { Comparison } from '../../../src/compare/comparison.ts'
+import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
+import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
+import { numberCode, timelineCode } from '../../../src/views/widgets/timeline/timeline-code.ts'
+import { arrivalBins, densityPaths } from '../../../src/views/widgets/timeline/timeline-density.ts'
+import {
+  type TimelineFilter,
+  timelineModel,
+} from '../../../src/views/widgets/timeline/timeline-model.ts'
+import {
+  movedRange,
+  rangeBetween,
+  withEnd,
+} from '../../../src/views/widgets/timeline/timeline-range.ts'
+import { rateText, summarizeRange } from '../../../src/views/widgets/timeline/timeline-summary.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { comparison, dataOf, pasted } from './timeline-fixture.ts'
+
+describe('ranges', () => {
+  const span = { spanUs: [0, 100], stepUs: 5 } as const
+
+  test('begin and end at steps, whichever way they were dragged', () => {
+    expect(rangeBetween(span, 38, 11)).toEqual([10, 40])
+  })
+
+  test('stay within the time there is, and hold at least a step', () => {
+    expect(rangeBetween(span, -20, 11)).toEqual([0, 10])
+    expect(rangeBetween(span, 100, 100)).toEqual([95, 100])
+  })
+
+  test('that hold everything are none', () => {
+    expect(rangeBetween(span, -1, 101)).toBe(null)
+  })
+
+  test('move without growing or shrinking', () => {
+    expect(movedRange(span, [20, 40], 1000)).toEqual([80, 100])
+    expect(movedRange(span, [20, 40], -12)).toEqual([10, 30])
+  })
+
+  test('keep their ends in order', () => {
+    expect(withEnd(span, [20, 40], { end: 0, timeUs: 90 })).toEqual([35, 40])
+    expect(withEnd(span, null, { end: 1, timeUs: 60 })).toEqual([0, 60])
+  })
+})
+
+describe('code', () => {
+  const data = dataOf(comparison)
+  const all: TimelineFilter = { kind: 'all' }
+
+  test('is as short as the numbers allow', () => {
+    expect([0, 9999, 12_300_000, 250_500, 12_345_678, -5e6].map(numberCode)).toEqual([
+      '0',
+      '9999',
+      '12.3e6',
+      '250.5e3',
+      '12_345_678',
+      '-5e6',
+    ])
+  })
+
+  test('names the flows alone when everything is selected', () => {
+    expect(timelineCode(data, { ranges: [null, null], filter: all })).toBe('comparison.flows')
+  })
+
+  test('gives the requests that are shown, in ranges and filtered', () => {
+    const { categories, flows } = comparison
+    const sizes = Array.from({ length: categories.size }, (_, of) => categories.count(of, BEFORE))
+    const largest = sizes.indexOf(Math.max(...sizes))
+    const ranges = [
+      [10e6, 20e6],
+      [12_345_678, 30_000_001],
+    ] as const
+    const category = pasted(
+      timelineCode(data, { ranges, filter: { kind: 'category', of: largest } }),
+    )
+    const expected = (period: Period) =>
+      Array.from(categories.members(largest, period)).filter((row) => {
+        const start = flows.startUs[row] as number
+        return start >= ranges[period][0] && start < ranges[period][1]
+      }).length
+    expect(expected(BEFORE)).toBeGreaterThan(0)
+    expect([category.count(BEFORE), category.count(AFTER)]).toEqual([
+      expected(BEFORE),
+      expected(AFTER),
+    ])
+    const root = pasted(
+      timelineCode(data, { ranges: [null, null], filter: { kind: 'root', of: 1 } }),
+    )
+    expect(new Set(root.table().array('root'))).toEqual(new Set([data.roots[1]]))
+    expect(root.size).toBeGreaterThan(0)
+  })
+
+  test.each([HOSTILE, 'a\u202eb', "it's\\", 'long '.repeat(100)])(
+    'works for the name %j',
+    (name) => {
+      const shops = compareShops({}, {})
+      const hostile = shops.with({ label: ({ operation }) => operation + name })
+      const code = timelineCode(dataOf(hostile), {
+        ranges: [null, null],
+        filter: { kind: 'root', of: 0 },
+      })
+      expect(pasted(code, hostile).size).toBe(hostile.flows.size)
+      expect(code).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
+      expect(code.length).toBeLessThan(300)
+    },
+  )
+})
+
+describe('summaries', () => {
+  const model = timelineModel(dataOf(comparison))
+
+  test('are of the requests that the code selects, at every step', () => {
+    for (const fromUs of [0, 3.3e6, 17e6, 60.1e6]) {
+      const range = [fromUs, fromUs + 9_100_000] as const
+      const selected = pasted(
+        timelineCode(dataOf(comparison), { ranges: [range, range], filter: { kind: 'all' } }),
+      )
+      const found = summarizeRange(model.requests[0], range, [0, 90e6])
+      expect(found.requests).toBe(selected.count(BEFORE))
+      const times = selected.responseTimeUs.slice(0, found.requests)
+      const mean = times.reduce((sum, time) => sum + time, 0) / times.length
+      expect(Math.abs(found.meanUs / mean - 1)).toBeLessThan(1e-4)
+    }
+  })
+
+  test('rates count only time in which there were requests', () => {
+    const requests = {
+      startUs: Float64Array.of(0, 1e6, 2e6),
+      responseTimeUs: Float64Array.of(3, 1, 2),
+      categories: Uint32Array.of(0, 0, 0),
+    }
+    expect(summarizeRange(requests, [1e6, 9e6], [0, 2e6])).toEqual({
+      ...{ requests: 2, all: 3, perSecond: 2, meanUs: 1.5, medianUs: 1.5 },
+    })
+    const none = summarizeRange(requests, [5e6, 9e6], [0, 2e6])
+    expect([none.requests, none.perSecond, none.meanUs]).toEqual([0, Number.NaN, Number.NaN])
+  })
+
+  test('rates are said per second, minute or hour', () => {
+    expect([118.4, 0.5, 0.001, 0, Number.NaN].map(rateText)).toEqual([
+      '118 a second',
+      '30 a minute',
+      '3.6 an hour',
+      '0 a second',
+      '–',
+    ])
+  })
+})
+
+describe('the drawing', () => {
+  const requests = {
+    startUs: Float64Array.of(0, 10, 10, 95),
+    responseTimeUs: Float64Array.of(0, 50, 50, 100),
+    categories: Uint32Array.of(0, 0, 0, 0),
+  }
+
+  test('puts a run of cells into the path of its darkness', () => {
+    const even = {
+      ticks: [],
+      share: (value: number) => value / 100,
+      value: (share: number) => share,
+    }
+    const paths = densityPaths(requests, { x: even, y: even }, { width: 100, height: 20, cell: 10 })
+    expect(paths).toEqual(['M90 5h10M0 15h10', 'M10 15h10', '', ''])
+  })
+
+  test('counts arrivals in equal parts of the time', () => {
+    expect(arrivalBins(requests, { spanUs: [0, 96], binUs: 20 })).toEqual([3, 0, 0, 0, 1])
+  })
+})
+
+describe('what goes into a page', () => {
+  test('20,000 requests take less than 250 kB, picture included', () => {
+    const { flows } = comparison
+    expect(flows.size).toBe(20_000)
+    const widget = exploreTimeline(comparison)
+    const packed = (gzipSync(JSON.stringify(widget.data)).length * 4) / 3
+    expect(packed + (widget.svg().length * 4) / 3).toBeLessThan(250_000)
+  })
+
+  test('requests whose times are no numbers are left out', () => {
+    const flows = new FlowSet(
+      {
+        ...comparison.flows,
+        startUs: comparison.flows.startUs.with(0, Number.NaN),
+        ids: comparison.flows.ids,
+        shapes: comparison.flows.shapes,
+      },
+      comparison.flows.options,
+      comparison.flows.report,
+    )
+    const broken = { flows, categories: categorize(flows, comparison.options) } as Comparison
+    expect(timelineModel(dataOf(broken)).requests[0].startUs.length).toBe(9999)
+  })
+
+  test('the picture says what is selected', () => {
+    const svg = exploreTimeline(comparison, { afterUs: [0, 2e6], category: 3 }).svg()
+    expect(svg).toContain('from 0 to 2 s')
+    expect(svg).not.toMatch(/NaN|undefined|var\(--/)
+  })
+
+  test('options are checked', () => {
+    expect(() => exploreTimeline(comparison, { beforeUs: [2, 1] })).toThrow('beforeUs is 2,1')
+    expect(() => exploreTimeline(comparison, { afterUs: [0, Number.POSITIVE_INFINITY] })).toThrow(
+      'finite',
+    )
+    expect(() => exploreTimeline(comparison, { category: 1e6 })).toThrow('category')
+    expect(() => exploreTimeline(comparison, { range: 3 } as never)).toThrow('range')
+  })
+})

@@ -1,0 +1,48 @@
+import { compare } from '../../../src/compare/comparison.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { makeGraphs } from '../../make-traces.ts'
+
+export const comparison = compareShops({}, { payUs: 2600 })
+
+export const variance = findVariance(comparison)
+
+export const dataOf = (options = {}) => exploreVariance(comparison, options).data as VarianceData
+
+export const data = dataOf()
+
+/** What code that is pasted into a cell gives. */
+export function pasted(code: string, of = comparison): unknown {
+  const given = { comparison: of, findVariance, exploreVariance }
+  return new Function(...Object.keys(given), `return ${code}`)(...Object.values(given))
+}
+
+/** One category, a chain of edges that take longer together. */
+export function compareChain(edges: number) {
+  const graphs = Array.from({ length: 20 }, (_, i) => ({
+    labels: Array.from({ length: edges + 1 }, (_, step) => `m__t__S${step}`),
+    edges: Array.from({ length: edges }, (_, edge) => [edge, edge + 1] as const),
+    latencyUs: Array.from({ length: edges }, (_, edge) => 100 + i + ((i * (edge + 1)) % 3)),
+  }))
+  return compare(makeGraphs(graphs), makeGraphs(graphs))
+}
+
+/** One category that forks into as many branches, of as many steps each. */
+export function compareForked({ branches, steps }: { branches: number; steps: number }) {
+  const at = (branch: number, step: number) => 1 + branch * steps + step
+  const end = branches * steps + 1
+  const places = Array.from({ length: branches * steps }, (_, place) => place)
+  const labels = ['start', ...places.map((place) => `step ${place}`), 'end']
+  const edges = Array.from({ length: branches }, (_, branch) => [
+    [0, at(branch, 0)] as const,
+    ...places.slice(1, steps).map((step) => [at(branch, step - 1), at(branch, step)] as const),
+    [at(branch, steps - 1), end] as const,
+  ]).flat()
+  const graphs = Array.from({ length: 20 }, (_, i) => ({
+    labels: labels.map((label) => `m__t__${label}`),
+    ...{ edges, latencyUs: edges.map((_, edge) => 10 + ((i * (edge + 3)) % 17)) },
+  }))
+  return compare(makeGraphs(graphs), makeGraphs(graphs))
+}

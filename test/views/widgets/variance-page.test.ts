@@ -1,0 +1,172 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
+import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
+import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
+import { makeGraphs } from '../../make-traces.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { describeInBrowser } from './open-widgets.ts'
+import {
+  compareChain,
+  compareForked,
+  comparison,
+  data,
+  pasted,
+  type variance,
+} from './variance-fixture.ts'
+
+/** One category, A → B → C → D, whose first two steps take longer together, and the third less. */
+function compareTogether() {
+  const graphs = Array.from({ length: 20 }, (_, i) => ({
+    labels: ['A', 'B', 'C', 'D'].map((point) => `m__t__${point}`),
+    edges: [0, 1, 2].map((edge) => [edge, edge + 1] as const),
+    latencyUs: [100 + i, 200 + i + (i % 3), 300 - i / 2],
+  }))
+  return compare(makeGraphs(graphs), makeGraphs(graphs))
+}
+
+const codeOf = (page: Page) => page.locator('.fd-code code').last().innerText()
+const listed = (page: Page) => page.locator('.fd-variance-list tbody button')
+
+describeInBrowser('variance in a page', (open) => {
+  test('a category opens into its flow and edges, and closes again', async () => {
+    const { page, problems } = await open([exploreVariance(comparison)])
+    await listed(page).first().click()
+    const { category, period } = data.spreads[0] as VarianceData['spreads'][number]
+    expect(await codeOf(page)).toBe(
+      `findVariance(comparison).category(${category}, { period: '${period}' })`,
+    )
+    expect(await page.locator('.fd-variance-edges tbody tr').count()).toBe(
+      data.details[0]?.edges.length,
+    )
+    expect(await page.locator('.fd-variance-link').count()).toBe(data.details[0]?.edges.length)
+    await listed(page).first().click()
+    expect(await page.locator('.fd-variance-open').count()).toBe(0)
+    expect(await codeOf(page)).toBe('findVariance(comparison)')
+    expect(problems).toEqual([])
+  })
+
+  test('an edge of the flow shows what it covaries with, as in the code', async () => {
+    const together = compareTogether()
+    const { page, problems } = await open([exploreVariance(together)])
+    await listed(page).first().click()
+    await page.locator('.fd-variance-link[data-edge="0"] text').first().click()
+    expect(await codeOf(page)).toMatch(/\.covariances\(0\)$/)
+    const rows = page.locator('.fd-variance-edge tbody tr')
+    const found = pasted(await codeOf(page), together) as ReturnType<
+      ReturnType<typeof variance.category>['covariances']
+    >
+    expect(found.covarying.map(({ edge }) => edge)).toEqual([2, 1])
+    expect(await rows.locator('td:nth-child(2)').allInnerTexts()).toEqual(['−1.00', '0.99'])
+    expect(await page.locator('.fd-variance-link path[stroke-dasharray="3 3"]').count()).toBe(2)
+    await rows.locator('button').first().click()
+    expect(await codeOf(page)).toMatch(/\.covariances\(2\)$/)
+    await page.locator('.fd-variance-link[data-edge="2"] text').first().click()
+    expect(await page.locator('.fd-variance-edge').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('edges of the flow are reached and chosen with the keyboard, and the focus is seen', async () => {
+    const chain = compareChain(18)
+    const { page, problems } = await open([exploreVariance(chain, { period: 'after' })])
+    await listed(page).first().click()
+    await page.locator('.fd-variance-list button').last().focus()
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    expect(await focused()).toMatch(/^m__t__S0 → m__t__S1.* of the variance$/)
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^m__t__S1 → m__t__S2:/)
+    const ring = page.locator('.fd-variance-link:focus-visible .fd-variance-ring')
+    expect(await ring.evaluate((path) => getComputedStyle(path).stroke)).not.toMatch(/, 0\)$/)
+    await page.keyboard.press('Enter')
+    expect(await codeOf(page)).toMatch(/\.covariances\(1\)$/)
+    expect(await page.locator('.fd-variance-link[aria-pressed="true"]').count()).toBe(1)
+    expect(await page.locator('.fd-variance-edge').innerText()).toContain(
+      '… and 5 more edges, less strongly',
+    )
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.fd-variance-edge').count()).toBe(0)
+    await page.keyboard.press('Tab')
+    expect(await page.locator('.fd-variance-link:focus').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('a wide flow is scrolled in, from its root on, until it is to fit', async () => {
+    const wide = exploreVariance(compareForked({ branches: 8, steps: 2 }), { limit: 1 })
+    const { page, problems } = await open([wide], { width: 500 })
+    await listed(page).first().click()
+    const flow = page.locator('.fd-variance-flow')
+    const overflow = () => flow.evaluate((box) => box.scrollWidth - box.clientWidth)
+    expect(await overflow()).toBeGreaterThan(100)
+    const [root, box] = [await flow.locator('rect').first().boundingBox(), await flow.boundingBox()]
+    const middle = (it: typeof box) => (it === null ? Number.NaN : it.x + it.width / 2)
+    expect(Math.abs(middle(root) - middle(box))).toBeLessThan(20)
+    await page.getByRole('button', { name: 'Fit to width' }).click()
+    expect(await overflow()).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(500)
+    expect(problems).toEqual([])
+  })
+
+  test('marks stand in the code and as a file, and can be taken away', async () => {
+    const { page, problems } = await open([exploreVariance(comparison)])
+    await listed(page).first().focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.fd-variance-edges tbody button').first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'inadvertent' }).click()
+    await page.getByRole('button', { name: 'intrinsic' }).click()
+    const edge = data.details[0]?.edges[0]
+    const expected = [{ from: edge?.from, to: edge?.to, kind: 'intrinsic' }]
+    await page.locator('.fd-variance-marks summary').click()
+    const marks = parseVarianceMarks(await page.locator('.fd-variance-marks pre').innerText())
+    expect(marks).toEqual(expected)
+    expect(accountForMarks(comparison, marks).unused).toEqual([])
+    expect(await page.locator('.fd-variance-flow [font-style="italic"]').innerHTML()).toBe(
+      'intrinsic',
+    )
+    const code = (await codeOf(page)).replace(/\.category.*$/, '')
+    expect((pasted(code) as typeof variance).options.marks).toEqual(expected)
+    await page.getByRole('button', { name: 'no mark' }).click()
+    expect(await page.locator('.fd-variance-marks').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('a head sorts, and says how', async () => {
+    const { page, problems } = await open([exploreVariance(comparison)])
+    const head = page.locator('th', { hasText: 'requests' }).first()
+    await head.getByRole('button').click()
+    expect(await head.getAttribute('aria-sort')).toBe('descending')
+    const counts = async () =>
+      (await page.locator('.fd-variance-list tbody td:nth-child(3)').allInnerTexts()).map((text) =>
+        Number(text.replaceAll(',', '')),
+      )
+    expect(await counts()).toEqual((await counts()).toSorted((a, b) => b - a))
+    await head.getByRole('button').click()
+    expect(await counts()).toEqual((await counts()).toSorted((a, b) => a - b))
+    expect(problems).toEqual([])
+  })
+
+  test('a category without its flow in the page gives the code to see it', async () => {
+    const { page, problems } = await open([exploreVariance(comparison, { limit: 0 })])
+    await listed(page).first().click()
+    const code = await page.locator('section > p code').innerText()
+    expect(code).toBe(`exploreVariance(comparison, { category: ${data.spreads[0]?.category} })`)
+    expect((pasted(code) as { data: VarianceData }).data.open).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
+    const hostile = comparison.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
+    const widget = exploreVariance(hostile)
+    const { page, problems } = await open([widget], { dark: true, width: 500 })
+    await listed(page).first().click()
+    await page.locator('.fd-variance-edges tbody button').first().click()
+    await page.getByRole('button', { name: 'intentional' }).click()
+    expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
+    expect(await page.locator('.fd-variance-open h3').first().innerText()).toContain('<img')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(500)
+    expect(problems).toEqual([])
+  })
+})

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { findVariance } from '../../../src/explain/variance/find-variance.ts'
+import type { VarianceMark } from '../../../src/explain/variance/variance-marks.ts'
+import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import { varianceCode, withMark } from '../../../src/views/widgets/variance/variance-code.ts'
+import {
+  type VarianceData,
+  varianceData,
+} from '../../../src/views/widgets/variance/variance-data.ts'
+import { linkAfterKey, linksDown } from '../../../src/views/widgets/variance/variance-link-keys.ts'
+import { inOrder, nextOrder } from '../../../src/views/widgets/variance/variance-order.ts'
+import { c2Text } from '../../../src/views/widgets/variance/variance-words.ts'
+import { makeGraphs } from '../../make-traces.ts'
+import { manyCategories } from '../charts/fixture.ts'
+import {
+  compareChain,
+  compareForked,
+  comparison,
+  data,
+  dataOf,
+  pasted,
+  variance,
+} from './variance-fixture.ts'
+
+describe('the data', () => {
+  test('is tier 1 as findVariance ranks it, with every request in a bin', () => {
+    expect(data.spreads.map(({ category, period }) => [category, period])).toEqual(
+      variance.ranked.map(({ category, period }) => [category, period]),
+    )
+    for (const { bins, requests } of data.spreads) {
+      expect(bins.reduce((sum, count) => sum + count, 0)).toBe(requests)
+    }
+    expect(data.periods.map(({ belowOne }) => belowOne)).toEqual([
+      variance.shareBelowOne('before'),
+      variance.shareBelowOne('after'),
+    ])
+  })
+
+  test('is tier 2 with shares that add up to 1, and the edges of the flow once each', () => {
+    data.details.forEach(({ edges, graph }, place) => {
+      const { category, period } = data.spreads[place] as (typeof data.spreads)[number]
+      const found = variance.category(category, { period })
+      expect(edges.length).toBe(found.edges.length)
+      const sum = edges.reduce((all, { share }) => all + (share ?? 0), 0)
+      expect(sum).toBeCloseTo(found.accounted, 9)
+      const onPath = graph.links.filter((link) => link.onPath).map(({ edge }) => edge)
+      expect([...new Set(onPath)].sort()).toEqual(edges.map(({ edge }) => edge).sort())
+    })
+  })
+
+  test('holds flows of as many categories as the limit says, and of the one asked for', () => {
+    expect(dataOf({ limit: 1 }).details.length).toBe(1)
+    const last = variance.ranked.at(-1)?.category as number
+    const opened = dataOf({ limit: 0, category: last })
+    expect(opened.spreads[opened.open as number]?.category).toBe(last)
+    expect(opened.spreads[opened.open as number]?.detail).not.toBeNull()
+  })
+
+  test('of 1,602 categories stays small', () => {
+    const many = exploreVariance(manyCategories(), { large: 2 }).data as VarianceData
+    expect(many.ranked).toBeGreaterThan(1500)
+    expect(many.spreads.length).toBe(300)
+    expect(JSON.stringify(many).length).toBeLessThan(150_000)
+  })
+
+  test('holds no more than 60 steps of a flow, and how many there are', () => {
+    const long = exploreVariance(compareForked({ branches: 2, steps: 60 })).data as VarianceData
+    const graph = long.details[0]?.graph
+    expect(graph?.nodesInAll).toBe(122)
+    expect(graph?.nodes.length).toBeLessThanOrEqual(60)
+    expect(graph?.links.some(({ text }) => /^… \d+ nodes?$/.test(text))).toBe(true)
+  })
+
+  test('says how many more edges vary together with one than it lists', () => {
+    const chain = exploreVariance(compareChain(18), { period: 'after' }).data as VarianceData
+    const [edge] = chain.details[0]?.edges ?? []
+    expect([edge?.covarying?.length, edge?.moreCovarying, edge?.tested]).toEqual([12, 5, 17])
+    const few = exploreVariance(compareChain(13), { period: 'after' }).data as VarianceData
+    const [other] = few.details[0]?.edges ?? []
+    expect([other?.covarying?.length, other?.moreCovarying]).toEqual([12, 0])
+  })
+
+  test('leaves labels out that are too long to be read', () => {
+    const long = 'x'.repeat(100_000)
+    const graphs = Array.from({ length: 20 }, (_, i) => ({
+      labels: [`m__t__${long}a`, `m__t__${long}b`],
+      edges: [[0, 1] as const],
+      latencyUs: [100 + i],
+    }))
+    const found = findVariance(compare(makeGraphs(graphs), makeGraphs(graphs)))
+    const taken = varianceData(found, { name: 'comparison', limit: 5, category: null })
+    expect(taken.details[0]?.edges[0]?.from).toBe('')
+    expect(JSON.stringify(taken).length).toBeLessThan(10_000)
+  })
+})
+
+describe('keys', () => {
+  const link = (edge: number | null, x: number, y: number) => ({
+    ...{ edge, label: { x, y }, points: [], text: '', share: null, onPath: true },
+  })
+
+  test('go through the edges that can be chosen, from the top down, then from the left', () => {
+    const links = [link(5, 9, 30), link(6, 9, 10), link(null, 0, 0), link(7, 1, 30), link(8, 0, 0)]
+    const order = linksDown(links, new Set([5, 6, 7]))
+    expect(order).toEqual([1, 3, 0])
+    const from = (place: number) => (key: string) => linkAfterKey(order, place, key)
+    expect(['ArrowDown', 'ArrowUp', 'Home', 'End'].map(from(3))).toEqual([0, 1, 1, 0])
+    expect(['ArrowRight', 'ArrowLeft', 'Enter'].map(from(1))).toEqual([3, undefined, undefined])
+    expect(from(0)('ArrowDown')).toBeUndefined()
+  })
+})
+
+describe('order', () => {
+  test('is by any column, numbers the largest first, and what has no value last', () => {
+    const rows = [0.5, null, 2].map((c2, category) => ({ ...data.spreads[0], category, c2 }))
+    const order = (descending: boolean) =>
+      inOrder(rows as VarianceData['spreads'], { column: 'c2', descending }).map(
+        ({ category }) => category,
+      )
+    expect(order(true)).toEqual([2, 0, 1])
+    expect(order(false)).toEqual([0, 2, 1])
+    const first = nextOrder({ column: 'root', descending: false }, 'requests')
+    expect(first).toEqual({ column: 'requests', descending: true })
+    expect(nextOrder(first, 'requests').descending).toBe(false)
+  })
+})
+
+describe('code', () => {
+  const marks: VarianceMark[] = [
+    { from: "a 'quoted'", to: 'b\u202e', kind: 'intrinsic', note: 'disk' },
+  ]
+
+  test('gives the stage, the category and the edge', () => {
+    const open = data.spreads[0] ?? null
+    expect(varianceCode(data, { marks: [], open: null, edge: null })).toBe(
+      'findVariance(comparison)',
+    )
+    const code = varianceCode({ ...data, large: 5 }, { marks, open, edge: 1 })
+    expect(code).toBe(
+      "findVariance(comparison, { large: 5, marks: [{ from: 'a \\'quoted\\'', to: 'b\\u202e', " +
+        `kind: 'intrinsic', note: 'disk' }] }).category(${open?.category}, { period: '${open?.period}' }).covariances(1)`,
+    )
+    expect((pasted(code) as { edge: { edge: number } }).edge.edge).toBe(1)
+  })
+
+  test('keeps the note of an edge that is marked as something else', () => {
+    const [mark] = marks as [VarianceMark]
+    expect(withMark(marks, mark, 'inadvertent')).toEqual([{ ...mark, kind: 'inadvertent' }])
+    expect(withMark(marks, mark, null)).toEqual([])
+    expect(withMark([], mark, 'intrinsic')).toEqual([
+      { from: mark.from, to: mark.to, kind: 'intrinsic' },
+    ])
+  })
+})
+
+describe('the widget', () => {
+  test('is a picture of tier 1 without scripts', () => {
+    const svg = exploreVariance(comparison).svg()
+    expect(svg).toContain('Kinds of request that are predictable (C² below 1): 100 %')
+    expect(svg).not.toMatch(/NaN|undefined|var\(--/)
+  })
+
+  test('is drawn where no category is large as well', () => {
+    const none = exploreVariance(comparison, { large: 100_000 })
+    expect(none.svg()).toContain('none is large before, none is large after')
+  })
+
+  test('checks its options', () => {
+    expect(() => exploreVariance(comparison, { limit: -1 })).toThrow('Option limit is -1.')
+    expect(() => exploreVariance(comparison, { large: -1 })).toThrow('Option large is -1.')
+    expect(() => exploreVariance(comparison, { category: 99 })).toThrow('Option category is 99.')
+    expect(() => exploreVariance(comparison, { top: 3 } as never)).toThrow('no option top')
+  })
+
+  test('says C² with two digits', () => {
+    expect([0, 0.00001, 0.04, 5.97, 12.4, 1234, null].map(c2Text)).toEqual([
+      ...['0', 'under 0.001', '0.040', '6.0', '12', '1,234', 'none'],
+    ])
+  })
+})

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import { squaredVariation } from '../../../src/compare/categories/categories.ts'
+import { AFTER, BEFORE, type Period } from '../../../src/flows/flow-set.ts'
+import { ecdf } from '../../../src/stats/ecdf.ts'
+import { exploreVariation } from '../../../src/views/widgets/variation/explore-variation.ts'
+import { regionAround } from '../../../src/views/widgets/variation/variation-highlight.tsx'
+import {
+  boundsBetween,
+  categoriesWithin,
+  measureScale,
+  type Region,
+  variationCode,
+} from '../../../src/views/widgets/variation/variation-measures.ts'
+import {
+  curveOf,
+  MEASURES,
+  type VariationData,
+} from '../../../src/views/widgets/variation/variation-model.ts'
+import { keyedSpot, nearestSpot } from '../../../src/views/widgets/variation/variation-picking.ts'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { manyCategories } from '../charts/fixture.ts'
+import { categoriesOf, comparison, data, pasted } from './variation-fixture.ts'
+
+describe('the distribution', () => {
+  test.each([BEFORE, AFTER])('is that of C² over the large categories of period %i', (period) => {
+    const { categories } = comparison
+    const large = Array.from({ length: categories.size }, (_, category) => category).filter(
+      (category) => categories.count(category, period) > 10,
+    )
+    const values = large.map((of) => squaredVariation(categories.responseTimeMoments(of, period)))
+    const { x, y } = ecdf(values)
+    const curve = curveOf(data, period)
+    expect(curve.length).toBe(values.length)
+    expect(curve.map(({ c2 }) => c2)).toEqual(Array.from(x))
+    expect(curve.map(({ share }) => share)).toEqual(Array.from(y))
+  })
+
+  test('has only categories of more requests than asked for', () => {
+    const sizes = (large: number, period: Period) =>
+      curveOf(exploreVariation(comparison, { large }).data as VariationData, period).length
+    expect(sizes(100, BEFORE)).toBeLessThan(sizes(10, BEFORE))
+    expect(sizes(1e9, BEFORE)).toBe(0)
+  })
+})
+
+describe('scales', () => {
+  test('are the same for both periods', () => {
+    expect(measureScale(data, 'beforeC2', 6).ticks).toEqual(measureScale(data, 'afterC2', 6).ticks)
+  })
+
+  test('have a place for what is 0 or missing, before all others', () => {
+    const scale = measureScale(data, 'afterMeanUs', 6)
+    expect(scale.ticks[0]).toEqual({ value: 0, text: 'none' })
+    const least = Math.min(...data.measures.afterMeanUs.flatMap((mean) => mean ?? []))
+    expect(scale.share(Number.NaN)).toBeLessThan(scale.share(least))
+    expect(scale.value(scale.share(Number.NaN))).toBe(0)
+    expect(scale.value(scale.share(least))).toBeCloseTo(least)
+  })
+
+  test('say durations as people do', () => {
+    const texts = measureScale(data, 'beforeMeanUs', 7).ticks.map(({ text }) => text)
+    expect(texts).toContain('1 ms')
+    expect(texts).toContain('100 µs')
+  })
+})
+
+describe('a frame and its code', () => {
+  const shares: readonly (readonly [number, number])[] = [
+    ...([
+      [0, 1],
+      [0, 0.05],
+      [0.3, 0.7],
+      [0.9, 0.2],
+    ] as const),
+  ]
+
+  test('hold the same categories, whatever lies across and up', () => {
+    let most = 0
+    for (const across of MEASURES) {
+      for (const up of MEASURES) {
+        for (const one of shares) {
+          for (const other of shares) {
+            const region: Region = [
+              boundsBetween(across, measureScale(data, across, 6), one),
+              boundsBetween(up, measureScale(data, up, 6), other),
+            ]
+            const found = categoriesWithin(data, region)
+            const code = variationCode('comparison', { pinned: null, region }) as string
+            expect(categoriesOf(pasted(code))).toEqual([...found].sort((a, b) => a - b))
+            most = Math.max(most, found.length)
+          }
+        }
+      }
+    }
+    expect(most).toBe(comparison.categories.size)
+  })
+
+  test('around two categories hold both', () => {
+    for (const axes of [
+      ['before', 'after'],
+      ['beforeC2', 'afterMeanUs'],
+    ] as const) {
+      for (let category = 1; category < comparison.categories.size; category++) {
+        const found = categoriesWithin(data, regionAround(data, axes, [0, category]))
+        expect(found).toEqual(expect.arrayContaining([0, category]))
+      }
+    }
+  })
+
+  test('give way to a category that is pinned', () => {
+    expect(variationCode('mine', { pinned: 12, region: null })).toBe(
+      'mine.responseTime.edgeTable(12)',
+    )
+    expect(variationCode('mine', { pinned: null, region: null })).toBeNull()
+  })
+})
+
+describe('spots', () => {
+  const spots = [
+    { category: 0, x: 10, y: 90 },
+    { category: 1, x: 50, y: 10 },
+    { category: 2, x: 90, y: 50 },
+  ]
+
+  test('are found near the pointer, and only there', () => {
+    expect(nearestSpot(spots, { x: 52, y: 15 })?.category).toBe(1)
+    expect(nearestSpot(spots, { x: 52, y: 60 })).toBe(undefined)
+  })
+
+  test('are gone through from left to right, and from the bottom up', () => {
+    expect(keyedSpot(spots, undefined, 'ArrowRight')?.category).toBe(0)
+    expect(keyedSpot(spots, undefined, 'End')?.category).toBe(2)
+    expect(keyedSpot(spots, spots[0], 'ArrowRight')?.category).toBe(1)
+    expect(keyedSpot(spots, spots[0], 'ArrowUp')?.category).toBe(2)
+    expect(keyedSpot(spots, spots[2], 'ArrowRight')?.category).toBe(2)
+    expect(keyedSpot(spots, spots[1], 'Home')?.category).toBe(0)
+    expect(keyedSpot(spots, spots[1], 'Tab')).toBe(undefined)
+  })
+})
+
+describe('the widget', () => {
+  test('is a picture of both plots without scripts', () => {
+    const svg = exploreVariation(comparison, { across: 'beforeMeanUs', up: 'afterMeanUs' }).svg()
+    expect(svg).toContain('mean response time after')
+    expect(svg).toContain('of 10 below 1')
+    expect(svg).not.toMatch(/NaN|undefined|var\(--/)
+  })
+
+  test('draws categories that lie on top of each other a few times only', () => {
+    const many = exploreVariation(manyCategories(), { large: 2 })
+    expect(many.svg().match(/<circle/g)?.length).toBeLessThan(300)
+  })
+
+  test('is drawn without any request as well', () => {
+    const none = exploreVariation(compareShops({ requests: 1 }, { requests: 1 })).svg()
+    expect(none).toContain('before: none as large')
+    expect(none).not.toMatch(/NaN|undefined/)
+  })
+
+  test('checks its options', () => {
+    expect(() => exploreVariation(comparison, { large: -1 })).toThrow('Option large is -1.')
+    expect(() => exploreVariation(comparison, { up: 'c2' as never })).toThrow('Option up is "c2".')
+    expect(() => exploreVariation(comparison, { limit: 3 } as never)).toThrow('limit')
+  })
+})

@@ -1,0 +1,32 @@
+import { exploreWhatIf } from '../../../src/views/widgets/whatif/explore-what-if.ts'
+import type { WhatIfData } from '../../../src/views/widgets/whatif/what-if-data.ts'
+import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
+import type { LatencyDiagnosis } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
+import type { ExecutionModels } from '../../../src/whatif/models/execution-models.ts'
+import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
+import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
+import { combineScenarios } from '../../../src/whatif/scenarios/combine-scenarios.ts'
+import { parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
+import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
+import type { ScenarioProfile } from '../../../src/whatif/scenarios/scenario-profile.ts'
+import { AFTER, BEFORE } from '../charts/what-if-fixture.ts'
+
+export const diagnosis = diagnoseLatency(BEFORE, AFTER)
+export const models = learnExecutionModels([BEFORE, AFTER])
+
+export const dataOf = (...of: Parameters<typeof exploreWhatIf>): WhatIfData =>
+  exploreWhatIf(...of).data as WhatIfData
+
+const SCOPE = { applyScenario, combineScenarios, parseScenario, scaleCalls, exploreWhatIf }
+
+/** What code from the widget gives when it is pasted. */
+export function pasted<T = ScenarioProfile>(
+  code: string,
+  of: { readonly diagnosis?: LatencyDiagnosis; readonly models?: ExecutionModels } = {
+    diagnosis,
+    models,
+  },
+): T {
+  const scope = { ...SCOPE, ...of }
+  return new Function(...Object.keys(scope), `return ${code}`)(...Object.values(scope))
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { plotContributions } from '../../../src/views/charts/plot-contributions.ts'
+import { plotFlow } from '../../../src/views/charts/plot-flow.ts'
+import { staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
+import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
+import { compareShops } from '../../compare/findings/fixture.ts'
+import { HOSTILE } from '../notebook/fixture.ts'
+import { describeInBrowser, pageOf } from './open-widgets.ts'
+
+connectCharts()
+const comparison = compareShops({}, { payUs: 2600, payEvery: 2 })
+
+describe('a page with widgets and charts', () => {
+  const chart = (limit: number) => plotContributions(comparison.ranking, { limit })
+  const flow = (category: number) => plotFlow(comparison.responseTime, category)
+
+  test('has each runtime once, however many outputs want it', () => {
+    const explorer = (smPThreshold: number) => exploreThreshold(comparison.with({ smPThreshold }))
+    const html = pageOf([explorer(10), flow(0), explorer(1000), flow(1), explorer(1000)])
+    expect(html.match(/data-flowdelta-runtime="charts"/g)).toHaveLength(1)
+    expect(html.match(/data-flowdelta-runtime="widgets"/g)).toHaveLength(1)
+    expect(html.match(/data-flowdelta-widget=/g)).toHaveLength(3)
+  })
+
+  test('stays under 1.5 MB with ten charts and a widget', () => {
+    const charts = Array.from({ length: 8 }, (_, i) => chart(i + 1))
+    const html = pageOf([flow(0), flow(1), ...charts, exploreThreshold(comparison)])
+    expect(html.length).toBeLessThan(1.5e6)
+  })
+
+  test('that is to be committed has pictures only', () => {
+    const bundle = staticBundles()(exploreThreshold(comparison).mimeBundle())
+    expect(Object.keys(bundle)).toEqual(['text/plain', 'image/svg+xml'])
+  })
+})
+
+describeInBrowser('names from traces in a page', (open) => {
+  test('do nothing but show', async () => {
+    const hostile = comparison.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
+    const { page, problems } = await open([exploreThreshold(hostile)])
+    await page.locator('input[type=number]').fill('1')
+    expect(await page.locator('tbody tr').count()).toBeGreaterThan(0)
+    expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
+    expect(await page.locator('tbody tr').first().innerText()).toContain('<img')
+    expect(problems).toEqual([])
+  })
+})
