@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { fittedText } from '../../../src/views/drawing/fitted-text.ts'
 import {
   changeClass,
   changeScale,
@@ -18,7 +19,6 @@ import {
   usualState,
 } from '../../../src/views/widgets/calling-contexts/calling-context-model.ts'
 import { exploreCallingContexts } from '../../../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
-import { fittedText } from '../../../src/views/widgets/drawing/fitted-text.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
-import { joined, lengthUs } from '../../../src/views/widgets/drawing/stretches.ts'
+import { joined, lengthUs } from '../../../src/views/drawing/stretches.ts'
 import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { swimlaneLayout, timeAcross } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import {

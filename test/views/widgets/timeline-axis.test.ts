@@ -5,7 +5,7 @@ import {
   roundUp,
   timeScale,
   timeText,
-} from '../../../src/views/widgets/drawing/axis-scale.ts'
+} from '../../../src/views/drawing/axis-scale.ts'
 
 const textsOf = ({ ticks }: { ticks: readonly { text: string }[] }) => ticks.map(({ text }) => text)
 

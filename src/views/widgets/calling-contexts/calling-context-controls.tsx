@@ -1,4 +1,4 @@
-import { Choice } from '../drawing/choice.tsx'
+import { Choice } from '../../drawing/choice.tsx'
 import type { CallingContextState } from './calling-context-model.ts'
 
 interface Shown {

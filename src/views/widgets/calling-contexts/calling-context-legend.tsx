@@ -1,5 +1,5 @@
 import { textWidth } from '../../charts/text-width.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { CHANGE_CLASSES, type ChangeScale, type ContextColours } from './calling-context-colours.ts'
 import { type CallingContextState, saidAmount } from './calling-context-model.ts'
 import { colourTitle } from './calling-context-words.ts'

@@ -7,7 +7,7 @@ import {
   type ContextTotals,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
-import { callCode } from '../drawing/option-code.ts'
+import { callCode } from '../../drawing/option-code.ts'
 
 /** What the calling context explorer can change. */
 export interface CallingContextState {

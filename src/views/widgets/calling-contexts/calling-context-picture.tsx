@@ -1,6 +1,6 @@
 import { counted } from '../../../core/words.ts'
 import type { CallingContexts } from '../../../explain/calling-contexts/calling-contexts.ts'
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import { PICTURE_COLOURS } from './calling-context-colours.ts'
 import { CallingContextFrame, FRAME_HEIGHT } from './calling-context-frame.tsx'
 import { layoutFrames, matchesSearch } from './calling-context-layout.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../../explain/calling-contexts/calling-contexts.ts'
 import { findCallingContexts } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import {
   type CallingContextData,

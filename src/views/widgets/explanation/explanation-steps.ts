@@ -1,5 +1,5 @@
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import { textLiteral } from '../drawing/code-literals.ts'
+import { textLiteral } from '../../drawing/code-literals.ts'
 
 /** Something that was done to an explanation. */
 export interface ExplanationStep {

@@ -1,5 +1,5 @@
 import type { ParameterQuestionName } from '../../../explain/parameters/explained-path.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 
 /** Colours of both groups of a question: what is slow is all of the period after. */
 export function groupInk(question: ParameterQuestionName, ink: Ink): readonly [string, string] {

@@ -1,5 +1,5 @@
 import { textWidth } from '../../charts/text-width.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 
 /** What the colours of both groups mean. */
 export function GroupLegend({

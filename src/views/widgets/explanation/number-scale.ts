@@ -1,7 +1,7 @@
 import { logTicks } from '../../charts/duration-axis.ts'
 import { movedAlong, type NumberExtent, shareAlong } from '../../charts/number-extent.ts'
 import { numberText } from '../../charts/parameter-shares.ts'
-import { type AxisScale, logDurationScale, roundUp, timeScale } from '../drawing/axis-scale.ts'
+import { type AxisScale, logDurationScale, roundUp, timeScale } from '../../drawing/axis-scale.ts'
 
 /** Times whose largest is more than this many times the smallest lie on a logarithmic axis. */
 const WIDE_TIMES = 8

@@ -7,7 +7,7 @@ import type { ParameterQuestion } from '../../../explain/parameters/parameter-qu
 import { parameterDots } from '../../charts/parameter-dots.ts'
 import type { ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, parameterShares } from '../../charts/parameter-shares.ts'
-import { useWidth } from '../drawing/axis-width.ts'
+import { useWidth } from '../../drawing/axis-width.ts'
 import { SharesTable } from './shares-table.tsx'
 import { StripDrawing } from './strip-drawing.tsx'
 

@@ -8,7 +8,7 @@ import type { ParameterQuestion } from '../../../explain/parameters/parameter-qu
 import { differencesOf, effectTexts } from '../../charts/parameter-comparison.ts'
 import type { ParameterGroups } from '../../charts/parameter-groups.ts'
 import { type ParameterShares, parameterShares } from '../../charts/parameter-shares.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import { ParameterDetails } from './parameter-details.tsx'
 import { SharesDrawing } from './shares-drawing.tsx'
 

@@ -1,7 +1,7 @@
 import { tooltipText } from '../../../core/shown-text.ts'
 import { percent } from '../../../core/words.ts'
 import { numberText, type ParameterShares } from '../../charts/parameter-shares.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 
 interface DrawnShares {
   readonly shares: ParameterShares

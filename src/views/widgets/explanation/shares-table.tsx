@@ -2,7 +2,7 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { percent } from '../../../core/words.ts'
 import type { ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, type ParameterShares } from '../../charts/parameter-shares.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import { SharesDrawing } from './shares-drawing.tsx'
 
 interface ShownShares {

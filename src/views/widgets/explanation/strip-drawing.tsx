@@ -4,10 +4,10 @@ import { betweenNumbers, movedAlong, numberExtent } from '../../charts/number-ex
 import type { ParameterDot, ParameterDots } from '../../charts/parameter-dots.ts'
 import type { ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText } from '../../charts/parameter-shares.ts'
-import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../drawing/axis-lines.tsx'
-import type { AxisScale } from '../drawing/axis-scale.ts'
-import { fittedText } from '../drawing/fitted-text.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
+import type { AxisScale } from '../../drawing/axis-scale.ts'
+import { fittedText } from '../../drawing/fitted-text.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import { durationScale, numberScale } from './number-scale.ts'
 
 /** The rows of a question along one parameter, and what they are drawn with. */

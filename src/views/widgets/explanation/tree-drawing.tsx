@@ -4,8 +4,8 @@ import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import { groupSizes, type ParameterGroups } from '../../charts/parameter-groups.ts'
 import { countText, leafText, type TreeRow, treeLines } from '../../charts/parameter-tree-rows.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import { fittedText } from '../drawing/fitted-text.ts'
-import type { Ink } from '../drawing/ink.ts'
+import { fittedText } from '../../drawing/fitted-text.ts'
+import type { Ink } from '../../drawing/ink.ts'
 
 /** A tree and what it is drawn with. */
 export interface DrawnTree {

@@ -1,7 +1,7 @@
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import type { FlowsToCompare } from '../../../explain/flow-pair/flows-to-compare.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import { type FlowExplorerOptions, flowData } from './flow-explorer-data.ts'
 import { FlowPicture } from './flow-picture.tsx'

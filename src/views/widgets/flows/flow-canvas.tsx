@@ -1,6 +1,6 @@
 import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { PAGE_INK } from '../drawing/ink.ts'
-import { isSelectingText } from '../drawing/text-selection.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
+import { isSelectingText } from '../../drawing/text-selection.ts'
 import type { FlowWindow } from './flow-bounds.ts'
 import type { FlowData } from './flow-data.ts'
 import type { FlowDrawing } from './flow-drawing.ts'

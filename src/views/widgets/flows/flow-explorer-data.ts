@@ -3,7 +3,7 @@ import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graph
 import type { FlowsToCompare } from '../../../explain/flow-pair/flows-to-compare.ts'
 import type { ReadableNames } from '../../../explain/flow-pair/readable-names.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { textLiteral } from '../drawing/code-literals.ts'
+import { textLiteral } from '../../drawing/code-literals.ts'
 import { flowCaptions } from './flow-captions.ts'
 import type { FlowAnnotation, FlowData, FlowLevel, FlowMode } from './flow-data.ts'
 import { checkedFlowState, usualFlowState } from './flow-initial.ts'

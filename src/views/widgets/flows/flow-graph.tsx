@@ -1,4 +1,4 @@
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { FlowData } from './flow-data.ts'
 import { type FlowDrawing, type FlowPart, HEAD_SIGN, HEAD_SIZE } from './flow-drawing.ts'
 import type { PlacedLink } from './flow-layouts.ts'

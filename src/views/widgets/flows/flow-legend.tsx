@@ -1,5 +1,5 @@
 import { textWidth } from '../../charts/text-width.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { FlowMode } from './flow-data.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { CORRESPONDENCE_DASH } from './flow-graph.tsx'

@@ -1,4 +1,4 @@
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { type FlowPart, SEEN } from './flow-drawing.ts'
 import { LABEL_SIZE, type PlacedLink, sideLength } from './flow-layouts.ts'
 import { BEND, LABEL_GAP } from './flow-placement.ts'

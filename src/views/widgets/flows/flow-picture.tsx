@@ -1,7 +1,7 @@
 import { shortText } from '../../../core/shown-text.ts'
 import { grouped } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import type { FlowData, FlowLevel, FlowState } from './flow-data.ts'
 import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { isQuietInside, NAME_SIZE, type SceneStep, WHERE_SIZE } from './flow-scene.ts'
 
 /** What a page adds to an element: handlers, roles, labels. */

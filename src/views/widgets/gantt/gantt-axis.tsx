@@ -1,7 +1,7 @@
-import type { AxisTick } from '../drawing/axis-scale.ts'
-import { useDragRange } from '../drawing/drag-range.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import type { AxisTick } from '../../drawing/axis-scale.ts'
+import { useDragRange } from '../../drawing/drag-range.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import type { GanttData } from './gantt-model.ts'
 
 interface Shown {

@@ -1,5 +1,5 @@
-import type { Ink } from '../drawing/ink.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import type { Ink } from '../../drawing/ink.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import type { GanttCall } from './gantt-model.ts'
 
 export const GANTT_ROW = 22

@@ -1,7 +1,7 @@
 import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, percent } from '../../../core/words.ts'
-import { lengthUs } from '../drawing/stretches.ts'
+import { lengthUs } from '../../drawing/stretches.ts'
 import type { GanttData } from './gantt-model.ts'
 import { callName, type GanttRow } from './gantt-rows.ts'
 

@@ -6,7 +6,7 @@ import {
 import { nodeTimes } from '../../../explain/calling-contexts/node-times.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
-import { type StretchUs, uncovered } from '../drawing/stretches.ts'
+import { type StretchUs, uncovered } from '../../drawing/stretches.ts'
 import { type CallFacts, callFacts } from './trace-facts.ts'
 
 /** A call of a trace in time. */

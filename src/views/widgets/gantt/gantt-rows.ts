@@ -1,5 +1,5 @@
-import { callCode, codeText } from '../drawing/option-code.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import { callCode, codeText } from '../../drawing/option-code.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import {
   foldedTo,
   type GanttCall,

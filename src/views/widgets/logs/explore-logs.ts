@@ -2,7 +2,7 @@ import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../../.
 import { counted, grouped } from '../../../core/words.ts'
 import type { Feature, VariableKind } from '../../../logs/features/feature-types.ts'
 import { LogComparison } from '../../../logs/log-comparison.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import { type LogsData, logsData } from './logs-data.ts'
 import { LogsPicture } from './logs-picture.tsx'

@@ -8,7 +8,7 @@ import {
   dependencyLayout,
 } from '../../charts/dependency-layout.ts'
 import { tellingVariables } from '../../charts/telling-variables.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { differenceText, edgeText } from './logs-words.ts'
 
 /** How many variables are drawn; the list has all. */

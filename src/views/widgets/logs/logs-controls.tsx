@@ -1,4 +1,4 @@
-import { Choice } from '../drawing/choice.tsx'
+import { Choice } from '../../drawing/choice.tsx'
 import type { LogsData } from './logs-data.ts'
 import type { LogsState } from './logs-state.ts'
 import { splitText } from './logs-words.ts'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { StateCode } from '../drawing/state-code.tsx'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { GraphList } from './graph-list.tsx'
 import { LogsControls } from './logs-controls.tsx'
 import type { LogsData } from './logs-data.ts'

@@ -1,7 +1,7 @@
 import { BAD, GOOD } from '../../../logs/features/log-class.ts'
 import { besideMiddle } from '../../charts/log-strip.ts'
 import { numberExtent, shareAlong } from '../../charts/number-extent.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 
 interface Shown {
   /** An instance each; `null` where it has none. */

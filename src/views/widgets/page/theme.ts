@@ -1,6 +1,6 @@
 import { PALETTE } from '../../charts/palette.ts'
+import { CHANGE_TEXT } from '../../drawing/ink.ts'
 import { CALLING_CONTEXT_STYLE } from '../calling-contexts/calling-context-style.ts'
-import { CHANGE_TEXT } from '../drawing/ink.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { GANTT_STYLE } from '../gantt/gantt-style.ts'

@@ -1,7 +1,7 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import type { RankingEntry, RankingExemplar } from './ranking-data.ts'

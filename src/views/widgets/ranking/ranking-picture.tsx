@@ -1,6 +1,6 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped, signedDuration } from '../../../core/words.ts'
-import { PICTURE_INK as INK } from '../drawing/ink.ts'
+import { PICTURE_INK as INK } from '../../drawing/ink.ts'
 import type { RankingData, RankingEntry } from './ranking-data.ts'
 import { TimesPlot } from './ranking-times.tsx'
 

@@ -1,7 +1,7 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped, signedDuration } from '../../../core/words.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import type { RankingEntry } from './ranking-data.ts'
 import { medianUs, TimesPlot } from './ranking-times.tsx'
 

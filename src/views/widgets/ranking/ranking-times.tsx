@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { RankingEntry, TimesSketch } from './ranking-data.ts'
 
 interface Shown {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { StateCode } from '../drawing/state-code.tsx'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { valueAt } from '../table/table-columns.ts'
 import { FilterCell, HeadCell } from '../table/table-head.tsx'
 import { useTable } from '../table/table-use.ts'

@@ -1,4 +1,4 @@
-import type { StretchUs } from '../drawing/stretches.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import type { SwimlaneSide } from './swimlane-model.ts'
 import { itemsInOrder, type LaneItem } from './swimlane-words.ts'
 

@@ -7,9 +7,9 @@ import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { codeText } from '../drawing/option-code.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import { codeText } from '../../drawing/option-code.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import { Widget } from '../widget.ts'
 import {
   type Arrangement,

@@ -1,5 +1,5 @@
 import { counted, grouped } from '../../../core/words.ts'
-import { lengthUs } from '../drawing/stretches.ts'
+import { lengthUs } from '../../drawing/stretches.ts'
 import type { SwimlaneData, Visit } from './swimlane-model.ts'
 
 /** A lane as it is drawn: a component's, or one for all components that have none of their own. */

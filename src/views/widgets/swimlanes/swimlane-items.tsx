@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
-import { fittedText } from '../drawing/fitted-text.ts'
-import type { Ink } from '../drawing/ink.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import { fittedText } from '../../drawing/fitted-text.ts'
+import type { Ink } from '../../drawing/ink.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import type { Message, Visit } from './swimlane-model.ts'
 
 type GroupAttributes = JSX.SVGAttributes<SVGGElement>

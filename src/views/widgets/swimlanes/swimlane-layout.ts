@@ -1,4 +1,4 @@
-import type { StretchUs } from '../drawing/stretches.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 import { foldLanes, type LaneFolding } from './lane-folding.ts'
 import type { SwimlaneData, SwimlaneState } from './swimlane-model.ts'
 

@@ -1,6 +1,6 @@
 import { lanesOf } from '../../charts/lanes.ts'
-import { callCode } from '../drawing/option-code.ts'
-import type { StretchUs } from '../drawing/stretches.ts'
+import { callCode } from '../../drawing/option-code.ts'
+import type { StretchUs } from '../../drawing/stretches.ts'
 
 /** What a component does for a request between being asked and having answered. */
 export interface Visit {

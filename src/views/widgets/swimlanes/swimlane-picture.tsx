@@ -1,5 +1,5 @@
 import { shortText } from '../../../core/shown-text.ts'
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import { SwimlaneLegend } from './swimlane-items.tsx'
 import { swimlaneLayout } from './swimlane-layout.ts'
 import type { SwimlaneData } from './swimlane-model.ts'

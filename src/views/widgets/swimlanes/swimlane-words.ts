@@ -1,6 +1,6 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
-import { lengthUs } from '../drawing/stretches.ts'
+import { lengthUs } from '../../drawing/stretches.ts'
 import type { Message, SwimlaneSide, Visit } from './swimlane-model.ts'
 
 /** Something on the lanes that can be pointed at. */

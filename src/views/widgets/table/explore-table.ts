@@ -1,7 +1,7 @@
 import type { Table } from 'arquero'
 import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import { counted } from '../../../core/words.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
 import { tableData } from './table-data.ts'
 import { TablePicture } from './table-picture.tsx'
 import { TableWidget } from './table-widget.ts'

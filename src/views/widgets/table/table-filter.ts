@@ -1,5 +1,5 @@
 import { isDuration } from '../../../core/table-cells.ts'
-import { fieldLiteral, patternSource, textLiteral } from '../drawing/code-literals.ts'
+import { fieldLiteral, patternSource, textLiteral } from '../../drawing/code-literals.ts'
 import {
   isFilterable,
   type NumberColumn,

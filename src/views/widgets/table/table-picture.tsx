@@ -3,7 +3,7 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { tableCells } from '../../../core/table-cells.ts'
 import { counted } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import { PICTURE_INK as INK } from '../drawing/ink.ts'
+import { PICTURE_INK as INK } from '../../drawing/ink.ts'
 
 const ROWS = 10
 const ROW_HEIGHT = 20

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import { StateCode } from '../drawing/state-code.tsx'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { TableRows } from './table-body.tsx'
 import type { TableData } from './table-data.ts'
 import { FilterCell, HeadCell } from './table-head.tsx'

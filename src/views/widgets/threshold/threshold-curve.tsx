@@ -1,6 +1,6 @@
 import { counted } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { ThresholdCurve } from './threshold-model.ts'
 
 /** Where the plot lies within the drawing, in pixels; a slider beneath it takes the same place. */

@@ -1,6 +1,6 @@
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, signedDuration } from '../../../core/words.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { CURVE_PLOT, ThresholdCurveDrawing } from './threshold-curve.tsx'
 import type { ThresholdCurve, ThresholdResult } from './threshold-model.ts'
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { restoreComparison } from '../../../compare/snapshot/restore-comparison.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
-import { StateCode } from '../drawing/state-code.tsx'
+import { PAGE_INK } from '../../drawing/ink.ts'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { CURVE_PLOT, position, ThresholdCurveDrawing } from './threshold-curve.tsx'
 import { ThresholdField } from './threshold-field.tsx'
 import {

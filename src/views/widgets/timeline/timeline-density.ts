@@ -1,5 +1,5 @@
 import { quantile } from '../../../stats/quantile.ts'
-import type { AxisScale } from '../drawing/axis-scale.ts'
+import type { AxisScale } from '../../drawing/axis-scale.ts'
 import type { TimelineRequests } from './timeline-model.ts'
 
 /** Requests that fall into one cell, at least: each step of darkness. */

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/requests-between.ts'
-import { timeText } from '../drawing/axis-scale.ts'
+import { timeText } from '../../drawing/axis-scale.ts'
 import { rateText, type TimelineSummary } from './timeline-summary.ts'
 
 interface Shown {

@@ -1,5 +1,5 @@
-import type { PlotBox } from '../drawing/axis-lines.tsx'
-import { type AxisScale, logDurationScale, timeScale } from '../drawing/axis-scale.ts'
+import type { PlotBox } from '../../drawing/axis-lines.tsx'
+import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 const LEFT = 58

@@ -2,7 +2,7 @@ import type { Comparison } from '../../../compare/comparison.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/requests-between.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { roundUp } from '../drawing/axis-scale.ts'
+import { roundUp } from '../../drawing/axis-scale.ts'
 
 /** Requests of one period as they travel: by arrival, in whole µs, each after the one before it. */
 interface PackedRequests {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import { RangeShade, TimelineDrawing } from './timeline-drawing.tsx'
 import { rangeText } from './timeline-facts.tsx'
 import { timelineLayout } from './timeline-layout.ts'

@@ -1,4 +1,4 @@
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { BINS, type SpreadRow } from './variance-data.ts'
 
 interface Shown {

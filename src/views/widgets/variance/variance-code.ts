@@ -5,7 +5,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { callCode, codeText } from '../drawing/option-code.ts'
+import { callCode, codeText } from '../../drawing/option-code.ts'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 
 /** What is open. */

@@ -3,7 +3,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import type { Ink } from '../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { DetailEdge, VarianceDetail } from './variance-data.ts'
 import { GRAPH_SIZES, type GraphLink, type GraphNode } from './variance-graph.ts'
 import type { LinkHands } from './variance-link-keys.ts'

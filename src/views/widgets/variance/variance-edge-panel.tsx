@@ -1,6 +1,6 @@
 import { counted, pValue } from '../../../core/words.ts'
 import type { VarianceKind, VarianceMark } from '../../../explain/variance/variance-marks.ts'
-import { Choice } from '../drawing/choice.tsx'
+import { Choice } from '../../drawing/choice.tsx'
 import { withMark } from './variance-code.ts'
 import type { Covarying, DetailEdge } from './variance-data.ts'
 import { squaredDuration } from './variance-words.ts'

@@ -6,7 +6,7 @@ import {
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { varianceShare } from '../../charts/variance-share.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import type { DetailEdge, VarianceDetail } from './variance-data.ts'
 import { squaredDuration } from './variance-words.ts'
 

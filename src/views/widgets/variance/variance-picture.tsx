@@ -1,7 +1,7 @@
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import { VarianceBins } from './variance-bins.tsx'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 import { c2Text, predictableShares } from './variance-words.ts'

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import { VarianceBins } from './variance-bins.tsx'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 import {

@@ -4,8 +4,8 @@ import {
   serialiseVarianceMarks,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { callCode } from '../drawing/option-code.ts'
-import { StateCode } from '../drawing/state-code.tsx'
+import { callCode } from '../../drawing/option-code.ts'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { varianceCode } from './variance-code.ts'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 import { VarianceDetails } from './variance-detail.tsx'

@@ -1,7 +1,7 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import { counted } from '../../../core/words.ts'
-import { renderSvg } from '../drawing/render-svg.ts'
+import { renderSvg } from '../../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
 import { MEASURES, type Measure, variationData } from './variation-model.ts'
 import { VariationPicture } from './variation-picture.tsx'

@@ -1,6 +1,6 @@
 import { counted, grouped, percent } from '../../../core/words.ts'
-import { BottomAxis, LeftAxis } from '../drawing/axis-lines.tsx'
-import type { Ink } from '../drawing/ink.ts'
+import { BottomAxis, LeftAxis } from '../../drawing/axis-lines.tsx'
+import type { Ink } from '../../drawing/ink.ts'
 import type { CurvesPlot } from './variation-layout.ts'
 
 interface Shown {

@@ -1,5 +1,5 @@
 import { shortText } from '../../../core/shown-text.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
 import type { CurvesPlot, VariationPlot } from './variation-layout.ts'
 import { boundsBetween, type Region } from './variation-measures.ts'
 import { type Axes, measured, nameOf, type VariationData } from './variation-model.ts'

@@ -1,5 +1,5 @@
-import type { PlotBox } from '../drawing/axis-lines.tsx'
-import { type AxisScale, logScale, shareScale } from '../drawing/axis-scale.ts'
+import type { PlotBox } from '../../drawing/axis-lines.tsx'
+import { type AxisScale, logScale, shareScale } from '../../drawing/axis-scale.ts'
 import { c2Text, measureScale } from './variation-measures.ts'
 import {
   type Axes,

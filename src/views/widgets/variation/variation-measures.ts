@@ -6,8 +6,8 @@ import {
   countScale,
   logDurationScale,
   logScale,
-} from '../drawing/axis-scale.ts'
-import { callCode } from '../drawing/option-code.ts'
+} from '../../drawing/axis-scale.ts'
+import { callCode } from '../../drawing/option-code.ts'
 import {
   type Axes,
   MEASURES,

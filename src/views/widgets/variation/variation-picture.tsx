@@ -1,4 +1,4 @@
-import { PICTURE_INK } from '../drawing/ink.ts'
+import { PICTURE_INK } from '../../drawing/ink.ts'
 import { VariationCurves } from './variation-curves.tsx'
 import { curvesPlot, scatterPlot } from './variation-layout.ts'
 import type { VariationData } from './variation-model.ts'

@@ -1,6 +1,6 @@
 import type { StructuralLabel } from '../../../compare/mutations/structural-mutations.ts'
-import { BottomAxis, LeftAxis } from '../drawing/axis-lines.tsx'
-import type { Ink } from '../drawing/ink.ts'
+import { BottomAxis, LeftAxis } from '../../drawing/axis-lines.tsx'
+import type { Ink } from '../../drawing/ink.ts'
 import type { VariationPlot } from './variation-layout.ts'
 import { isSameKind, MEASURE_NAMES } from './variation-measures.ts'
 import type { Axes, VariationData } from './variation-model.ts'

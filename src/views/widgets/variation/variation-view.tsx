@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
-import { useWidth } from '../drawing/axis-width.ts'
-import { PAGE_INK } from '../drawing/ink.ts'
-import { StateCode } from '../drawing/state-code.tsx'
+import { useWidth } from '../../drawing/axis-width.ts'
+import { PAGE_INK } from '../../drawing/ink.ts'
+import { StateCode } from '../../drawing/state-code.tsx'
 import { VariationCurves } from './variation-curves.tsx'
 import { VariationDetails, VariationLine, VariationList } from './variation-facts.tsx'
 import {

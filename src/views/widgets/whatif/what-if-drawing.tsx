@@ -1,8 +1,8 @@
 import { formatDuration } from '../../../core/units.ts'
-import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../drawing/axis-lines.tsx'
-import { type AxisScale, logDurationScale, shareScale } from '../drawing/axis-scale.ts'
-import { fittedText } from '../drawing/fitted-text.ts'
-import type { Ink } from '../drawing/ink.ts'
+import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
+import { type AxisScale, logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
+import { fittedText } from '../../drawing/fitted-text.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import type { CurvePoint, ProfileFacts } from './what-if-curves.ts'
 
 /** A profile to draw. */

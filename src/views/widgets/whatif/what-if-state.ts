@@ -5,7 +5,7 @@ import { combineScenarios } from '../../../whatif/scenarios/combine-scenarios.ts
 import { parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
 import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
-import { codeText } from '../drawing/option-code.ts'
+import { codeText } from '../../drawing/option-code.ts'
 
 /** Which time of a service changes; see `scaleCalls`. */
 export type WhatIfPart = 'server' | 'network' | 'preprocessing'

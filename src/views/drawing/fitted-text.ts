@@ -1,5 +1,5 @@
-import { shortText } from '../../../core/shown-text.ts'
-import { textWidth } from '../../charts/text-width.ts'
+import { shortText } from '../../core/shown-text.ts'
+import { textWidth } from '../charts/text-width.ts'
 
 /** Fewer characters than this say nothing. */
 const FEWEST = 4

@@ -1,5 +1,5 @@
-import { formatDuration } from '../../../core/units.ts'
-import { grouped } from '../../../core/words.ts'
+import { formatDuration } from '../../core/units.ts'
+import { grouped } from '../../core/words.ts'
 
 /** A place on an axis and what is written there. */
 export interface AxisTick {

@@ -1,4 +1,6 @@
-import { PALETTE } from '../../charts/palette.ts'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { PALETTE } from '../charts/palette.ts'
 
 /** The colour of change, darker: a contrast of 4.5 and more on white, raised and selected grounds. */
 export const CHANGE_TEXT = '#B34C00'
@@ -41,4 +43,12 @@ export const PICTURE_INK: Ink = {
   after: PALETTE.after,
   change: PALETTE.change,
   changeText: CHANGE_TEXT,
+}
+
+/** The ink of the drawings below; that of the page by default. */
+export const InkContext = createContext<Ink>(PAGE_INK)
+
+/** Returns the ink to draw in: of the page, or of the picture that this is part of. */
+export function useInk(): Ink {
+  return useContext(InkContext)
 }
