@@ -2,9 +2,7 @@
 // with drifts of 3 and 10 %; in `folder`, its figures. Some minutes.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import '../src/index.ts'
-import { evaluateWhatIf } from '../src/evaluation/testbed/evaluate-whatif.ts'
-import { plotWhatIfEvaluation } from '../src/views/charts/plot-whatif-evaluation.ts'
+import { evaluateWhatIf, plotWhatIfEvaluation } from '../evaluation/index.ts'
 
 const DRIFTS = [0.03, 0.1]
 const FIGURES = ['detected', 'scores', 'distribution'] as const

@@ -15,6 +15,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   bundleCommandLine,
+  bundleEvaluation,
   bundleLibrary,
   bundleRuntime,
   bundleVegaRenderer,
@@ -55,6 +56,12 @@ const STEPS = [
     run: bundleCommandLine,
   },
   {
+    name: 'evaluation',
+    inputs: [...TOOLS, 'src', 'evaluation'],
+    outputs: ['dist/evaluation.cjs'],
+    run: bundleEvaluation,
+  },
+  {
     name: 'chart renderer',
     inputs: [...TOOLS, 'src/views/notebook', 'src/core/fingerprint.ts'],
     outputs: ['dist/vega-renderer.cjs'],
@@ -76,8 +83,8 @@ const STEPS = [
   },
   {
     name: 'type declarations',
-    inputs: [...TOOLS, 'src'],
-    outputs: ['dist/types/index.d.ts'],
+    inputs: [...TOOLS, 'src', 'evaluation'],
+    outputs: ['dist/types/index.d.ts', 'dist/evaluation.d.cts'],
     run: emitTypes,
   },
 ]

@@ -1,13 +1,13 @@
-// npm run evaluate: the evaluation's table from a fresh clone; arguments go to `flowdelta evaluate`.
+// npm run evaluate: measures flowdelta on recorded cases from a fresh clone; `-- --help` lists the options.
 import { join } from 'node:path'
-import { ensureBuild, ensureDependencies, ROOT, run } from './setup.mjs'
+import { ensureDependencies, ROOT, run } from './setup.mjs'
 
 await ensureDependencies()
-await ensureBuild()
 const args = [
-  join(ROOT, 'dist', 'cli.js'),
-  'evaluate',
+  '--import',
+  'tsx',
+  join(ROOT, 'evaluation', 'main.ts'),
   '--data',
-  join(ROOT, 'datasets/storage-service'),
+  join(ROOT, 'datasets', 'storage-service'),
 ]
 process.exitCode = await run(process.execPath, [...args, ...process.argv.slice(2)])

@@ -57,31 +57,6 @@ export { StageTable, stageTable } from './core/stage-table.ts'
 export { type TableDisplayOptions, tableHtml, tableText } from './core/table-display.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
 export { formatDuration, type Microseconds } from './core/units.ts'
-export { evaluateComparison } from './evaluation/evaluate-comparison.ts'
-export { compareHalves, type NullRates } from './evaluation/null-comparisons.ts'
-export { type BaselineQualities, operationBaselines } from './evaluation/operation-baselines.ts'
-export { type RankedQuality, rankedQuality } from './evaluation/ranked-quality.ts'
-export { firstRelevantFinding } from './evaluation/relevant-finding.ts'
-export {
-  evaluateWhatIf,
-  type WhatIfEvaluationOptions,
-} from './evaluation/testbed/evaluate-whatif.ts'
-export {
-  type GeneratedSystemOptions,
-  generateSystem,
-} from './evaluation/testbed/generate-system.ts'
-export { learnSystem } from './evaluation/testbed/learn-system.ts'
-export { makeTerminal, substituteCall } from './evaluation/testbed/perturb-system.ts'
-export { type SimulationOptions, simulateSystem } from './evaluation/testbed/simulate-system.ts'
-export {
-  type CallChain,
-  callChains,
-  type SimulatedSystem,
-  systemSize,
-} from './evaluation/testbed/simulated-system.ts'
-export type { WhatIfEvaluation } from './evaluation/testbed/whatif-evaluation.ts'
-export { type ThesisRow, thesisRow } from './evaluation/thesis-table.ts'
-export type { Truth } from './evaluation/truth.ts'
 export type {
   CallingContext,
   CallingContexts,
@@ -244,10 +219,6 @@ export {
   type VarianceWaterfallOptions,
 } from './views/charts/plot-variance-waterfall.ts'
 export { plotVariationSets, type VariationSets } from './views/charts/plot-variation-sets.ts'
-export {
-  plotWhatIfEvaluation,
-  type WhatIfEvaluationChartOptions,
-} from './views/charts/plot-whatif-evaluation.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
 export { show } from './views/notebook/show.ts'
 export { reportHtml } from './views/report/report-html.ts'

@@ -16,7 +16,6 @@ const ROOMS: readonly string[] = [
   'explain',
   'logs',
   'whatif',
-  'evaluation',
   'views',
   'index.ts',
   'cli',

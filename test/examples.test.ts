@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import * as evaluation from '../evaluation/index.ts'
 import * as flowdelta from '../src/index.ts'
 
-const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DATA = fileURLToPath(new URL('../datasets/storage-service/rmw/', import.meta.url))
 const LOGS = fileURLToPath(new URL('../datasets/storage-service-logs/', import.meta.url))
 
@@ -15,7 +16,7 @@ interface Example {
 
 /** Every `@example` of a docstring, up to the next tag or the docstring's end. */
 function examplesOf(file: string): Example[] {
-  const text = readFileSync(SRC + file, 'utf8')
+  const text = readFileSync(ROOT + file, 'utf8')
   return Array.from(
     text.matchAll(/\* @example\n((?: *\* ?.*\n)*?) *\*(?:\/| @)/g),
     ([, lines]) => ({
@@ -25,7 +26,11 @@ function examplesOf(file: string): Example[] {
   )
 }
 
-const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+const FILES = ['src', 'evaluation'].flatMap((folder) =>
+  readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' }).map(
+    (path) => `${folder}/${path}`,
+  ),
+)
 const EXAMPLES = FILES.filter((path) => path.endsWith('.ts'))
   .sort()
   .flatMap(examplesOf)
@@ -89,11 +94,11 @@ describe('every example in a docstring runs and gives what it says', () => {
   test.each(EXAMPLES)('$file: $code', async ({ file, code }) => {
     vi.spyOn(console, 'log').mockReturnValue()
     vi.spyOn(console, 'table').mockReturnValue()
-    const own = (await import(SRC + file)) as Record<string, unknown>
+    const own = (await import(ROOT + file)) as Record<string, unknown>
     const declared = new Set(
       Array.from(code.matchAll(/^const (?:\{ )?(\w+)/gm), ([, name]) => name),
     )
-    const names = { ...flowdelta, ...own, ...given }
+    const names = { ...flowdelta, ...evaluation, ...own, ...given }
     const scope = Object.entries(names).filter(([name]) => !declared.has(name))
     const run = new AsyncFunction(...scope.map(([name]) => name), checked(code))
     await run(...scope.map(([, value]) => value))

@@ -20,6 +20,21 @@ export async function bundleLibrary(root) {
 }
 
 /**
+ * What notebooks import to measure flowdelta; it is not published.
+ *
+ * @param {string} root
+ */
+export function bundleEvaluation(root) {
+  return bundle(root, {
+    ...FOR_NODE,
+    ...CJS_META_URL,
+    entryPoints: ['evaluation/index.ts'],
+    format: 'cjs',
+    outfile: 'dist/evaluation.cjs',
+  })
+}
+
+/**
  * The command line carries its packages with it: loading a hundred small files takes longer than
  * many a comparison.
  *

@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Folders that have declarations, and theirs below dist. */
+const FOLDERS = { src: 'types', evaluation: 'evaluation-types' }
+
 /** Imports of sources (`./x.ts`) as a reader of declarations resolves them (`./x.js`). */
 const SOURCE_IMPORT = /((?:from|import)\s*\(?\s*["'])(\.\.?\/[^"']+)\.tsx?(["'])/g
 
@@ -30,8 +33,13 @@ export async function emitTypes(root) {
     throw new Error(`The type declarations could not be written:\n${stdout}${stderr}`)
   }
   for (const file of declarationFiles(partial)) rewrite(file)
-  rmSync(join(root, 'dist', 'types'), { recursive: true, force: true })
-  renameSync(partial, join(root, 'dist', 'types'))
+  for (const [folder, name] of Object.entries(FOLDERS)) {
+    rmSync(join(root, 'dist', name), { recursive: true, force: true })
+    renameSync(join(partial, folder), join(root, 'dist', name))
+  }
+  rmSync(partial, { recursive: true })
+  const evaluation = `export * from './${FOLDERS.evaluation}/index.js'\n`
+  writeFileSync(join(root, 'dist', 'evaluation.d.cts'), evaluation)
 }
 
 /** @param {string} outDir */
@@ -44,10 +52,10 @@ function typesConfig(outDir) {
       emitDeclarationOnly: true,
       noCheck: true,
       stripInternal: true,
-      rootDir: '../src',
+      rootDir: '..',
       outDir,
     },
-    include: ['../src'],
+    include: ['../src', '../evaluation'],
   }
 }
 
@@ -61,5 +69,8 @@ function declarationFiles(folder) {
 /** @param {string} file */
 function rewrite(file) {
   const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replace(SOURCE_IMPORT, '$1$2.js$3').replace(GENERIC_TYPED_ARRAY, '$1'))
+    .replace(SOURCE_IMPORT, '$1$2.js$3')
+    .replace(GENERIC_TYPED_ARRAY, '$1')
+    .replaceAll('../src/', `../${FOLDERS.src}/`)
+  writeFileSync(file, text)
 }

@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError } from '../core/errors.ts'
 import { addCompareCommand } from './compare-command.ts'
-import { addEvaluateCommand } from './evaluate-command.ts'
 import { addExplosionCommand } from './explosion-command.ts'
 import { addLogsCommand } from './logs-command.ts'
 import { addReportCommand } from './report-command.ts'
@@ -22,7 +21,6 @@ async function main(): Promise<number> {
   addExplosionCommand(program)
   addLogsCommand(program)
   addWhatifCommand(program)
-  addEvaluateCommand(program)
   try {
     await program.parseAsync()
     return Number(process.exitCode ?? 0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareHalves } from '../../src/evaluation/null-comparisons.ts'
+import { compareHalves } from '../../evaluation/null-comparisons.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { makeGraphs } from '../make-traces.ts'

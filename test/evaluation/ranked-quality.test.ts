@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rankedQuality } from '../../src/evaluation/ranked-quality.ts'
+import { rankedQuality } from '../../evaluation/ranked-quality.ts'
 
 test('an empty list has nothing to divide by', () => {
   expect(rankedQuality([], { requests: 5, covered: 0 })).toEqual({

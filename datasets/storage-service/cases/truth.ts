@@ -1,4 +1,4 @@
-import type { Truth as RecordedTruth } from '../../../src/evaluation/truth.ts'
+import type { Truth as RecordedTruth } from '../../../evaluation/truth.ts'
 
 /**
  * What a case plants, and how to tell that it was found. Written before any result was seen; the

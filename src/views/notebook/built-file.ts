@@ -7,7 +7,7 @@ import { FlowdeltaError } from '../../core/errors.ts'
  * under a test runner.
  */
 export function builtFile(name: string): string {
-  const candidates = [`./${name}`, `../../dist/${name}`].map((relative) =>
+  const candidates = [`./${name}`, `../../../dist/${name}`].map((relative) =>
     fileURLToPath(new URL(relative, import.meta.url)),
   )
   const found = candidates.find((path) => existsSync(path))

@@ -1,0 +1,65 @@
+import type { Comparison } from '../src/compare/comparison.ts'
+import type { EdgeChange } from '../src/compare/edges/edge-changes.ts'
+import type { Finding } from '../src/compare/findings/finding.ts'
+import { isRelevant, matchesNode } from './relevance.ts'
+import type { RelevantPredicate, Truth } from './truth.ts'
+
+/**
+ * Place of the first finding that is a right answer, from 1; `null` when none is.
+ *
+ * A finding is right by what it says itself: an edge that it names as changed, or a structure that
+ * requests moved to, is as the truth describes it.
+ */
+export function firstRelevantFinding(comparison: Comparison, truth: Truth): number | null {
+  const { findings } = comparison.findings
+  const first = findings.findIndex((finding) =>
+    isRelevantFinding(comparison, finding, truth.relevant),
+  )
+  return first < 0 ? null : first + 1
+}
+
+function isRelevantFinding(
+  comparison: Comparison,
+  { kind, changedEdges, moves, categories }: Finding,
+  predicate: RelevantPredicate,
+): boolean {
+  if (predicate.none) return false
+  if (kind === 'structure') {
+    return moves.some(({ from, to, requests }) =>
+      isRelevant(
+        comparison,
+        {
+          ...{ rank: 0, category: to, kind: 'structural', requests, contributionUs: 0 },
+          precursors: [{ category: from, nsed: 0, weight: 1 }],
+        },
+        predicate,
+      ),
+    )
+  }
+  if (predicate.kind === 'structural') return false
+  const { changedEdge } = predicate
+  if (changedEdge !== undefined) {
+    return changedEdges.some((edge) => isTheEdge(edge, changedEdge))
+  }
+  return categories.some((category) =>
+    isRelevant(
+      comparison,
+      {
+        ...{ rank: 0, category, kind: 'response-time', requests: 0, contributionUs: 0 },
+        precursors: [],
+      },
+      predicate,
+    ),
+  )
+}
+
+function isTheEdge(
+  { fromNode, toNode, shiftUs }: EdgeChange,
+  { from, to, direction }: NonNullable<RelevantPredicate['changedEdge']>,
+): boolean {
+  return (
+    shiftUs > 0 === (direction === 'slower') &&
+    (from === undefined || matchesNode(fromNode, from)) &&
+    (to === undefined || matchesNode(toNode, to))
+  )
+}

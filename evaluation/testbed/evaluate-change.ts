@@ -1,0 +1,114 @@
+import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
+import {
+  type PreparedDiagnosis,
+  prepareDiagnosis,
+} from '../../src/whatif/diagnosis/diagnosis-subject.ts'
+import { growDiagnosis, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
+import { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
+import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
+import { firstCandidates } from '../../src/whatif/scenarios/call-candidates.ts'
+import { callRows } from '../../src/whatif/scenarios/call-rows.ts'
+import { candidateContext } from '../../src/whatif/scenarios/candidate-context.ts'
+import { type CauseScore, causeScores, pathOf } from './cause-scores.ts'
+import type { ChangeKind, PlannedChange } from './change-plan.ts'
+import { ksBaselines } from './ks-baselines.ts'
+
+/** How a cause is ranked: by the diagnosis, by parts of it, and by the baselines. */
+export interface CauseRanks {
+  /** By the diagnosis, among everything it tries at that place. */
+  readonly diagnosis: number
+  /** By the diagnosis, only among the calls that the same caller makes. */
+  readonly diagnosisOfCalls: number
+  /** The same by divergence alone, near ties left as they come. */
+  readonly divergenceOfCalls: number
+  /** By the KS test, among all services: the smallest p first. */
+  readonly ksOfServices: number
+  /** The same by the level of significance at which the test is passed: many are equals. */
+  readonly ksOfServicesByLevel: number
+  /** By the KS test, the smallest p first, among the calls that the same caller makes. */
+  readonly ksOfCalls: number
+}
+
+/** What became of one change. */
+export interface EvaluatedChange {
+  readonly kind: ChangeKind
+  readonly service: string
+  readonly operation: string
+  /** Services from the first to the one that changed. */
+  readonly path: string
+  /** How many calls lead to it. */
+  readonly depth: number
+  /** How many such calls a request makes before the change. */
+  readonly callsPerRequest: number
+  /** p of the KS test of response times, before against after. */
+  readonly endToEndP: number
+  /** Whether that is below `alpha`. */
+  readonly significant: boolean
+  /** Whether the tree has the cause, with a score up to the pruning limit. */
+  readonly detected: boolean
+  /** Whether the diagnosis calls it significant as well. */
+  readonly labelled: boolean
+  /** Scores of each ancestor, the outermost first, and of the cause itself, last. */
+  readonly ranks: readonly CauseRanks[]
+}
+
+/** Diagnoses a change that was made, and looks up where the diagnosis has its cause. */
+export function evaluateChange(
+  { kind, chain }: PlannedChange,
+  { before, after }: { readonly before: SpanTraces; readonly after: SpanTraces },
+  options: DiagnosisOptions,
+): EvaluatedChange {
+  const prepared = prepareDiagnosis(before, after, options)
+  const { base, subject } = prepared
+  // The target is traces.
+  const target = prepared.target as RequestModel
+  const tried = grow(prepared, options)
+  const scores = causeScores(chain, tried, prepared)
+  const cause = scores[scores.length - 1] as CauseScore
+  const path = pathOf(base.models.paths, chain)
+  const last = chain[chain.length - 1] as PlannedChange['chain'][number]
+  const endToEndP = ksTwoSample(base.responseTimes([]), target.responseTimes([])).p
+  return {
+    ...{ kind, service: last.service, operation: last.operation, depth: chain.length - 1 },
+    path: chain.map(({ service }) => service).join(' › '),
+    callsPerRequest:
+      path < 0 ? 0 : callRows(base.forest, [path]).length / base.forest.requestTrace.length,
+    ...{ endToEndP, significant: endToEndP < options.alpha },
+    detected: cause.isInTree && cause.score <= options.pruning,
+    labelled:
+      cause.isInTree &&
+      new LatencyDiagnosis(subject, tried, 'complete').ranked.some(
+        ({ evaluation, significant }) => evaluation === cause.evaluation && significant,
+      ),
+    ranks: ranksOf(chain, scores, prepared),
+  }
+}
+
+function grow({ base, target, evaluator }: PreparedDiagnosis, options: DiagnosisOptions) {
+  const first = firstCandidates(candidateContext(base, target, options), options)
+  const depth = options.depth === 'auto' ? 5 : options.depth
+  const tried: TriedScenario[] = [...growDiagnosis(first, evaluator, { ...options, depth })]
+  return tried
+}
+
+function ranksOf(
+  chain: PlannedChange['chain'],
+  scores: readonly CauseScore[],
+  { base, target }: PreparedDiagnosis,
+): CauseRanks[] {
+  const { ofServices, ofServicesByLevel, ofCalls } = ksBaselines(base, target as RequestModel)
+  return scores.map(({ score, callScore, divergenceScore }, i) => {
+    const path = pathOf(base.models.paths, chain.slice(0, i + 2))
+    return {
+      diagnosis: score,
+      diagnosisOfCalls: callScore,
+      divergenceOfCalls: divergenceScore,
+      // What no call takes, nothing speaks for.
+      ksOfServices: ofServices[path] ?? 1,
+      ksOfServicesByLevel: ofServicesByLevel[path] ?? 1,
+      ksOfCalls: ofCalls[path] ?? 1,
+    }
+  })
+}
