@@ -25,24 +25,41 @@ export class TraceFormatError extends FlowdeltaError {
   }
 }
 
-/** An option with a value it cannot have. */
+/** An option with a value that it does not take. */
 export class OptionError extends FlowdeltaError {
   override readonly name = 'OptionError'
+  /** The option's name. */
+  readonly option: string
+  /** The value given. */
+  readonly value: unknown
+  /** Values that the option takes, as a noun phrase. */
+  readonly expected: string
 
   constructor(option: string, value: unknown, expected: string) {
     super(`Option ${option} is ${show(value)}. Give ${expected}.`)
+    this.option = option
+    this.value = value
+    this.expected = expected
   }
 }
 
-/** Throws for the first option that is not among the known ones: most likely misspelt. */
-export function rejectUnknownOptions(options: object, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new OptionError('options', options, `an object with any of ${known.join(', ')}`)
+/**
+ * Rejects options that are not known.
+ *
+ * @param path what stands before names in messages, such as `'mining.'`
+ * @throws FlowdeltaError for the first of them, with the one that was probably meant
+ */
+export function rejectUnknownOptions(given: object, known: readonly string[], path = ''): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const name = path === '' ? 'options' : path.slice(0, -1)
+    throw new OptionError(name, given, `an object with any of ${known.join(', ')}`)
   }
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) {
-      throw new FlowdeltaError(`There is no option ${name}. Give one of ${known.join(', ')}.`)
-    }
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const meant = nearestName(name, known)
+    const next =
+      meant === undefined ? `Give one of ${known.join(', ')}.` : `Did you mean ${path}${meant}?`
+    throw new FlowdeltaError(`There is no option ${path}${name}. ${next}`)
   }
 }
 
@@ -68,4 +85,31 @@ export function describePlace({ file, line, trace }: Place): string {
     trace === undefined ? undefined : `trace ${trace}`,
   ].filter((part) => part !== undefined)
   return where.length === 0 ? '' : `${where.join(', ')}: `
+}
+
+/** Returns the known name that a misspelt one most likely stands for. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((each) => editDistance(name.toLowerCase(), each.toLowerCase()))
+  const least = Math.min(...distances)
+  return least <= Math.max(1, Math.floor(name.length / 3))
+    ? known[distances.indexOf(least)]
+    : undefined
+}
+
+/** Insertions, deletions, replacements and swaps of neighbors that turn one text into another. */
+function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  const at = (i: number, j: number) => rows[i]?.[j] ?? 0
+  for (let i = 1; i <= a.length; i++) {
+    rows.push([i])
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let cost = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + same)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, at(i - 2, j - 2) + 1)
+      }
+      rows[i]?.push(cost)
+    }
+  }
+  return at(a.length, b.length)
 }

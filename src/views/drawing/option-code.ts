@@ -1,4 +1,4 @@
-import { textLiteral } from './code-literals.ts'
+import { codeText } from '../../core/code-literals.ts'
 
 /** An option as it is set, and what it is where nobody sets it. */
 export interface OptionValue {
@@ -18,15 +18,4 @@ export function callCode(
     .map(([name, value]) => `${name}: ${value}`)
   const last = given.length === 0 ? [] : [`{ ${given.join(', ')} }`]
   return `${verb}(${[...values, ...last].join(', ')})`
-}
-
-/** A value as it is written in code. */
-export function codeText(value: unknown): string {
-  if (typeof value === 'string') return textLiteral(value)
-  if (Array.isArray(value)) return `[${value.map(codeText).join(', ')}]`
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([key, part]) => `${key}: ${codeText(part)}`)
-    return `{ ${entries.join(', ')} }`
-  }
-  return String(value)
 }

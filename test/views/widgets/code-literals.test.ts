@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { patternSource, textLiteral } from '../../../src/views/drawing/code-literals.ts'
+import { patternSource, textLiteral } from '../../../src/core/code-literals.ts'
 
 const HIDDEN = ['\u202e', '\u200b', '\u2028', '\ufeff', '\u0085', '\u{e0001}']
 

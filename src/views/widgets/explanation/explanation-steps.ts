@@ -1,5 +1,5 @@
+import { textLiteral } from '../../../core/code-literals.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import { textLiteral } from '../../drawing/code-literals.ts'
 
 /** Something that was done to an explanation. */
 export interface ExplanationStep {

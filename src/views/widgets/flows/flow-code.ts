@@ -1,4 +1,4 @@
-import { codeText } from '../../drawing/option-code.ts'
+import { codeText } from '../../../core/code-literals.ts'
 import type { FlowData, FlowState } from './flow-data.ts'
 
 /** The state as a line of code to paste into a cell. */

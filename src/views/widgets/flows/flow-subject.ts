@@ -1,7 +1,7 @@
 import type { Comparison } from '../../../compare/comparison.ts'
+import { codeText } from '../../../core/code-literals.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { chooseFlows, type FlowsToCompare } from '../../../explain/flow-pair/flows-to-compare.ts'
-import { codeText } from '../../drawing/option-code.ts'
 
 /** The two flows that are meant, and how code says so. */
 export interface FlowSubject {

@@ -1,4 +1,5 @@
-import { callCode, codeText } from '../../drawing/option-code.ts'
+import { codeText } from '../../../core/code-literals.ts'
+import { callCode } from '../../drawing/option-code.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
 import {
   foldedTo,

@@ -1,5 +1,5 @@
+import { fieldLiteral, patternSource, textLiteral } from '../../../core/code-literals.ts'
 import { isDuration } from '../../../core/table-cells.ts'
-import { fieldLiteral, patternSource, textLiteral } from '../../drawing/code-literals.ts'
 import {
   isFilterable,
   type NumberColumn,

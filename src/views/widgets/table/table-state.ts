@@ -1,4 +1,4 @@
-import { fieldLiteral, textLiteral } from '../../drawing/code-literals.ts'
+import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
 import { isSortable, type TableColumn } from './table-columns.ts'
 import type { TableData } from './table-data.ts'
 import { columnFilter, type RowFilter, searchFilter } from './table-filter.ts'

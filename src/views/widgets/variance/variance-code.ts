@@ -1,3 +1,4 @@
+import { codeText } from '../../../core/code-literals.ts'
 import {
   type EdgeEnds,
   isSameEdge,
@@ -5,7 +6,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { callCode, codeText } from '../../drawing/option-code.ts'
+import { callCode } from '../../drawing/option-code.ts'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 
 /** What is open. */

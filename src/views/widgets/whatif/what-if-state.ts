@@ -1,3 +1,4 @@
+import { codeText } from '../../../core/code-literals.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
 import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
@@ -5,7 +6,6 @@ import { combineScenarios } from '../../../whatif/scenarios/combine-scenarios.ts
 import { parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
 import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
-import { codeText } from '../../drawing/option-code.ts'
 
 /** Which time of a service changes; see `scaleCalls`. */
 export type WhatIfPart = 'server' | 'network' | 'preprocessing'

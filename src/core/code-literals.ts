@@ -7,6 +7,17 @@ export function textLiteral(text: string): string {
   return `'${seen(inner.replaceAll('\\"', '"').replaceAll("'", "\\'"))}'`
 }
 
+/** A value as it is written in code. */
+export function codeText(value: unknown): string {
+  if (typeof value === 'string') return textLiteral(value)
+  if (Array.isArray(value)) return `[${value.map(codeText).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(([key, part]) => `${key}: ${codeText(part)}`)
+    return `{ ${entries.join(', ')} }`
+  }
+  return String(value)
+}
+
 /** A column of the row `d` in code. */
 export function fieldLiteral(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`

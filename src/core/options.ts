@@ -1,0 +1,328 @@
+import { codeText } from './code-literals.ts'
+import { InternalError, OptionError, rejectUnknownOptions, show } from './errors.ts'
+
+/** Part of a JSON schema (draft 2020-12). */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** One option: all that is known about it, but for its name, which is its key in the table. */
+export interface OptionRow<T> {
+  readonly default: T
+  /** Its meaning in one sentence. */
+  readonly sentence: string
+  /** Unit or thing counted, such as `'µs'` or `'requests'`. */
+  readonly unit: string | null
+  /** Commander's notation without dashes; `null` hides it; undefined derives it from the name. */
+  readonly flag: string | null | undefined
+  /** Whether it is switched on and off, so that its flag takes no value. */
+  readonly isSwitch: boolean
+  /** Words that it takes, beside numbers where it takes those. */
+  readonly choices: readonly (string | null)[]
+  /** Values that it takes, as a noun phrase for messages: `'a share from 0 to 1'`. */
+  readonly expected: string
+  readonly schema: JsonSchema
+  accepts(value: unknown): boolean
+  /** Reads a flag's text; what it gives may be unacceptable. */
+  parse(text: string): unknown
+}
+
+/** Options by name. */
+export type OptionTable = Readonly<Record<string, OptionRow<unknown>>>
+
+/** Values of all options of a table. */
+export type OptionsOf<Table extends OptionTable> = {
+  readonly [Name in keyof Table]: Table[Name]['default']
+}
+
+/** Parts of an option that every kind has. */
+interface Common<T> {
+  readonly default: T
+  readonly sentence: string
+  readonly unit?: string
+  readonly flag?: string | null
+}
+
+interface Range {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** A word, or `null`, that a number or a text may be instead. */
+interface Instead<Word> {
+  readonly or: Word
+}
+
+/**
+ * Defines options in one place: types, checks, defaults, flags, schemas and documentation derive
+ * from the table.
+ *
+ * @throws InternalError for a default that its own option rejects
+ *
+ * @example
+ * const options = defineOptions({ seed: count({ default: 1, sentence: 'Seed of the sample' }) })
+ */
+export function defineOptions<Table extends OptionTable>(table: Table): Table {
+  for (const [name, row] of Object.entries(table)) {
+    if (row.accepts(row.default)) continue
+    throw new InternalError(`option ${name} rejects its default, ${show(row.default)}`)
+  }
+  return Object.freeze(table)
+}
+
+/** A whole number; at least 1 unless `min` says otherwise. */
+export function count(row: Common<number> & Range): OptionRow<number>
+export function count<const Word extends string | null>(
+  row: Common<number | Word> & Range & Instead<Word>,
+): OptionRow<number | Word>
+export function count({
+  min = 1,
+  max = Number.MAX_SAFE_INTEGER,
+  ...row
+}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
+  return numeric(row, { min, max }, { noun: 'a whole number', whole: true })
+}
+
+/** A finite number. */
+export function number(row: Common<number> & Range): OptionRow<number>
+export function number<const Word extends string | null>(
+  row: Common<number | Word> & Range & Instead<Word>,
+): OptionRow<number | Word>
+export function number({
+  min = Number.NEGATIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
+  ...row
+}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
+  return numeric(row, { min, max }, { noun: 'a number', whole: false })
+}
+
+/** A share, from 0 to 1. */
+export function share(row: Common<number>): OptionRow<number>
+export function share<const Word extends string | null>(
+  row: Common<number | Word> & Instead<Word>,
+): OptionRow<number | Word>
+export function share(row: Common<unknown> & { readonly or?: string | null }): OptionRow<unknown> {
+  return numeric(row, { min: 0, max: 1 }, { noun: 'a share', whole: false })
+}
+
+/** A significance level or quantile: a share above 0 and below 1. */
+export function level(row: Common<number>): OptionRow<number> {
+  return {
+    ...common({ unit: 'level', ...row }),
+    expected: 'a level above 0 and below 1',
+    schema: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
+    accepts: (value) => typeof value === 'number' && value > 0 && value < 1,
+    parse: numberFrom,
+  }
+}
+
+/** `true` or `false`. */
+export function flag(row: Common<boolean>): OptionRow<boolean> {
+  return {
+    ...common(row),
+    isSwitch: true,
+    expected: 'true or false',
+    schema: { type: 'boolean' },
+    accepts: (value) => typeof value === 'boolean',
+    parse: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  }
+}
+
+/** One of some words; `null` among them stands for none. */
+export function oneOf<const Word extends string | null>(
+  choices: readonly Word[],
+  row: Common<Word>,
+): OptionRow<Word> {
+  return {
+    ...common(row),
+    choices,
+    expected: anyOf(choices.map(word)),
+    schema: { enum: choices },
+    accepts: (value) => (choices as readonly unknown[]).includes(value),
+    parse: (text) => text,
+  }
+}
+
+/** Any text; `or: null` if there may be none. */
+export function text(row: Common<string>): OptionRow<string>
+export function text(row: Common<string | null> & Instead<null>): OptionRow<string | null>
+export function text(row: Common<unknown> & { readonly or?: null }): OptionRow<unknown> {
+  const orNull = row.or === null
+  return {
+    ...common(row),
+    choices: orNull ? [null] : [],
+    expected: orNull ? 'a text or null' : 'a text',
+    schema: { type: orNull ? ['string', 'null'] : 'string' },
+    accepts: (value) => typeof value === 'string' || (orNull && value === null),
+    parse: (given) => given,
+  }
+}
+
+/** A list of texts; a flag separates them with commas. */
+export function list(row: Common<readonly string[]>): OptionRow<readonly string[]> {
+  return {
+    ...common(row),
+    expected: `a list of ${row.unit ?? 'texts'}`,
+    schema: { type: 'array', items: { type: 'string' } },
+    accepts: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+    parse: (given) => given.split(',').map((each) => each.trim()),
+  }
+}
+
+/** A function, an object, or whatever else needs a check of its own. It has no flag by default. */
+export function custom<T>({
+  accepts,
+  expected,
+  schema = {},
+  parse = (given) => given,
+  ...row
+}: Common<T> & {
+  readonly accepts: (value: unknown) => boolean
+  readonly expected: string
+  readonly schema?: JsonSchema
+  readonly parse?: (text: string) => unknown
+}): OptionRow<T> {
+  return { ...common({ flag: null, ...row }), expected, schema, accepts, parse }
+}
+
+/**
+ * Returns all options of a table: those given, checked, and defaults for the rest. An option that
+ * is `undefined` counts as not given.
+ *
+ * @param path what stands before names in messages, such as `'mining.'`
+ * @throws FlowdeltaError for an unknown name, with the one that was probably meant; OptionError for
+ *   a value that an option does not take
+ *
+ * @example
+ * const { seed } = readOptions(options, { seed: 2 }) // 2
+ */
+export function readOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
+  table: Table,
+  given?: Given,
+  path = '',
+): OptionsOf<Table> {
+  const values: Readonly<Record<string, unknown>> = given === undefined ? {} : given
+  rejectUnknownOptions(values, Object.keys(table), path)
+  const read = Object.entries(table).map(([name, row]) => {
+    const value = values[name]
+    if (value === undefined) return [name, row.default]
+    if (!row.accepts(value)) throw new OptionError(path + name, value, row.expected)
+    return [name, value]
+  })
+  return Object.fromEntries(read) as OptionsOf<Table>
+}
+
+/** Picks a table's options out of those of several tables. */
+export function pickOptions<Table extends OptionTable, Given extends OptionsOf<Table>>(
+  table: Table,
+  options: Given,
+): OptionsOf<Table> {
+  const values: Readonly<Record<string, unknown>> = options
+  const picked = Object.keys(table).map((name) => [name, values[name]])
+  return Object.fromEntries(picked) as OptionsOf<Table>
+}
+
+/** Writes the options that differ from their defaults as an object in code; `''` where none does. */
+export function optionsCode<Table extends OptionTable>(
+  table: Table,
+  options: Partial<OptionsOf<Table>>,
+): string {
+  const values: Readonly<Record<string, unknown>> = options
+  const differing = Object.entries(table).flatMap(([name, row]) => {
+    const value = codeText(values[name] === undefined ? row.default : values[name])
+    return value === codeText(row.default) ? [] : [`${name}: ${value}`]
+  })
+  return differing.length === 0 ? '' : `{ ${differing.join(', ')} }`
+}
+
+/** An option as its documentation lists it. */
+export interface DocumentedOption {
+  readonly name: string
+  /** Values that it takes. */
+  readonly takes: string
+  /** Default, as it is written in code. */
+  readonly default: string
+  readonly unit: string
+  readonly sentence: string
+}
+
+/** Returns the rows of a documentation table. */
+export function optionRows(table: OptionTable): DocumentedOption[] {
+  return Object.entries(table).map(([name, row]) => ({
+    name,
+    takes: row.expected,
+    default: codeText(row.default),
+    unit: row.unit ?? '',
+    sentence: row.sentence,
+  }))
+}
+
+/** Returns the JSON schema of a table's options, all present. */
+export function optionsSchema(table: OptionTable): JsonSchema {
+  const properties = Object.entries(table).map(([name, { sentence, unit, schema }]) => [
+    name,
+    { description: unit === null ? sentence : `${sentence} (${unit})`, ...schema },
+  ])
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: Object.keys(table),
+    additionalProperties: false,
+  }
+}
+
+function common<T>(row: Common<T>) {
+  return {
+    default: row.default,
+    sentence: row.sentence,
+    unit: row.unit ?? null,
+    flag: row.flag,
+    isSwitch: false,
+    choices: [],
+  }
+}
+
+function numeric<T>(
+  row: Common<T> & { readonly or?: string | null },
+  { min, max }: { readonly min: number; readonly max: number },
+  { noun, whole }: { readonly noun: string; readonly whole: boolean },
+): OptionRow<T> {
+  const isNumber = whole ? Number.isSafeInteger : Number.isFinite
+  const accepts = (value: unknown) =>
+    typeof value === 'number' && isNumber(value) && value >= min && value <= max
+  const limits = {
+    ...(Math.abs(min) < Number.MAX_SAFE_INTEGER && { minimum: min }),
+    ...(Math.abs(max) < Number.MAX_SAFE_INTEGER && { maximum: max }),
+  }
+  const schema = { type: whole ? 'integer' : 'number', ...limits }
+  const { or } = row
+  const things = row.unit === undefined ? noun : `${noun} of ${row.unit}`
+  const expected = `${things}${rangeText(limits)}`
+  if (or === undefined) return { ...common(row), expected, schema, accepts, parse: numberFrom }
+  return {
+    ...common(row),
+    choices: [or],
+    expected: `${expected}${expected.includes(',') ? ',' : ''} or ${word(or)}`,
+    schema: { anyOf: [schema, { enum: [or] }] },
+    accepts: (value) => value === or || accepts(value),
+    parse: (given) => (given === or ? or : numberFrom(given)),
+  }
+}
+
+function rangeText({ minimum, maximum }: { minimum?: number; maximum?: number }): string {
+  if (minimum === undefined) return maximum === undefined ? '' : `, ${maximum} or less`
+  return maximum === undefined ? `, ${minimum} or more` : ` from ${minimum} to ${maximum}`
+}
+
+function numberFrom(given: string): number {
+  return given.trim() === '' ? Number.NaN : Number(given)
+}
+
+function word(choice: string | null): string {
+  return choice === null ? 'null' : `'${choice}'`
+}
+
+/** `a, b or c`. */
+function anyOf(words: readonly string[]): string {
+  return words.length < 2
+    ? words.join('')
+    : `${words.slice(0, -1).join(', ')} or ${words[words.length - 1]}`
+}
