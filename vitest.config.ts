@@ -1,14 +1,34 @@
 import { defineConfig } from 'vitest/config'
 
+/** Long simulations, recording runs and public data: `npm run test:full`. */
+const FULL = 'test/**/*.full.test.ts'
+/** Tests that start kernels: ZeroMQ's native code wants processes of its own, not worker threads. */
+const NOTEBOOKS = 'test/views/notebook/{notebooks,runner,tslab-session}.test.ts'
+/** Tests that open pages in Chromium. */
+const BROWSER = 'test/**/*-page.test.ts'
+
+const shared = { testTimeout: 60_000, hookTimeout: 60_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // ZeroMQ's native code wants processes of its own, not worker threads.
-    pool: 'forks',
     maxWorkers: 2,
-    // A notebook takes seconds, on a busy machine many.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [FULL, NOTEBOOKS, BROWSER],
+          pool: 'threads',
+          isolate: false,
+          ...shared,
+        },
+      },
+      {
+        test: { name: 'browser', include: [BROWSER], pool: 'threads', isolate: false, ...shared },
+      },
+      { test: { name: 'notebooks', include: [NOTEBOOKS], pool: 'forks', ...shared } },
+      { test: { name: 'full', include: [FULL], pool: 'threads', ...shared } },
+    ],
   },
 })

@@ -63,7 +63,7 @@ describe('the options that warnings name', () => {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(`${SRC}${folder}/${file}`, 'utf8'))
       .join('\n')
-  const fairness = texts('fairness')
+  const fairness = texts('compare/fairness')
 
   test('exist on the command line', () => {
     const flags = [...new Set(Array.from(fairness.matchAll(/\((--[a-z-]+)/g), ([, flag]) => flag))]

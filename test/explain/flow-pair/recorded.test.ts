@@ -7,7 +7,9 @@ import type { FlowComparison } from '../../../src/explain/flow-pair/flow-compari
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 
 async function recorded(name: string) {
-  const folder = fileURLToPath(new URL(`../../datasets/storage-service/${name}/`, import.meta.url))
+  const folder = fileURLToPath(
+    new URL(`../../../datasets/storage-service/${name}/`, import.meta.url),
+  )
   const before = await loadTraces(`${folder}before.jsonl.gz`)
   return compare(before, await loadTraces(`${folder}after.jsonl.gz`))
 }

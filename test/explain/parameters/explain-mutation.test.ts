@@ -8,7 +8,7 @@ import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 
 async function recorded(name: string) {
-  const folder = new URL(`../../datasets/storage-service/${name}/`, import.meta.url).pathname
+  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
   const before = await loadTraces(`${folder}before.jsonl.gz`)
   return compare(before, await loadTraces(`${folder}after.jsonl.gz`))
 }

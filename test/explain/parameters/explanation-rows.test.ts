@@ -41,7 +41,7 @@ const mixedExplanation = (options: ExplainOptions = {}) =>
   explainMutation(compareRequests(mixed(1, 0.2), mixed(2, 0.9)), 0, { sample: 'all', ...options })
 
 async function recorded(name: string) {
-  const folder = new URL(`../../datasets/storage-service/${name}/`, import.meta.url).pathname
+  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
   const before = await loadTraces(`${folder}before.jsonl.gz`)
   const comparison = compare(before, await loadTraces(`${folder}after.jsonl.gz`))
   return explainMutation(comparison, comparison.ranking.mutations[0] as never)

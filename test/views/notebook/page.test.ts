@@ -54,7 +54,7 @@ test('links to notebooks lead to their pages, links elsewhere stay', () => {
   )
   expect(html).toContain('href="02-b.html#part"')
   expect(html).toContain('href="https://example.org/x.ipynb"')
-  expect(html).toContain('href="../../README.md"')
+  expect(html).toContain('href="../README.md"')
 })
 
 test('a page asks for nothing outside of itself', () => {

@@ -7,7 +7,7 @@ import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
 
 export async function recorded(name: string): Promise<Explanation> {
-  const folder = new URL(`../../datasets/storage-service/${name}/`, import.meta.url).pathname
+  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
   const before = await loadTraces(`${folder}before.jsonl.gz`)
   const comparison = compare(before, await loadTraces(`${folder}after.jsonl.gz`))
   return explainMutation(comparison, comparison.ranking.mutations[0] as never)

@@ -15,7 +15,7 @@ import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
 async function recorded(name: string): Promise<Comparison> {
-  const folder = new URL(`../../datasets/storage-service/${name}/`, import.meta.url).pathname
+  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
   const before = await loadTraces(`${folder}before.jsonl.gz`)
   return compare(before, await loadTraces(`${folder}after.jsonl.gz`))
 }
