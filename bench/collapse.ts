@@ -3,9 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { hdfsTraces } from '../datasets/hdfs-writes/hdfs-traces.ts'
 import { buildFlows } from '../src/flows/build-flows.ts'
-import { collapseFlows } from '../src/flows/fold/collapse-flows.ts'
-import { collapseGraph } from '../src/flows/fold/collapse-graph.ts'
-import { relabelled } from '../src/flows/fold/relabelled.ts'
+import { collapseFlows, relabelled } from '../src/flows/fold/fold-flows.ts'
+import { collapseGraph } from '../src/flows/fold/fold-graph.ts'
 
 const WRITES = 1000
 const TARGET = { oneMs: 50, seconds: 30, MB: 1000 }

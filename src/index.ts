@@ -131,7 +131,7 @@ export type {
 } from './explain/variance/variance-sources.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
-export type { FlowReport } from './flows/flow-report.ts'
+export type { FlowReport } from './flows/flow-set.ts'
 export {
   AFTER,
   BEFORE,
@@ -140,13 +140,17 @@ export {
   FlowSet,
   type Period,
 } from './flows/flow-set.ts'
-export { collapseFlows } from './flows/fold/collapse-flows.ts'
-export type { CollapsedFlows, CollapseOptions } from './flows/fold/collapsed-flows.ts'
-export { collapsedSizes } from './flows/fold/collapsed-sizes.ts'
 export { expandFlow } from './flows/fold/expand-flow.ts'
+export { collapseFlows } from './flows/fold/fold-flows.ts'
+export type { CollapsedFlows, CollapseOptions } from './flows/fold/folded-flows.ts'
+export { collapsedSizes } from './flows/fold/folded-flows.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
-export { type RangeUs, type RequestRanges, requestsBetween } from './flows/requests-between.ts'
-export { selectRequests } from './flows/select-requests.ts'
+export {
+  type RangeUs,
+  type RequestRanges,
+  requestsBetween,
+  selectRequests,
+} from './flows/select-requests.ts'
 export * from './logs/index.ts'
 export * from './stats/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
@@ -154,8 +158,7 @@ export type { GraphTraces } from './traces/graph-traces.ts'
 export { type LoadOptions, loadTraces, type TraceFormat } from './traces/load-traces.ts'
 export type { Quality, QualityIssue } from './traces/quality.ts'
 export type { EventTables } from './traces/readers/event-tables.ts'
-export type { ServiceVersions } from './traces/service-versions.ts'
-export type { SpanTraces } from './traces/span-traces.ts'
+export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { Chart, type ChartText } from './views/charts/chart.ts'

@@ -1,6 +1,5 @@
 import type { AttributeValue } from '../src/traces/attributes.ts'
-import type { GraphTraces } from '../src/traces/graph-traces.ts'
-import { GraphTracesBuilder } from '../src/traces/graph-traces-builder.ts'
+import { type GraphTraces, GraphTracesBuilder } from '../src/traces/graph-traces.ts'
 import { QualityLog } from '../src/traces/quality.ts'
 import type { SpanKind, SpanTraces } from '../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../src/traces/span-traces-builder.ts'

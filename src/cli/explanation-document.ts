@@ -2,7 +2,7 @@ import type { ExplainedPath } from '../explain/parameters/explained-path.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
-import type { PathCondition } from '../stats/decision-tree/path-conditions.ts'
+import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
 import { numbers } from './json-numbers.ts'
 
 const MOST_PATHS = 20

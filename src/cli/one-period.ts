@@ -7,7 +7,7 @@ import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/unfinished-folding.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import type { FlowOptions } from '../flows/flow-set.ts'
-import { collapseFlows } from '../flows/fold/collapse-flows.ts'
+import { collapseFlows } from '../flows/fold/fold-flows.ts'
 import { type LoadOptions, loadTraces } from '../traces/load-traces.ts'
 import { concurrencyOption, foldOption, formatOption, requireRequests } from './comparison-flags.ts'
 

@@ -1,6 +1,9 @@
 import { isConsiderable } from '../compare/fairness/affected-traces.ts'
-import type { ComparisonWarning, WarningCode } from '../compare/fairness/comparison-warning.ts'
-import { warning } from '../compare/fairness/comparison-warning.ts'
+import {
+  type ComparisonWarning,
+  type WarningCode,
+  warning,
+} from '../compare/fairness/comparison-warning.ts'
 import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { missingSpans } from '../compare/fairness/missing-spans.ts'
 import { partOf } from '../compare/fairness/number-text.ts'

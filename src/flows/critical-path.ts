@@ -1,5 +1,5 @@
 import { InternalError } from '../core/errors.ts'
-import { ShapeGraph } from '../traces/shape-graph.ts'
+import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
 
 /** Arrivals closer than this count as the same moment (rounding of recorded latencies), in µs. */

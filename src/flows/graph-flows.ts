@@ -1,7 +1,6 @@
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
-import { FlowReport } from './flow-report.ts'
-import { type FlowOptions, FlowSet } from './flow-set.ts'
+import { type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
 import { NodeLabels, parsePointLabel } from './node-labels.ts'
 
 /** Flows from trace-point graphs, which are flows already: periods are put one after the other. */

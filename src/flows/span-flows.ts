@@ -1,9 +1,8 @@
+import { Dictionary } from '../traces/dictionary.ts'
 import { growingFloat64, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { CallNames } from './call-names.ts'
-import { FlowReport } from './flow-report.ts'
-import { type FlowOptions, FlowSet, type Period } from './flow-set.ts'
+import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
@@ -204,4 +203,31 @@ function countUnawaited(
   finishers: readonly number[],
 ): number {
   return followers.filter((next, child) => next.length === 0 && !finishers.includes(child)).length
+}
+
+/**
+ * Numbers what is called, `service operation`, over all periods alike; hosts do not count. Rules
+ * about the order of calls are kept by these numbers.
+ */
+class CallNames {
+  readonly #names = new Dictionary()
+
+  get size(): number {
+    return this.#names.size
+  }
+
+  /** The number of each span's call in one period. */
+  ofSpans({ spans, services, operations }: SpanTraces): Uint32Array {
+    const known = new Map<number, number>()
+    return Uint32Array.from(spans.service, (service, span) => {
+      const operation = spans.operation[span] as number
+      const pair = service * operations.size + operation
+      let name = known.get(pair)
+      if (name === undefined) {
+        name = this.#names.code(`${services.value(service)} ${operations.value(operation)}`)
+        known.set(pair, name)
+      }
+      return name
+    })
+  }
 }

@@ -1,6 +1,5 @@
-import { incompleteBeta } from './incomplete-beta.ts'
-import { sortedPair } from './sorted-pair.ts'
-import type { TwoSampleResult } from './two-sample-result.ts'
+import { incompleteBeta } from './distributions.ts'
+import { sortedPair, type TwoSampleResult } from './two-sample.ts'
 
 export interface BrownForsytheResult extends Omit<TwoSampleResult, 'direction'> {
   /** F: how much more the mean deviations differ between the samples than chance explains. */

@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { gammaQ } from './gamma-q.ts'
+import { gammaQ } from './distributions.ts'
 
 export interface ChiSquareResult {
   /** χ² = Σ (observed − expected)² / expected. */

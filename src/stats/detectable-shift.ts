@@ -1,9 +1,9 @@
 // Power is computed some sixty times on up to a million values: the loops index with `!`.
-import { splitAt } from './difference-selection.ts'
-import { normalQuantile } from './normal-quantile.ts'
-import { normalTail } from './normal-tail.ts'
+
+import { normalQuantile, normalTail } from './distributions.ts'
+import { splitAt } from './hodges-lehmann.ts'
 import { requireCount, requireShare } from './require-option.ts'
-import { sortedFinite } from './sorted-finite.ts'
+import { sortedFinite } from './two-sample.ts'
 
 export interface DetectableShiftOptions {
   /** The level of the two-sided Mann-Whitney test. Default 0.05. */

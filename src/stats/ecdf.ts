@@ -1,5 +1,5 @@
 // Drawn over samples of up to a million values: the loop indexes with `!`.
-import { sortedFinite } from './sorted-finite.ts'
+import { sortedFinite } from './two-sample.ts'
 
 export interface Ecdf {
   /** The distinct values, ascending. */

@@ -1,7 +1,9 @@
+// Walks up to a million values some sixty times: the loops index with `!`.
+
+import { normalQuantile } from './distributions.ts'
 import { requireShare } from './require-option.ts'
-import { noShift, type ShiftInterval, shiftInterval } from './shift-interval.ts'
-import { sortedPair } from './sorted-pair.ts'
-import type { TwoSampleResult } from './two-sample-result.ts'
+import { sortedFinite, sortedPair, type TwoSampleResult } from './two-sample.ts'
+import type { Stratum } from './van-elteren.ts'
 
 export interface ShiftOptions {
   /** How often the interval is to hold the true shift, a share. Default 0.95. */
@@ -50,4 +52,184 @@ export function hodgesLehmann(
   const empty = first.length === 0 || second.length === 0
   const interval = empty ? noShift(level) : shiftInterval([{ first, second, weight: 1 }], level)
   return { ...interval, ...sizes }
+}
+
+/** Counts are those of the strata used. */
+export interface StratifiedShiftResult extends ShiftInterval {
+  /** How many strata have values in both periods; the others contribute nothing. */
+  readonly strata: number
+  readonly beforeCount: number
+  readonly afterCount: number
+}
+
+/**
+ * How much slower after is than before, within strata: the shift that, taken from every value of
+ * after, makes van Elteren's statistic zero, with the interval of shifts that van Elteren's test
+ * does not reject, or only just.
+ *
+ * It is the median of the differences after − before of all pairs within strata, each weighing
+ * 1/(N_h + 1). A positive shift says that after is slower. For one stratum it is `hodgesLehmann`.
+ *
+ * Ties make the interval wider than its level, never narrower. NaN and infinite values are left
+ * out. When no stratum has values in both periods, shift, low and high are NaN; when the samples are
+ * too small for any shift to be rejected, low is −∞ and high ∞.
+ *
+ * Limits: assumes one shift common to all strata; where shifts differ, it is a compromise and the
+ * interval is that of the compromise. Normal approximation; the interval is half the statistic's
+ * smallest step wider than what `vanElteren` keeps, so that it agrees with `hodgesLehmann` and holds
+ * its level in small strata too: measured at 95 %, 95 % for strata of 5 values and more, 96 % for three
+ * of 2 or 3 values. Takes O(n log n).
+ *
+ * Sources: Hodges and Lehmann 1963, "Estimates of location based on rank tests", Annals of
+ * Mathematical Statistics 34(2):598-611; van Elteren 1960 (weights), as in `vanElteren`.
+ *
+ * @throws OptionError for a level outside 0 to 1, or unsorted samples with `sorted`.
+ *
+ * @example
+ * const reads = { before: [1, 2, 3], after: [6, 7, 8] }
+ * const writes = { before: [100, 200], after: [105, 205] }
+ * stratifiedShift([reads, writes]).shift // 5
+ */
+export function stratifiedShift(
+  strata: readonly Stratum[],
+  { level = 0.95, sorted = false }: ShiftOptions = {},
+): StratifiedShiftResult {
+  requireShare('level', level)
+  const pairs: WeightedPair[] = []
+  let beforeCount = 0
+  let afterCount = 0
+  for (const { before, after } of strata) {
+    const first = sortedFinite(before, { sorted }).values
+    const second = sortedFinite(after, { sorted }).values
+    if (first.length === 0 || second.length === 0) continue
+    pairs.push({ first, second, weight: 1 / (first.length + second.length + 1) })
+    beforeCount += first.length
+    afterCount += second.length
+  }
+  const interval = pairs.length === 0 ? noShift(level) : shiftInterval(pairs, level)
+  return { ...interval, strata: pairs.length, beforeCount, afterCount }
+}
+
+/** A shift after − before with its confidence interval, in the unit of the samples. */
+export interface ShiftInterval {
+  readonly shift: number
+  /** −∞ where the samples are too small to bound the shift. */
+  readonly low: number
+  /** ∞ where the samples are too small to bound the shift. */
+  readonly high: number
+  readonly level: number
+}
+
+/**
+ * The shift at which the weighted rank statistic is zero, and those at which it is just not
+ * significant: the median and two quantiles of all weighted differences. `pairs` is not empty and
+ * has no empty sample.
+ */
+function shiftInterval(pairs: readonly WeightedPair[], level: number): ShiftInterval {
+  let total = 0
+  let variance = 0
+  for (const { first, second, weight } of pairs) {
+    const count = first.length * second.length
+    total += weight * count
+    variance += (weight * weight * count * (first.length + second.length + 1)) / 12
+  }
+  const half = total / 2
+  // Sums of weights such as 1/3 may miss the half by rounding.
+  const slack = total * 1e-12
+  const lower = selectDifference(pairs, half - slack)
+  const upper = selectDifference(pairs, half + slack, { strictly: true })
+  // Half the statistic's smallest step: the continuity correction of a test that may take any shift.
+  const step = pairs.reduce(
+    (least, { weight }) => Math.min(least, weight),
+    Number.POSITIVE_INFINITY,
+  )
+  const reach = -normalQuantile((1 - level) / 2) * Math.sqrt(variance) + step / 2
+  return {
+    shift: lower + (upper - lower) / 2,
+    low:
+      reach >= half
+        ? Number.NEGATIVE_INFINITY
+        : selectDifference(pairs, half - reach - slack, { strictly: false }),
+    high:
+      reach >= half
+        ? Number.POSITIVE_INFINITY
+        : selectDifference(pairs, half + reach + slack, { strictly: true }),
+    level,
+  }
+}
+
+/** What is said of samples without a pair. */
+function noShift(level: number): ShiftInterval {
+  return { shift: Number.NaN, low: Number.NaN, high: Number.NaN, level }
+}
+
+/** Two ascending samples whose pairs all weigh the same. */
+interface WeightedPair {
+  readonly first: ArrayLike<number>
+  readonly second: ArrayLike<number>
+  readonly weight: number
+}
+
+/** What lies on either side of a value among all differences of pairs, second − first. */
+interface Split {
+  /** The weight of differences of at most the value. */
+  readonly weight: number
+  /** The largest difference of at most the value; −∞ if there is none. */
+  readonly below: number
+  /** The smallest difference above the value; ∞ if there is none. */
+  readonly above: number
+}
+
+/**
+ * The smallest difference d, second − first, of any pair such that differences of at most d weigh
+ * at least `target` (`strictly`: more than `target`). Without listing the pairs: each step halves
+ * the range of values and counts in O(n). ∞ if all differences weigh less.
+ */
+export function selectDifference(
+  pairs: readonly WeightedPair[],
+  target: number,
+  { strictly = false } = {},
+): number {
+  const reached = (weight: number) => (strictly ? weight > target : weight >= target)
+  let { low, high } = rangeOf(pairs)
+  if (!reached(splitAt(pairs, high).weight)) return Number.POSITIVE_INFINITY
+  // `high` is always a difference that reaches the target; nothing below `low` does.
+  while (low < high) {
+    const middle = low / 2 + high / 2
+    const split = splitAt(pairs, middle < high ? middle : low)
+    if (reached(split.weight)) high = split.below
+    else low = split.above
+  }
+  return high
+}
+
+function rangeOf(pairs: readonly WeightedPair[]): { low: number; high: number } {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (const { first, second } of pairs) {
+    low = Math.min(low, second[0]! - first[first.length - 1]!)
+    high = Math.max(high, second[second.length - 1]! - first[0]!)
+  }
+  return { low, high }
+}
+
+/** Counts the differences up to a value, and finds those next to it, in O(n). */
+export function splitAt(pairs: readonly WeightedPair[], value: number): Split {
+  let weight = 0
+  let below = Number.NEGATIVE_INFINITY
+  let above = Number.POSITIVE_INFINITY
+  for (const { first, second, weight: each } of pairs) {
+    let count = 0
+    let i = 0
+    for (let j = 0; j < second.length; j++) {
+      const larger = second[j]!
+      // Ascending in j: values of `first` up to i lie more than `value` below `larger`.
+      while (i < first.length && larger - first[i]! > value) i++
+      if (i > 0) above = Math.min(above, larger - first[i - 1]!)
+      if (i < first.length) below = Math.max(below, larger - first[i]!)
+      count += first.length - i
+    }
+    weight += each * count
+  }
+  return { weight, below, above }
 }

@@ -1,12 +1,10 @@
 export {
   type AndersonDarlingOptions,
   type AndersonDarlingResult,
-  andersonDarling,
-} from './anderson-darling.ts'
-export {
   type AndersonDarlingTwoSampleResult,
+  andersonDarling,
   andersonDarlingTwoSample,
-} from './anderson-darling-two-sample.ts'
+} from './anderson-darling.ts'
 export { benjaminiHochberg } from './benjamini-hochberg.ts'
 export {
   type BootstrapOptions,
@@ -21,26 +19,29 @@ export {
   type DetectableShiftResult,
   detectableShift,
 } from './detectable-shift.ts'
+export { gammaQ, normalQuantile } from './distributions.ts'
 export { type Ecdf, ecdf } from './ecdf.ts'
-export { editDistance, normalizedEditDistance } from './edit-distance.ts'
-export { editDistanceFrom } from './edit-distance-from.ts'
-export { editDistanceLowerBound } from './edit-distance-lower-bound.ts'
-export { type FisherExactResult, fisherExact } from './fisher-exact.ts'
-export { gammaQ } from './gamma-q.ts'
-export { type HodgesLehmannResult, hodgesLehmann, type ShiftOptions } from './hodges-lehmann.ts'
 export {
-  type Alternative,
-  isTestable,
-  type KsOptions,
-  type KsResult,
-  ksTwoSample,
-} from './ks-two-sample.ts'
+  editDistance,
+  editDistanceFrom,
+  editDistanceLowerBound,
+  normalizedEditDistance,
+} from './edit-distance.ts'
+export { type FisherExactResult, fisherExact } from './fisher-exact.ts'
+export type { ShiftInterval } from './hodges-lehmann.ts'
+export {
+  type HodgesLehmannResult,
+  hodgesLehmann,
+  type ShiftOptions,
+  type StratifiedShiftResult,
+  stratifiedShift,
+} from './hodges-lehmann.ts'
+export { type KsOptions, type KsResult, ksTwoSample } from './ks-two-sample.ts'
 export { kullbackLeibler } from './kullback-leibler.ts'
 export { type LogBins, logBins } from './log-bins.ts'
 export { type MannWhitneyOptions, type MannWhitneyResult, mannWhitney } from './mann-whitney.ts'
 export type { Measure } from './measure.ts'
 export { type Moments, moments, squaredCoefficientOfVariation } from './moments.ts'
-export { normalQuantile } from './normal-quantile.ts'
 export {
   type PermutationTestOptions,
   type PermutationTestResult,
@@ -49,11 +50,10 @@ export {
 export { quantile } from './quantile.ts'
 export { type QuantileMap, quantileMap } from './quantile-map.ts'
 export { type RandomSource, randomSource } from './random.ts'
-export type { ShiftInterval } from './shift-interval.ts'
 export { siblingPercentiles } from './sibling-percentile.ts'
-export { type StratifiedShiftResult, stratifiedShift } from './stratified-shift.ts'
 export { type TwoProportionsResult, twoProportionsTest } from './two-proportions.ts'
-export type { Direction, TwoSampleResult } from './two-sample-result.ts'
+export type { Direction, TwoSampleResult } from './two-sample.ts'
+export { type Alternative, isTestable } from './two-sample.ts'
 export {
   type Stratum,
   type VanElterenOptions,

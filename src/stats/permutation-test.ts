@@ -1,12 +1,16 @@
 // Values are dealt out thousands of times: the loops index with `!`.
-import type { Alternative } from './ks-p-value.ts'
+
 import { type Measure, measurer } from './measure.ts'
 import { type RandomSource, randomSource } from './random.ts'
 import { requireCount, requireOneOf } from './require-option.ts'
-import { type SortedPair, sortedPair } from './sorted-pair.ts'
-import { directionOf, type TwoSampleResult } from './two-sample-result.ts'
-
-const ALTERNATIVES: readonly string[] = ['two-sided', 'slower', 'faster']
+import {
+  ALTERNATIVES,
+  type Alternative,
+  directionOf,
+  type SortedPair,
+  sortedPair,
+  type TwoSampleResult,
+} from './two-sample.ts'
 
 export interface PermutationTestOptions {
   /**

@@ -1,11 +1,13 @@
 import { fisherExact } from './fisher-exact.ts'
-import type { Alternative } from './ks-p-value.ts'
 import { quantile } from './quantile.ts'
 import { requireOneOf, requireShare } from './require-option.ts'
-import { sortedPair } from './sorted-pair.ts'
-import { directionOf, type TwoSampleResult } from './two-sample-result.ts'
-
-const ALTERNATIVES: readonly string[] = ['two-sided', 'slower', 'faster']
+import {
+  ALTERNATIVES,
+  type Alternative,
+  directionOf,
+  sortedPair,
+  type TwoSampleResult,
+} from './two-sample.ts'
 
 export interface TailTestOptions {
   /** Where the tail begins, as a share of both samples together. Default 0.95. */

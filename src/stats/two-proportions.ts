@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { erfc } from './erfc.ts'
+import { erfc } from './distributions.ts'
 
 export interface TwoProportionsResult {
   /** z: the difference over its standard error under one pooled proportion. */

@@ -1,12 +1,14 @@
-import type { Alternative } from './ks-p-value.ts'
-import { isTestable } from './ks-two-sample.ts'
-import { normalP } from './normal-tail.ts'
-import { rankCounts, rankVariance } from './rank-counts.ts'
+import { normalP } from './distributions.ts'
+import { rankCounts, rankVariance } from './mann-whitney.ts'
 import { requireOneOf } from './require-option.ts'
-import { sortedFinite } from './sorted-finite.ts'
-import { directionOf, type TwoSampleResult } from './two-sample-result.ts'
-
-const ALTERNATIVES: readonly string[] = ['two-sided', 'slower', 'faster']
+import {
+  ALTERNATIVES,
+  type Alternative,
+  directionOf,
+  isTestable,
+  sortedFinite,
+  type TwoSampleResult,
+} from './two-sample.ts'
 
 /** Requests of one kind in the two periods. */
 export interface Stratum {

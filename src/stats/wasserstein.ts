@@ -1,5 +1,5 @@
 // Runs over up to a million values: the loop indexes with `!`.
-import { sortedPair } from './sorted-pair.ts'
+import { sortedPair } from './two-sample.ts'
 
 export interface WassersteinResult {
   /** The area between the two empirical distribution functions: slower + faster. */

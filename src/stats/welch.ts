@@ -1,6 +1,6 @@
 // Run on every feature of every variable: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
-import { fTail } from './f-tail.ts'
+import { fTail } from './distributions.ts'
 
 export interface WelchOptions {
   /**

@@ -1,8 +1,9 @@
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
-import type { Attributes, AttributeValue } from './attributes.ts'
-import { keyWords, nodeKey, type ParameterKeys, spanKey } from './parameter-keys.ts'
+import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
+import { growingUint8, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
+import { ByteInterner, hashBytes } from './readers/byte-interner.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
 
@@ -175,4 +176,134 @@ export class ParameterTables {
 /** The entry among `entries` that has the name of this one. */
 function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
   return entries.find((entry) => entry[0] === name)
+}
+
+/** What a row of parameters is about: a trace point or a span, alone or of a trace. */
+export interface ParameterOwner {
+  readonly kind: 'node' | 'span'
+  readonly id: string
+  readonly trace: string | undefined
+}
+
+/** Collects tables of parameters, row by row and over files, before the traces are read. */
+export class ParameterTablesBuilder {
+  readonly #keys = new ParameterKeys()
+  readonly #attributes = new AttributesBuilder()
+  readonly #files: string[] = []
+  /** File and line of the first row of each key. */
+  readonly #file = growingUint32()
+  readonly #line = growingUint32()
+  /** 1 for keys with more than one row. */
+  readonly #repeated = growingUint8()
+  readonly #withinTraces = { node: false, span: false }
+  #owner = 0
+  #rows = 0
+
+  /** Begins a row; the parameters that follow are its own. */
+  addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
+    const keys = this.#keys
+    const owner = keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
+    if (owner < this.#line.length) this.#repeated.values[owner] = 1
+    else {
+      if (this.#files.at(-1) !== file) this.#files.push(file)
+      this.#file.push(this.#files.length - 1)
+      this.#line.push(line)
+      this.#repeated.push(0)
+    }
+    if (trace !== undefined) this.#withinTraces[kind] = true
+    this.#owner = owner
+    this.#rows++
+  }
+
+  /** A parameter of the row that was begun last. */
+  add(name: string, value: AttributeValue): void {
+    this.#attributes.add(this.#owner, name, value)
+  }
+
+  finish(quality: QualityLog): ParameterTables {
+    const { size } = this.#keys
+    const position = Int32Array.from({ length: size }, (_, owner) => owner)
+    return new ParameterTables(
+      {
+        keys: this.#keys,
+        attributes: this.#attributes.finish(size, position),
+        files: this.#files,
+        file: this.#file.finish(),
+        line: this.#line.finish(),
+        repeated: this.#repeated.finish(),
+        withinTraces: this.#withinTraces,
+        rows: this.#rows,
+      },
+      quality,
+    )
+  }
+}
+
+/** Stands between the parts of a key; no id holds it. */
+const SEPARATOR = '\0'
+const HEX = /^[0-9a-f]+$/i
+const DECODER = new TextDecoder()
+
+/** The key of a trace point: its node id alone, or within the trace it is named with. */
+function nodeKey(node: string, trace?: string): string {
+  return trace === undefined ? node : `${trace}${SEPARATOR}${node}`
+}
+
+/** The key of a span, alone or within the trace it is named with. */
+function spanKey(span: string, trace = ''): string {
+  return `${SEPARATOR}${plainId(trace)}${SEPARATOR}${plainId(span)}`
+}
+
+/** A key as people say it: `node 25.1`, `span b7 of trace a`. */
+function keyWords(key: string): string {
+  const [first = '', second, third] = key.split(SEPARATOR)
+  if (second === undefined) return `node ${first}`
+  if (third === undefined) return `node ${second} of trace ${first}`
+  return second === '' ? `span ${third}` : `span ${third} of trace ${second}`
+}
+
+/** Tools disagree on capitals and leading zeros of hex ids. */
+function plainId(id: string): string {
+  return HEX.test(id) ? id.toLowerCase().replace(/^0+(?=.)/, '') : id
+}
+
+/** Numbers keys in order of first appearance; millions of them stay bytes, never strings. */
+class ParameterKeys {
+  readonly #known = new ByteInterner()
+  readonly #encoder = new TextEncoder()
+  #scratch = new Uint8Array(1024)
+  #view = new DataView(this.#scratch.buffer)
+
+  get size(): number {
+    return this.#known.size
+  }
+
+  /** The number of `key`, which is added if it is new. */
+  code(key: string): number {
+    const end = this.#encode(key)
+    return this.#known.intern(this.#view, [0, end], hashBytes(this.#view, 0, end))
+  }
+
+  /** The number of `key`, or -1. */
+  find(key: string): number {
+    return this.findBytes(this.#view, 0, this.#encode(key))
+  }
+
+  /** The number of the key that is bytes `start` to `end` of `source`, or -1. */
+  findBytes(source: DataView, start: number, end: number): number {
+    return this.#known.find(source, [start, end], hashBytes(source, start, end))
+  }
+
+  text(code: number): string {
+    return DECODER.decode(this.#known.bytes(code))
+  }
+
+  #encode(key: string): number {
+    // No character takes more than three bytes.
+    if (key.length * 3 > this.#scratch.length) {
+      this.#scratch = new Uint8Array(key.length * 6)
+      this.#view = new DataView(this.#scratch.buffer)
+    }
+    return this.#encoder.encodeInto(key, this.#scratch).written
+  }
 }

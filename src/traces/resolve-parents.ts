@@ -1,8 +1,7 @@
+import { Dictionary } from './dictionary.ts'
+import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
-import { SharedSpanIds, type SpanSides } from './shared-span-ids.ts'
-import type { SpanIds } from './span-ids.ts'
-import { SpanIndex } from './span-index.ts'
-import { NO_PARENT, PARENT_MISSING } from './span-traces.ts'
+import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
 
 /** Spans as they arrived: a trace, two ids, and what tells the halves of a call apart. */
 interface ArrivedSpans extends SpanSides {
@@ -179,4 +178,201 @@ function noteOrphans(trace: string, count: number, quality: QualityLog): void {
     },
     '',
   )
+}
+
+/** What tells one half of a call from another. */
+interface SpanSides {
+  readonly ids: SpanIds
+  readonly kind: Uint8Array
+  readonly service: Uint32Array
+  readonly host: Uint32Array
+  readonly startUs: Float64Array
+}
+
+const SERVER = SPAN_KINDS.indexOf('server')
+const CLIENT = SPAN_KINDS.indexOf('client')
+
+/** A call whose client and servers report one span id, as Zipkin's do. */
+interface SharedCall {
+  readonly client: number
+  readonly servers: readonly number[]
+}
+
+/**
+ * Sorts out the spans of one trace that have the same id. One client with one server (or several:
+ * a message to many) are the halves of one call, and each server becomes a child of the client;
+ * any other repetition is a copy.
+ */
+class SharedSpanIds {
+  readonly #spans: SpanSides
+  /** By the row that came first with the id. */
+  readonly #calls = new Map<number, SharedCall>()
+  readonly #callOfServer = new Map<number, SharedCall>()
+  readonly copies = new Set<number>()
+
+  /** `repeats`: rows with an id that was seen before, by the row where it was seen first. */
+  constructor(spans: SpanSides, repeats: ReadonlyMap<number, readonly number[]>) {
+    this.#spans = spans
+    for (const [first, others] of repeats) this.#sortOut(first, [first, ...others])
+  }
+
+  /** The client half, if `row` is the server half of a call. */
+  clientOf(row: number): number | undefined {
+    return this.#callOfServer.get(row)?.client
+  }
+
+  /**
+   * Which half is the parent of `child`, which names the id that `first` was the first to have:
+   * the half in the child's own process, else the server.
+   */
+  parentAmong(first: number, child: number): number {
+    const call = this.#calls.get(first)
+    if (call === undefined) return first
+    const { service, host } = this.#spans
+    const sameService = (half: number) => service[half] === service[child]
+    const sameHost = (half: number) => sameService(half) && host[half] === host[child]
+    return (
+      call.servers.find(sameHost) ??
+      call.servers.find(sameService) ??
+      (sameService(call.client) ? call.client : (call.servers[0] as number))
+    )
+  }
+
+  #sortOut(first: number, rows: readonly number[]): void {
+    const distinct = rows.filter((row, i) => !rows.slice(0, i).some((r) => this.#equal(r, row)))
+    const clients = distinct.filter((row) => this.#spans.kind[row] === CLIENT)
+    const servers = distinct.filter((row) => this.#spans.kind[row] === SERVER)
+    const [client] = clients
+    const isCall = clients.length === 1 && clients.length + servers.length === distinct.length
+    const kept =
+      isCall && client !== undefined && servers.length > 0 ? [client, ...servers] : [first]
+    if (client !== undefined && kept.length > 1) {
+      const call = { client, servers }
+      this.#calls.set(first, call)
+      for (const server of servers) this.#callOfServer.set(server, call)
+    }
+    for (const row of rows) if (!kept.includes(row)) this.copies.add(row)
+  }
+
+  #equal(a: number, b: number): boolean {
+    const { kind, service, host, startUs } = this.#spans
+    return (
+      kind[a] === kind[b] &&
+      service[a] === service[b] &&
+      host[a] === host[b] &&
+      startUs[a] === startUs[b]
+    )
+  }
+}
+
+/** Finds spans by id within one trace; the table is reused from trace to trace. */
+class SpanIndex {
+  readonly #ids: SpanIds
+  /** Open addressing: row + 1, 0 where free. */
+  #slots = new Int32Array(256)
+  #mask = 255
+
+  constructor(ids: SpanIds) {
+    this.#ids = ids
+  }
+
+  /** Forgets the last trace and makes room for `count` spans. */
+  reset(count: number): void {
+    while (this.#slots.length < count * 2) this.#slots = new Int32Array(this.#slots.length * 2)
+    this.#mask = this.#slots.length - 1
+    this.#slots.fill(0)
+  }
+
+  /** Adds `row`; gives back the row that already has its id, or -1. */
+  add(row: number): number {
+    const slot = this.#slot(this.#ids, row)
+    const taken = (this.#slots[slot] as number) - 1
+    if (taken < 0) this.#slots[slot] = row + 1
+    return taken
+  }
+
+  /** The row whose id is `ids[row]`, or -1. */
+  find(ids: SpanIds, row: number): number {
+    return (this.#slots[this.#slot(ids, row)] as number) - 1
+  }
+
+  #slot(ids: SpanIds, row: number): number {
+    let slot = ids.hash(row) & this.#mask
+    for (
+      let found = this.#slots[slot] as number;
+      found !== 0 && !ids.same(row, this.#ids, found - 1);
+      found = this.#slots[slot] as number
+    ) {
+      slot = (slot + 1) & this.#mask
+    }
+    return slot
+  }
+}
+
+/** High word of ids that are not 64-bit hex numbers: the low word is then a dictionary code. */
+const INTERNED = 0xffffffff
+
+/**
+ * A column of span ids, eight bytes each. Ids of up to 16 hex digits are kept as the numbers
+ * they are; any other string is interned. No id, an empty one and one of zeros are the same: none.
+ */
+export class SpanIds {
+  readonly #others: Dictionary
+  readonly #high: GrowingUint32 = growingUint32()
+  readonly #low: GrowingUint32 = growingUint32()
+
+  /** Columns that are to be compared with each other share one dictionary. */
+  constructor(others: Dictionary = new Dictionary()) {
+    this.#others = others
+  }
+
+  push(id: string | null): void {
+    const length = id === null ? 0 : id.length
+    let high = 0
+    let low = 0
+    let at = 0
+    for (; at < length && length <= 16; at++) {
+      const digit = hexDigit((id as string).charCodeAt(at))
+      if (digit < 0) break
+      high = ((high << 4) | (low >>> 28)) >>> 0
+      low = ((low << 4) | digit) >>> 0
+    }
+    const isHex = at === length && high !== INTERNED
+    this.#high.push(isHex ? high : INTERNED)
+    this.#low.push(isHex ? low : this.#others.code(id ?? ''))
+  }
+
+  /** The id for a message: hex ids in full 16 digits, others as they were. */
+  text(row: number): string {
+    const high = this.#high.values[row] as number
+    const low = this.#low.values[row] as number
+    if (high === INTERNED) return this.#others.value(low)
+    return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
+  }
+
+  isNone(row: number): boolean {
+    return this.#high.values[row] === 0 && this.#low.values[row] === 0
+  }
+
+  same(row: number, other: SpanIds, otherRow: number): boolean {
+    return (
+      this.#low.values[row] === other.#low.values[otherRow] &&
+      this.#high.values[row] === other.#high.values[otherRow]
+    )
+  }
+
+  hash(row: number): number {
+    const mixed = Math.imul(
+      (this.#low.values[row] as number) ^ Math.imul(this.#high.values[row] as number, 0x9e3779b1),
+      0x85ebca6b,
+    )
+    return (mixed ^ (mixed >>> 15)) >>> 0
+  }
+}
+
+/** The value of a hex digit's character code, or -1. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48
+  const letter = code | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
 }

@@ -1,26 +1,25 @@
 import type { Place } from '../core/errors.ts'
+import { formatDuration, type Microseconds } from '../core/units.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
-import { resolveParents } from './resolve-parents.ts'
-import { SamplingWeights } from './sampling-weights.ts'
-import { ServiceVersionCounts, VERSION_ATTRIBUTE } from './service-versions.ts'
-import { noteClockSkew, noteNamelessServices } from './span-doubts.ts'
-import { SpanIds } from './span-ids.ts'
+import { resolveParents, SpanIds } from './resolve-parents.ts'
 import {
+  ServiceVersionCounts,
   SPAN_KINDS,
   SPAN_STATUSES,
   type SpanColumns,
   type SpanKind,
   type SpanStatus,
   SpanTraces,
+  VERSION_ATTRIBUTE,
 } from './span-traces.ts'
 
 /** One span as a reader hands it over. Times come from the builder's `clock`. */
-export interface SpanRecord {
+interface SpanRecord {
   readonly traceId: string
   readonly spanId: string
   /** `null` or an id of zeros: a root. */
@@ -208,4 +207,126 @@ function gather<A extends Float64Array | Uint32Array | Uint8Array>(
 ): A {
   for (let i = 0; i < order.length; i++) into[i] = column[order[i] as number] as number
   return into
+}
+
+const PRODUCER = SPAN_KINDS.indexOf('producer')
+const CONSUMER = SPAN_KINDS.indexOf('consumer')
+
+/**
+ * Notes each trace in which spans reach outside a parent on another host by more than rounding
+ * explains; where no host is known, another service is taken for another host. Nothing is corrected: across hosts, only durations can be trusted. Spans that follow
+ * from their parent, consumers, and what a producer caused may outlive their parent.
+ *
+ * @param spans `startUs` must count from a whole second, as rounding to whole ms is seen by it.
+ */
+function noteClockSkew(
+  traceIds: readonly string[],
+  spanOffsets: Uint32Array,
+  spans: SpanColumns,
+  hosts: Dictionary,
+  quality: QualityLog,
+): void {
+  const unknownHost = hosts.find('')
+  const crossesHosts = (span: number, parent: number) =>
+    spans.host[span] === spans.host[parent] && spans.host[span] === unknownHost
+      ? spans.service[span] !== spans.service[parent]
+      : spans.host[span] !== spans.host[parent]
+  traceIds.forEach((trace, i) => {
+    let outside = 0
+    let farthestUs = 0
+    const end = spanOffsets[i + 1] as number
+    for (let span = spanOffsets[i] as number; span < end; span++) {
+      const parent = spans.parent[span] as number
+      if (parent < 0 || !crossesHosts(span, parent)) continue
+      const reachUs = reachOutside(spans, span, parent)
+      if (reachUs <= 0) continue
+      outside++
+      farthestUs = Math.max(farthestUs, reachUs)
+    }
+    if (outside === 0) return
+    quality.note(
+      {
+        code: 'clock-skew',
+        effect: 'kept',
+        place: { trace },
+        message: `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
+      },
+      '',
+    )
+  })
+}
+
+/** Notes each trace with spans of no service. */
+function noteNamelessServices(
+  traceIds: readonly string[],
+  spanOffsets: Uint32Array,
+  spans: SpanColumns,
+  services: Dictionary,
+  quality: QualityLog,
+): void {
+  const nameless = services.find('')
+  if (nameless === undefined) return
+  traceIds.forEach((trace, i) => {
+    const own = spans.service.subarray(spanOffsets[i], spanOffsets[i + 1])
+    const count = own.reduce((sum, service) => sum + (service === nameless ? 1 : 0), 0)
+    if (count === 0) return
+    quality.note(
+      {
+        code: 'no-service',
+        effect: 'kept',
+        place: { trace },
+        message: `${count} span(s) do not say which service they belong to; they count as one without a name`,
+      },
+      '',
+    )
+  })
+}
+
+/** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
+function reachOutside(spans: SpanColumns, span: number, parent: number): Microseconds {
+  const startUs = spans.startUs[span] as number
+  const parentStartUs = spans.startUs[parent] as number
+  const waits =
+    spans.followsFrom[span] === 0 &&
+    spans.kind[span] !== CONSUMER &&
+    spans.kind[parent] !== PRODUCER
+  const endUs = startUs + (spans.durationUs[span] as number)
+  const parentEndUs = parentStartUs + (spans.durationUs[parent] as number)
+  const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)
+  return reachUs > Math.max(roundingUs(startUs), roundingUs(parentStartUs)) ? reachUs : 0
+}
+
+/** Times are recorded to the microsecond or better, or to the millisecond. */
+function roundingUs(timeUs: Microseconds): Microseconds {
+  return timeUs % 1000 === 0 ? 1000 : 1
+}
+
+/**
+ * Collects with which probability each trace was recorded. Every span may say it; the root's word
+ * is the one that counts, as its sampler decided over the whole trace.
+ */
+class SamplingWeights {
+  /** By trace; 0 where nothing was said. */
+  readonly #ofRoot = growingFloat64()
+  readonly #ofOthers = growingFloat64()
+  #any = false
+
+  note(trace: number, probability: number, isRoot: boolean): void {
+    const column = isRoot ? this.#ofRoot : this.#ofOthers
+    while (column.length <= trace) column.push(0)
+    if (column.values[trace] === 0) column.values[trace] = probability
+    this.#any = true
+  }
+
+  /**
+   * How many requests each of `traces` stands for, 1 / probability; `NaN` for a trace that does not
+   * say. Undefined where none does.
+   */
+  finish(traces: Uint32Array): Float64Array | undefined {
+    if (!this.#any) return undefined
+    return Float64Array.from(traces, (trace) => {
+      const probability = this.#ofRoot.values[trace] || this.#ofOthers.values[trace]
+      return probability ? 1 / probability : Number.NaN
+    })
+  }
 }

@@ -3,7 +3,6 @@ import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Quality } from './quality.ts'
-import type { ServiceVersions } from './service-versions.ts'
 
 /** What a span says of itself; codes in `SpanColumns.kind`. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
@@ -38,7 +37,7 @@ export interface SpanColumns {
 }
 
 /** Columns of traces that were recorded as span trees, one row a trace. */
-export interface SpanTraceColumns {
+interface SpanTraceColumns {
   readonly epochNs: bigint
   readonly ids: readonly string[]
   /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
@@ -141,5 +140,22 @@ export class SpanTraces extends Stage implements SpanTraceColumns {
     const end = this.spanOffsets[trace + 1] ?? first
     const root = this.spans.parent.subarray(first, end).indexOf(NO_PARENT)
     return first + Math.max(root, 0)
+  }
+}
+
+/** How many spans each service reported under each version of itself, by service. */
+export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** The attribute of a resource, a process or a span that holds its service's version. */
+export const VERSION_ATTRIBUTE = 'service.version'
+
+/** Counts spans by service and version. */
+export class ServiceVersionCounts {
+  readonly counts = new Map<string, Map<string, number>>()
+
+  add(service: string, version: string): void {
+    const versions = this.counts.get(service)
+    if (versions === undefined) this.counts.set(service, new Map([[version, 1]]))
+    else versions.set(version, (versions.get(version) ?? 0) + 1)
   }
 }

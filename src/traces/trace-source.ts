@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { HEAD_BYTES } from './readers/recognise-format.ts'
+import { HEAD_BYTES } from './readers/recognize-format.ts'
 
 /** The content of a file that is in memory already. */
 export interface TraceContent {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { intervalPrecedence } from '../../src/flows/interval-precedence.ts'
-import { reducePrecedence } from '../../src/flows/precedence.ts'
+import { intervalPrecedence, reducePrecedence } from '../../src/flows/precedence.ts'
 
 /** Intervals on a small grid, so that touching and equal ones are common. */
 const intervals = fc

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../src/flows/build-flows.ts'
-import { requestsBetween } from '../../src/flows/requests-between.ts'
-import { selectRequests } from '../../src/flows/select-requests.ts'
+import { requestsBetween, selectRequests } from '../../src/flows/select-requests.ts'
 import { makeGraphs } from '../make-traces.ts'
 import { chain } from '../views/charts/fixture.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { andersonDarlingTail } from '../../src/stats/anderson-darling-limit.ts'
+import { andersonDarlingTail } from '../../src/stats/anderson-darling.ts'
 import { andersonDarling } from '../../src/stats/index.ts'
 import { expectRelative } from './expect-relative.ts'
 

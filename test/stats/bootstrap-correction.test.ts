@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accelerationOfMeans, correctedShares } from '../../src/stats/bootstrap-correction.ts'
+import { accelerationOfMeans, correctedShares } from '../../src/stats/bootstrap-interval.ts'
 import { expectRelative } from './expect-relative.ts'
 
 const TAILS = [0.025, 0.975] as const

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { brownForsythe } from '../../src/stats/brown-forsythe.ts'
-import { incompleteBeta } from '../../src/stats/incomplete-beta.ts'
+import { incompleteBeta } from '../../src/stats/distributions.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { expectRelative } from './expect-relative.ts'
 import { scipyOracle } from './oracles/read.ts'

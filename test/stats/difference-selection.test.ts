@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { selectDifference, splitAt } from '../../src/stats/difference-selection.ts'
+import { selectDifference, splitAt } from '../../src/stats/hodges-lehmann.ts'
 
 const pair = (first: number[], second: number[], weight = 1) => ({
   first: Object.freeze(first),

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { editDistance } from '../../src/stats/edit-distance.ts'
-import { editDistanceFrom } from '../../src/stats/edit-distance-from.ts'
+import { editDistance, editDistanceFrom } from '../../src/stats/edit-distance.ts'
 
 const ALPHABET = 5
 const tokens = (maxLength: number) =>

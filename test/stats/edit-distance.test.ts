@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bitParallelEditDistance } from '../../src/stats/edit-distance-bit-parallel.ts'
-import { diagonalEditDistance } from '../../src/stats/edit-distance-diagonal.ts'
+import { bitParallelEditDistance, diagonalEditDistance } from '../../src/stats/edit-distance.ts'
 import {
   editDistance,
   editDistanceLowerBound,

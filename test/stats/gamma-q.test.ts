@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { stirlingError } from '../../src/stats/distributions.ts'
 import { gammaQ } from '../../src/stats/index.ts'
-import { stirlingError } from '../../src/stats/stirling-error.ts'
 import { expectRelative } from './expect-relative.ts'
 
 describe('the upper incomplete gamma function', () => {

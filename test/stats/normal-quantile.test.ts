@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { normalTail } from '../../src/stats/distributions.ts'
 import { normalQuantile } from '../../src/stats/index.ts'
-import { normalTail } from '../../src/stats/normal-tail.ts'
 import { expectRelative } from './expect-relative.ts'
 
 describe('the normal quantile', () => {

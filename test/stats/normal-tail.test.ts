@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { normalP, normalTail } from '../../src/stats/normal-tail.ts'
+import { normalP, normalTail } from '../../src/stats/distributions.ts'
 import { expectRelative } from './expect-relative.ts'
 
 describe('the normal tail', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { andersonDarlingTail } from '../../src/stats/anderson-darling-limit.ts'
+import { andersonDarlingTail } from '../../src/stats/anderson-darling.ts'
+import { normalTail } from '../../src/stats/distributions.ts'
 import {
   type Alternative,
   andersonDarling,
@@ -16,7 +17,6 @@ import {
   vanElteren,
   wassersteinDistance,
 } from '../../src/stats/index.ts'
-import { normalTail } from '../../src/stats/normal-tail.ts'
 import { expectRelative } from './expect-relative.ts'
 import { type Interval, rOracle, scipyOracle } from './oracles/read.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { moments, randomSource } from '../../src/stats/index.ts'
-import { meanMoments, resampledMoments } from '../../src/stats/resampled-moments.ts'
+import { meanMoments, resampledMoments } from '../../src/stats/resampled.ts'
 import { expectRelative } from './expect-relative.ts'
 
 describe('mean and squared standard error', () => {

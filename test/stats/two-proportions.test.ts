@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { erfc } from '../../src/stats/erfc.ts'
+import { erfc } from '../../src/stats/distributions.ts'
 import { twoProportionsTest } from '../../src/stats/index.ts'
 import { expectRelative } from './expect-relative.ts'
 

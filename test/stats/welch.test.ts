@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fTail } from '../../src/stats/f-tail.ts'
-import { incompleteBeta } from '../../src/stats/incomplete-beta.ts'
+import { fTail, incompleteBeta } from '../../src/stats/distributions.ts'
 import { welch } from '../../src/stats/welch.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 

@@ -1,5 +1,4 @@
-import type { GraphTraces } from '../../src/traces/graph-traces.ts'
-import { GraphTracesBuilder } from '../../src/traces/graph-traces-builder.ts'
+import { type GraphTraces, GraphTracesBuilder } from '../../src/traces/graph-traces.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
 import { dotReader } from '../../src/traces/readers/dot.ts'
 import { SpanTracesBuilder } from '../../src/traces/span-traces-builder.ts'

@@ -1,4 +1,4 @@
-import { GraphTracesBuilder } from '../../src/traces/graph-traces-builder.ts'
+import { GraphTracesBuilder } from '../../src/traces/graph-traces.ts'
 import { QualityLog } from '../../src/traces/quality.ts'
 import type { TraceReader } from '../../src/traces/readers/trace-reader.ts'
 import {

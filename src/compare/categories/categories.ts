@@ -1,7 +1,7 @@
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'

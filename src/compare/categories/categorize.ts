@@ -1,6 +1,6 @@
 import { OptionError } from '../../core/errors.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { ShapeTable } from '../../traces/shape-table.ts'

@@ -1,5 +1,5 @@
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
-import { recordedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { Categories } from './categories.ts'
 
 /**

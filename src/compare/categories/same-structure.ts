@@ -1,5 +1,4 @@
-import { neighboursOf, ShapeGraph } from '../../traces/shape-graph.ts'
-import type { ShapeTable } from '../../traces/shape-table.ts'
+import { neighboursOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import type { ColouredShape } from './structure-colours.ts'
 
 /**

@@ -1,6 +1,5 @@
-import type { LoopEnds } from '../../flows/fold/collapsed-flows.ts'
-import { ShapeGraph } from '../../traces/shape-graph.ts'
-import type { ShapeTable } from '../../traces/shape-table.ts'
+import type { LoopEnds } from '../../flows/fold/folded-flows.ts'
+import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
 import { type LabelOrder, labelOrder } from './label-order.ts'
 import type { StructureColours } from './structure-colours.ts'

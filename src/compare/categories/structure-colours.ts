@@ -1,6 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
-import { type Neighbours, ShapeGraph } from '../../traces/shape-graph.ts'
-import type { ShapeTable } from '../../traces/shape-table.ts'
+import { type Neighbours, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { PairInterner } from './pair-interner.ts'
 
 /** A shape with the colour of each of its nodes. */

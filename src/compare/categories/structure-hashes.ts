@@ -1,5 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
-import type { Neighbours, ShapeGraph } from '../../traces/shape-graph.ts'
+import type { Neighbours, ShapeGraph } from '../../traces/shape-table.ts'
 
 /**
  * A hash of the part each node of a shape plays: of its label, all that follows it, and all that

@@ -1,4 +1,4 @@
-import type { ShapeGraph } from '../../traces/shape-graph.ts'
+import type { ShapeGraph } from '../../traces/shape-table.ts'
 import type { LabelOrder } from './label-order.ts'
 import { structureHashes } from './structure-hashes.ts'
 

@@ -1,7 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { stratifiedShift } from '../../stats/stratified-shift.ts'
+import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes } from './capped-times.ts'

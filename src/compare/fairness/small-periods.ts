@@ -1,5 +1,5 @@
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { isTestable } from '../../stats/ks-two-sample.ts'
+import { isTestable } from '../../stats/two-sample.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 
 /** Whether there are so few requests that neither test can find anything. */

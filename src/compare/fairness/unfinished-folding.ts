@@ -1,6 +1,6 @@
 import { counted } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
 import { type ComparisonWarning, warning } from './comparison-warning.ts'
 
 /** Whether some flows are so tangled that the search for repetitions was broken off. */

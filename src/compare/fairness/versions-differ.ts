@@ -1,4 +1,4 @@
-import type { ServiceVersions } from '../../traces/service-versions.ts'
+import type { ServiceVersions } from '../../traces/span-traces.ts'
 import { type ComparedPeriods, type ComparisonWarning, warning } from './comparison-warning.ts'
 import { firstOf, percent } from './number-text.ts'
 

@@ -1,10 +1,10 @@
 import { OptionError } from '../../core/errors.ts'
-import { andersonDarlingTwoSample } from '../../stats/anderson-darling-two-sample.ts'
-import { type Alternative, ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { andersonDarlingTwoSample } from '../../stats/anderson-darling.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { mannWhitney } from '../../stats/mann-whitney.ts'
 import { permutationTest } from '../../stats/permutation-test.ts'
 import { tailTest } from '../../stats/tail-test.ts'
-import type { TwoSampleResult } from '../../stats/two-sample-result.ts'
+import type { Alternative, TwoSampleResult } from '../../stats/two-sample.ts'
 
 /**
  * How two samples of times are compared:

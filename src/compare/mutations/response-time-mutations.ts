@@ -1,7 +1,7 @@
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import type { Alternative } from '../../stats/ks-two-sample.ts'
+import type { Alternative } from '../../stats/two-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
 import type { SampleComparison, SampleTest } from './compare-samples.ts'

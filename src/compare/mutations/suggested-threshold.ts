@@ -1,5 +1,5 @@
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { erfc } from '../../stats/erfc.ts'
+import { erfc } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { editDistanceFrom } from '../../stats/edit-distance-from.ts'
+import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
 import { type EditTokens, editTokens } from './edit-tokens.ts'
 

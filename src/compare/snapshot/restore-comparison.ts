@@ -1,5 +1,4 @@
-import { FlowReport } from '../../flows/flow-report.ts'
-import { FlowSet } from '../../flows/flow-set.ts'
+import { FlowReport, FlowSet } from '../../flows/flow-set.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../../flows/node-labels.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
 import { QualityLog } from '../../traces/quality.ts'

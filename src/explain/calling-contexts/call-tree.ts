@@ -1,6 +1,6 @@
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabels } from '../../flows/node-labels.ts'
-import { neighboursOf, ShapeGraph } from '../../traces/shape-graph.ts'
+import { neighboursOf, ShapeGraph } from '../../traces/shape-table.ts'
 import { machineOf, pointName, pointRole } from './call-names.ts'
 
 /** Something that was called, or a step between two trace points that belong to no call. */

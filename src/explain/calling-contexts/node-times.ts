@@ -1,5 +1,5 @@
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { ShapeGraph } from '../../traces/shape-graph.ts'
+import { ShapeGraph } from '../../traces/shape-table.ts'
 
 /** When each node of a request's flow happened, in µs since the request began. */
 export function nodeTimes(flows: FlowSet, request: number): Float64Array {

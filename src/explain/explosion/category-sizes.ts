@@ -1,6 +1,6 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import { isTestable } from '../../stats/ks-two-sample.ts'
+import { isTestable } from '../../stats/two-sample.ts'
 
 /** Whether categories hold enough requests, and how much these vary within them. */
 export interface CategorySizes {

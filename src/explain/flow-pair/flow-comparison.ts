@@ -1,5 +1,5 @@
 import type { Phase } from '../../flows/node-labels.ts'
-import type { Direction } from '../../stats/two-sample-result.ts'
+import type { Direction } from '../../stats/two-sample.ts'
 
 /** What latencies of an edge say, in one of two compared flows. */
 export interface EdgeLatencies {

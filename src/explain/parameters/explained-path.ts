@@ -1,4 +1,4 @@
-import type { PathCondition } from '../../stats/decision-tree/path-conditions.ts'
+import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
 
 /** What a tree of parameters is asked. */
 export type ParameterQuestionName = 'what-differs' | 'what-is-slow'

@@ -1,7 +1,7 @@
 import { shortText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
-import type { PathCondition } from '../../stats/decision-tree/path-conditions.ts'
+import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
 import type { ExplainedPath, Prediction } from './explained-path.ts'
 
 /** What the two groups of a question are called. */

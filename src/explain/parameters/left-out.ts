@@ -1,4 +1,4 @@
-import type { TreeColumn } from '../../stats/decision-tree/tree-column.ts'
+import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { reasonOfName } from './attribute-names.ts'
 import type { LeftOutReason, Parameter } from './parameter.ts'
 

@@ -3,7 +3,7 @@ import {
   growClassificationTree,
 } from '../../stats/decision-tree/grow-classification-tree.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
-import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree-node.ts'
+import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
 import { treePaths } from '../../stats/decision-tree/tree-paths.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'

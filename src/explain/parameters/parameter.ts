@@ -1,5 +1,5 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
-import type { TreeColumn } from '../../stats/decision-tree/tree-column.ts'
+import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 
 /** Where in the flow a parameter was recorded, and under which name. */
 export interface ParameterSource {

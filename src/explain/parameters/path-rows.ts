@@ -1,4 +1,4 @@
-import type { PathCondition } from '../../stats/decision-tree/path-conditions.ts'
+import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
 import type { Parameter } from './parameter.ts'
 
 /** 1 for each row that fulfils all conditions; a row in which a value is missing does not. */

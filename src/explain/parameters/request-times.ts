@@ -1,6 +1,6 @@
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { recordedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { FlowChoice } from '../flow-pair/flow-pair.ts'
 
 /** The time of each request that is asked to be slow or not. */

@@ -1,4 +1,4 @@
-import type { TreeColumn } from '../../stats/decision-tree/tree-column.ts'
+import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i

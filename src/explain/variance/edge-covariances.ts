@@ -5,7 +5,7 @@ import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { incompleteBeta } from '../../stats/incomplete-beta.ts'
+import { incompleteBeta } from '../../stats/distributions.ts'
 import { CoMoments } from './co-moments.ts'
 import { requestEdges } from './request-edges.ts'
 

@@ -1,5 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { CollapsedFlows } from '../../flows/fold/collapsed-flows.ts'
+import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText } from '../../flows/node-labels.ts'
 import { type EdgeEnds, isSameEdge, type VarianceMark } from './variance-marks.ts'
 

@@ -1,9 +1,9 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { CollapsedFlows } from './collapsed-flows.ts'
-import { expandGraph } from './expand-graph.ts'
+import { CollapsedFlows } from './folded-flows.ts'
+import type { EdgeNote, FlowGraph, FoldedGraph, WhichLanes } from './folded-graph.ts'
 
 /** A flow's structure in words: node labels, and edges as pairs of positions. */
-export interface ExpandedFlow {
+interface ExpandedFlow {
   readonly labels: readonly string[]
   readonly edges: readonly (readonly [from: number, to: number])[]
 }
@@ -40,5 +40,131 @@ export function expandFlow(flows: CollapsedFlows, request: number): ExpandedFlow
   return {
     labels: Array.from(graph.labels, (label) => flows.labels.text(label)),
     edges: Array.from(graph.from, (from, edge) => [from, graph.to[edge] as number] as const),
+  }
+}
+
+/** A repetition while it is unfolded: each copy of a lane has its own of those within it. */
+interface Instance {
+  /** The repetition's number in the folded graph. */
+  readonly of: number
+}
+
+interface Growing {
+  labels: number[]
+  inside: (readonly Instance[])[]
+  from: number[]
+  to: number[]
+  notes: (readonly { readonly note: EdgeNote; readonly instance: Instance }[])[]
+}
+
+/**
+ * Unfolds what `collapseGraph` folded: gives a graph that is the same structure as the one it was
+ * given, nodes and edges perhaps in another order. Node 0 is the root.
+ *
+ * Source: `spec.md` §8.
+ */
+export function expandGraph(graph: FoldedGraph): FlowGraph {
+  const instances = graph.repetitions.map((_, of): Instance => ({ of }))
+  const instanceOf = (repetition: number) => instances[repetition] as Instance
+  let current: Growing = {
+    labels: [...graph.labels],
+    inside: graph.inside.map((stack) => stack.map(instanceOf)),
+    ...{ from: [...graph.from], to: [...graph.to] },
+    notes: graph.notes.map((said) =>
+      said.map((note) => ({ note, instance: instanceOf(note.repetition) })),
+    ),
+  }
+  for (let number = graph.repetitions.length - 1; number >= 0; number--) {
+    current = unfold(current, graph, number)
+  }
+  const { labels, from, to } = current
+  return {
+    labels: Uint32Array.from(labels),
+    ...{ from: Uint32Array.from(from), to: Uint32Array.from(to) },
+  }
+}
+
+/** Unfolds all instances of one repetition. */
+function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): Growing {
+  const { times = 1, within = [] } = repetitions[number] ?? {}
+  const copies = new InstanceCopies(new Set(within))
+  const next: Growing = { labels: [], inside: [], from: [], to: [], notes: [] }
+  /** Where each node's copies begin: lane i's is i further on. */
+  const start: number[] = []
+  folded.labels.forEach((label, node) => {
+    const stack = folded.inside[node] as readonly Instance[]
+    const instance = stack.at(-1)
+    start.push(next.labels.length)
+    const lanes = instance?.of === number ? times : 1
+    for (let lane = 0; lane < lanes; lane++) {
+      next.labels.push(label)
+      next.inside.push(
+        instance?.of === number
+          ? stack.slice(0, -1).map((outer) => copies.of(outer, instance, lane))
+          : stack,
+      )
+    }
+  })
+  folded.from.forEach((source, edge) => {
+    const said = folded.notes[edge] as Growing['notes'][0]
+    const from = start[source] as number
+    const to = start[folded.to[edge] as number] as number
+    // Two where the edge leads from one instance to another that was folded together with it.
+    const own = said.filter(({ instance }) => instance.of === number)
+    const others = said.filter(({ instance }) => instance.of !== number)
+    const atEnd = (end: 'from' | 'to') =>
+      own.find(({ note }) => note.side === 'inside' || note.side === end)?.instance
+    for (const [a, b] of lanePairs(own, times)) {
+      next.from.push(from + Math.max(a, 0))
+      next.to.push(to + Math.max(b, 0))
+      next.notes.push(
+        others.map(({ note, instance }) => {
+          const [lane, outer] = note.side === 'to' ? [b, atEnd('to')] : [a, atEnd('from')]
+          const copy = outer === undefined ? instance : copies.of(instance, outer, lane)
+          return { note, instance: copy }
+        }),
+      )
+    }
+  })
+  return next
+}
+
+/** The lanes that an edge joins, start and end; -1 where that end is outside. */
+function lanePairs(own: Growing['notes'][0], times: number): (readonly [number, number])[] {
+  const [first] = own
+  if (first?.note.side === 'inside') {
+    const { offset } = first.note
+    return Array.from({ length: times - offset }, (_, lane) => [lane, lane + offset] as const)
+  }
+  const [starts, ends] = (['from', 'to'] as const).map((end) => {
+    const found = own.find(({ note }) => note.side === end)?.note
+    return found === undefined || found.side === 'inside' ? [-1] : lanesOf(found.lanes, times)
+  }) as [number[], number[]]
+  return starts.flatMap((start) => ends.map((end) => [start, end] as const))
+}
+
+function lanesOf(which: WhichLanes, times: number): number[] {
+  if (which === 'first') return [0]
+  return which === 'last' ? [times - 1] : Array.from({ length: times }, (_, lane) => lane)
+}
+
+/** For each lane of an instance, its own copies of the repetitions within it. */
+class InstanceCopies {
+  readonly #within: ReadonlySet<number>
+  readonly #known = new Map<Instance, Map<Instance, Instance[]>>()
+
+  constructor(within: ReadonlySet<number>) {
+    this.#within = within
+  }
+
+  of(inner: Instance, outer: Instance, lane: number): Instance {
+    if (!this.#within.has(inner.of)) return inner
+    const byInner = this.#known.get(outer) ?? new Map<Instance, Instance[]>()
+    this.#known.set(outer, byInner)
+    const lanes = byInner.get(inner) ?? []
+    byInner.set(inner, lanes)
+    const copy = lanes[lane] ?? { of: inner.of }
+    lanes[lane] = copy
+    return copy
   }
 }

@@ -1,4 +1,4 @@
-import type { LazyColours } from './folded-colours.ts'
+import type { LazyColours } from './folded-colors.ts'
 import {
   type EdgeNote,
   type EdgeRows,
@@ -7,12 +7,8 @@ import {
   forwardOrder,
   type Repetition,
 } from './folded-graph.ts'
-import type { Lanes } from './grow-lanes.ts'
-import { keepsOrder } from './keeps-order.ts'
+import { type Lanes, matchRepetitions, orderLanes, type RepetitionMatch } from './grow-lanes.ts'
 import { type EdgeGroup, groupLaneEdges } from './lane-edges.ts'
-import { matchRepetitions, type RepetitionMatch } from './match-repetitions.ts'
-import { orderLanes } from './order-lanes.ts'
-import { strongParts } from './strong-parts.ts'
 
 /** One repetition folded: the graphs before and after, and what became of nodes and edges. */
 export interface FoldStep {
@@ -211,4 +207,125 @@ function markLoops(
     if (back || joined.has(pair(edge))) loops[edge] = 1
     else joined.add(pair(edge))
   }
+}
+
+/**
+ * Whether, of the steps outside, one leads to another through the folded lane only if it did so
+ * before: then all that is folded can be given times such that nothing comes before what it waits
+ * for. Lanes that are entered only at the first and left only at the last, but do not hand over from
+ * the first to the last, would lead from what enters to what leaves though it need not have waited.
+ *
+ * @param rows edges by the node they start at, of both graphs
+ */
+function keepsOrder(
+  { before, after, nodeOf, sources }: FoldStep,
+  rows: { before: EdgeRows; after: EdgeRows },
+): boolean {
+  const number = after.repetitions.length - 1
+  const entering = new Set<number>()
+  const leaving = new Set<number>()
+  let isPlain = true
+  after.notes.forEach((said, edge) => {
+    const note = said.find(({ repetition }) => repetition === number)
+    if (note === undefined || after.loops[edge] === 1) return
+    if (note.side === 'inside' ? note.offset > 0 : note.lanes !== 'all') isPlain = false
+    if (note.side === 'to') entering.add(sources[after.from[edge] as number] as number)
+    if (note.side === 'from') leaving.add(sources[after.to[edge] as number] as number)
+  })
+  if (isPlain) return true
+  for (const source of entering) {
+    const reachedNow = reachedFrom(after, rows.after, { start: nodeOf[source] as number })
+    const wanted = new Set(
+      [...leaving].filter((target) => reachedNow[nodeOf[target] as number] === 1),
+    )
+    const reached = reachedFrom(before, rows.before, { start: source, wanted })
+    for (const target of wanted) if (reached[target] === 0) return false
+  }
+  return true
+}
+
+/** 1 for the nodes that a node leads to; not all of them once those wanted are found. */
+function reachedFrom(
+  { to, labels }: FoldedGraph,
+  below: EdgeRows,
+  { start, wanted }: { start: number; wanted?: ReadonlySet<number> },
+): Uint8Array {
+  const reached = new Uint8Array(labels.length)
+  const pending = [start]
+  let missing = wanted?.size ?? labels.length
+  for (let node = pending.pop(); node !== undefined && missing > 0; node = pending.pop()) {
+    const end = below.offsets[node + 1] as number
+    for (let entry = below.offsets[node] as number; entry < end; entry++) {
+      const target = to[below.edges[entry] as number] as number
+      if (reached[target] === 1) continue
+      reached[target] = 1
+      if (wanted?.has(target)) missing--
+      pending.push(target)
+    }
+  }
+  return reached
+}
+
+/** A graph as edges between nodes. */
+interface Links {
+  readonly nodes: number
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+}
+
+/**
+ * The strongly connected part of each node: nodes are in one part when each leads to the other.
+ *
+ * Source: Tarjan 1972, "Depth-first search and linear graph algorithms", SIAM Journal on Computing
+ * 1(2):146-160; without recursion.
+ */
+function strongParts({ nodes, from, to }: Links): Uint32Array {
+  const next: number[][] = Array.from({ length: nodes }, () => [])
+  from.forEach((node, edge) => {
+    ;(next[node] as number[]).push(to[edge] as number)
+  })
+  const part = new Uint32Array(nodes)
+  const index = new Uint32Array(nodes)
+  const low = new Uint32Array(nodes)
+  const done = new Uint8Array(nodes)
+  const tried = new Uint32Array(nodes)
+  const open: number[] = []
+  const path: number[] = []
+  let found = 0
+  let parts = 0
+  for (let start = 0; start < nodes; start++) {
+    if (index[start] !== 0) continue
+    path.push(start)
+    while (path.length > 0) {
+      const node = path.at(-1) as number
+      if (index[node] === 0) {
+        found++
+        index[node] = found
+        low[node] = found
+        open.push(node)
+      }
+      const targets = next[node] as number[]
+      const at = tried[node] as number
+      if (at < targets.length) {
+        const target = targets[at] as number
+        tried[node] = at + 1
+        if (index[target] === 0) path.push(target)
+        else if (done[target] === 0) {
+          low[node] = Math.min(low[node] as number, index[target] as number)
+        }
+        continue
+      }
+      path.pop()
+      const above = path.at(-1)
+      if (above !== undefined) low[above] = Math.min(low[above] as number, low[node] as number)
+      if (low[node] !== index[node]) continue
+      for (let member = -1; member !== node; ) {
+        member = open.pop() as number
+        done[member] = 1
+        part[member] = parts
+      }
+      parts++
+    }
+  }
+  return part
 }

@@ -1,5 +1,5 @@
 import type { FlowSet } from '../flow-set.ts'
-import { type CollapsedGraph, collapseGraph } from './collapse-graph.ts'
+import { type CollapsedGraph, collapseGraph } from './fold-graph.ts'
 import { LatencyFolder } from './fold-latencies.ts'
 import { type FoldedGraph, logicalOrder } from './folded-graph.ts'
 

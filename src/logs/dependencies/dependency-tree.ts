@@ -1,4 +1,4 @@
-import { fTail } from '../../stats/f-tail.ts'
+import { fTail } from '../../stats/distributions.ts'
 import { type BestCut, bestCut, type TargetSums, targetSums } from './best-cut.ts'
 import type { DependencyColumns } from './dependency-columns.ts'
 import { dividedNode, leftRows, rootNode } from './tree-node.ts'

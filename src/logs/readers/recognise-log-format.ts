@@ -1,4 +1,4 @@
-import { HEAD_BYTES } from '../../traces/readers/recognise-format.ts'
+import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import { columnNames, delimiterOf } from './csv-log.ts'
 import { parsedObject } from './json-lines.ts'
 import { log4jLayout, textLayout } from './line-layouts.ts'

@@ -1,6 +1,6 @@
 // Goes through all rows of every column: indexes with `!`.
-import { denseRanks } from './dense-ranks.ts'
-import { requireTreeColumns, type TreeColumn } from './tree-column.ts'
+import { denseRanks } from './coded-columns.ts'
+import { requireTreeColumns, type TreeColumn } from './tree.ts'
 
 /**
  * Groups of columns that divide the rows alike, so that any one of them explains what the others do:

@@ -1,18 +1,18 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
-import { admittedColumns } from './admitted-columns.ts'
-import { chooseBinary } from './binary-choice.ts'
-import { type ClassCounts, classCounts } from './class-counts.ts'
-import { type CodedColumn, narrowColumn } from './coded-column.ts'
-import { chooseByGainRatio } from './gain-ratio-choice.ts'
-import { type Growth, growNode } from './grow-node.ts'
-import { allRows, type NodeRows } from './node-rows.ts'
+import { chooseBinary } from './binary-split.ts'
+import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
+import { type ClassCounts, chooseByGainRatio, classCounts, xLogX } from './gain-ratio.ts'
+import { allRows, type Growth, growNode, type NodeRows, type SplitChoice } from './grow-node.ts'
 import { collapseTree, pruneTree } from './pessimistic-pruning.ts'
-import type { SplitChoice } from './split-choice.ts'
-import { requireTreeColumns, type TreeColumn } from './tree-column.ts'
-import { type ClassContent, type ClassificationTree, columnInfo } from './tree-node.ts'
+import {
+  type ClassContent,
+  type ClassificationTree,
+  columnInfo,
+  requireTreeColumns,
+  type TreeColumn,
+} from './tree.ts'
 import { ValueGroups } from './value-groups.ts'
-import { xLogX } from './x-log-x.ts'
 
 export interface ClassificationTreeOptions {
   /**

@@ -1,6 +1,8 @@
-import { divideRows, type NodeRows } from './node-rows.ts'
-import type { SplitChoice } from './split-choice.ts'
-import type { TreeNode } from './tree-node.ts'
+// Called for every row of every node: indexes with `!`.
+// Reads the value of a code once a split: indexes with `!`.
+
+import type { CodedColumn } from './coded-columns.ts'
+import type { SplitTest, TreeNode, TreeSplit } from './tree.ts'
 
 /** What makes a tree the tree of one criterion. */
 export interface Growth<Content> {
@@ -66,4 +68,126 @@ function knownShares({ rows, weights }: NodeRows, { codes, childOf, width }: Spl
     known += weight
   }
   return sums.map((sum) => sum / known)
+}
+
+/** The rows that reach a node. A row whose value was missing on the way is in several, in part. */
+export interface NodeRows {
+  /** Row numbers, ascending. */
+  readonly rows: Int32Array
+  /** How much of each row is here, above 0 to 1; all of each if undefined. */
+  readonly weights: Float64Array | undefined
+}
+
+/** How a split divides rows: which child a code belongs to, −1 for codes that no row of the node has. */
+interface Division {
+  readonly codes: Int32Array
+  readonly childOf: (code: number) => number
+  /** For each child its share of the rows whose value is known. */
+  readonly shares: readonly number[]
+}
+
+export function allRows(count: number): NodeRows {
+  return { rows: Int32Array.from({ length: count }, (_, row) => row), weights: undefined }
+}
+
+/**
+ * The rows of each child. A row whose value is missing goes to every child, divided as the known
+ * rows are (C4.5's fractional cases). Parts below `leastWeight` are not made but given to the child
+ * with the largest share, so that no weight is lost and no row is scattered without end.
+ */
+function divideRows(node: NodeRows, division: Division, leastWeight: number): NodeRows[] {
+  const { rows, weights } = node
+  const { codes, childOf, shares } = division
+  const children = new Int32Array(rows.length)
+  const whole = new Int32Array(shares.length)
+  let missing = 0
+  for (let i = 0; i < rows.length; i++) {
+    const code = codes[rows[i]!]!
+    const child = code < 0 ? -1 : childOf(code)
+    children[i] = child
+    if (child < 0) missing++
+    else whole[child]!++
+  }
+  const largest = shares.indexOf(Math.max(...shares))
+  return shares.map((share, child) => {
+    const weighted = weights !== undefined || missing > 0
+    const most = whole[child]! + missing
+    const ownRows = new Int32Array(most)
+    const ownWeights = weighted ? new Float64Array(most) : undefined
+    let count = 0
+    for (let i = 0; i < rows.length; i++) {
+      const to = children[i]!
+      if (to !== child && to >= 0) continue
+      const weight = weights === undefined ? 1 : weights[i]!
+      const part = to >= 0 ? weight : partOf(weight, child)
+      if (part === 0) continue
+      ownRows[count] = rows[i]!
+      if (ownWeights !== undefined) ownWeights[count] = part
+      count++
+    }
+    if (count === most) return { rows: ownRows, weights: ownWeights }
+    return { rows: ownRows.slice(0, count), weights: ownWeights?.slice(0, count) }
+
+    function partOf(weight: number, child: number): number {
+      if (child !== largest) return weight * share < leastWeight ? 0 : weight * share
+      let others = 0
+      for (let other = 0; other < shares.length; other++) {
+        const part = weight * shares[other]!
+        if (other !== largest && part >= leastWeight) others += part
+      }
+      return weight - others
+    }
+  })
+}
+
+/** A split that a criterion decided on, and how to divide the rows by it. */
+export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'> {
+  readonly codes: Int32Array
+  readonly childOf: (code: number) => number
+  /** Number of children. */
+  readonly width: number
+}
+
+/** How a test divides the codes of a column. */
+type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
+
+/**
+ * Up to `lastCode` and above it. The threshold that is shown is the largest value of the whole data
+ * up to the middle between `lastCode` and `nextCode`, its neighbour in the node: a value somebody
+ * has seen, and one that later data next to the gap do not overturn.
+ */
+export function divideByThreshold(
+  { codes, values }: CodedColumn,
+  lastCode: number,
+  nextCode: number,
+): CodeDivision {
+  const middle = values[lastCode]! / 2 + values[nextCode]! / 2
+  let shown = lastCode
+  while (shown + 1 < nextCode && values[shown + 1]! <= middle) shown++
+  return {
+    test: { kind: 'threshold', value: values[shown]! },
+    ...{ codes, childOf: (code) => (code <= lastCode ? 0 : 1), width: 2 },
+  }
+}
+
+/** One child for each of the codes. */
+export function divideByBranches(column: CodedColumn, branches: readonly number[]): CodeDivision {
+  const test: SplitTest = { kind: 'branches', codes: branches }
+  return { ...{ test, width: branches.length }, ...byTable(column, branches.map(single)) }
+}
+
+/** One child for each of two sets of codes. */
+export function divideBySets(
+  column: CodedColumn,
+  sets: readonly [readonly number[], readonly number[]],
+): CodeDivision {
+  return { ...{ test: { kind: 'set', codes: sets }, width: 2 }, ...byTable(column, sets) }
+}
+
+const single = (code: number) => [code]
+
+function byTable({ codes, size }: CodedColumn, children: readonly (readonly number[])[]) {
+  const table = new Int32Array(size).fill(-1)
+  for (const [child, own] of children.entries()) for (const code of own) table[code] = child
+  return { codes, childOf: (code: number) => table[code]! }
 }

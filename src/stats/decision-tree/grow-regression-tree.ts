@@ -1,14 +1,16 @@
 // Goes through all rows of every node: indexes with `!`.
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireShare } from '../require-option.ts'
-import { admittedColumns } from './admitted-columns.ts'
-import { chooseBinary, type NodeTarget } from './binary-choice.ts'
-import { type CodedColumn, narrowColumn } from './coded-column.ts'
-import { denseRanks } from './dense-ranks.ts'
-import { type Growth, growNode } from './grow-node.ts'
-import { allRows, type NodeRows } from './node-rows.ts'
-import { requireTreeColumns, type TreeColumn } from './tree-column.ts'
-import { columnInfo, type RegressionTree, type TargetContent } from './tree-node.ts'
+import { chooseBinary, type NodeTarget } from './binary-split.ts'
+import { admittedColumns, type CodedColumn, denseRanks, narrowColumn } from './coded-columns.ts'
+import { allRows, type Growth, growNode, type NodeRows } from './grow-node.ts'
+import {
+  columnInfo,
+  type RegressionTree,
+  requireTreeColumns,
+  type TargetContent,
+  type TreeColumn,
+} from './tree.ts'
 import { ValueGroups } from './value-groups.ts'
 
 export interface RegressionTreeOptions {

@@ -1,28 +1,30 @@
-export { addedErrors } from './added-errors.ts'
 export { equalPartitions } from './equal-partitions.ts'
-export type { GainRatioScore } from './gain-ratio-score.ts'
-export { type GainRatioScoresOptions, gainRatioScores } from './gain-ratio-scores.ts'
+export type { GainRatioScore } from './gain-ratio.ts'
+export { type GainRatioScoresOptions, gainRatioScores } from './gain-ratio.ts'
 export {
   type ClassificationTreeOptions,
   growClassificationTree,
 } from './grow-classification-tree.ts'
 export { growRegressionTree, type RegressionTreeOptions } from './grow-regression-tree.ts'
-export type { PathCondition } from './path-conditions.ts'
-export type { CategoricalTreeColumn, NumericTreeColumn, TreeColumn } from './tree-column.ts'
+export { addedErrors } from './pessimistic-pruning.ts'
 export type {
+  CategoricalTreeColumn,
   ClassContent,
   ClassificationNode,
   ClassificationTree,
   ClassLabel,
   LeftOutColumn,
+  NumericTreeColumn,
   RegressionNode,
   RegressionTree,
   SplitTest,
   TargetContent,
+  TreeColumn,
   TreeColumnInfo,
   TreeNode,
   TreeSplit,
-} from './tree-node.ts'
+} from './tree.ts'
+export type { PathCondition } from './tree-paths.ts'
 export {
   type ClassificationPath,
   type ClassificationPathOptions,

@@ -1,9 +1,7 @@
 import type { AttributeValue } from '../attributes.ts'
 import { ByteInterner, hashBytes } from './byte-interner.ts'
-import { dotAttribute } from './dot-attribute.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
-import { UsualLines } from './dot-usual-lines.ts'
-import { NodeIdTable } from './node-id-table.ts'
+import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
 const MINUS = 45
 const SEMICOLON = 59
@@ -297,4 +295,11 @@ function larger(values: Uint32Array): Uint32Array {
   const copy = new Uint32Array(values.length * 2)
   copy.set(values)
   return copy
+}
+
+/** A parameter in a DOT file as the number or truth value it looks like, else as text. */
+function dotAttribute(text: string): AttributeValue {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = Number(text)
+  return text.trim() === '' || Number.isNaN(number) ? text : number
 }

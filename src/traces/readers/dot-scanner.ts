@@ -15,12 +15,13 @@ const EQUALS = 61
 const OPEN_BRACKET = 91
 const BACKSLASH = 92
 const CLOSE_BRACKET = 93
+const LETTER_E = 101
+const LETTER_X = 120
 
 /** Bytes of unquoted names: letters, digits, `_`, `.`, `:`, and everything beyond ASCII. */
 const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
-const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
 
 /** Whether an unquoted name can hold this byte. */
 export function isNameByte(byte: number): boolean {
@@ -53,6 +54,7 @@ export class DotScanner {
   /** The last token, quotes left out. */
   tokenStart = 0
   tokenEnd = 0
+  readonly #decimal = new DecimalReader()
   readonly #decoder = new TextDecoder()
 
   /** Passes over spaces, line ends and comments; gives the byte that follows. */
@@ -161,28 +163,15 @@ export class DotScanner {
     while (at < tokenEnd && !isDigit(source[at] as number)) at++
     let first = at
     if (source[first - 1] === POINT) first--
+    if (at === tokenEnd || first !== at || !this.#decimal.read(source, at, tokenEnd)) {
+      return this.#wordNumber()
+    }
     const negative = first > this.tokenStart && source[first - 1] === MINUS
-    let digits = 0
-    let fraction = -1
-    const start = at
-    for (; at < tokenEnd; at++) {
-      const byte = source[at] as number
-      if (byte === POINT && fraction < 0 && first === start) fraction = 0
-      else if (!isDigit(byte)) break
-      else {
-        digits = digits * 10 + byte - ZERO
-        if (fraction >= 0) fraction++
-      }
+    // `0x` and letters behind it are no decimal number.
+    if (this.#decimal.end < tokenEnd && ((source[this.#decimal.end] as number) | 32) === LETTER_X) {
+      return this.#wordNumber()
     }
-    const follow = (source[at] as number) | 32
-    const simple = at < tokenEnd ? follow !== 101 && follow !== 120 : true
-    if (start === at) return this.#wordNumber()
-    // 15 digits and a power of ten up to 22 are exact doubles, so one division rounds correctly.
-    if (simple && first === start && at - start <= 16 && fraction <= 22) {
-      const size = fraction > 0 ? digits / (POWERS_OF_TEN[fraction] as number) : digits
-      return negative ? -size : size
-    }
-    return this.#wordNumber()
+    return negative ? -this.#decimal.value : this.#decimal.value
   }
 
   unexpected(expected: string): DotProblem {
@@ -228,4 +217,40 @@ export class DotScanner {
 
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE
+}
+
+/** Numbers of up to this many digits are exact, and so is a power of ten to divide them by. */
+const EXACT_DIGITS = 15
+const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`))
+
+/** Reads plain decimal numbers, `4381.46`, from bytes, rounded as `Number` rounds them. */
+export class DecimalReader {
+  value = 0
+  /** The byte behind the last number. */
+  end = 0
+
+  /**
+   * Reads the number that begins at `start`; `false` where there is none, or one that needs more
+   * care: a sign, an exponent, or more than 15 digits.
+   */
+  read(source: Uint8Array, start: number, limit: number): boolean {
+    let at = start
+    let digits = 0
+    let count = 0
+    let point = -1
+    for (; at < limit; at++) {
+      const byte = source[at] as number
+      if (byte === POINT && point < 0) point = count
+      else if (byte < ZERO || byte > ZERO + 9) break
+      else {
+        digits = digits * 10 + byte - ZERO
+        count++
+      }
+    }
+    this.end = at
+    const next = (source[at] as number) | 32
+    if (count === 0 || count > EXACT_DIGITS || next === LETTER_E) return false
+    this.value = point < 0 ? digits : digits / (POWERS_OF_TEN[count - point] as number)
+    return true
+  }
 }

@@ -1,10 +1,17 @@
+import type { Microseconds } from '../../core/units.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { QualityLog } from '../quality.ts'
 import { SPAN_STATUSES, type SpanKind } from '../span-traces.ts'
-import { alignClocks, type TraceStarts } from './event-clocks.ts'
-import { type EventColumns, type FatherColumns, NO_FATHER } from './event-columns.ts'
-import { findFathers, ROOT } from './event-fathers.ts'
-import { COPY, type EventParts, nestEvents } from './event-parts.ts'
+import {
+  COPY,
+  type EventColumns,
+  type EventParts,
+  type FatherColumns,
+  findFathers,
+  NO_FATHER,
+  nestEvents,
+  ROOT,
+} from './event-forest.ts'
 import type { ReadSink } from './trace-reader.ts'
 
 /** A parent id that no event has: span ids are line numbers. */
@@ -144,4 +151,148 @@ function noteCopy(
     },
     'Remove the copy, or load without `strict`',
   )
+}
+
+/** How far beyond its father's end a part may reach, of the father's duration, and still be awaited. */
+const NEAR = 0.25
+
+/** When the request of each trace began by one clock for all, in µs; `NaN` where that is not known. */
+type TraceStarts = ArrayLike<number> | undefined
+
+/**
+ * What to add to the times of each part of events so that all of a trace are on one clock: that of
+ * its root. Each host has a clock of its own, so nothing is read from the difference between two
+ * hosts' times; only durations count.
+ *
+ * A part on the host of its father keeps its place. On another host it is what the father waited
+ * for, and the time that is not the part's is taken to be the same before and behind it, as for a
+ * message there and one back (the estimate of Cristian 1989). Where a part goes on after the father
+ * is over, the father waited for the events in it that are over by then, and those are centred.
+ * Where none would be over, or the part is longer by less than a quarter of the father's duration,
+ * it had begun already when the father began to wait, and both end together.
+ */
+function alignClocks(
+  events: EventColumns,
+  { parts, fathers, starts }: { parts: EventParts; fathers: Int32Array; starts: TraceStarts },
+): Float64Array {
+  const count = parts.offsets.length - 1
+  const shiftUs = new Float64Array(count).fill(Number.NaN)
+  const fatherOf = (part: number) =>
+    fathers[events.group.values[firstOf(parts, part)] as number] as number
+  const traceStartUs = placeRoots(events, { parts, starts, shiftUs, fatherOf })
+  const chain: number[] = []
+  for (let part = 0; part < count; part++) {
+    let at = part
+    // A chain longer than all parts is a circle: its trace is left out when parents are resolved.
+    while (Number.isNaN(shiftUs[at]) && fatherOf(at) >= 0 && chain.length <= count) {
+      chain.push(at)
+      at = parts.partOf[fatherOf(at)] as number
+    }
+    if (Number.isNaN(shiftUs[at])) shiftUs[at] = orphanShift(events, parts, at, traceStartUs)
+    for (let next = chain.pop(); next !== undefined; next = chain.pop()) {
+      shiftUs[next] = shiftBelow(events, parts, { part: next, father: fatherOf(next), shiftUs })
+    }
+  }
+  return shiftUs
+}
+
+/** Puts the roots where `starts` says, else on their own clocks; gives when each trace begins. */
+function placeRoots(
+  events: EventColumns,
+  run: {
+    parts: EventParts
+    starts: TraceStarts
+    shiftUs: Float64Array
+    fatherOf: (part: number) => number
+  },
+): Float64Array {
+  const { parts, starts, shiftUs, fatherOf } = run
+  const beginUs = new Float64Array(events.traces.size).fill(Number.POSITIVE_INFINITY)
+  const aheadUs = starts === undefined ? undefined : clocksOfHosts(events, run, starts)
+  for (let part = 0; part < shiftUs.length; part++) {
+    if (fatherOf(part) !== ROOT) continue
+    const event = firstOf(parts, part)
+    const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
+    const startUs = events.startUs.values[event] as number
+    const host = events.host.values[event] as number
+    // Of a host without any time of day, the request is put at the collector's beginning.
+    const shift = aheadUs === undefined ? 0 : (aheadUs[host] ?? -startUs)
+    shiftUs[part] = shift
+    beginUs[trace] = Math.min(beginUs[trace] as number, startUs + shift)
+  }
+  return beginUs
+}
+
+/**
+ * By host: what to add to its times to have the collector's, the median over the roots on it, so that
+ * requests of one host keep their distances although the collector's clock has whole seconds.
+ */
+function clocksOfHosts(
+  events: EventColumns,
+  { parts, fatherOf }: { parts: EventParts; fatherOf: (part: number) => number },
+  starts: ArrayLike<number>,
+): number[] {
+  const seen: number[][] = []
+  for (let part = 0; part + 1 < parts.offsets.length; part++) {
+    if (fatherOf(part) !== ROOT) continue
+    const event = firstOf(parts, part)
+    const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
+    const aheadUs = (starts[trace] ?? Number.NaN) - (events.startUs.values[event] as number)
+    if (Number.isNaN(aheadUs)) continue
+    const host = events.host.values[event] as number
+    const own = seen[host]
+    if (own === undefined) seen[host] = [aheadUs]
+    else own.push(aheadUs)
+  }
+  return seen.map((values) => values.sort((a, b) => a - b)[values.length >> 1] as number)
+}
+
+/** An event whose father is lost began at a time not known: it is put where its trace begins. */
+function orphanShift(
+  events: EventColumns,
+  parts: EventParts,
+  part: number,
+  traceStartUs: Float64Array,
+): Microseconds {
+  const event = firstOf(parts, part)
+  const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
+  const beginUs = traceStartUs[trace] as number
+  return Number.isFinite(beginUs) ? beginUs - (events.startUs.values[event] as number) : 0
+}
+
+function shiftBelow(
+  events: EventColumns,
+  parts: EventParts,
+  { part, father, shiftUs }: { part: number; father: number; shiftUs: Float64Array },
+): Microseconds {
+  const event = firstOf(parts, part)
+  const fatherShiftUs = shiftUs[parts.partOf[father] as number] as number
+  if (events.host.values[event] === events.host.values[father]) return fatherShiftUs
+  const startUs = events.startUs.values[event] as number
+  const fatherStartUs = events.startUs.values[father] as number
+  return fatherStartUs + fatherShiftUs + leadUs(events, parts, { part, father }) - startUs
+}
+
+/** How long after its father a part on another host begins. */
+function leadUs(
+  events: EventColumns,
+  { order, offsets, partOf }: EventParts,
+  { part, father }: { part: number; father: number },
+): Microseconds {
+  const waitedUs = Math.max(events.durationUs.values[father] as number, 0)
+  const startUs = events.startUs.values[order[offsets[part] as number] as number] as number
+  let within = -1
+  let beyond = Number.POSITIVE_INFINITY
+  for (let at = offsets[part] as number; partOf[order[at] as number] === part; at++) {
+    const tookUs = (events.endUs.values[order[at] as number] as number) - startUs
+    if (tookUs <= waitedUs) within = Math.max(within, tookUs)
+    else beyond = Math.min(beyond, tookUs)
+  }
+  const overUs = beyond - waitedUs
+  const near = overUs <= waitedUs * NEAR && overUs < waitedUs - within
+  return within >= 0 && !near ? (waitedUs - within) / 2 : -overUs
+}
+
+function firstOf({ order, offsets }: EventParts, part: number): number {
+  return order[offsets[part] as number] as number
 }

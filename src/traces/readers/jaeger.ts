@@ -1,20 +1,17 @@
-import { VERSION_ATTRIBUTE } from '../service-versions.ts'
-import type { SpanKind, SpanStatus } from '../span-traces.ts'
+import { type SpanKind, type SpanStatus, VERSION_ATTRIBUTE } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
-import { firstTraceKey } from './json-trace-key.ts'
 import {
   type AttributeEntry,
   attributeOf,
   eventEntries,
   type Fields,
+  firstTraceKey,
   isJsonObject,
   type JsonObject,
   objectsIn,
   textOf,
 } from './json-values.ts'
-import { otlpKind, otlpStatus } from './otlp-values.ts'
-import { resourceAttributes } from './resource-attributes.ts'
-import { samplerProbability } from './sampling-probability.ts'
+import { otlpKind, otlpStatus, resourceAttributes, samplerProbability } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 type JaegerTrace = Fields<'traceID' | 'spans' | 'processes'>

@@ -1,19 +1,25 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { VERSION_ATTRIBUTE } from '../service-versions.ts'
+import { VERSION_ATTRIBUTE } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
-import { firstTraceKey } from './json-trace-key.ts'
 import {
   type AttributeEntry,
   eventEntries,
   type Fields,
+  firstTraceKey,
   isJsonObject,
   type JsonObject,
   objectsIn,
   textOf,
 } from './json-values.ts'
-import { otlpAttributes, otlpId, otlpKind, otlpStatus, otlpText } from './otlp-values.ts'
-import { resourceAttributes } from './resource-attributes.ts'
-import { traceStateProbability } from './sampling-probability.ts'
+import {
+  otlpAttributes,
+  otlpId,
+  otlpKind,
+  otlpStatus,
+  otlpText,
+  resourceAttributes,
+  traceStateProbability,
+} from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 type OtlpRequest = Fields<'resourceSpans' | 'resource_spans' | 'batches' | 'trace'>

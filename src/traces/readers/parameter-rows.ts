@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { ParameterOwner, ParameterTablesBuilder } from '../parameter-tables-builder.ts'
-import { parameterValue } from './parameter-value.ts'
+import type { AttributeValue } from '../attributes.ts'
+import type { ParameterOwner, ParameterTablesBuilder } from '../parameter-tables.ts'
 
 /** A row's fields; `null` is missing. */
 export type ParameterFields = readonly (string | null)[]
@@ -95,4 +95,23 @@ export class ParameterRows {
       'Correct the row or take it out',
     )
   }
+}
+
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
+/** Digits that begin with a zero are a name, such as a postcode. */
+const NAME = /^[-+]?0\d/
+
+/**
+ * A field of a table as the parameter it looks like: a number, a truth value, else text; `undefined`
+ * where it is missing (empty or NULL). Integers that a double cannot hold stay text.
+ */
+function parameterValue(field: string | null): AttributeValue | undefined {
+  if (field === null || field === '' || field === 'NULL') return undefined
+  if (NUMBER.test(field) && !NAME.test(field)) {
+    const value = Number(field)
+    const isExact = Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(field)
+    return isExact && Number.isFinite(value) ? value : field
+  }
+  if (/^(true|false)$/i.test(field)) return field.toLowerCase() === 'true'
+  return field
 }

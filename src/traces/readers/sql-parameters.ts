@@ -1,9 +1,7 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { ParameterTablesBuilder } from '../parameter-tables-builder.ts'
+import type { ParameterTablesBuilder } from '../parameter-tables.ts'
 import type { QualityLog } from '../quality.ts'
-import { keyColumns, ParameterRows } from './parameter-rows.ts'
-import { SqlStatements } from './sql-statements.ts'
-import { createdTable, insertHead, readTuples, SqlProblem } from './sql-syntax.ts'
+import { keyColumns, type ParameterFields, ParameterRows } from './parameter-rows.ts'
 
 const COPY = /^COPY\s[\s\S]*\sFROM\s+stdin\b/i
 
@@ -131,4 +129,235 @@ function openStatement(file: string, line: number): TraceFormatError {
     { file, line },
     'End it with a semicolon, close its quotes, or copy the file again if it is cut short',
   )
+}
+
+/** Characters. A quote that is never closed must not swallow a whole file. */
+const LONGEST_STATEMENT = 1 << 27
+/** What ends a statement, or begins what may hold a semicolon that ends none. */
+const STOP = /[;'"`]|--|\/\*/g
+/** Space and comments. No alternative begins as another does, so nothing is tried twice. */
+const NOTHING = /(?:\s+|--[^\n]*|\/\*[\s\S]*?\*\/)*/y
+
+/**
+ * Cuts SQL text, chunk by chunk, into statements: at semicolons outside strings, quoted names and
+ * comments.
+ */
+export class SqlStatements {
+  readonly #onStatement: (text: string, line: number) => void
+  readonly #decoder = new TextDecoder()
+  #text = ''
+  #line = 1
+  /** Up to here the text is known to hold no end of a statement. */
+  #searched = 0
+
+  /** `onStatement` gets each without its semicolon, and the line on which it begins. */
+  constructor(onStatement: (text: string, line: number) => void) {
+    this.#onStatement = onStatement
+  }
+
+  /** Reads on; gives the line of a statement that is too long to be one. */
+  push(chunk: Uint8Array): number | undefined {
+    this.#text += this.#decoder.decode(chunk, { stream: true })
+    this.#cut()
+    return this.#text.length > LONGEST_STATEMENT ? this.#line : undefined
+  }
+
+  /** Ends the text; gives the line of a statement that has no end. */
+  end(): number | undefined {
+    this.#text += this.#decoder.decode()
+    this.#cut()
+    const from = this.#skipNothing(0)
+    return from === this.#text.length ? undefined : this.#line
+  }
+
+  #cut(): void {
+    const text = this.#text
+    let from = 0
+    let at = this.#searched
+    for (;;) {
+      STOP.lastIndex = at
+      const stop = STOP.exec(text)
+      if (stop === null) {
+        // The last character may be half of what begins a comment.
+        at = Math.max(at, text.length - 1)
+        break
+      }
+      if (stop[0] !== ';') {
+        const end = endOf(stop[0], text, stop.index)
+        at = end < 0 ? stop.index : end
+        if (end < 0) break
+        continue
+      }
+      from = this.#skipNothing(from)
+      const statement = text.slice(from, stop.index)
+      if (statement !== '') this.#onStatement(statement, this.#line)
+      this.#line += lineEnds(text, from, stop.index)
+      from = stop.index + 1
+      at = from
+    }
+    this.#text = text.slice(from)
+    this.#searched = at - from
+  }
+
+  /** Passes over space and comments from `from` on. */
+  #skipNothing(from: number): number {
+    NOTHING.lastIndex = from
+    const end = from + (NOTHING.exec(this.#text)?.[0].length ?? 0)
+    this.#line += lineEnds(this.#text, from, end)
+    return end
+  }
+}
+
+/** How many line ends there are from `start` to `end`. */
+function lineEnds(text: string, start: number, end: number): number {
+  let count = 0
+  for (let at = text.indexOf('\n', start); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) {
+    count++
+  }
+  return count
+}
+
+/** Where the string, quoted name or comment ends that begins at `start`; -1 where it does not yet. */
+function endOf(opening: string, text: string, start: number): number {
+  if (opening === '--') return text.indexOf('\n', start)
+  const closing = opening === '/*' ? '*/' : opening
+  const close = text.indexOf(closing, start + opening.length)
+  return close < 0 ? -1 : close + closing.length
+}
+
+const NAME = String.raw`(?:[\w$]+|"(?:[^"]|"")+"|\`[^\`]+\`|\[[^\]]+\])`
+const DOTTED = String.raw`(?:${NAME}\.)*(${NAME})`
+const CREATE_TABLE = new RegExp(
+  String.raw`^CREATE\s+(?:\w+\s+){0,2}?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?${DOTTED}\s*\(`,
+  'i',
+)
+const INSERT = new RegExp(
+  String.raw`^(?:INSERT|REPLACE)\s+(?:OR\s+\w+\s+|IGNORE\s+)?INTO\s+${DOTTED}\s*(?:\(([^()]*)\)\s*)?VALUES\b`,
+  'i',
+)
+const LEADING_NAME = new RegExp(String.raw`^\s*(${NAME})`)
+/** What a table may declare besides columns. */
+const CONSTRAINT = /^\s*(?:CONSTRAINT|PRIMARY|FOREIGN|UNIQUE|CHECK|EXCLUDE|KEY|INDEX)\b/i
+/** A comma between columns, or what may hold commas that are none. */
+const COLUMN_STOP = /[,()]|'[^']*'|"[^"]*"|`[^`]*`/g
+const VALUE = /\s*(?:[nN]?'([^']*(?:''[^']*)*)'|([xX]'[\dA-Fa-f]*'|[^\s',()][^',()]*))\s*([,)])/y
+const OPENING = /\s*,?\s*\(/y
+const TAIL = /^\s*(?:(?:ON|RETURNING|AS)\b[\s\S]*)?$/i
+
+/** What `CREATE TABLE` says: the table's name and its columns. */
+interface CreatedTable {
+  readonly table: string
+  readonly columns: readonly string[]
+}
+
+/** Where `INSERT INTO` puts its rows; `columns` where it names them. */
+interface InsertHead {
+  readonly table: string
+  readonly columns: readonly string[] | undefined
+  /** Where the rows begin. */
+  readonly end: number
+}
+
+/** What is wrong with a statement, and on which of its lines (0 is the first). */
+class SqlProblem extends Error {
+  readonly line: number
+
+  constructor(message: string, line: number) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** Reads a statement as CREATE TABLE; `undefined` where it is another. */
+function createdTable(statement: string): CreatedTable | undefined {
+  const head = CREATE_TABLE.exec(statement)
+  if (head === null) return undefined
+  const columns: string[] = []
+  for (const part of declarations(statement, head[0].length)) {
+    const name = CONSTRAINT.test(part) ? undefined : LEADING_NAME.exec(part)?.[1]
+    if (name !== undefined) columns.push(plainName(name))
+  }
+  return { table: plainName(head[1] as string), columns }
+}
+
+/** Reads the beginning of a statement as INSERT INTO; `undefined` where it is another. */
+function insertHead(statement: string): InsertHead | undefined {
+  const head = INSERT.exec(statement)
+  if (head === null) return undefined
+  const [whole, table = '', listed] = head
+  const columns = listed?.split(',').map((name) => plainName(name.trim()))
+  return { table: plainName(table), columns, end: whole.length }
+}
+
+/**
+ * Reads the rows of an INSERT statement from `at` on; `line` counts from its beginning.
+ *
+ * @throws SqlProblem for anything but literals
+ */
+function readTuples(
+  statement: string,
+  at: number,
+  onRow: (fields: ParameterFields, line: number) => void,
+): void {
+  let line = lineEnds(statement, 0, at)
+  let from = at
+  for (;;) {
+    OPENING.lastIndex = from
+    const opening = OPENING.exec(statement)
+    if (opening === null) break
+    const start = from + opening[0].length
+    line += lineEnds(statement, from, start)
+    from = start
+    const fields: (string | null)[] = []
+    for (let closing = ','; closing === ','; ) {
+      VALUE.lastIndex = from
+      const value = VALUE.exec(statement)
+      if (value === null) throw noLiteral(statement, from, line)
+      const [whole, text, token = ''] = value
+      closing = value[3] as string
+      fields.push(text === undefined ? plainToken(token) : text.replaceAll("''", "'"))
+      from += whole.length
+    }
+    onRow(fields, line)
+    line += lineEnds(statement, start, from)
+  }
+  if (from === at || !TAIL.test(statement.slice(from, from + 200))) {
+    throw noLiteral(statement, from, line)
+  }
+}
+
+function plainToken(token: string): string | null {
+  const text = token.trimEnd()
+  return text.length === 4 && text.toUpperCase() === 'NULL' ? null : text
+}
+
+function plainName(name: string): string {
+  const quote = name[0]
+  if (quote !== '"' && quote !== '`' && quote !== '[') return name
+  return name.slice(1, -1).replaceAll('""', '"')
+}
+
+/** The parts between the parentheses of CREATE TABLE, from behind the first on. */
+function declarations(statement: string, start: number): string[] {
+  const parts: string[] = []
+  let from = start
+  let depth = 0
+  COLUMN_STOP.lastIndex = start
+  for (let stop = COLUMN_STOP.exec(statement); stop !== null; stop = COLUMN_STOP.exec(statement)) {
+    const [mark] = stop
+    if (mark === '(') depth++
+    else if (mark === ',' && depth > 0) continue
+    else if (mark === ',' || (mark === ')' && depth === 0)) {
+      parts.push(statement.slice(from, stop.index))
+      from = stop.index + 1
+      if (mark === ')') break
+    } else if (mark === ')') depth--
+  }
+  return parts
+}
+
+function noLiteral(statement: string, at: number, line: number): SqlProblem {
+  const found = statement.slice(at, at + 40).trim()
+  const shown = found === '' ? 'nothing' : JSON.stringify(found)
+  return new SqlProblem(`Found ${shown} where a row of literal values should be`, line)
 }

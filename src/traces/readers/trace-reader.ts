@@ -1,4 +1,4 @@
-import type { GraphTracesBuilder } from '../graph-traces-builder.ts'
+import type { GraphTracesBuilder } from '../graph-traces.ts'
 import type { QualityLog } from '../quality.ts'
 import type { SpanTracesBuilder } from '../span-traces-builder.ts'
 

@@ -1,10 +1,10 @@
 import type { SpanKind } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
-import { firstTraceKey } from './json-trace-key.ts'
 import {
   type AttributeEntry,
   eventEntries,
   type Fields,
+  firstTraceKey,
   isJsonObject,
   numberOrText,
   objectsIn,

@@ -4,7 +4,7 @@ import type { Explanation } from '../../explain/parameters/explanation.ts'
 import type { Parameter } from '../../explain/parameters/parameter.ts'
 import { parameterDifferences } from '../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
-import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree-node.ts'
+import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { groupsOf } from './parameter-groups.ts'
 
 /** A row of the table along one parameter. */

@@ -3,8 +3,8 @@ import type { ExplainedPath, Prediction } from '../../explain/parameters/explain
 import { conditionWords, type GroupWords } from '../../explain/parameters/explanation-words.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
 import { rowsOnPath } from '../../explain/parameters/path-rows.ts'
-import { type PathCondition, withStep } from '../../stats/decision-tree/path-conditions.ts'
-import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree-node.ts'
+import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
+import { type PathCondition, withStep } from '../../stats/decision-tree/tree-paths.ts'
 
 /** A node of a tree as one row of its drawing, indented by its depth. */
 export interface TreeRow {

@@ -1,6 +1,5 @@
 import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
-import type { Step } from './thinned-steps.ts'
-import { thinnedSteps } from './thinned-steps.ts'
+import { type Step, thinnedSteps } from './thinned-steps.ts'
 
 /** Latencies that a logarithmic axis can show, µs. */
 export interface PositiveRange {

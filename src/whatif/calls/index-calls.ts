@@ -1,5 +1,5 @@
 // Over every span of both periods: the loops index with `!`.
-import { clockResolutionUs } from '../../flows/clock-resolution.ts'
+import { clockResolutionUs } from '../../flows/sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
 import { SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
 import type { CallForest } from './call-forest.ts'

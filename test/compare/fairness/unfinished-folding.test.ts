@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { unfinishedFolding } from '../../../src/compare/fairness/unfinished-folding.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
-import { CollapsedFlows } from '../../../src/flows/fold/collapsed-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { CollapsedFlows } from '../../../src/flows/fold/folded-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
 
 const flows = buildFlows(makeGraphs(chains(['A', 'B', 'C'], [10])))

@@ -3,8 +3,8 @@ import { RAND_SORT } from '../../../datasets/hdfs-writes/hdfs-requests.ts'
 import { hdfsDot, hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
-import { collapsedSizes } from '../../../src/flows/fold/collapsed-sizes.ts'
+import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { collapsedSizes } from '../../../src/flows/fold/folded-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 
 describe('writes of a block', () => {

@@ -1,6 +1,6 @@
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
-import type { CollapseOptions } from '../../../src/flows/fold/collapsed-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import type { CollapseOptions } from '../../../src/flows/fold/folded-flows.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 export const collapsed = (graphs: readonly GraphSketch[], options: Partial<CollapseOptions> = {}) =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
 import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
+import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
 
 const repeated = ['ROOT', 'A', 'B', 'A', 'B', 'A', 'B', 'END']

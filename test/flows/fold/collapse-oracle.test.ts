@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { collapseGraph } from '../../../src/flows/fold/collapse-graph.ts'
-import { expandGraph } from '../../../src/flows/fold/expand-graph.ts'
+import { expandGraph } from '../../../src/flows/fold/expand-flow.ts'
+import { collapseGraph } from '../../../src/flows/fold/fold-graph.ts'
 import type { EdgeNote } from '../../../src/flows/fold/folded-graph.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 

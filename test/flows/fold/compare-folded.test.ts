@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { CollapsedFlows } from '../../../src/flows/fold/collapsed-flows.ts'
+import { CollapsedFlows } from '../../../src/flows/fold/folded-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'

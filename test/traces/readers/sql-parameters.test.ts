@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SqlStatements } from '../../../src/traces/readers/sql-statements.ts'
+import { SqlStatements } from '../../../src/traces/readers/sql-parameters.ts'
 import { attributesOf, DOT, loadWith, notesOf, SPANS } from '../load-with-parameters.ts'
 
 const TABLE = 'CREATE TABLE t(breadcrumb INTEGER, timestamp INTEGER, size INTEGER, disk TEXT);\n'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GraphTraces } from '../../../src/traces/graph-traces.ts'
 import { type LoadOptions, loadTraces } from '../../../src/traces/load-traces.ts'
-import { parseXtraceMetadata } from '../../../src/traces/readers/xtrace-metadata.ts'
+import { parseXtraceMetadata } from '../../../src/traces/readers/xtrace.ts'
 
 const TASK = '01020304'
 const FIRST_LINE = 'X-Trace Report ver 1.0'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Comparison } from '../../../src/compare/comparison.ts'
-import { compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

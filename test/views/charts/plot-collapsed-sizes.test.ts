@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/collapse-flows.ts'
+import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { plotCollapsedSizes } from '../../../src/views/charts/plot-collapsed-sizes.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -1,7 +1,6 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
-import { requestsBetween } from '../../../src/flows/requests-between.ts'
-import { selectRequests } from '../../../src/flows/select-requests.ts'
+import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
 import type { TimelineData } from '../../../src/views/widgets/timeline/timeline-model.ts'

@@ -5,7 +5,7 @@ import {
   explanationRows,
 } from '../../../explain/parameters/explanation-rows.ts'
 import type { LeftOutParameter } from '../../../explain/parameters/parameter.ts'
-import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree-node.ts'
+import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
 import { differencesOf } from '../../charts/parameter-comparison.ts'
 
 /** What the explorer of explanations carries into a page. */

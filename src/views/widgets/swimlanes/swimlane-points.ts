@@ -4,8 +4,7 @@ import { nodeTimes } from '../../../explain/calling-contexts/node-times.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
-import { joined } from '../../drawing/stretches.ts'
+import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import type { Message, Traffic, Visit } from './swimlane-model.ts'
 
 /**

@@ -1,6 +1,5 @@
 import type { FlowSet } from '../../../flows/flow-set.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
-import { joined } from '../../drawing/stretches.ts'
+import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import { type GanttCall, ganttCalls } from '../gantt/gantt-model.ts'
 import type { LaneBy, Message, Traffic, Visit } from './swimlane-model.ts'
 

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { Period } from '../../../flows/flow-set.ts'
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { RangeShade } from './timeline-drawing.tsx'

@@ -1,4 +1,4 @@
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import type { TimelineData, TimelineState } from './timeline-model.ts'
 
 /** Longer names are not spelt out in code. */

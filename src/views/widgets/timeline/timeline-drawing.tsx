@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
 import type { Period } from '../../../flows/flow-set.ts'
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import type { AxisScale } from '../../drawing/axis-scale.ts'
 import type { Ink } from '../../drawing/ink.ts'

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../../core/words.ts'
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
 import { rateText, type TimelineSummary } from './timeline-summary.ts'
 

@@ -1,6 +1,6 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { roundUp } from '../../drawing/axis-scale.ts'
 

@@ -1,4 +1,4 @@
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 /** Which end of a range. */

@@ -1,4 +1,4 @@
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import type { TimelineModel, TimelineRequests } from './timeline-model.ts'
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { RangeUs } from '../../../flows/requests-between.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
 import { useWidth } from '../../drawing/axis-width.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { StateCode } from '../../drawing/state-code.tsx'

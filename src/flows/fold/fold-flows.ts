@@ -1,0 +1,258 @@
+import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../../core/errors.ts'
+import { ShapeTable } from '../../traces/shape-table.ts'
+import { FlowSet } from '../flow-set.ts'
+import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
+import { NodeRecords } from '../node-records.ts'
+import { type FoldedShapes, foldShapes, shapeEdges } from './fold-shapes.ts'
+import { type KeyOptions, structureKey } from './folded-colors.ts'
+import { CollapsedFlows, type CollapseOptions, recordedFlows } from './folded-flows.ts'
+import type { FoldedGraph } from './folded-graph.ts'
+import { collapsedRecords } from './folded-records.ts'
+import { repetitionsText, sizeText, timesText } from './size-text.ts'
+
+const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
+
+/**
+ * Folds what repeats within each flow into one: the portions that go through a replication pipeline,
+ * equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace points
+ * becomes one of 41, in which a portion's steps stand for those of all. How often they were there
+ * goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one with the
+ * structures that were recorded: what is folded was proven alike in every node and edge, and
+ * `expandFlow` gives it back.
+ *
+ * A folded edge has one latency a request, as drawings and critical paths need: the time that the
+ * request's critical path spent on it over all repetitions and on the way from each to the next, so
+ * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of edges,
+ * pooled edges, findings and variance read the flows as they were recorded instead: an edge counts
+ * once a repetition, with what one takes, and a step from one round to the next is an edge of its
+ * own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that were
+ * recorded.
+ *
+ * Structures are folded once a shape.
+ *
+ * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
+ * `explainMutation` explains by the first round of a loop, say, and does not see that the third was
+ * of another size. `uncollapsed` has all of them; to explain a comparison by them, take
+ * `comparison.with({ fold: 'none' })`.
+ *
+ * @param source a stage of `buildFlows`; stays as it is. Of flows that are collapsed already, those
+ *   that were recorded are folded anew, by these options
+ * @param options.least what repeats less often than this stays as it is; default 2
+ * @param options.log2 tell sizes apart only by powers of two (`×512–1023`), so that writes of
+ *   nearly equal size share a category; default `false`
+ * @param options.omitHosts leave hosts out of labels first, so that rounds of a loop on different
+ *   hosts are the same; default `false`
+ * @param options.sizeAttribute the root's parameter that decides how often things repeat, to be shown
+ *   instead of `×1024`, as in `size=320KB`; default `null`. Requests without it show `×1024`
+ * @param options.sizeUnit `'bytes'` (default), shown in KB of 1,024 bytes, or `null` for other numbers
+ * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or something else than flows
+ *
+ * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
+ *
+ * @example
+ * const collapsed = collapseFlows(flows)
+ * categorize(collapsed).table().print()
+ */
+export function collapseFlows(
+  source: FlowSet,
+  options: Partial<CollapseOptions> = {},
+): CollapsedFlows {
+  requireFlows(source)
+  const flows = recordedFlows(source)
+  const collapsing = checked(options)
+  const { labels, relabel, labelRank } = relabelled(flows, collapsing.omitHosts)
+  const folded = foldShapes(flows, { relabel, labelRank, least: collapsing.least })
+  const sized = sizeRequests(flows, folded, { labelRank, collapsing })
+  const suffixes = rootSuffixes(sized.sizes, labels, {
+    timesOf: (times) => timesText(times, collapsing),
+    roots: new Set(Array.from(flows.shapeOf, (shape) => relabel(shape)[0] as number)),
+  })
+  const shapes = new ShapeTable()
+  const numbers = new Map<number, number>()
+  const shapeOf = flows.shapeOf.map((shape, request) => {
+    const size = sized.sizeOf[request] as number
+    const key = size < 0 ? -1 - shape : size
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    const number = internShape(shapes, {
+      ...(folded.graphs[shape] ?? { labels: relabel(shape), ...shapeEdges(flows, shape) }),
+      rootLabel: (root) => {
+        if (size < 0) return root
+        const label = labels.get(root)
+        return labels.code({ ...label, operation: `${label.operation} ${suffixes[size]}` })
+      },
+    })
+    numbers.set(key, number)
+    return number
+  })
+  const { latencyUs, latencyOffsets } = folded
+  const nodesOf = (request: number) => folded.sources[flows.shapeOf[request] as number]
+  const texts = Array.from({ length: labels.size }, (_, label) => labels.text(label))
+  const parts = { shapes, labels: texts, shapeOf, latencyUs, latencyOffsets, nodesOf }
+  return new CollapsedFlows(
+    {
+      ...{ labels, shapes, shapeOf, latencyUs, latencyOffsets },
+      ...collapsedRecords(flows, parts),
+      ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
+      startUs: flows.startUs,
+      ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight },
+    },
+    { uncollapsed: flows, collapsing, folded },
+  )
+}
+
+function requireFlows(flows: unknown): void {
+  if (flows instanceof FlowSet) return
+  throw new FlowdeltaError(
+    `collapseFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
+  )
+}
+
+function checked(options: Partial<CollapseOptions>): CollapseOptions {
+  rejectUnknownOptions(options, KNOWN)
+  const { least = 2, log2 = false, omitHosts = false } = options
+  const { sizeAttribute = null, sizeUnit = 'bytes' } = options
+  if (!(Number.isInteger(least) && least >= 2)) {
+    throw new OptionError('least', least, 'a whole number, 2 or more')
+  }
+  if (!(sizeAttribute === null || typeof sizeAttribute === 'string')) {
+    throw new OptionError('sizeAttribute', sizeAttribute, 'the name of a parameter, or null')
+  }
+  if (!(sizeUnit === null || sizeUnit === 'bytes')) {
+    throw new OptionError('sizeUnit', sizeUnit, "'bytes' or null")
+  }
+  return { least, log2, omitHosts, sizeAttribute, sizeUnit }
+}
+
+/** The sizes that folded requests have, by shape and, if so chosen, by what their root says. */
+function sizeRequests(
+  flows: FlowSet,
+  { graphs }: FoldedShapes,
+  { labelRank, collapsing }: { labelRank: Uint32Array; collapsing: CollapseOptions },
+) {
+  const { sizeAttribute, sizeUnit, log2 } = collapsing
+  const records = new NodeRecords(flows)
+  const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
+  const recorded = (request: number) => {
+    if (sizeAttribute === null) return undefined
+    const value = records.of(request, 0).find(([key]) => key === sizeAttribute)?.[1]
+    if (value === undefined) return undefined
+    return `${sizeAttribute}=${sizeText(value, { unit: sizeUnit, log2 })}`
+  }
+  const numbers = new Map<string, number>()
+  const sizes: SizedGraph[] = []
+  const sizeOf = Int32Array.from(flows.shapeOf, (shape, request) => {
+    const graph = graphs[shape]
+    if (graph === undefined) return -1
+    const size = recorded(request) ?? (ofShape[shape] as string)
+    const key = `${shape} ${size}`
+    const known = numbers.get(key) ?? sizes.push({ graph, size }) - 1
+    numbers.set(key, known)
+    return known
+  })
+  return { sizes, sizeOf }
+}
+
+/** Adds a shape without its loops, the root's label replaced. */
+function internShape(
+  shapes: ShapeTable,
+  {
+    labels,
+    from,
+    to,
+    loops,
+    rootLabel,
+  }: Pick<FoldedGraph, 'labels' | 'from' | 'to'> & {
+    loops?: Uint8Array
+    rootLabel: (root: number) => number
+  },
+): number {
+  const kept = (ends: Uint32Array) => (loops ? ends.filter((_, edge) => loops[edge] === 0) : ends)
+  const edges = { from: kept(from), to: kept(to) }
+  const named = labels.slice()
+  named[0] = rootLabel(labels[0] as number)
+  return shapes.intern(named, named.length, { ...edges, edgeCount: edges.from.length })
+}
+
+/** A folded flow and what its root's label is to say of its size. */
+interface SizedGraph {
+  readonly graph: FoldedGraph
+  readonly size: string
+}
+
+/**
+ * What goes behind the label of each root: the size, and where that is not enough to tell
+ * structures apart, as two loops may become one flow with and without a step from round to round,
+ * a few letters that name the structure. So categories of folded flows stay one-to-one with the
+ * structures they had, with hosts and, near enough always, without. The letters also tell a root from
+ * one that was recorded by that name, size and all.
+ *
+ * @param options.roots label codes of the roots as they were recorded
+ */
+function rootSuffixes(
+  flows: readonly SizedGraph[],
+  labels: NodeLabels,
+  { timesOf, roots }: { timesOf: (times: number) => string; roots: ReadonlySet<number> },
+): string[] {
+  const recordedRoots = new Set(
+    [...roots].flatMap((label) => [labels.text(label), withoutHost(labels.get(label))]),
+  )
+  const withHosts = (label: number) => labels.text(label)
+  const withoutHosts = (label: number) => withoutHost(labels.get(label))
+  const suffixes = flows.map(({ size }) => size)
+  for (const textOf of [withoutHosts, withHosts]) {
+    const key = (timesOf: KeyOptions['timesOf']) => (flow: SizedGraph, i: number) =>
+      `${suffixes[i]} ${structureKey(flow.graph, { textOf, timesOf })}`
+    const shown = flows.map(key(null))
+    const whole = flows.map(key(timesOf))
+    const structures = new Map<string, Set<string>>()
+    shown.forEach((look, i) => {
+      const known = structures.get(look) ?? new Set()
+      structures.set(look, known.add(whole[i] as string))
+    })
+    shown.forEach((look, i) => {
+      if ((structures.get(look)?.size ?? 0) < 2) return
+      suffixes[i] += ` #${(whole[i] as string).split(' ').at(-1)}`
+    })
+  }
+  flows.forEach(({ graph }, i) => {
+    const root = labels.get(graph.labels[0] as number)
+    const label = { ...root, operation: `${root.operation} ${suffixes[i]}` }
+    const isTaken = recordedRoots.has(labelText(label)) || recordedRoots.has(withoutHost(label))
+    if (!isTaken || (suffixes[i] as string).includes(' #')) return
+    const key = structureKey(graph, { textOf: withHosts, timesOf })
+    suffixes[i] += ` #${key}`
+  })
+  return suffixes
+}
+
+function withoutHost(label: NodeLabel): string {
+  return labelText({ ...label, host: '' })
+}
+
+/**
+ * The labels of flows, hosts left out if so chosen, and an order of them that no order of recording
+ * decides: without hosts first, so that requests that differ only in hosts are treated alike.
+ */
+export function relabelled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
+  const labels = new NodeLabels()
+  const codes = Uint32Array.from({ length: old.size }, (_, code) => {
+    const label = old.get(code)
+    return labels.code(omitHosts ? { ...label, host: '' } : label)
+  })
+  const texts = Array.from({ length: labels.size }, (_, code) => ({
+    ...{ code, text: labels.text(code) },
+    without: labelText({ ...labels.get(code), host: '' }),
+  }))
+  texts.sort((a, b) => compareText(a.without, b.without) || compareText(a.text, b.text))
+  const labelRank = new Uint32Array(labels.size)
+  texts.forEach(({ code }, rank) => {
+    labelRank[code] = rank
+  })
+  const relabel = (shape: number) => shapes.labels(shape).map((code) => codes[code] as number)
+  return { labels, labelRank, relabel }
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,271 @@
+import { type FoldStep, foldLanes } from './fold-lanes.ts'
+import { LazyColours } from './folded-colors.ts'
+import {
+  type EdgeRows,
+  edgeRows,
+  type FlowGraph,
+  type FoldedGraph,
+  type NodeKinds,
+  nodeKinds,
+  refineKinds,
+  unfolded,
+} from './folded-graph.ts'
+import { LaneGrower, type Lanes } from './grow-lanes.ts'
+
+/** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
+const PATIENCE = 200
+
+/** A graph with its repetitions folded, and how it came to it. */
+export interface CollapsedGraph {
+  /** Its nodes in the order of those they stand for. */
+  readonly graph: FoldedGraph
+  /** For each of its nodes the one it stands for, in the graph as it was given. */
+  readonly sources: Uint32Array
+  /** The repetitions folded one after the other; none where nothing repeats. */
+  readonly steps: readonly FoldStep[]
+  /** Whether the search was broken off, so that repetitions may be left. */
+  readonly gaveUp: boolean
+}
+
+/**
+ * Folds repeated parts of a flow into one: lanes of a pipeline that hand over to each other, equal
+ * branches of a fork, and rounds of a loop. Lanes are folded only if they are proven alike in every
+ * node and edge, so that `expandGraph` gives the graph back, up to the order of nodes and edges.
+ * Repeats on what it gives, for repetitions within repetitions. In which order nodes and edges come
+ * does not matter. Iterative: depth does not matter.
+ *
+ * @param graph an acyclic graph; node 0 is its root
+ * @param options.labelRank order of labels, by label code; decides between equally good ways
+ * @param options.least fewer repetitions than this are left as they are; default 2
+ * @throws InternalError on a cycle: readers of traces leave such graphs out
+ *
+ * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
+ *
+ * @example
+ * const rounds = Uint32Array.of(0, 1, 1, 1, 2) // call, disk, disk, disk, reply
+ * const loop = { labels: rounds, from: Uint32Array.of(0, 1, 2, 3), to: Uint32Array.of(1, 2, 3, 4) }
+ * collapseGraph(loop, { labelRank: Uint32Array.of(0, 1, 2) }).graph.labels // Uint32Array(3) [ 0, 1, 2 ]
+ */
+export function collapseGraph(
+  graph: FlowGraph,
+  { labelRank, least = 2 }: { labelRank: Uint32Array; least?: number },
+): CollapsedGraph {
+  const steps: FoldStep[] = []
+  let current = unfolded(graph)
+  let sources = countedThrough(graph.labels.length)
+  let patience = PATIENCE * (graph.labels.length + graph.from.length)
+  while (patience > 0) {
+    const tried = foldOnce(current, { labelRank, least, patience })
+    patience = tried.patience
+    const { step } = tried
+    if (step === undefined) break
+    steps.push(step)
+    current = step.after
+    const before = sources
+    sources = step.sources.map((node) => before[node] as number)
+  }
+  return { ...inOrderOfSources(current, sources), steps, gaveUp: patience <= 0 }
+}
+
+function foldOnce(
+  graph: FoldedGraph,
+  { labelRank, least, patience }: { labelRank: Uint32Array; least: number; patience: number },
+): { step?: FoldStep; patience: number } {
+  const nodes = graph.labels.length
+  const kinds = nodeKinds(graph, labelRank)
+  const rows = {
+    below: edgeRows(graph.from, nodes, graph.loops),
+    above: edgeRows(graph.to, nodes, graph.loops),
+  }
+  const colours = new LazyColours(graph, kinds)
+  const grower = new LaneGrower(graph, kinds, rows)
+  const inVain = new Set<string>()
+  let left = patience
+  for (const anchors of laneAnchors(graph, kinds, { ...rows, least, colours })) {
+    if (inVain.has(setKey(anchors))) continue
+    const lanes = grower.grow(anchors)
+    const step = foldLanes(graph, lanes, { colours, below: rows.below })
+    if (step !== undefined) return { step, patience: left }
+    for (const role of lanes.roles) inVain.add(setKey(role))
+    left -= work(graph, lanes)
+    if (left <= 0) break
+  }
+  return { patience: left }
+}
+
+/** Two sets of nodes with one key are the same, or near enough to save a search in vain. */
+function setKey(nodes: Uint32Array): string {
+  let [sum, least] = [0, nodes[0] as number]
+  for (const node of nodes) {
+    sum += node
+    least = Math.min(least, node)
+  }
+  return `${nodes.length} ${least} ${sum}`
+}
+
+function work({ from }: FoldedGraph, { count, roles }: Lanes): number {
+  return from.length + count * roles.length
+}
+
+/** Nodes as they were recorded, so that what is known of recorded nodes is found; the root first. */
+function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
+  const order = countedThrough(sources.length).sort(
+    (a, b) => Number(a !== 0) - Number(b !== 0) || (sources[a] as number) - (sources[b] as number),
+  )
+  const place = new Uint32Array(order.length)
+  order.forEach((node, at) => {
+    place[node] = at
+  })
+  const { labels, inside, from, to } = graph
+  return {
+    graph: {
+      ...graph,
+      labels: order.map((node) => labels[node] as number),
+      inside: Array.from(order, (node) => inside[node] as readonly number[]),
+      from: from.map((node) => place[node] as number),
+      to: to.map((node) => place[node] as number),
+    },
+    sources: order.map((node) => sources[node] as number),
+  }
+}
+
+function countedThrough(count: number): Uint32Array {
+  const numbers = new Uint32Array(count)
+  for (let number = 0; number < count; number++) numbers[number] = number
+  return numbers
+}
+
+/**
+ * Sets of nodes that may be one step of each lane, the most promising first:
+ * all nodes of a kind; nodes of a kind that follow, or precede, one and the same node; nodes of a
+ * kind that follow each other in a chain; and last, nodes of a kind whose predecessors, or
+ * successors, are of equal kinds.
+ *
+ * @param least sets with fewer nodes are left out
+ */
+function* laneAnchors(
+  graph: FoldedGraph,
+  kinds: NodeKinds,
+  {
+    below,
+    above,
+    least,
+    colours,
+  }: { below: EdgeRows; above: EdgeRows; least: number; colours: LazyColours },
+): Generator<Uint32Array> {
+  yield* wholeKinds(kinds, least)
+  const local = [
+    ...besideOneNode(graph.to, below, { kinds, least }),
+    ...besideOneNode(graph.from, above, { kinds, least }),
+    ...chains(graph, kinds, least),
+  ]
+  const promise = local.map((nodes) => ({
+    nodes,
+    rank: kinds.rank[kinds.of[nodes[0] as number] as number] as number,
+    colour: colours.ofSet(nodes),
+  }))
+  promise.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.colour - b.colour)
+  for (const { nodes } of promise) yield nodes
+  yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.from, above, kinds)), least)
+  yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.to, below, kinds)), least)
+}
+
+/** The nodes of each kind; kinds first whose sizes, and those of others as large, cover most. */
+function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
+  const equals = new Map<number, number>()
+  for (const size of sizes) equals.set(size, (equals.get(size) ?? 0) + 1)
+  const covered = (kind: number) =>
+    (sizes[kind] as number) * (equals.get(sizes[kind] as number) as number)
+  const sets = Array.from(sizes, (size) => new Uint32Array(size >= least ? size : 0))
+  const filled = new Uint32Array(count)
+  for (let node = 0; node < of.length; node++) {
+    const kind = of[node] as number
+    if ((sizes[kind] as number) < least) continue
+    const at = filled[kind] as number
+    ;(sets[kind] as Uint32Array)[at] = node
+    filled[kind] = at + 1
+  }
+  return sets
+    .map((nodes, kind) => ({ nodes, kind }))
+    .filter(({ nodes }) => nodes.length >= least && nodes.length > 0)
+    .sort(
+      (a, b) =>
+        covered(b.kind) - covered(a.kind) ||
+        b.nodes.length - a.nodes.length ||
+        (rank[a.kind] as number) - (rank[b.kind] as number),
+    )
+    .map(({ nodes }) => nodes)
+}
+
+/** Neighbours of one kind on one side of a node, where they are not all there are of that kind. */
+function besideOneNode(
+  far: Uint32Array,
+  rows: EdgeRows,
+  { kinds, least }: { kinds: NodeKinds; least: number },
+): Uint32Array[] {
+  const sets: Uint32Array[] = []
+  for (let node = 0; node + 1 < rows.offsets.length; node++) {
+    const [start, end] = [rows.offsets[node] as number, rows.offsets[node + 1] as number]
+    if (end - start < least) continue
+    const byKind = new Map<number, Set<number>>()
+    for (let entry = start; entry < end; entry++) {
+      const other = far[rows.edges[entry] as number] as number
+      const kind = kinds.of[other] as number
+      const known = byKind.get(kind)
+      if (known === undefined) byKind.set(kind, new Set([other]))
+      else known.add(other)
+    }
+    for (const [kind, nodes] of byKind) {
+      if (nodes.size >= least && nodes.size < (kinds.sizes[kind] as number)) {
+        sets.push(Uint32Array.from(nodes).sort())
+      }
+    }
+  }
+  return sets
+}
+
+/** Nodes linked by edges between equal kinds, where they are not all there are of their kind. */
+function chains(
+  { from, to, loops }: FoldedGraph,
+  { of, sizes }: NodeKinds,
+  least: number,
+): Uint32Array[] {
+  const parent = new Map<number, number>()
+  const find = (node: number): number => {
+    let root = node
+    for (let up = parent.get(root); up !== undefined && up !== root; up = parent.get(root)) {
+      parent.set(root, parent.get(up) ?? up)
+      root = up
+    }
+    return root
+  }
+  for (let edge = 0; edge < from.length; edge++) {
+    const [a, b] = [from[edge] as number, to[edge] as number]
+    if (loops[edge] === 1 || of[a] !== of[b]) continue
+    if (!parent.has(a)) parent.set(a, a)
+    if (!parent.has(b)) parent.set(b, b)
+    parent.set(find(a), find(b))
+  }
+  const sets = new Map<number, number[]>()
+  for (const node of parent.keys()) {
+    const root = find(node)
+    const known = sets.get(root)
+    if (known === undefined) sets.set(root, [node])
+    else known.push(node)
+  }
+  return [...sets.values()]
+    .filter((nodes) => {
+      const all = sizes[of[nodes[0] as number] as number] as number
+      return nodes.length >= least && nodes.length < all
+    })
+    .map((nodes) => Uint32Array.from(nodes).sort())
+}
+
+/** The kinds of a node's neighbours on one side, as text. */
+function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
+  return (node: number): string => {
+    const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
+    const ranks = Array.from(edges, (edge) => rank[of[far[edge] as number] as number] as number)
+    return ranks.sort((a, b) => a - b).join(' ')
+  }
+}

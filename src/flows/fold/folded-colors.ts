@@ -1,0 +1,202 @@
+import {
+  type EdgeNote,
+  type EdgeRows,
+  edgeRows,
+  type FoldedGraph,
+  forwardOrder,
+  type NodeKinds,
+} from './folded-graph.ts'
+
+/** What was said of each edge, as numbers: which repetition says it is left out. */
+function hashNotes({ notes, loops }: FoldedGraph): Float64Array {
+  return Float64Array.from(notes, (said: readonly EdgeNote[], edge) => {
+    if (said.length === 0) return 0
+    return hashText(`${loops[edge]} ${said.map(noteText).join()}`)
+  })
+}
+
+/**
+ * Colours of a folded flow's nodes, which no order of recording decides.
+ *
+ * @param start what is known of each node
+ * @param said what is known of each edge, `null` to leave repetitions out
+ */
+function foldedColours(
+  graph: FoldedGraph,
+  start: Float64Array,
+  said: Float64Array | null,
+): Float64Array {
+  const { from, to, loops, labels } = graph
+  const below = edgeRows(from, labels.length, loops)
+  const above = edgeRows(to, labels.length, loops)
+  const order = forwardOrder(graph, below) ?? new Uint32Array()
+  const colours = start.slice()
+  for (let edge = 0; edge < from.length; edge++) {
+    if (said === null || loops[edge] === 0) continue
+    // A loop counts where it starts and where it ends, and by which kinds of node it joins.
+    const [a, b] = [from[edge] as number, to[edge] as number]
+    const loop = mix(mix(start[a] as number, start[b] as number), said[edge] as number)
+    colours[a] = addMod(colours[a] as number, mix(loop, 1))
+    colours[b] = addMod(colours[b] as number, mix(loop, 2))
+  }
+  return sweepColours({ from, to, order, below, above }, colours, said ?? undefined)
+}
+
+/** Colours of a graph's nodes, worked out when first asked for: most graphs fold without. */
+export class LazyColours {
+  readonly #graph: FoldedGraph
+  readonly #kinds: NodeKinds
+  #known: Float64Array | undefined
+
+  constructor(graph: FoldedGraph, kinds: NodeKinds) {
+    this.#graph = graph
+    this.#kinds = kinds
+  }
+
+  /** One number for a set of nodes: the same for sets that play the same part. */
+  ofSet(nodes: Iterable<number>): number {
+    this.#known ??= this.#colours()
+    let sum = 0
+    for (const node of nodes) sum = addMod(sum, this.#known[node] as number)
+    return sum
+  }
+
+  #colours(): Float64Array {
+    const { of, rank } = this.#kinds
+    const start = Float64Array.from(of, (kind) => rank[kind] as number)
+    return foldedColours(this.#graph, start, hashNotes(this.#graph))
+  }
+}
+
+function noteText(note: EdgeNote): string {
+  return note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`
+}
+
+/** An acyclic graph to colour. */
+interface SweptGraph {
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** The nodes such that every edge leads forward. */
+  readonly order: Uint32Array
+  readonly below: EdgeRows
+  readonly above: EdgeRows
+}
+
+const END = 2 ** 53
+
+/**
+ * Colours that say of each node what leads to it and all that follows it: refined along the edges
+ * and against them until no more colours appear. Colours are whole numbers below 2^53, hashed, the
+ * same in every graph; equal colours almost certainly mean equal parts. Iterative.
+ *
+ * @param start colours to begin with, one a node
+ * @param said what is known of each edge; nothing when left out
+ *
+ * Source: `spec.md` §6; colour refinement (1-dimensional Weisfeiler-Leman).
+ */
+function sweepColours(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
+  let colours = start
+  let swept: Float64Array = new Float64Array(start.length)
+  let distinct = 0
+  for (let now = countDistinct(colours); now > distinct; now = countDistinct(colours)) {
+    distinct = now
+    for (const side of [0, 1]) {
+      sweep(graph, side, { colours, swept, said })
+      ;[colours, swept] = [swept, colours === start ? new Float64Array(start.length) : colours]
+    }
+    if (distinct === colours.length) break
+  }
+  return colours
+}
+
+/** Each node's colour with those of its neighbours on one side, which are swept before it. */
+function sweep(
+  { from, to, order, below, above }: SweptGraph,
+  side: number,
+  {
+    colours,
+    swept,
+    said,
+  }: { colours: Float64Array; swept: Float64Array; said: Float64Array | undefined },
+): void {
+  const { offsets, edges } = side === 0 ? below : above
+  const far = side === 0 ? to : from
+  for (let at = 0; at < order.length; at++) {
+    const node = order[side === 0 ? order.length - 1 - at : at] as number
+    const end = offsets[node + 1] as number
+    let around = side
+    for (let entry = offsets[node] as number; entry < end; entry++) {
+      const edge = edges[entry] as number
+      const colour = swept[far[edge] as number] as number
+      around = addMod(around, mix(colour, said === undefined ? side : (said[edge] as number)))
+    }
+    swept[node] = mix(colours[node] as number, around)
+  }
+}
+
+/** The sum of two whole numbers below 2^53, again below 2^53: in whatever order, the same. */
+function addMod(a: number, b: number): number {
+  return a < END - b ? a + b : a - (END - b)
+}
+
+/** Two whole numbers below 2^53 as one, in the manner of murmur3. */
+function mix(a: number, b: number): number {
+  const [first, second] = [b | 0, (b / 2 ** 32) | 0]
+  let low = (a ^ 0x9e3779b9) | 0
+  let high = ((a / 2 ** 32) ^ 0x85ebca6b) | 0
+  low = Math.imul(low ^ first, 0x9e3779b1)
+  high = Math.imul(high ^ first, 0x5f356495)
+  low ^= high >>> 15
+  high ^= low >>> 13
+  low = Math.imul(low ^ second, 0x9e3779b1)
+  high = Math.imul(high ^ second, 0x5f356495)
+  low ^= high >>> 15
+  high ^= low >>> 13
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca77)
+  high = Math.imul(high ^ (high >>> 15), 0xc2b2ae3d)
+  return (low >>> 0) + ((high ^ (low >>> 11)) & 0x1fffff) * 2 ** 32
+}
+
+/** A text as a whole number below 2^53. */
+function hashText(text: string): number {
+  let hash = text.length
+  for (let at = 0; at < text.length; at++) hash = mix(hash, text.charCodeAt(at))
+  return hash
+}
+
+function countDistinct(colours: Float64Array): number {
+  const sorted = colours.slice().sort()
+  let distinct = sorted.length > 0 ? 1 : 0
+  for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) distinct++
+  return distinct
+}
+
+/** What a key is to tell apart. */
+export interface KeyOptions {
+  /** Label of a node, by label code. */
+  readonly textOf: (label: number) => string
+  /** How a number of repetitions is told; `null` to leave out what was folded, and how. */
+  readonly timesOf: ((times: number) => string) | null
+}
+
+/**
+ * One short text for a folded flow's structure, the same whatever the order of its nodes and edges;
+ * 53 bits of a hash.
+ */
+export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions): string {
+  const { labels, from, to, inside, loops, repetitions } = graph
+  const start = Float64Array.from(labels, (label, node) => {
+    const stack = inside[node] as readonly number[]
+    const times = timesOf && stack.map((number) => timesOf(repetitions[number]?.times ?? 1))
+    return hashText(`${textOf(label)}\n${times?.join() ?? ''}`)
+  })
+  const said = timesOf === null ? null : hashNotes(graph)
+  const colours = foldedColours(graph, start, said)
+  let key = colours.reduce(addMod, labels.length)
+  for (let edge = 0; edge < from.length; edge++) {
+    if (said === null && loops[edge] === 1) continue
+    const ends = mix(colours[from[edge] as number] as number, colours[to[edge] as number] as number)
+    key = addMod(key, mix(ends, said?.[edge] ?? 0))
+  }
+  return key.toString(36)
+}

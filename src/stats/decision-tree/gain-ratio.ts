@@ -1,0 +1,369 @@
+// Called for every column of every node: indexes with `!`.
+// Called for every value of every column of every node: indexes with `!`.
+// Called for every row of every node: indexes with `!`.
+// Called several times for every possible cut: indexes with `!`.
+
+import { requireCount } from '../require-option.ts'
+import { type CodedColumn, codeColumn } from './coded-columns.ts'
+import {
+  allRows,
+  divideByBranches,
+  divideByThreshold,
+  type NodeRows,
+  type SplitChoice,
+} from './grow-node.ts'
+import { requireTreeColumns, type TreeColumn } from './tree.ts'
+import { ValueGroups } from './value-groups.ts'
+
+/** How far below the average a gain may be (C4.5). */
+const BELOW_AVERAGE = 1e-3
+/** Ratios this close are the same. */
+const SAME = 1e-9
+
+interface GainRatioOptions {
+  readonly minLeaf: number
+  readonly strict: boolean
+}
+
+/** The scores of all columns at a node. */
+function gainRatioScoresOf(
+  columns: readonly CodedColumn[],
+  { rows }: NodeRows,
+  { precursors, mutations }: ClassCounts,
+  groups: ValueGroups,
+  xLogX: XLogX,
+  options: GainRatioOptions,
+): GainRatioScore[] {
+  return columns.map((column) =>
+    scoreByGainRatio(column, groups.fill(column, rows, precursors, mutations), xLogX, options),
+  )
+}
+
+/**
+ * C4.5's choice: of the columns that gain at least the average of all, less a little, the one with
+ * the highest gain ratio; of several the first. Gain alone would favour columns with many values,
+ * the ratio alone those that cut off a few rows.
+ *
+ * Undefined if no column gains anything.
+ */
+export function chooseByGainRatio(
+  columns: readonly CodedColumn[],
+  node: NodeRows,
+  counts: ClassCounts,
+  groups: ValueGroups,
+  xLogX: XLogX,
+  options: GainRatioOptions,
+): SplitChoice | undefined {
+  const scores = gainRatioScoresOf(columns, node, counts, groups, xLogX, options)
+  const admissible = scores.filter((score) => score.admissible)
+  const average = admissible.reduce((sum, { gain }) => sum + gain, 0) / admissible.length
+  const candidates = admissible.filter(({ gain }) => gain >= average - BELOW_AVERAGE)
+  const highest = candidates.reduce((most, { gainRatio }) => Math.max(most, gainRatio), 0)
+  if (!(highest > SAME)) return undefined
+  const [best, ...others] = candidates.filter(({ gainRatio }) => gainRatio >= highest - SAME)
+  if (best === undefined) return undefined
+  const column = columns[scores.indexOf(best)]!
+  // The groups have since been filled with other columns.
+  groups.fill(column, node.rows, counts.precursors, counts.mutations)
+  const keys = Array.from(groups.keys.subarray(0, groups.size))
+  const { gain, gainRatio, lastCode } = best
+  return {
+    ...(column.kind === 'numeric'
+      ? divideByThreshold(column, lastCode, keys[keys.indexOf(lastCode) + 1]!)
+      : divideByBranches(column, keys)),
+    ...{ column: best.column, gain, gainRatio, tied: others.map((other) => other.column) },
+  }
+}
+
+export interface GainRatioScoresOptions {
+  /** Least weight of rows in two branches of a split; 2. */
+  readonly minLeaf?: number | undefined
+  /** As for `growClassificationTree`; false. */
+  readonly c45Strict?: boolean | undefined
+}
+
+/**
+ * What each column would gain as the root of a C4.5 tree, in the order of the columns: also those
+ * that `growClassificationTree` would leave out.
+ *
+ * @throws As `growClassificationTree` does for columns; labels are taken to be right.
+ *
+ * @example
+ * const values = Float64Array.of(4096, 2048, 4096, 8192, 16384, 8192)
+ * const size = { name: 'size', kind: 'numeric', values }
+ * const [score] = gainRatioScores([size], Uint8Array.of(1, 1, 1, 0, 0, 0))
+ * score.rawGain // 1
+ */
+export function gainRatioScores(
+  columns: readonly TreeColumn[],
+  labels: Uint8Array,
+  { minLeaf = 2, c45Strict = false }: GainRatioScoresOptions = {},
+): GainRatioScore[] {
+  requireCount('minLeaf', minLeaf)
+  requireTreeColumns(columns, labels.length)
+  const rows = labels.length
+  const coded = columns.map(codeColumn)
+  const most = coded.reduce((largest, { size }) => Math.max(largest, size), 0)
+  const all = allRows(rows)
+  const options = { minLeaf, strict: c45Strict }
+  const counts = classCounts(all, labels)
+  return gainRatioScoresOf(coded, all, counts, new ValueGroups(most, rows), xLogX(rows), options)
+}
+
+/** Values closer than this are one value (C4.5); in columns that span less than 1, this share of it. */
+const LEAST_GAP = 1e-5
+/** What rounding may add to a sum of weights that are fractions. */
+const ROUNDING = 1e-9
+
+/** How well a column would split a node by C4.5's measures. */
+export interface GainRatioScore {
+  readonly column: string
+  /** Whether the split may be made: enough rows in two branches and, for a threshold, any gain. */
+  readonly admissible: boolean
+  /** Bits of information gained for a row of the node. */
+  readonly rawGain: number
+  /** What the choice among `cuts` costs, in the same unit; 0 for a categorical column. */
+  readonly penalty: number
+  /** rawGain − penalty. */
+  readonly gain: number
+  /** Bits for a row to say which branch it is in, missing being one of them. */
+  readonly splitInfo: number
+  /** gain / splitInfo; NaN where not admissible. */
+  readonly gainRatio: number
+  /** Thresholds to choose from; 0 for a categorical column. */
+  readonly cuts: number
+  /** Branches with any row. */
+  readonly branches: number
+  /** The code that the first branch of a threshold ends with; −1 without a threshold. */
+  readonly lastCode: number
+}
+
+interface ScoreOptions {
+  /** Rows that two of the branches need. */
+  readonly minLeaf: number
+  /** With C4.5's larger minimum for both sides of a threshold. */
+  readonly strict: boolean
+}
+
+/**
+ * Scores one column at one node, its rows added up in `groups` as precursors and mutations.
+ *
+ * Source: Quinlan 1996, "Improved use of continuous attributes in C4.5", Journal of Artificial
+ * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2; Fayyad
+ * and Irani 1992, "On the handling of continuous-valued attributes in decision tree generation",
+ * Machine Learning 8:87-102 (cuts that need no look).
+ */
+function scoreByGainRatio(
+  column: CodedColumn,
+  groups: ValueGroups,
+  xLogX: XLogX,
+  options: ScoreOptions,
+): GainRatioScore {
+  const node = nodeSums(groups, xLogX)
+  return column.kind === 'numeric'
+    ? scoreThreshold(column, groups, xLogX, options, node)
+    : scoreBranches(column, groups, xLogX, options, node)
+}
+
+function nodeSums(groups: ValueGroups, xLogX: XLogX): NodeSums {
+  const { size, first, second } = groups
+  let precursors = 0
+  let mutations = 0
+  for (let group = 0; group < size; group++) {
+    precursors += first[group]!
+    mutations += second[group]!
+  }
+  const known = precursors + mutations
+  const missing = groups.missingFirst + groups.missingSecond
+  const information = xLogX(known) - (xLogX(precursors) + xLogX(mutations))
+  return { precursors, mutations, known, missing, total: known + missing, information }
+}
+
+/** Weights of a node. */
+interface NodeSums {
+  readonly precursors: number
+  readonly mutations: number
+  readonly known: number
+  readonly missing: number
+  readonly total: number
+  /** Bits to tell the class of all rows whose value is known. */
+  readonly information: number
+}
+
+function scoreThreshold(
+  column: CodedColumn,
+  { size, keys, first, second }: ValueGroups,
+  xLogX: XLogX,
+  { minLeaf, strict }: ScoreOptions,
+  { precursors, mutations, known, missing, total, information }: NodeSums,
+): GainRatioScore {
+  const { values } = column
+  const gap = leastGap(values, strict)
+  const minSide = (strict ? Math.max(minLeaf, Math.min(25, 0.05 * known)) : minLeaf) - ROUNDING
+  // Gains that differ by rounding alone are one; the lowest threshold is taken.
+  const noise = ROUNDING * Math.max(1, information)
+  let left0 = 0
+  let left1 = 0
+  let best = Number.POSITIVE_INFINITY
+  let bestLeft = 0
+  let lastCode = -1
+  let cuts = 0
+  let afterCut = false
+  let value = size === 0 ? 0 : values[keys[0]!]!
+  let next = size < 2 ? 0 : values[keys[1]!]!
+  for (let group = 0; group + 1 < size; group++) {
+    const apart = next - value > gap
+    value = next
+    next = group + 2 < size ? values[keys[group + 2]!]! : value
+    left0 += first[group]!
+    left1 += second[group]!
+    const left = left0 + left1
+    if (left < minSide) continue
+    const right = known - left
+    if (right < minSide) break
+    const hadCut = afterCut
+    afterCut = apart
+    if (!apart) continue
+    cuts++
+    // Within a run of one class the cut at one of its ends is better (Fayyad and Irani 1992).
+    const nextRight = right - first[group + 1]! - second[group + 1]!
+    const inner = hadCut && next - value > gap && nextRight >= minSide
+    if (inner && isWithinRun(first, second, group)) continue
+    const rest =
+      xLogX(left) -
+      (xLogX(left0) + xLogX(left1)) +
+      (xLogX(right) - (xLogX(precursors - left0) + xLogX(mutations - left1)))
+    if (rest >= best - noise) continue
+    best = rest
+    bestLeft = left
+    lastCode = keys[group]!
+  }
+  const name = column.name
+  if (cuts === 0) return withoutCut(name, size)
+  const rawGain = (information - best) / total
+  const penalty = Math.log2(cuts) / total
+  const gain = rawGain - penalty
+  const sides = xLogX(bestLeft) + xLogX(known - bestLeft) + xLogX(missing)
+  const splitInfo = (xLogX(total) - sides) / total
+  const admissible = gain > ROUNDING
+  return {
+    column: name,
+    admissible,
+    rawGain,
+    penalty,
+    gain,
+    splitInfo,
+    gainRatio: admissible ? gain / splitInfo : Number.NaN,
+    cuts,
+    branches: 2,
+    lastCode,
+  }
+}
+
+/** Whether this group and the next are all of one class, the same. */
+function isWithinRun(first: Float64Array, second: Float64Array, group: number): boolean {
+  return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
+}
+
+function withoutCut(column: string, size: number): GainRatioScore {
+  return {
+    column,
+    admissible: false,
+    rawGain: 0,
+    penalty: 0,
+    gain: 0,
+    splitInfo: 0,
+    gainRatio: Number.NaN,
+    cuts: 0,
+    branches: Math.min(size, 1),
+    lastCode: -1,
+  }
+}
+
+/** Below this, values are one to C4.5; not so where all values are as small. */
+function leastGap(values: Float64Array, strict: boolean): number {
+  const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
+  return strict ? LEAST_GAP : LEAST_GAP * Math.min(1, span)
+}
+
+function scoreBranches(
+  column: CodedColumn,
+  { size, first, second }: ValueGroups,
+  xLogX: XLogX,
+  { minLeaf }: ScoreOptions,
+  { known, missing, total, information }: NodeSums,
+): GainRatioScore {
+  let rest = 0
+  let sides = xLogX(missing)
+  let large = 0
+  for (let group = 0; group < size; group++) {
+    const weight = first[group]! + second[group]!
+    const bits = xLogX(weight)
+    sides += bits
+    rest += bits - (xLogX(first[group]!) + xLogX(second[group]!))
+    if (weight >= minLeaf - ROUNDING) large++
+  }
+  const gain = total === 0 || known === 0 ? 0 : (information - rest) / total
+  const splitInfo = total === 0 ? 0 : (xLogX(total) - sides) / total
+  const admissible = large >= 2
+  return {
+    column: column.name,
+    admissible,
+    rawGain: gain,
+    penalty: 0,
+    gain,
+    splitInfo,
+    gainRatio: admissible ? gain / splitInfo : Number.NaN,
+    cuts: 0,
+    branches: size,
+    lastCode: -1,
+  }
+}
+
+/** The weight of each row of a node, in the array of its class and 0 in the other. */
+export interface ClassCounts {
+  readonly precursors: Float64Array
+  readonly mutations: Float64Array
+  /** Their sums. */
+  readonly weights: readonly [number, number]
+}
+
+export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): ClassCounts {
+  const precursors = new Float64Array(rows.length)
+  const mutations = new Float64Array(rows.length)
+  let first = 0
+  let second = 0
+  for (let i = 0; i < rows.length; i++) {
+    const weight = weights === undefined ? 1 : weights[i]!
+    if (labels[rows[i]!] === 0) {
+      precursors[i] = weight
+      first += weight
+    } else {
+      mutations[i] = weight
+      second += weight
+    }
+  }
+  return { precursors, mutations, weights: [first, second] }
+}
+
+/** x·log2 x for x of 0 or more; 0 for 0 and for what rounding left below. */
+type XLogX = (x: number) => number
+
+/**
+ * x·log2 x, with the whole numbers up to `most` looked up: counts of rows are whole where no value
+ * is missing.
+ *
+ * @example
+ * xLogX(8)(4) // 8
+ */
+export function xLogX(most: number): XLogX {
+  const table = Float64Array.from({ length: most + 1 }, (_, x) => direct(x))
+  return (x) => {
+    const whole = x | 0
+    return whole === x && whole >= 0 && whole <= most ? table[whole]! : direct(x)
+  }
+}
+
+function direct(x: number): number {
+  return x > 0 ? x * Math.log2(x) : 0
+}

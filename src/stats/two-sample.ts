@@ -1,0 +1,114 @@
+// Samples hold up to a million values and are sorted thousands of times: the loops index with `!`.
+import { OptionError } from '../core/errors.ts'
+
+/** What a difference after − before means for latencies. */
+export type Direction = 'slower' | 'faster' | 'none'
+
+/** Which difference counts as evidence: any, only slower, or only faster. */
+export type Alternative = 'two-sided' | 'slower' | 'faster'
+
+export const ALTERNATIVES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
+
+/** What every test of two samples tells, whatever it compares. */
+export interface TwoSampleResult {
+  /** What was measured; each test says what it is. NaN when a sample is empty. */
+  readonly statistic: number
+  /** NaN when a sample is empty. */
+  readonly p: number
+  /** `'slower'` when after tends to larger values than before; each test says how it is told. */
+  readonly direction: Direction
+  /** How many finite values the sample has. */
+  readonly beforeCount: number
+  readonly afterCount: number
+  /** How many values were NaN or infinite and left out. */
+  readonly droppedBefore: number
+  readonly droppedAfter: number
+  /**
+   * Whether the samples are large enough to be judged: `isTestable` of both counts, one rule for
+   * all tests, so that a family has the same members whichever test is chosen.
+   */
+  readonly testable: boolean
+}
+
+/**
+ * Whether two samples are large enough for the KS test: n1·n2 > 4·(n1 + n2).
+ *
+ * 8 against 8 and 5 against 20 are too few, 9 against 9 and 5 against 21 are enough.
+ *
+ * Source: Sambasivan 2013, §2.6.2. MATLAB's help also accepts equality.
+ *
+ * @example
+ * isTestable(8, 8) // false
+ * isTestable(9, 9) // true
+ */
+export function isTestable(beforeCount: number, afterCount: number): boolean {
+  return beforeCount * afterCount > 4 * (beforeCount + afterCount)
+}
+
+/** The direction of a difference after − before. */
+export function directionOf(difference: number): Direction {
+  if (difference > 0) return 'slower'
+  return difference < 0 ? 'faster' : 'none'
+}
+
+/** A sample in ascending order without its NaN and infinite values. */
+interface SortedFinite {
+  readonly values: ArrayLike<number>
+  /** How many values were NaN or infinite. */
+  readonly dropped: number
+}
+
+/**
+ * Sorts a sample and leaves out what is not finite, counting it.
+ *
+ * With `sorted: true` the sample is used as it stands, without a copy; infinite values may then
+ * stand at either end and NaN at the end, where a typed array's `sort()` puts them.
+ *
+ * @throws OptionError when `sorted` is true and the sample is not ascending.
+ */
+export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}): SortedFinite {
+  const ordered = sorted ? sample : new Float64Array(sample).sort()
+  let start = 0
+  let end = ordered.length
+  while (end > start && !Number.isFinite(ordered[end - 1])) end--
+  while (start < end && !Number.isFinite(ordered[start])) start++
+  const values = end - start === ordered.length ? ordered : cut(ordered, start, end)
+  if (sorted) requireAscending(values)
+  return { values, dropped: ordered.length - values.length }
+}
+
+function cut(ordered: ArrayLike<number>, start: number, end: number): ArrayLike<number> {
+  return ordered instanceof Float64Array
+    ? ordered.subarray(start, end)
+    : Float64Array.from({ length: end - start }, (_, i) => ordered[start + i]!)
+}
+
+function requireAscending(values: ArrayLike<number>): void {
+  for (let i = 1; i < values.length; i++) {
+    if (values[i]! >= values[i - 1]!) continue
+    const found = `${values[i]} follows ${values[i - 1]} at index ${i}`
+    throw new OptionError('sorted', true, `false, or ascending samples: ${found}`)
+  }
+}
+
+/** Two samples, each ascending and finite. */
+export interface SortedPair {
+  readonly first: ArrayLike<number>
+  readonly second: ArrayLike<number>
+  readonly sizes: Omit<TwoSampleResult, 'statistic' | 'p' | 'direction'>
+}
+
+/** Sorts both samples, leaves out what is not finite, and counts. */
+export function sortedPair(
+  before: ArrayLike<number>,
+  after: ArrayLike<number>,
+  sorted = false,
+): SortedPair {
+  const { values: first, dropped: droppedBefore } = sortedFinite(before, { sorted })
+  const { values: second, dropped: droppedAfter } = sortedFinite(after, { sorted })
+  const beforeCount = first.length
+  const afterCount = second.length
+  const testable = isTestable(beforeCount, afterCount)
+  const sizes = { beforeCount, afterCount, droppedBefore, droppedAfter, testable }
+  return { first, second, sizes }
+}

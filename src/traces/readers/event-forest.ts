@@ -1,0 +1,262 @@
+import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
+import { Dictionary } from '../dictionary.ts'
+import { EpochClock } from '../epoch-clock.ts'
+import { growingFloat64, growingUint8, growingUint32 } from '../growing-columns.ts'
+import type { QualityLog } from '../quality.ts'
+
+/** `FatherColumns.group` of an edge that makes its child a root. */
+export const NO_FATHER = 0xffffffff
+
+/** Events in columns, in the order of their rows. */
+export class EventColumns {
+  /** The clocks of all hosts as one: offsets of events of different hosts have nothing in common. */
+  readonly clock = new EpochClock()
+  readonly traces = new Dictionary()
+  readonly operations = new Dictionary()
+  readonly services = new Dictionary()
+  readonly hosts = new Dictionary()
+  readonly group = growingUint32()
+  readonly operation = growingUint32()
+  readonly service = growingUint32()
+  readonly host = growingUint32()
+  readonly status = growingUint8()
+  readonly startUs = growingFloat64()
+  readonly endUs = growingFloat64()
+  /** To the nanosecond, which starts and ends days from the first are not. */
+  readonly durationUs = growingFloat64()
+  readonly line = growingUint32()
+  /** Host by address. */
+  readonly hostByAddress = new Map<string, string>()
+  /** The trace of each group. */
+  readonly traceOfGroup = growingUint32()
+  readonly #groups = new Dictionary()
+  readonly #attributes = new AttributesBuilder()
+
+  get size(): number {
+    return this.group.length
+  }
+
+  get groupCount(): number {
+    return this.#groups.size
+  }
+
+  /** The group of this name in this trace, which is added if it is new. */
+  groupCode(traceId: string, name: string): number {
+    const code = this.#groups.code(`${traceId}\n${name}`)
+    if (code === this.traceOfGroup.length) this.traceOfGroup.push(this.traces.code(traceId))
+    return code
+  }
+
+  /** What the files call a group. */
+  groupName(code: number): string {
+    const name = this.#groups.value(code)
+    return name.slice(name.indexOf('\n') + 1)
+  }
+
+  traceId(group: number): string {
+    return this.traces.value(this.traceOfGroup.values[group] as number)
+  }
+
+  /** A parameter of the event that will be added next. */
+  addAttribute(key: string, value: AttributeValue): void {
+    this.#attributes.add(this.size, key, value)
+  }
+
+  finishAttributes(): Attributes {
+    return this.#attributes.finish(
+      this.size,
+      Int32Array.from({ length: this.size }, (_, i) => i),
+    )
+  }
+}
+
+/** Edges in columns: the first father of each group. */
+export class FatherColumns {
+  /** By group: the father's group, `NO_FATHER`, or undefined where no edge leads to the group. */
+  readonly group: number[] = []
+  /** By group: when the father began, by its own clock; `NaN` for the first event of its group. */
+  readonly startUs: number[] = []
+  /** By group: line of the edge. */
+  readonly line: number[] = []
+
+  hasEdge(child: number): boolean {
+    return this.group[child] !== undefined
+  }
+
+  /** Keeps an edge; `false` for a second one to the same group. */
+  add(
+    child: number,
+    father: number,
+    { startUs, line }: { startUs: number; line: number },
+  ): boolean {
+    if (this.hasEdge(child)) return false
+    this.group[child] = father
+    this.startUs[child] = startUs
+    this.line[child] = line
+    return true
+  }
+}
+
+/** `EventParts.around` of an event that no other of its group is around. */
+const OUTERMOST = -1
+/** `EventParts.around` of an event that is a copy of the one before it. */
+export const COPY = -2
+
+/** Groups of events sorted by time, cut into parts: those of one group on one host. */
+export interface EventParts {
+  /** Events by group, host and time: of two that begin together, the longer first. */
+  readonly order: Uint32Array
+  /** The events of part `i` are entries `offsets[i]` to `offsets[i + 1]` of `order`. */
+  readonly offsets: readonly number[]
+  /** The parts of group `i` are `ofGroup[i]` to `ofGroup[i + 1]`. */
+  readonly ofGroup: Uint32Array
+  /** The part of each event. */
+  readonly partOf: Uint32Array
+  /** The event around each event, in time and part, or `OUTERMOST`, or `COPY`. */
+  readonly around: Int32Array
+}
+
+/** Nests the events of each part in time. Two that overlap without one being within the other are siblings. */
+export function nestEvents(events: EventColumns): EventParts {
+  const { size, groupCount } = events
+  const group = events.group.values
+  const host = events.host.values
+  const start = events.startUs.values
+  const end = events.endUs.values
+  const order = Uint32Array.from({ length: size }, (_, i) => i).sort(
+    (a, b) =>
+      (group[a] as number) - (group[b] as number) ||
+      (host[a] as number) - (host[b] as number) ||
+      (start[a] as number) - (start[b] as number) ||
+      (end[b] as number) - (end[a] as number) ||
+      a - b,
+  )
+  const offsets: number[] = []
+  const ofGroup = new Uint32Array(groupCount + 1)
+  const partOf = new Uint32Array(size)
+  const around = new Int32Array(size).fill(OUTERMOST)
+  let open: number[] = []
+  for (let at = 0; at < size; at++) {
+    const event = order[at] as number
+    const last = at === 0 ? undefined : (order[at - 1] as number)
+    if (last === undefined || group[event] !== group[last] || host[event] !== host[last]) {
+      offsets.push(at)
+      const own = group[event] as number
+      ofGroup[own + 1] = (ofGroup[own + 1] as number) + 1
+      open = []
+    } else if (isCopy(events, event, last)) {
+      around[event] = COPY
+    }
+    partOf[event] = offsets.length - 1
+    if (around[event] === COPY) continue
+    while (open.length > 0 && !holds(open[open.length - 1] as number, event)) open.pop()
+    around[event] = open.at(-1) ?? OUTERMOST
+    open.push(event)
+  }
+  offsets.push(size)
+  for (let i = 0; i < groupCount; i++) {
+    ofGroup[i + 1] = (ofGroup[i + 1] as number) + (ofGroup[i] as number)
+  }
+  return { order, offsets, ofGroup, partOf, around }
+
+  /** Whether `inner`, which does not begin earlier, is within `outer`. */
+  function holds(outer: number, inner: number): boolean {
+    const over = (end[outer] as number) <= (start[inner] as number)
+    return (
+      (end[inner] as number) <= (end[outer] as number) && (!over || start[outer] === end[outer])
+    )
+  }
+}
+
+/** Reports get lost, and are sent again. */
+function isCopy(events: EventColumns, event: number, last: number): boolean {
+  const columns = [events.startUs, events.endUs, events.operation, events.service, events.status]
+  return columns.every(({ values }) => values[event] === values[last])
+}
+
+/** The father of a group that is a root. */
+export const ROOT = -1
+/** The father of a group whose father is not among the events. */
+const FATHER_MISSING = -2
+
+/**
+ * The father event of each group, or `ROOT`, or `FATHER_MISSING`. Where several events of a group
+ * begin in the same nanosecond as the edge says, the father is the one of the operation that most
+ * often is father of such a group elsewhere, or else the innermost; such edges are noted.
+ */
+export function findFathers(
+  events: EventColumns,
+  edges: FatherColumns,
+  { parts, quality, file }: { parts: EventParts; quality: QualityLog; file: string },
+): Int32Array {
+  const fathers = new Int32Array(events.groupCount).fill(ROOT)
+  const usual = new Map<string, number>()
+  const unsure: [group: number, candidates: readonly number[]][] = []
+  for (let group = 0; group < events.groupCount; group++) {
+    const fatherGroup = edges.group[group]
+    if (fatherGroup === undefined || fatherGroup === NO_FATHER) continue
+    const candidates = eventsAt(events, parts, fatherGroup, edges.startUs[group] as number)
+    const [only] = candidates
+    fathers[group] = only ?? FATHER_MISSING
+    if (only === undefined) continue
+    if (candidates.length > 1) unsure.push([group, candidates])
+    else {
+      const kind = pairOf(events, parts, only, group)
+      usual.set(kind, (usual.get(kind) ?? 0) + 1)
+    }
+  }
+  for (const [group, candidates] of unsure) {
+    const known = (event: number) => usual.get(pairOf(events, parts, event, group)) ?? 0
+    const father = candidates.reduce((best, event) => (known(event) >= known(best) ? event : best))
+    fathers[group] = father
+    quality.note(
+      {
+        code: 'ambiguous-father',
+        effect: 'kept',
+        place: { file, line: edges.line[group], trace: events.traceId(group) },
+        message: `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father] as number)}`,
+      },
+      '',
+    )
+  }
+  return fathers
+}
+
+/** The events of a group that begin at `startUs`, outermost first; its first one where that is `NaN`. */
+function eventsAt(
+  events: EventColumns,
+  { order, offsets, ofGroup, around }: EventParts,
+  group: number,
+  startUs: number,
+): number[] {
+  const start = events.startUs.values
+  const found: number[] = []
+  const lastPart = ofGroup[group + 1] as number
+  for (let part = ofGroup[group] as number; part < lastPart; part++) {
+    const end = offsets[part + 1] as number
+    let at = offsets[part] as number
+    if (Number.isNaN(startUs)) return [order[at] as number]
+    for (let beyond = end; at < beyond; ) {
+      const middle = (at + beyond) >>> 1
+      if ((start[order[middle] as number] as number) < startUs) at = middle + 1
+      else beyond = middle
+    }
+    for (; at < end && start[order[at] as number] === startUs; at++) {
+      const event = order[at] as number
+      if (around[event] !== COPY) found.push(event)
+    }
+  }
+  return found
+}
+
+/** What calls what: the operations of a father and of the first event it started. */
+function pairOf(
+  events: EventColumns,
+  { order, offsets, ofGroup }: EventParts,
+  father: number,
+  group: number,
+): string {
+  const child = order[offsets[ofGroup[group] as number] as number]
+  const operation = events.operation.values
+  return `${operation[father]} ${child === undefined ? '' : operation[child]}`
+}

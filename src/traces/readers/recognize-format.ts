@@ -1,0 +1,159 @@
+import { TraceFormatError } from '../../core/errors.ts'
+import { headerOf, MAPPING_HINT } from './csv.ts'
+import type { TraceReader } from './trace-reader.ts'
+import { TRACEBENCH } from './tracebench.ts'
+
+/** How much of a file its format is recognised by. */
+export const HEAD_BYTES = 1 << 16
+
+/**
+ * The reader for a file that begins with `head`, decompressed.
+ *
+ * @throws TraceFormatError saying what the file is instead, or how it begins.
+ */
+export function recogniseFormat(
+  head: Uint8Array,
+  readers: readonly TraceReader[],
+  file: string,
+): TraceReader {
+  const text = new TextDecoder().decode(head)
+  if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
+  const reader = readers.find((candidate) => candidate.recognises(text))
+  if (reader !== undefined) return reader
+  if (isTable(text)) {
+    throw new TraceFormatError(
+      'This is one of the tables of a TraceBench run, which mean something only together',
+      { file },
+      'Name the directory that holds event.csv and edge.csv',
+    )
+  }
+  const refusal = refusalOf(text, head)
+  if (refusal !== undefined) throw new TraceFormatError(refusal.reason, { file }, refusal.nextStep)
+  throw new TraceFormatError(
+    `This is in no trace format that is known; it begins ${beginning(text)}`,
+    { file },
+    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it in option format`,
+  )
+}
+
+/** Whether these are events or edges in the columns that the preset `tracebench` knows. */
+function isTable(text: string): boolean {
+  const header = headerOf(text)
+  return [TRACEBENCH.events, TRACEBENCH.edges].some(({ file: _, ...columns }) =>
+    Object.values(columns).every((name) => header.includes(String(name))),
+  )
+}
+
+function beginning(text: string): string {
+  const start = text.slice(0, 60)
+  const printable = start.replace(/[^\P{C}\s]|\uFFFD/gu, '·').replace(/\s+/g, ' ')
+  return `${JSON.stringify(printable)}${text.length > 60 ? ' …' : ''}`
+}
+
+/** A kind of file that is known and yet not read, and why. */
+interface RefusedFormat {
+  readonly looksLike: (text: string, bytes: Uint8Array) => boolean
+  /** A sentence without its full stop. */
+  readonly reason: (text: string) => string
+  readonly nextStep: string
+}
+
+/** How files of zip, zstd, bzip2 and xz begin. */
+const COMPRESSED: readonly (readonly number[])[] = [
+  [0x50, 0x4b, 3, 4],
+  [0x28, 0xb5, 0x2f, 0xfd],
+  [0x42, 0x5a, 0x68],
+  [0xfd, 0x37, 0x7a, 0x58],
+]
+
+const isJson = (text: string) => /^[\s\uFEFF]*[[{]/.test(text)
+
+const REFUSED: readonly RefusedFormat[] = [
+  {
+    looksLike: (_, bytes) =>
+      COMPRESSED.some((magic) => magic.every((byte, i) => bytes[i] === byte)),
+    reason: () => 'This is compressed, and not with gzip',
+    nextStep: 'Unpack it, or compress it with gzip',
+  },
+  {
+    looksLike: (_, bytes) =>
+      (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff),
+    reason: () => 'This is UTF-16 text',
+    nextStep: 'Save it as UTF-8',
+  },
+  {
+    looksLike: (_, bytes) => isOtlpProtobuf(bytes),
+    reason: () => 'This is OTLP in its binary (protobuf) form, which is not read',
+    nextStep:
+      'Export it as JSON (format: json in the file exporter of the OpenTelemetry Collector)',
+  },
+  {
+    looksLike: (text) => /^\s*<(!doctype\s+html|html|head|body|\?xml)/i.test(text),
+    reason: (text) => `This is a web page${titleOf(text)}, perhaps an error or a login, not traces`,
+    nextStep: 'Download the traces again and look at what the server answers',
+  },
+  {
+    looksLike: (text) => /^\s*={3,}\s*X-Trace\b/m.test(text),
+    reason: () => 'This is the specification of X-Trace, a text without traces',
+    nextStep: 'Give a file of reports, which begin X-Trace Report ver',
+  },
+  {
+    looksLike: (text) => isJson(text) && /"callCount"\s*:/.test(text) && /"child"\s*:/.test(text),
+    reason: () =>
+      'This is a dependency graph of Jaeger or Zipkin: it counts calls between services and has no traces',
+    nextStep: 'Export the traces themselves (/api/traces)',
+  },
+  {
+    looksLike: (text) => isJson(text) && /"resource_?(Logs|Metrics)"\s*:/i.test(text),
+    reason: () => 'This is OTLP, but it holds logs or metrics and no spans',
+    nextStep: 'Give the file of the traces pipeline',
+  },
+  {
+    looksLike: (text) => /^\uFEFF?(?=[^\n]*\brpc_?id\b)(?=[^\n]*\btraceid\b)[^\n{]*,/i.test(text),
+    reason: (text) =>
+      `This is an Alibaba call graph (columns ${columnsOf(text)}): its calls have places in a hierarchy (rpcid) in place of span and parent ids, and times of one millisecond`,
+    nextStep: `Convert each call to a row with ids of its own and its parent's. ${MAPPING_HINT}`,
+  },
+  {
+    looksLike: (text) => /^\uFEFF?"?\w[\w .-]*"?(,"?\w[\w .-]*"?){2,}\r?(\n|$)/.test(text),
+    reason: (text) => `This is CSV with unknown columns: ${columnsOf(text)}`,
+    nextStep: MAPPING_HINT,
+  },
+]
+
+/** Why a file that begins like this is not read, if it is a kind of file that is known. */
+function refusalOf(
+  text: string,
+  bytes: Uint8Array,
+): { readonly reason: string; readonly nextStep: string } | undefined {
+  const refused = REFUSED.find(({ looksLike }) => looksLike(text, bytes))
+  if (refused === undefined) return undefined
+  return { reason: refused.reason(text), nextStep: refused.nextStep }
+}
+
+function columnsOf(text: string): string {
+  return headerOf(text).join(', ')
+}
+
+function titleOf(text: string): string {
+  const title = /<title[^>]*>\s*([^<]{1,60})/i.exec(text)?.[1]?.trim()
+  return title === undefined ? '' : ` ("${title}")`
+}
+
+/**
+ * Field 1 of an ExportTraceServiceRequest is its first ResourceSpans, whose field 1 or 2 comes
+ * first: 0A, a length, then 0A or 12; a delimited stream has one more length in front.
+ */
+function isOtlpProtobuf(bytes: Uint8Array): boolean {
+  const start = bytes[0] === 0x0a ? 0 : endOfVarint(bytes, 0)
+  if (bytes[start] !== 0x0a) return false
+  const inner = bytes[endOfVarint(bytes, start + 1)]
+  const binary = bytes.subarray(0, 64).some((byte) => byte < 9 || (byte > 13 && byte < 32))
+  return binary && (inner === 0x0a || inner === 0x12)
+}
+
+function endOfVarint(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (at < from + 5 && (bytes[at] ?? 0) >= 0x80) at++
+  return at + 1
+}
