@@ -1,4 +1,4 @@
-import { textWidth } from '../charts/text-width.ts'
+import { textWidth } from './text.ts'
 import type { AxisScale } from './axis-scale.ts'
 import type { Ink } from './ink.ts'
 

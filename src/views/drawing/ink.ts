@@ -1,54 +1,80 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { PALETTE } from '../charts/palette.ts'
+import { MediumContext } from './medium.ts'
 
-/** The colour of change, darker: a contrast of 4.5 and more on white, raised and selected grounds. */
-export const CHANGE_TEXT = '#B34C00'
-
-/** The colours a drawing is done in: of a page, which may be dark, or of a picture on white. */
-export interface Ink {
-  readonly text: string
-  readonly soft: string
-  readonly line: string
-  readonly back: string
-  readonly raised: string
-  readonly before: string
-  readonly after: string
-  readonly change: string
-  /** For text, which needs more contrast than lines do. */
-  readonly changeText: string
+/** Colors by name for light and dark pages; stills take the light ones. */
+export interface Palette<Name extends string = string> {
+  readonly light: Readonly<Record<Name, string>>
+  readonly dark: Readonly<Record<Name, string>>
+  /** The same names as CSS variables that follow the theme of the page. */
+  readonly page: Readonly<Record<Name, string>>
 }
 
-/** Follows the theme of the page. */
-export const PAGE_INK: Ink = {
-  text: 'var(--fd-text)',
-  soft: 'var(--fd-soft)',
-  line: 'var(--fd-line)',
-  back: 'var(--fd-back)',
-  raised: 'var(--fd-raised)',
-  before: 'var(--fd-before)',
-  after: 'var(--fd-after)',
-  change: 'var(--fd-change)',
-  changeText: 'var(--fd-change-ink)',
+/**
+ * Defines colors once for pages and stills. {@link useColors} returns them, and a widget's style
+ * reaches them as `var(--fd-NAME)`.
+ */
+export function definePalette<Name extends string>(
+  colors: Readonly<Record<Name, readonly [light: string, dark: string]>>,
+): Palette<Name> {
+  const names = Object.keys(colors) as Name[]
+  const byName = (color: (name: Name) => string) =>
+    Object.fromEntries(names.map((name) => [name, color(name)])) as Record<Name, string>
+  return {
+    light: byName((name) => colors[name][0]),
+    dark: byName((name) => colors[name][1]),
+    page: byName((name) => `var(${variable(name)})`),
+  }
 }
 
-/** For pictures, which bring their own white background. */
-export const PICTURE_INK: Ink = {
-  text: PALETTE.text,
-  soft: PALETTE.softText,
-  line: PALETTE.faint,
-  back: '#FFFFFF',
-  raised: PALETTE.band,
-  before: PALETTE.before,
-  after: PALETTE.after,
-  change: PALETTE.change,
-  changeText: CHANGE_TEXT,
+/** Returns CSS that sets the variables of a palette. */
+export function paletteVariables(colors: Readonly<Record<string, string>>): string {
+  return Object.entries(colors)
+    .map(([name, color]) => `${variable(name)}:${color}`)
+    .join(';')
 }
 
-/** The ink of the drawings below; that of the page by default. */
-export const InkContext = createContext<Ink>(PAGE_INK)
+function variable(name: string): string {
+  return `--fd-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
 
-/** Returns the ink to draw in: of the page, or of the picture that this is part of. */
+/** Returns the colors of a palette for the medium that is being drawn in. */
+export function useColors<Name extends string>(palette: Palette<Name>): Record<Name, string> {
+  const { isStill } = useContext(MediumContext)
+  return isStill ? palette.light : palette.page
+}
+
+/** Colors of all drawings; safe for color-blind readers. `changeText` has the contrast text needs. */
+export const INK = definePalette({
+  text: ['#222222', '#E8E8E8'],
+  soft: ['#5F5F5F', '#A8A8A8'],
+  line: ['#D0D0D0', '#4A4A4A'],
+  back: ['#FFFFFF', '#1B1B1B'],
+  raised: ['#F5F5F5', '#272727'],
+  before: ['#E69F00', '#F0B429'],
+  after: ['#0072B2', '#56B4E9'],
+  change: ['#D55E00', '#FF7F2A'],
+  changeText: ['#B34C00', '#FF7F2A'],
+  focus: ['#0072B2', '#56B4E9'],
+  selected: ['#E3EFF7', '#1F3647'],
+})
+
+/** Colors that a drawing is done in. */
+export type Ink = Readonly<Record<keyof typeof INK.light, string>>
+
+/** Sets the ink of drawings apart from the medium's own. */
+export const InkContext = createContext<Ink | null>(null)
+
+/** Returns the colors of {@link INK} for the medium that is being drawn in. */
 export function useInk(): Ink {
-  return useContext(InkContext)
+  const own = useColors(INK)
+  return useContext(InkContext) ?? own
 }
+
+/** Colors that follow the theme of the page. */
+export const PAGE_INK: Ink = INK.page
+
+/** Colors on a still's white ground. */
+export const PICTURE_INK: Ink = INK.light
+
+export const CHANGE_TEXT = INK.light.changeText

@@ -2,13 +2,19 @@ import * as vega from 'vega'
 import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
 import type { PageData } from '../page/page-data.ts'
-import { RUNTIME_MARKS, type RuntimePromise } from '../page/page-promise.ts'
+import {
+  type ChartListener,
+  type ChartPage,
+  type DrawnChart,
+  RUNTIME_MARKS,
+  runtimePromise,
+} from '../page/page-promise.ts'
 import { readPageData } from '../page/read-page-data.ts'
 import { waitForPlaces } from '../page/wait-for-places.ts'
 import { closedLoader } from './closed-loader.ts'
 
 /** What the scripts of outputs may call once this runtime is in the page. */
-interface ChartPage {
+interface OutputPage extends ChartPage {
   /** Replaces the pictures of one chart with its interactive view. */
   showChart(id: string, data: PageData): Promise<void>
 }
@@ -42,7 +48,24 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
   }
 }
 
-const chartPage: ChartPage = { showChart }
-;(globalThis as unknown as { flowdeltaCharts: RuntimePromise<ChartPage> }).flowdeltaCharts.ready(
-  chartPage,
-)
+/** Draws a chart within a widget, which hears of clicks and of the chart's parameters. */
+async function drawChart(
+  element: HTMLElement,
+  spec: object,
+  listener: ChartListener,
+): Promise<DrawnChart> {
+  const place = document.createElement('div')
+  element.append(place)
+  const options = { ...EMBED_OPTIONS, actions: false }
+  const { view, finalize } = await embed(place, spec as VisualizationSpec, options as never)
+  view.addEventListener('click', (_, item) => listener.select(item?.datum ?? null))
+  for (const name of listener.parameters) view.addSignalListener(name, listener.parameter)
+  return {
+    remove: () => {
+      finalize()
+      place.remove()
+    },
+  }
+}
+
+runtimePromise<OutputPage>('charts').ready({ showChart, drawChart })

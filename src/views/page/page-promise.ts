@@ -7,9 +7,9 @@ const GLOBALS: Readonly<Record<RuntimeName, string>> = {
 }
 
 /**
- * An expression: a promise in the page that a runtime fulfils by `.ready(runtime)`, whichever of
- * the two comes first. Outputs that never get a runtime (scripts stripped, saved without) keep
- * their picture.
+ * Returns an expression: a promise in the page that a runtime fulfills by `.ready(runtime)`,
+ * whichever of the two comes first. Outputs that never get a runtime (scripts stripped, saved
+ * without) keep their picture.
  */
 export function pagePromise(runtime: RuntimeName): string {
   const name = GLOBALS[runtime]
@@ -19,6 +19,40 @@ export function pagePromise(runtime: RuntimeName): string {
 /** What {@link pagePromise} makes, seen from the runtime. */
 export interface RuntimePromise<T> extends Promise<T> {
   ready(page: T): void
+}
+
+/** Returns the promise of {@link pagePromise} to scripts of the page. */
+export function runtimePromise<T>(runtime: RuntimeName): RuntimePromise<T> {
+  const page = globalThis as unknown as Record<string, RuntimePromise<T> | undefined>
+  const name = GLOBALS[runtime]
+  const known = page[name]
+  if (known !== undefined) return known
+  let ready: (value: T) => void = () => {}
+  const promise = new Promise<T>((done) => {
+    ready = done
+  })
+  const made = Object.assign(promise, { ready: (value: T) => ready(value) })
+  page[name] = made
+  return made
+}
+
+/** A chart that a widget had drawn. */
+export interface DrawnChart {
+  /** Takes it out of the page and lets go of its listeners. */
+  remove(): void
+}
+
+/** What a widget wants to hear from a chart. */
+export interface ChartListener {
+  select(datum: Readonly<Record<string, unknown>> | null): void
+  /** Names of parameters whose changes it wants to hear of. */
+  readonly parameters: readonly string[]
+  parameter(name: string, value: unknown): void
+}
+
+/** What the runtime of charts offers to widgets. */
+export interface ChartPage {
+  drawChart(element: HTMLElement, spec: object, listener: ChartListener): Promise<DrawnChart>
 }
 
 /** Present in HTML that wants a runtime: whoever shows it sends the runtime along once. */

@@ -1,6 +1,4 @@
-import { PALETTE } from '../../charts/palette.ts'
-import { CHANGE_TEXT } from '../../drawing/ink.ts'
-import { CALLING_CONTEXT_STYLE } from '../calling-contexts/calling-context-style.ts'
+import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { GANTT_STYLE } from '../gantt/gantt-style.ts'
@@ -12,38 +10,62 @@ import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
-import { FORCED_COLOURS_STYLE } from './forced-colours-style.ts'
+import { DEFINITIONS } from './views.ts'
+
+const PALETTES: readonly Palette[] = [
+  INK,
+  ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes),
+]
+
+function variables(theme: 'light' | 'dark'): string {
+  return PALETTES.map((palette) => paletteVariables(palette[theme])).join(';')
+}
+
+/** Rules of each definition, scoped to its widget. */
+const STYLES = DEFINITIONS.map(({ name, style = '' }) => `.flowdelta.fd-${name} {${style}}`)
+
+/**
+ * For readers whose system sets all colors: what is chosen is told by a system color and an
+ * outline, as backgrounds are taken away. Drawings keep the colors of periods and changes, which
+ * say what nothing else does, beside the system's colors for letters and grounds.
+ */
+const FORCED_COLORS = `
+@media (forced-colors: active) {
+  .flowdelta, [data-jp-theme-light="true"] .flowdelta, [data-jp-theme-light="false"] .flowdelta {
+    --fd-text: CanvasText; --fd-soft: CanvasText; --fd-back: Canvas; --fd-raised: Canvas; --fd-line: GrayText;
+    --fd-focus: Highlight; --fd-selected: Highlight;
+  }
+  .flowdelta svg { forced-color-adjust: none; background: Canvas; }
+  .flowdelta button[aria-pressed="true"], .flowdelta button[aria-selected="true"] {
+    forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight;
+    outline: 2px solid Highlight; outline-offset: 1px;
+  }
+  .flowdelta :focus-visible { outline: 2px solid CanvasText; outline-offset: 3px; }
+  .flowdelta tr[aria-selected="true"] td { background: none; border-bottom: 2px solid Highlight; border-top: 2px solid Highlight; }
+  .flowdelta tr[aria-selected="true"] td:first-child { border-left: 4px solid Highlight; }
+  .flowdelta tr[aria-selected="true"] td:last-child { border-right: 4px solid Highlight; }
+  .flowdelta [role="treeitem"][aria-selected="true"]:not(g) { background: none; outline: 2px solid Highlight; outline-offset: -2px; }
+  .flowdelta [aria-invalid="true"] { outline: 2px dashed CanvasText; }
+}
+`
 
 /** How widgets look; every rule stays within `.flowdelta`. */
 export const THEME = `
 .flowdelta {
-  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change}; --fd-change-ink: ${CHANGE_TEXT};
-  --fd-text: #222; --fd-soft: #5f5f5f; --fd-back: #fff; --fd-raised: #f5f5f5; --fd-line: #d0d0d0;
-  --fd-focus: #0072B2; --fd-selected: #e3eff7;
+  ${variables('light')}; --fd-change-ink: var(--fd-change-text);
   color: var(--fd-text); background: var(--fd-back); border: 1px solid var(--fd-line);
   border-radius: 6px; padding: 10px 12px; font: 13px/1.45 system-ui, sans-serif; max-width: 100%;
   box-sizing: border-box; text-align: left; font-variant-numeric: tabular-nums;
 }
-@media (prefers-color-scheme: dark) {
-  .flowdelta {
-    --fd-text: #e8e8e8; --fd-soft: #a8a8a8; --fd-back: #1b1b1b; --fd-raised: #272727; --fd-line: #4a4a4a;
-    --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-change-ink: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
-  }
-}
-[data-jp-theme-light="true"] .flowdelta {
-  --fd-before: ${PALETTE.before}; --fd-after: ${PALETTE.after}; --fd-change: ${PALETTE.change}; --fd-change-ink: ${CHANGE_TEXT};
-  --fd-text: #222; --fd-soft: #5f5f5f; --fd-back: #fff; --fd-raised: #f5f5f5; --fd-line: #d0d0d0;
-  --fd-focus: #0072B2; --fd-selected: #e3eff7;
-}
-[data-jp-theme-light="false"] .flowdelta {
-  --fd-text: #e8e8e8; --fd-soft: #a8a8a8; --fd-back: #1b1b1b; --fd-raised: #272727; --fd-line: #4a4a4a;
-  --fd-before: #F0B429; --fd-after: #56B4E9; --fd-change: #FF7F2A; --fd-change-ink: #FF7F2A; --fd-focus: #56B4E9; --fd-selected: #1f3647;
-}
+@media (prefers-color-scheme: dark) { .flowdelta { ${variables('dark')} } }
+[data-jp-theme-light="true"] .flowdelta { ${variables('light')} }
+[data-jp-theme-light="false"] .flowdelta { ${variables('dark')} }
 .flowdelta *, .flowdelta *::before { box-sizing: border-box; }
 .flowdelta h3 { font-size: 15px; margin: 0 0 4px; }
 .flowdelta p { margin: 2px 0 8px; }
 .flowdelta .fd-soft { color: var(--fd-soft); }
 .flowdelta .fd-bar { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: center; margin: 4px 0 8px; }
+.flowdelta .fd-choice { display: inline-flex; gap: 4px; border: 0; margin: 0; padding: 0; }
 .flowdelta label { display: inline-flex; gap: 6px; align-items: center; }
 .flowdelta button, .flowdelta select, .flowdelta input[type="text"], .flowdelta input[type="search"], .flowdelta input[type="number"] {
   font: inherit; color: inherit; background: var(--fd-raised); border: 1px solid var(--fd-line);
@@ -70,11 +92,12 @@ ${RANKING_STYLE}
 ${TABLE_STYLE}
 ${TIMELINE_STYLE}
 ${VARIANCE_STYLE}
-${VARIATION_STYLE}${CALLING_CONTEXT_STYLE}
+${VARIATION_STYLE}
 ${EXPLANATION_STYLE}
 ${FLOW_STYLE}
 ${GANTT_STYLE}
 ${LOGS_STYLE}
 ${SWIMLANE_STYLE}
 ${WHAT_IF_STYLE}
-${FORCED_COLOURS_STYLE}`
+${STYLES.join('\n')}
+${FORCED_COLORS}`

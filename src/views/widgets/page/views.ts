@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
-import { CallingContextView } from '../calling-contexts/calling-context-view.tsx'
+import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
+import type { WidgetDefinition } from '../define-widget.ts'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { GanttView } from '../gantt/gantt-view.tsx'
@@ -13,12 +14,14 @@ import { VarianceView } from '../variance/variance-view.tsx'
 import { VariationView } from '../variation/variation-view.tsx'
 import { WhatIfView } from '../whatif/what-if-view.tsx'
 
+/** Widgets made by `defineWidget`. */
+export const DEFINITIONS: readonly WidgetDefinition[] = [callingContextsWidget]
+
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
 type View = FunctionComponent<{ readonly data: never }>
 
-/** The views of widgets by name. */
+/** Views of the widgets that are not defined that way, by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  'calling-contexts': CallingContextView,
   explanation: ExplanationView,
   'flow-comparison': FlowView,
   gantt: GanttView,

@@ -4,8 +4,10 @@ import {
   totals,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
-import { type ChangeScale, changeScale } from './calling-context-colours.ts'
-import type { CallingContextState } from './calling-context-model.ts'
+import type { CallingContextOptions } from './options.ts'
+
+/** What the layout depends on. */
+export type FrameOptions = Pick<CallingContextOptions, 'widths' | 'measure' | 'color' | 'focus'>
 
 /** A context where it is drawn. */
 export interface PlacedFrame {
@@ -18,7 +20,7 @@ export interface PlacedFrame {
   readonly width: number
   /** What it takes in the period of the widths, a request. */
   readonly amount: number
-  /** After − before, of what is coloured. */
+  /** After − before, of what is colored. */
   readonly change: number
 }
 
@@ -26,7 +28,8 @@ export interface PlacedFrame {
 export interface FrameLayout {
   readonly frames: readonly PlacedFrame[]
   readonly rows: number
-  readonly scale: ChangeScale
+  /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
+  readonly bounds: readonly number[]
   /**
    * What all requests together, or what fills the width, takes a request. Where that is 0, all that
    * is called from one caller is equally wide, as nothing tells it apart.
@@ -35,7 +38,7 @@ export interface FrameLayout {
 }
 
 /** Frames narrower than this share of the width are not drawn. */
-const NARROWEST = 1 / 2000
+const MIN_WIDTH = 1 / 2000
 
 /**
  * Places the contexts below one another, what is called below its caller, as wide as what it takes.
@@ -43,21 +46,21 @@ const NARROWEST = 1 / 2000
  */
 export function layoutFrames(
   contexts: CallingContexts,
-  { widths, measure, colour, focus }: CallingContextState,
+  { widths, measure, color, focus }: FrameOptions,
 ): FrameLayout {
   const period: Period = widths === 'before' ? BEFORE : AFTER
   const total = (context: CallingContext, of: Period) =>
     contexts.perRequest(context, { period: of, measure, part: 'total' })
   const change = (context: CallingContext) =>
-    contexts.perRequest(context, { period: AFTER, measure, part: colour }) -
-    contexts.perRequest(context, { period: BEFORE, measure, part: colour })
+    contexts.perRequest(context, { period: AFTER, measure, part: color }) -
+    contexts.perRequest(context, { period: BEFORE, measure, part: color })
   const called = calledFrom(contexts.contexts, (context) => total(context, 0) + total(context, 1))
   const sum = (of: readonly CallingContext[], at: Period) =>
     of.reduce((amount, context) => amount + Math.max(0, total(context, at)), 0)
   const roots = called.get(-1) ?? []
   const frames: PlacedFrame[] = []
   const place = (context: CallingContext, at: { row: number; x: number; width: number }) => {
-    if (at.width < NARROWEST) return
+    if (at.width < MIN_WIDTH) return
     const amount = total(context, period)
     frames.push({ context, ...at, amount, change: change(context) })
     spread(called.get(context.context) ?? [], amount, at)
@@ -92,7 +95,7 @@ export function layoutFrames(
   )
   const mean = Math.max(sum(roots, BEFORE), sum(roots, AFTER))
   const rows = frames.reduce((most, { row }) => Math.max(most, row + 1), 1)
-  return { frames, rows, scale: changeScale(largest, mean), whole }
+  return { frames, rows, bounds: changeBounds(largest, mean), whole }
 }
 
 /** The contexts called from each, by number, the largest first. */
@@ -142,7 +145,7 @@ export function matchesSearch({ service, name }: CallingContext, search: string)
  */
 export function missingFrames(
   contexts: CallingContexts,
-  { widths, measure }: Pick<CallingContextState, 'widths' | 'measure'>,
+  { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,
 ): { readonly count: number; readonly amount: number } {
   const [here, there] = widths === 'before' ? [BEFORE, AFTER] : [AFTER, BEFORE]
   const requests = (context: CallingContext, period: Period) =>
@@ -158,4 +161,70 @@ export function missingFrames(
     amount += contexts.perRequest(context, { period: there as Period, measure, part: 'total' })
   }
   return { count, amount }
+}
+
+/** Changes below this share of a mean request are never colored fully. */
+const MIN_SHARE = 0.01
+/** A scale up to less than this could not be written: amounts below 1e-6 are said to be 0. */
+const MIN_TOP = 1e-4
+
+/** Returns where classes of change up to `largest` begin; `whole` is what a mean request takes. */
+export function changeBounds(largest: number, whole: number): readonly number[] {
+  const top = Math.max(largest, MIN_SHARE * whole)
+  if (!(top >= MIN_TOP)) return []
+  return [roundDown(top / 50), roundDown(top / 10), roundDown(top / 2)]
+}
+
+/** Returns the class of a change: −3 is much less, 0 about the same, 3 much more. */
+export function changeClass(bounds: readonly number[], change: number): number {
+  const steps = bounds.filter((bound) => Math.abs(change) >= bound).length
+  return steps === 0 ? 0 : Math.sign(change) * steps
+}
+
+/** The largest of 1, 2 and 5 times a power of ten that is at most `value`. */
+function roundDown(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  const factor = [5, 2, 1].find((step) => step * power <= value * (1 + 1e-9)) ?? 1
+  return Number((factor * power).toPrecision(3))
+}
+
+/** Shares nearer than this are the same. */
+const CLOSE = 1e-9
+
+/**
+ * Where an arrow key leads from a frame: down to the first it calls, up to its caller, left and
+ * right to the next in its row. `undefined` where there is none, or for another key.
+ */
+export function frameAfterKey(
+  frames: readonly PlacedFrame[],
+  from: number,
+  key: string,
+): number | undefined {
+  const at = frames[from]
+  if (at === undefined) return undefined
+  const middle = at.x + at.width / 2
+  const first = (fits: (frame: PlacedFrame) => boolean, best: 'left' | 'right') => {
+    const fitting = [...frames.keys()].filter((i) => fits(frames[i] as PlacedFrame))
+    fitting.sort((a, b) => (frames[a] as PlacedFrame).x - (frames[b] as PlacedFrame).x)
+    return best === 'left' ? fitting[0] : fitting.at(-1)
+  }
+  switch (key) {
+    case 'ArrowDown':
+      return first(
+        ({ row, x, width }) =>
+          row === at.row + 1 && x >= at.x - CLOSE && x + width <= at.x + at.width + CLOSE,
+        'left',
+      )
+    case 'ArrowUp':
+      return first(
+        ({ row, x, width }) => row === at.row - 1 && x <= middle && middle <= x + width,
+        'left',
+      )
+    case 'ArrowRight':
+      return first(({ row, x }) => row === at.row && x > at.x, 'left')
+    case 'ArrowLeft':
+      return first(({ row, x }) => row === at.row && x < at.x, 'right')
+    default:
+      return undefined
+  }
 }

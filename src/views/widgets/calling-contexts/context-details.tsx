@@ -6,10 +6,8 @@ import type {
   ContextMeasure,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
-import { chainEnds } from './calling-context-crumbs.tsx'
-import { callersOf } from './calling-context-layout.ts'
-import { saidAmount, saidChange } from './calling-context-model.ts'
-import { frameName } from './calling-context-words.ts'
+import { amountText, changeText, frameName } from './frame-drawing.tsx'
+import { callersOf } from './frame-layout.ts'
 
 interface Shown {
   readonly contexts: CallingContexts
@@ -24,8 +22,8 @@ interface Row {
   readonly values: readonly string[]
 }
 
-/** The numbers of one context in both periods. */
-export function CallingContextDetails({ contexts, measure, context }: Shown) {
+/** Lists the numbers of one context in both periods. */
+export function ContextDetails({ contexts, measure, context }: Shown) {
   const isCompared = contexts.requests[AFTER] > 0
   const callers = context === null ? [] : callersOf(contexts.contexts, context).slice(0, -1)
   return (
@@ -42,7 +40,7 @@ export function CallingContextDetails({ contexts, measure, context }: Shown) {
         <table>
           <thead>
             <tr>
-              <th scope="col">per request of all</th>
+              <th scope="col">mean per request</th>
               <th scope="col" class="fd-amount">
                 {isCompared ? 'before' : 'amount'}
               </th>
@@ -99,9 +97,9 @@ function rowsOf({ contexts, measure, context }: Shown): Row[] {
     return {
       what,
       values: [
-        saidAmount(measure, before),
-        saidAmount(measure, after),
-        saidChange(measure, after - before),
+        amountText(measure, before),
+        amountText(measure, after),
+        changeText(measure, after - before),
       ],
     }
   }
@@ -129,4 +127,19 @@ function callRates(
   const change = (rates[1] as number) - (rates[0] as number)
   const said = (rate: number) => String(Number(rate.toPrecision(3))).replace('-', '−')
   return [...rates.map(said), `${change > 0 ? '+' : ''}${said(change)}`]
+}
+
+/** Splits a chain that is too long to show whole; `between` is empty for short ones. */
+export function chainEnds<T>(
+  chain: readonly T[],
+  ends: { readonly first: number; readonly last: number },
+): { readonly first: readonly T[]; readonly between: readonly T[]; readonly last: readonly T[] } {
+  // One link needs no more room than saying that it is left out.
+  if (chain.length <= ends.first + ends.last + 1) return { first: chain, between: [], last: [] }
+  const end = chain.length - ends.last
+  return {
+    first: chain.slice(0, ends.first),
+    between: chain.slice(ends.first, end),
+    last: chain.slice(end),
+  }
 }

@@ -1,0 +1,132 @@
+import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { STILL_WIDTH } from './medium.ts'
+
+/** Shows buttons of which one is pressed. */
+export function Choice<V extends string>({
+  name,
+  help,
+  value,
+  values,
+  onChoose,
+}: {
+  readonly name: string
+  readonly help: string
+  readonly value: V
+  readonly values: Readonly<Record<V, string>>
+  readonly onChoose: (value: V) => void
+}) {
+  return (
+    <fieldset class="fd-choice" aria-label={name} title={help}>
+      <span style="align-self:center;margin-right:2px">{name}</span>
+      {(Object.keys(values) as V[]).map((each) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={each === value}
+          onClick={() => onChoose(each)}
+        >
+          {values[each]}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Shows the state of a widget as a line of code to paste into a cell. */
+export function StateCode({ code }: { readonly code: string }) {
+  const [copied, setCopied] = useState('')
+  const copy = async () => {
+    await navigator.clipboard.writeText(code)
+    setCopied(code)
+  }
+  return (
+    <div class="fd-code">
+      <code>{code}</code>
+      <button type="button" onClick={copy}>
+        {copied === code ? 'Copied' : 'Copy'}
+      </button>
+    </div>
+  )
+}
+
+/** Measures the width of an element, again whenever it changes: drawings keep their letters' size. */
+export function useWidth<T extends HTMLElement>(
+  atFirst: number = STILL_WIDTH,
+): readonly [place: MutableRef<T | null>, width: number] {
+  const place = useRef<T | null>(null)
+  const [width, setWidth] = useState(atFirst)
+  useLayoutEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const measure = () => {
+      if (element.clientWidth > 0) setWidth(element.clientWidth)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [place, width]
+}
+
+/** Returns whether text of an element is being selected: the click that ends a drag is no click. */
+export function isSelectingText(element: Element): boolean {
+  const selection = getSelection()
+  return selection?.type === 'Range' && selection.containsNode(element, true)
+}
+
+/** A part of the width that is being marked, as shares from 0 to 1. */
+export type DraggedRange = readonly [from: number, to: number]
+
+/** Narrower than this is a click. */
+const MIN_RANGE = 0.005
+
+interface PointerHandlers {
+  readonly onPointerDown: (event: PointerEvent) => void
+  readonly onPointerMove: (event: PointerEvent) => void
+  readonly onPointerUp: (event: PointerEvent) => void
+  readonly onPointerCancel: () => void
+}
+
+/**
+ * Marks a range by dragging across an element.
+ *
+ * @param onRange gets the range, from left to right, when the pointer is let go
+ */
+export function useDragRange(
+  onRange: (range: DraggedRange) => void,
+): readonly [dragged: DraggedRange | null, handlers: PointerHandlers] {
+  const [start, setStart] = useState<number | null>(null)
+  const [now, setNow] = useState(0)
+  const range: DraggedRange | null =
+    start === null ? null : [Math.min(start, now), Math.max(start, now)]
+  return [
+    range,
+    {
+      onPointerDown: (event) => {
+        if (event.button !== 0) return
+        ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
+        setStart(shareAt(event))
+        setNow(shareAt(event))
+        // Text would be selected on the way.
+        event.preventDefault()
+      },
+      onPointerMove: (event) => {
+        if (start !== null) setNow(shareAt(event))
+      },
+      onPointerUp: (event) => {
+        if (start === null) return
+        const end = shareAt(event)
+        setStart(null)
+        if (Math.abs(end - start) < MIN_RANGE) return
+        onRange([Math.min(start, end), Math.max(start, end)])
+      },
+      onPointerCancel: () => setStart(null),
+    },
+  ]
+}
+
+function shareAt({ clientX, currentTarget }: PointerEvent): number {
+  const { left, width } = (currentTarget as Element).getBoundingClientRect()
+  return Math.min(1, Math.max(0, width > 0 ? (clientX - left) / width : 0))
+}

@@ -1,0 +1,52 @@
+import { shortText } from '../../core/shown-text.ts'
+
+const WIDE = /[A-ZÄÖÜ@%&mwMW\u2190-\u21ff\u3000-\uffef]|[\u{10000}-\u{10ffff}]/u
+const NARROW = /[ ijlftrI.,:;|!'"()[\]/\\-]/
+
+/**
+ * Estimates the width of a text in pixels. Fonts differ from machine to machine; this is for the
+ * wider of the usual sans-serif ones, so that text fits the room made for it.
+ */
+export function textWidth(text: string, fontSize: number): number {
+  let ems = 0
+  for (const character of text) {
+    ems += WIDE.test(character) ? 0.73 : NARROW.test(character) ? 0.38 : 0.62
+  }
+  return ems * fontSize
+}
+
+/** Fewer characters than this say nothing. */
+const MIN_CHARACTERS = 4
+const MAX_CHARACTERS = 300
+/** How much wider than other narrow characters `…` is in some fonts, in ems. */
+const ELLIPSIS = 0.4
+
+/** Returns as much of a text as fits, its middle left out; `''` where there is too little room. */
+export function fittedText(text: string, pixels: number, fontSize: number): string {
+  const longest = Math.min(MAX_CHARACTERS, Math.floor(pixels / (0.38 * fontSize)))
+  const whole = shortText(text, Math.max(1, longest))
+  for (let length = [...whole].length; length > 0; length--) {
+    const short = shortText(text, length)
+    const isCut = short.includes('…') && !text.includes('…')
+    if (isCut && length < MIN_CHARACTERS) return ''
+    const extra = isCut ? ELLIPSIS * fontSize : 0
+    if (textWidth(short, fontSize) + extra <= pixels) return short
+  }
+  return ''
+}
+
+/** Breaks a text into lines at spaces; a word wider than a line loses its middle. */
+export function textLines(text: string, pixels: number, fontSize: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (textWidth(longer, fontSize) <= pixels) {
+      line = longer
+      continue
+    }
+    if (line !== '') lines.push(line)
+    line = fittedText(word, pixels, fontSize)
+  }
+  return [...lines, line]
+}

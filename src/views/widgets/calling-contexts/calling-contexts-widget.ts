@@ -1,0 +1,113 @@
+import { Comparison } from '../../../compare/comparison.ts'
+import { OptionError } from '../../../core/errors.ts'
+import { counted } from '../../../core/words.ts'
+import {
+  type CallingContext,
+  CallingContexts,
+  type ContextMeasure,
+  type ContextTotals,
+  totals,
+} from '../../../explain/calling-contexts/calling-contexts.ts'
+import { findCallingContexts } from '../../../explain/calling-contexts/find-calling-contexts.ts'
+import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { defineWidget } from '../define-widget.ts'
+import {
+  CALLING_CONTEXT_STYLE,
+  type CallingContextData,
+  CallingContextView,
+} from './calling-contexts-view.tsx'
+import { amountText, CHANGE_COLORS } from './frame-drawing.tsx'
+import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.ts'
+
+/**
+ * Where the time of all requests goes, as an icicle: what is called stands below its caller, as wide
+ * as the time that requests waited for it, colored by what changed. A click goes into a context.
+ *
+ * Source: B. Gregg, The Flame Graph, CACM 59(6), 2016, for the differences in both directions.
+ */
+export const callingContextsWidget = defineWidget({
+  name: 'calling-contexts',
+  title: 'Calling contexts',
+  description,
+  options: CALLING_CONTEXT_OPTIONS,
+  data,
+  view: CallingContextView,
+  style: CALLING_CONTEXT_STYLE,
+  palettes: [CHANGE_COLORS],
+})
+
+function data(
+  source: Comparison | CallingContexts,
+  { focus, limit }: CallingContextOptions,
+): CallingContextData {
+  const all = source instanceof Comparison ? findCallingContexts(source.flows) : source
+  const contexts = largestContexts(all, limit)
+  if (focus !== null && !contexts.some(({ context }) => context === focus)) {
+    throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
+  }
+  return { contexts, requests: all.requests, omitted: all.contexts.length - contexts.length }
+}
+
+function description({ contexts, requests, omitted }: CallingContextData): string {
+  const all = new CallingContexts(contexts, requests)
+  const mean = (period: Period) =>
+    amountText('time', all.totalUs(period) / Math.max(1, requests[period]))
+  const chains = counted(contexts.length + omitted, 'chain')
+  return requests[AFTER] === 0
+    ? `${chains} of calls; a mean request took ${mean(BEFORE)}. Widths show the time that requests waited there.`
+    : `${chains} of calls; a mean request took ${mean(BEFORE)} before and ${mean(AFTER)} after. ` +
+        'Widths show the time that requests waited there, colors what changed.'
+}
+
+/**
+ * Returns the `limit` contexts that take most time or most requests of either period. Their callers
+ * take at least as much and are among them.
+ */
+export function largestContexts(all: CallingContexts, limit: number): CallingContext[] {
+  if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
+  const size = all.contexts.map((context) =>
+    Math.max(
+      ...[BEFORE, AFTER].flatMap((period) => [
+        shareOf(all, context, { period, measure: 'time' }),
+        shareOf(all, context, { period, measure: 'requests' }),
+      ]),
+    ),
+  )
+  const sizeOf = (context: number) => size[context] ?? 0
+  // No called context may come before its caller, as rounding would have it.
+  all.contexts.forEach(({ parent }, i) => {
+    if (parent >= 0) size[i] = Math.min(sizeOf(i), sizeOf(parent))
+  })
+  return all.contexts
+    .toSorted((a, b) => sizeOf(b.context) - sizeOf(a.context) || a.context - b.context)
+    .slice(0, limit)
+    .sort((a, b) => a.context - b.context)
+    .map(roundedContext)
+}
+
+function shareOf(
+  all: CallingContexts,
+  context: CallingContext,
+  { period, measure }: { period: Period; measure: ContextMeasure },
+): number {
+  const whole = measure === 'time' ? all.totalUs(period) : all.requests[period]
+  const { totalUs, totalRequests } = totals(context, period)
+  return whole > 0 ? (measure === 'time' ? totalUs : totalRequests) / whole : 0
+}
+
+/** Nobody sees more than six digits, and pages should be small. */
+function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
+  return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
+}
+
+function roundedTotals(totals: Readonly<ContextTotals>): ContextTotals {
+  const rounded = (value: number) => Number(value.toPrecision(6))
+  return {
+    requests: totals.requests,
+    calls: totals.calls,
+    selfUs: rounded(totals.selfUs),
+    totalUs: rounded(totals.totalUs),
+    selfRequests: rounded(totals.selfRequests),
+    totalRequests: rounded(totals.totalRequests),
+  }
+}

@@ -1,0 +1,241 @@
+import type { JSX } from 'preact'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import { formatDuration } from '../../../core/units.ts'
+import { percent, signedDuration } from '../../../core/words.ts'
+import type {
+  CallingContext,
+  ContextMeasure,
+} from '../../../explain/calling-contexts/calling-contexts.ts'
+import { Figure } from '../../drawing/figure.tsx'
+import { definePalette, useColors, useInk } from '../../drawing/ink.ts'
+import { fittedText, textWidth } from '../../drawing/text.ts'
+import { changeClass, type PlacedFrame } from './frame-layout.ts'
+import type { CallingContextOptions } from './options.ts'
+
+export const FRAME_HEIGHT = 22
+const SIZE = 12
+const PADDING = 5
+/** Longer names lose their middle, however much room there is. */
+const MAX_NAME_LENGTH = 120
+
+/** Classes of change: −3 is much less, 0 about the same, 3 much more. */
+const CHANGE_CLASSES = [-3, -2, -1, 0, 1, 2, 3] as const
+type ChangeClass = (typeof CHANGE_CLASSES)[number]
+
+/**
+ * From green over gray to purple: told apart with every kind of color blindness (ColorBrewer's
+ * PRGn), and neither of the periods' colors. `frame` is for frames without a change.
+ */
+export const CHANGE_COLORS = definePalette({
+  'change--3': ['#1B7837', '#7CCB8E'],
+  'change--2': ['#7FBF7B', '#3B7A4A'],
+  'change--1': ['#D3EBCD', '#2C4733'],
+  'change-0': ['#EAEAEA', '#3A3A3A'],
+  'change-1': ['#E4D2E8', '#4A3650'],
+  'change-2': ['#B692C4', '#7A4D8A'],
+  'change-3': ['#762A83', '#CF9DE0'],
+  'on-change--3': ['#FFFFFF', '#111111'],
+  'on-change--2': ['#222222', '#FFFFFF'],
+  'on-change--1': ['#222222', '#E8E8E8'],
+  'on-change-0': ['#222222', '#E8E8E8'],
+  'on-change-1': ['#222222', '#E8E8E8'],
+  'on-change-2': ['#222222', '#FFFFFF'],
+  'on-change-3': ['#FFFFFF', '#111111'],
+  frame: ['#D9E7F1', '#2B4356'],
+})
+
+/** What frames are drawn by. */
+export interface FrameStyle {
+  readonly options: CallingContextOptions
+  readonly bounds: readonly number[]
+  /** Width of the drawing, in pixels. */
+  readonly width: number
+  /** Whether there is an after to compare with. */
+  readonly isCompared: boolean
+}
+
+interface FrameProps extends FrameStyle {
+  readonly frame: PlacedFrame
+  /** What a search made of it. */
+  readonly found: 'match' | 'other' | undefined
+  readonly attributes?: JSX.SVGAttributes<SVGGElement>
+}
+
+/** Draws a context as a rectangle with as much of its name as fits, and how it changed. */
+export function Frame({ frame, found, attributes = {}, ...style }: FrameProps) {
+  const { options, bounds, isCompared } = style
+  const colors = useColors(CHANGE_COLORS)
+  const ink = useInk()
+  const x = frame.x * style.width
+  const width = Math.max(0.5, frame.width * style.width - 0.5)
+  const change =
+    isCompared && frame.context !== null
+      ? (changeClass(bounds, frame.change) as ChangeClass)
+      : undefined
+  const color = change === undefined ? ink.text : colors[`on-change-${change}`]
+  const [name, amount] = frameTexts(frame, style, width - 2 * PADDING)
+  return (
+    <g
+      {...attributes}
+      transform={`translate(${x.toFixed(2)} ${frame.row * FRAME_HEIGHT})`}
+      opacity={found === 'other' ? 0.45 : 1}
+    >
+      <title>{frameWords(frame, options, isCompared)}</title>
+      <rect
+        width={width.toFixed(2)}
+        height={FRAME_HEIGHT - 1}
+        fill={change === undefined ? colors.frame : colors[`change-${change}`]}
+        stroke={found === 'match' ? ink.change : 'none'}
+        stroke-width={found === 'match' ? 2 : 0}
+      />
+      {name === '' ? null : (
+        <text x={PADDING} y="15" style={`fill:${color}`}>
+          {name}
+        </text>
+      )}
+      {amount === '' ? null : (
+        <text x={width - PADDING} y="15" text-anchor="end" style={`fill:${color}`}>
+          {amount}
+        </text>
+      )}
+    </g>
+  )
+}
+
+/** Name and amount: both where there is room, else the name; without its service where it must. */
+function frameTexts(
+  { context, amount, change }: PlacedFrame,
+  { options: { measure }, isCompared }: FrameStyle,
+  room: number,
+): [name: string, amount: string] {
+  const name = frameName(context)
+  const said =
+    isCompared && context !== null ? changeText(measure, change) : amountText(measure, amount)
+  const both = [name, context?.name ?? name].find(
+    (text) => textWidth(text, SIZE) + textWidth(said, SIZE) + 12 <= room,
+  )
+  if (both !== undefined) return [shortText(both, MAX_NAME_LENGTH), said]
+  if (textWidth(name, SIZE) <= room) return [shortText(name, MAX_NAME_LENGTH), '']
+  return [fittedText(context?.name ?? name, room, SIZE), '']
+}
+
+export const ALL_REQUESTS = 'all requests'
+
+/** Returns what a frame is called. */
+export function frameName(context: CallingContext | null): string {
+  if (context === null) return ALL_REQUESTS
+  return [context.service, context.name].filter((part) => part !== '').join(' ')
+}
+
+/** Describes a frame, for tooltips and for those who do not see it. */
+export function frameWords(
+  { context, amount, change }: PlacedFrame,
+  { widths, measure, color }: CallingContextOptions,
+  isCompared: boolean,
+): string {
+  const name = tooltipText(frameName(context))
+  const per = measure === 'time' ? 'per request' : 'of a request'
+  const takes = `${name}: ${amountText(measure, amount)} ${per}`
+  if (!isCompared) return takes
+  const of = color === 'self' && context !== null ? 'in its own work' : 'with all it calls'
+  return `${takes} ${widths}; ${changeText(measure, change)} ${of}`
+}
+
+/** An amount of a measure, as a person says it. */
+export function amountText(measure: ContextMeasure, amount: number): string {
+  return measure === 'time' ? formatDuration(amount).replace('-', '−') : percent(amount)
+}
+
+/** A change of an amount, with its sign. */
+export function changeText(measure: ContextMeasure, change: number): string {
+  if (measure === 'time') return signedDuration(change)
+  if (change === 0) return '0 %'
+  return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
+}
+
+const BOX = 52
+const LEGEND_SIZE = 11
+/** Room for the words to the left and right of the boxes. */
+const SIDE = 34
+const LEGEND = { width: SIDE * 2 + BOX * CHANGE_CLASSES.length, height: 46 } as const
+
+/** Explains the colors of changes, with the amount where each begins. */
+export function ChangeLegend({ options, bounds }: Pick<FrameStyle, 'options' | 'bounds'>) {
+  const hasScale = bounds.length > 0
+  const title = hasScale ? colorTitle(options) : 'No change: nothing took any time'
+  const width = Math.max(LEGEND.width, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)
+  const order = hasScale ? '; from green for less over gray to purple for more' : ''
+  return (
+    <Figure
+      width={width}
+      height={LEGEND.height}
+      label={`Colors: ${title}${order}.`}
+      font-size={LEGEND_SIZE}
+    >
+      <LegendDrawing title={title} bounds={bounds} measure={options.measure} />
+    </Figure>
+  )
+}
+
+function colorTitle({ measure, color }: CallingContextOptions): string {
+  const of = color === 'self' ? 'in its own work' : 'with all it calls'
+  return measure === 'time'
+    ? `Change per request, after − before, ${of}`
+    : `Change of its share of a request, after − before, ${of}`
+}
+
+function LegendDrawing({
+  title,
+  bounds,
+  measure,
+}: {
+  readonly title: string
+  readonly bounds: readonly number[]
+  readonly measure: ContextMeasure
+}) {
+  const ink = useInk()
+  const colors = useColors(CHANGE_COLORS)
+  const hasScale = bounds.length > 0
+  const amounts = [...bounds.toReversed().map((bound) => -bound), ...bounds]
+  const classes = hasScale ? CHANGE_CLASSES : ([0] as const)
+  return (
+    <g font-size={LEGEND_SIZE}>
+      <text y="10" style={`fill:${ink.text}`}>
+        {title}
+      </text>
+      {hasScale ? (
+        <g style={`fill:${ink.soft}`}>
+          <text y="26" style={`fill:${ink.soft}`}>
+            less
+          </text>
+          <text x={LEGEND.width} y="26" text-anchor="end" style={`fill:${ink.soft}`}>
+            more
+          </text>
+        </g>
+      ) : null}
+      {classes.map((change, i) => (
+        <rect
+          key={change}
+          x={(hasScale ? SIDE : 0) + BOX * i}
+          y="16"
+          width={BOX}
+          height="12"
+          fill={colors[`change-${change}`]}
+          stroke={ink.back}
+        />
+      ))}
+      {amounts.map((amount, i) => (
+        <text
+          key={amount}
+          x={SIDE + BOX * (i + 1)}
+          y="41"
+          text-anchor="middle"
+          style={`fill:${ink.soft}`}
+        >
+          {amount < 0 ? '−' : '+'}
+          {amountText(measure, Math.abs(amount)).replace('under 1 %', '<1 %')}
+        </text>
+      ))}
+    </g>
+  )
+}

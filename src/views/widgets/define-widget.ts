@@ -1,0 +1,97 @@
+import type { FunctionComponent } from 'preact'
+import { useState } from 'preact/hooks'
+import { type OptionsOf, type OptionTable, optionsCode, text } from '../../core/options.ts'
+import type { Palette } from '../drawing/ink.ts'
+
+/** How a widget is called in code. */
+export interface WidgetCall {
+  /** Name of the stage, such as `comparison`. */
+  readonly name: string
+  /** The kind given to `explore`; `null` where the stage shows it anyway. */
+  readonly kind: string | null
+}
+
+/** What a view gets. */
+export interface ViewProps<Data, Options> {
+  readonly data: Data
+  /** The options that it begins with. */
+  readonly options: Options
+  readonly call: WidgetCall
+}
+
+/** All there is to know about a widget; see `src/views/widgets/README.md`. */
+export interface WidgetDefinition<
+  // biome-ignore lint/suspicious/noExplicitAny: a list of definitions holds stages of all types.
+  Stage = any,
+  Table extends OptionTable = OptionTable,
+  // biome-ignore lint/suspicious/noExplicitAny: only the definition knows what its view needs.
+  Data = any,
+> {
+  /** Its entry in the page runtime; its style is scoped to `.fd-NAME`. */
+  readonly name: string
+  readonly title: string | ((data: Data, options: OptionsOf<Table>) => string)
+  /** Says in one sentence what there is to see and to do. */
+  readonly description: (data: Data, options: OptionsOf<Table>) => string
+  /** Options, and with them the state that is written back as code. */
+  readonly options: Table
+  /** What the view needs: plain data that survives JSON. */
+  readonly data: (stage: Stage, options: OptionsOf<Table>) => Data
+  /** Options as the page starts with them, where those given name things of the stage. */
+  readonly initial?: (stage: Stage, options: OptionsOf<Table>) => OptionsOf<Table>
+  /** Draws the data: in the page, and in Node for the still. */
+  readonly view: FunctionComponent<ViewProps<Data, OptionsOf<Table>>>
+  /** CSS rules, each scoped to the widget. */
+  readonly style?: string
+  /** Colors of its own, beside `INK`. */
+  readonly palettes?: readonly Palette[]
+  /** Whether it draws Vega-Lite charts, so that its page carries their runtime. */
+  readonly hasCharts?: boolean
+}
+
+/**
+ * Defines a widget in one place. `explore` makes it from a stage, the page runtime shows its view,
+ * and its still is the same view rendered in Node. See `src/views/widgets/README.md`.
+ */
+export function defineWidget<Stage, Table extends OptionTable, Data>(
+  definition: WidgetDefinition<Stage, Table, Data>,
+): WidgetDefinition<Stage, Table, Data> {
+  return definition
+}
+
+/** The option every widget has; null for the usual name of its stage. */
+export const STAGE_NAME = text({
+  default: null,
+  or: null,
+  sentence: 'Name of the stage in the line of code',
+})
+
+/** The state of a widget as options, how to change it, and the line of code that shows it again. */
+export interface WidgetState<Options> {
+  readonly options: Options
+  readonly change: (changes: Partial<Options>) => void
+  readonly code: string
+}
+
+/** Keeps a widget's state as values of its option table. */
+export function useWidgetOptions<Table extends OptionTable>(
+  table: Table,
+  { options: initial, call }: Pick<ViewProps<unknown, OptionsOf<Table>>, 'options' | 'call'>,
+): WidgetState<OptionsOf<Table>> {
+  const [options, setOptions] = useState(initial)
+  return {
+    options,
+    change: (changes) => setOptions((now) => ({ ...now, ...changes })),
+    code: exploreCode(table, options, call),
+  }
+}
+
+/** Returns the call of `explore` that shows a state. */
+export function exploreCode<Table extends OptionTable>(
+  { name: _, ...table }: Table,
+  options: Partial<OptionsOf<Table>>,
+  { name, kind }: WidgetCall,
+): string {
+  const given = optionsCode(table, options)
+  const parts = [name, kind === null ? '' : `'${kind}'`, given].filter((part) => part !== '')
+  return `explore(${parts.join(', ')})`
+}

@@ -1,0 +1,77 @@
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
+import { renderSvg } from '../charts/svg-renderer.ts'
+import type { VegaLiteSpec } from '../charts/vega-lite-spec.ts'
+import { useInk } from '../drawing/ink.ts'
+import { MediumContext } from '../drawing/medium.ts'
+import { type ChartPage, type DrawnChart, runtimePromise } from '../page/page-promise.ts'
+
+interface VegaChartProps {
+  readonly spec: VegaLiteSpec
+  /** Gets the datum of a mark that is clicked, `null` for a click beside all marks. */
+  readonly onSelect?: (datum: Readonly<Record<string, unknown>> | null) => void
+  /** Get the values of the chart's parameters by name whenever they change. */
+  readonly onParameter?: Readonly<Record<string, (value: unknown) => void>>
+}
+
+/**
+ * Shows a Vega-Lite chart within a widget: by vega-embed in a page (the definition says
+ * `hasCharts: true`), as a picture in a still.
+ */
+export function VegaChart(props: VegaChartProps) {
+  const { parts, isStill } = useContext(MediumContext)
+  if (parts !== null) parts.push(stillChart(props.spec))
+  return isStill ? null : <LiveChart {...props} />
+}
+
+function LiveChart({ spec, onSelect, onParameter }: VegaChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const handlers = useRef({ onSelect, onParameter })
+  handlers.current = { onSelect, onParameter }
+  const ink = useInk()
+  // Specs are made anew with every rendering; only another chart is drawn again.
+  const text = JSON.stringify(spec)
+  useLayoutEffect(() => {
+    const element = place.current
+    let drawn: DrawnChart | undefined
+    let isGone = false
+    const draw = async () => {
+      const page = await runtimePromise<ChartPage>('charts')
+      if (element === null || isGone) return
+      const config = { ...themeConfig(ink), ...(JSON.parse(text).config ?? {}) }
+      drawn = await page.drawChart(element, { ...JSON.parse(text), config }, {
+        select: (datum) => handlers.current.onSelect?.(datum),
+        parameters: Object.keys(handlers.current.onParameter ?? {}),
+        parameter: (name, value) => handlers.current.onParameter?.[name]?.(value),
+      })
+      if (isGone) drawn.remove()
+    }
+    void draw()
+    return () => {
+      isGone = true
+      drawn?.remove()
+    }
+  }, [text])
+  return <div ref={place} class="fd-chart" />
+}
+
+/** Colors of axes and legends that follow the theme of the page. */
+function themeConfig({ text, soft, line }: ReturnType<typeof useInk>) {
+  return {
+    background: 'transparent',
+    axis: { labelColor: soft, titleColor: text, gridColor: line, domainColor: line, tickColor: line },
+    legend: { labelColor: text, titleColor: text },
+    title: { color: text, subtitleColor: soft },
+    header: { labelColor: text, titleColor: text },
+  }
+}
+
+function stillChart(spec: VegaLiteSpec) {
+  const svg = renderSvg(spec)
+  const [, width = '0'] = /^<svg[^>]* width="([\d.]+)"/.exec(svg) ?? []
+  const [, height = '0'] = /^<svg[^>]* height="([\d.]+)"/.exec(svg) ?? []
+  return {
+    width: Number(width),
+    height: Number(height),
+    children: <g dangerouslySetInnerHTML={{ __html: svg }} />,
+  }
+}
