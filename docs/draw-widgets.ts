@@ -10,7 +10,7 @@ import { explainMutation } from '../src/explain/parameters/explain-mutation.ts'
 import { compareLogs } from '../src/logs/compare-logs.ts'
 import { readLogs } from '../src/logs/readers/read-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
-import { exploreCallingContexts } from '../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
+import { explore } from '../src/views/explore.ts'
 import { exploreExplanation } from '../src/views/widgets/explanation/explore-explanation.ts'
 import { exploreFlows } from '../src/views/widgets/flows/explore-flows.ts'
 import { exploreLogs } from '../src/views/widgets/logs/explore-logs.ts'
@@ -77,7 +77,7 @@ const PICTURES: readonly Picture[] = [
     widget: exploreExplanation(explainMutation(config, explained)),
   },
   { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
-  { name: 'calling-contexts', widget: exploreCallingContexts(delay) },
+  { name: 'calling-contexts', widget: explore(delay, 'calling-contexts') },
   { name: 'timeline', widget: exploreTimeline(delay) },
   {
     name: 'variance',

@@ -223,14 +223,11 @@ export {
 } from './views/charts/plot-variance-waterfall.ts'
 export { plotVariationSets, type VariationSets } from './views/charts/plot-variation-sets.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
+export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'
 export { show } from './views/notebook/show.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
 export type { ReportOptions } from './views/report/report-options.ts'
-export {
-  type CallingContextOptions,
-  exploreCallingContexts,
-} from './views/widgets/calling-contexts/explore-calling-contexts.ts'
 export {
   type ExplanationExplorerOptions,
   exploreExplanation,

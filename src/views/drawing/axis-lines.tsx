@@ -1,6 +1,6 @@
-import { textWidth } from './text.ts'
 import type { AxisScale } from './axis-scale.ts'
 import type { Ink } from './ink.ts'
+import { textWidth } from './text.ts'
 
 /** The plot that axes belong to, in pixels of the drawing. */
 export interface PlotBox {

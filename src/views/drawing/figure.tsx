@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, Ref } from 'preact'
+import type { ComponentChildren, JSX, Ref, VNode } from 'preact'
 import { useContext } from 'preact/hooks'
 import { useInk } from './ink.ts'
 import { MediumContext, type StillPart } from './medium.ts'
@@ -56,15 +56,13 @@ export function StillGroup({
   if (medium.parts === null) return <>{children}</>
   const parts: StillPart[] = []
   medium.parts.push({ parts, direction })
-  return (
-    <MediumContext.Provider value={{ ...medium, parts }}>{children}</MediumContext.Provider>
-  )
+  return <MediumContext.Provider value={{ ...medium, parts }}>{children}</MediumContext.Provider>
 }
 
 /** Leaves its content out of a still. */
-export function PageOnly({ children }: { readonly children: ComponentChildren }) {
+export function PageOnly({ children }: { readonly children: VNode }) {
   const { isStill } = useContext(MediumContext)
-  return isStill ? null : <>{children}</>
+  return isStill ? null : children
 }
 
 const TEXT_SIZE = 12
@@ -167,7 +165,9 @@ function columnWidths(
   available: number,
 ): number[] {
   const natural = columns.map(({ title }, column) =>
-    Math.ceil(Math.max(textWidth(title, TEXT_SIZE) * 1.1, ...rows.map((row) => cellWidth(row[column])))),
+    Math.ceil(
+      Math.max(textWidth(title, TEXT_SIZE) * 1.1, ...rows.map((row) => cellWidth(row[column]))),
+    ),
   )
   const room = available - GAP * (columns.length - 1)
   // The widest columns give way, as their texts can lose their middle.
@@ -236,8 +236,11 @@ function TableText({
                 </g>
               )
             }
-            const { text, color = ink.text, isBold = false } =
-              typeof cell === 'string' ? { text: cell } : cell
+            const {
+              text,
+              color = ink.text,
+              isBold = false,
+            } = typeof cell === 'string' ? { text: cell } : cell
             return (
               <text
                 key={column}

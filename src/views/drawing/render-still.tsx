@@ -18,7 +18,10 @@ export function renderStill(view: VNode, title: string): string {
   const medium: Medium = { isStill: true, parts, width: STILL_WIDTH }
   renderToString(<MediumContext.Provider value={medium}>{view}</MediumContext.Provider>)
   const { width, height, content } = stacked(parts)
-  const whole = { width: Math.max(STILL_WIDTH, width) + 2 * MARGIN, height: height + TITLE + 2 * MARGIN }
+  const whole = {
+    width: Math.max(STILL_WIDTH, width) + 2 * MARGIN,
+    height: height + TITLE + 2 * MARGIN,
+  }
   return renderSvg(
     <MediumContext.Provider value={{ ...medium, parts: null }}>
       <svg
@@ -30,7 +33,13 @@ export function renderStill(view: VNode, title: string): string {
       >
         <title>{title}</title>
         <rect width={whole.width} height={whole.height} fill={INK.light.back} />
-        <text x={MARGIN} y={MARGIN + 14} font-size="15" font-weight="600" style={`fill:${INK.light.text}`}>
+        <text
+          x={MARGIN}
+          y={MARGIN + 14}
+          font-size="15"
+          font-weight="600"
+          style={`fill:${INK.light.text}`}
+        >
           {fittedText(title, whole.width - 2 * MARGIN, 16)}
         </text>
         <g transform={`translate(${MARGIN} ${MARGIN + TITLE})`}>{content}</g>

@@ -20,13 +20,7 @@ export interface ViewProps<Data, Options> {
 }
 
 /** All there is to know about a widget; see `src/views/widgets/README.md`. */
-export interface WidgetDefinition<
-  // biome-ignore lint/suspicious/noExplicitAny: a list of definitions holds stages of all types.
-  Stage = any,
-  Table extends OptionTable = OptionTable,
-  // biome-ignore lint/suspicious/noExplicitAny: only the definition knows what its view needs.
-  Data = any,
-> {
+export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
   /** Its entry in the page runtime; its style is scoped to `.fd-NAME`. */
   readonly name: string
   readonly title: string | ((data: Data, options: OptionsOf<Table>) => string)
@@ -47,6 +41,10 @@ export interface WidgetDefinition<
   /** Whether it draws Vega-Lite charts, so that its page carries their runtime. */
   readonly hasCharts?: boolean
 }
+
+/** A definition whatever its stage. */
+// biome-ignore lint/suspicious/noExplicitAny: only a definition itself knows its types.
+export type AnyWidget = WidgetDefinition<any, any, any>
 
 /**
  * Defines a widget in one place. `explore` makes it from a stage, the page runtime shows its view,

@@ -38,11 +38,15 @@ function LiveChart({ spec, onSelect, onParameter }: VegaChartProps) {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
       const config = { ...themeConfig(ink), ...(JSON.parse(text).config ?? {}) }
-      drawn = await page.drawChart(element, { ...JSON.parse(text), config }, {
-        select: (datum) => handlers.current.onSelect?.(datum),
-        parameters: Object.keys(handlers.current.onParameter ?? {}),
-        parameter: (name, value) => handlers.current.onParameter?.[name]?.(value),
-      })
+      drawn = await page.drawChart(
+        element,
+        { ...JSON.parse(text), config },
+        {
+          select: (datum) => handlers.current.onSelect?.(datum),
+          parameters: Object.keys(handlers.current.onParameter ?? {}),
+          parameter: (name, value) => handlers.current.onParameter?.[name]?.(value),
+        },
+      )
       if (isGone) drawn.remove()
     }
     void draw()
@@ -58,7 +62,13 @@ function LiveChart({ spec, onSelect, onParameter }: VegaChartProps) {
 function themeConfig({ text, soft, line }: ReturnType<typeof useInk>) {
   return {
     background: 'transparent',
-    axis: { labelColor: soft, titleColor: text, gridColor: line, domainColor: line, tickColor: line },
+    axis: {
+      labelColor: soft,
+      titleColor: text,
+      gridColor: line,
+      domainColor: line,
+      tickColor: line,
+    },
     legend: { labelColor: text, titleColor: text },
     title: { color: text, subtitleColor: soft },
     header: { labelColor: text, titleColor: text },

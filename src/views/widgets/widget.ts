@@ -1,4 +1,4 @@
-import { h } from 'preact'
+import { h, type VNode } from 'preact'
 import { base64OfText } from '../../core/base64.ts'
 import { Displayable, type MimeBundle } from '../../core/display.ts'
 import { escapeHtml } from '../../core/escape.ts'
@@ -7,7 +7,7 @@ import { type OptionsOf, type OptionTable, readOptions } from '../../core/option
 import { renderStill } from '../drawing/render-still.tsx'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
-import type { WidgetCall, WidgetDefinition } from './define-widget.ts'
+import type { ViewProps, WidgetCall, WidgetDefinition } from './define-widget.ts'
 
 /** What a widget is made of. */
 export interface WidgetParts {
@@ -91,7 +91,8 @@ export function makeWidget<Stage, Table extends OptionTable, Data>(
     title,
     description: definition.description(data, options),
     data: props,
-    picture: () => renderStill(h(definition.view, props), title),
+    picture: () =>
+      renderStill(h<ViewProps<Data, OptionsOf<Table>>>(definition.view, props) as VNode, title),
     hasCharts: definition.hasCharts ?? false,
   })
 }
@@ -103,6 +104,8 @@ function widgetHtml({ view, title, description, data, hasCharts }: Widget, svg: 
   const alt = escapeHtml(`${title}. ${description}`)
   const picture = `<img src="data:image/svg+xml;base64,${base64OfText(svg)}" alt="${alt}" style="max-width:100%">`
   const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","${view}",${packed}))`
-  const marks = hasCharts ? `${RUNTIME_MARKS.charts}="" ${RUNTIME_MARKS.widgets}` : RUNTIME_MARKS.widgets
+  const marks = hasCharts
+    ? `${RUNTIME_MARKS.charts}="" ${RUNTIME_MARKS.widgets}`
+    : RUNTIME_MARKS.widgets
   return `<div ${marks}="${id}">${picture}</div><script type="module">${upgrade}</script>`
 }

@@ -1,15 +1,16 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { chainEnds } from '../../../src/views/widgets/calling-contexts/context-details.tsx'
 import {
+  changeBounds,
   changeClass,
-  changeScale,
-} from '../../../src/views/widgets/calling-contexts/calling-context-colours.ts'
-import { chainEnds } from '../../../src/views/widgets/calling-contexts/calling-context-crumbs.tsx'
-import { layoutFrames } from '../../../src/views/widgets/calling-contexts/calling-context-layout.ts'
-import { usualState } from '../../../src/views/widgets/calling-contexts/calling-context-model.ts'
-import { exploreCallingContexts } from '../../../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
+  layoutFrames,
+} from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
+import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/options.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { describeInBrowser } from './open-widgets.ts'
@@ -39,7 +40,7 @@ describe('requests that took no time', () => {
   const contexts = findCallingContexts(still.flows)
 
   test('are divided evenly among what they call', () => {
-    const { frames, whole } = layoutFrames(contexts, usualState(contexts.requests))
+    const { frames, whole } = layoutFrames(contexts, readOptions(CALLING_CONTEXT_OPTIONS))
     expect(whole).toBe(0)
     expect(frames.map(({ x, width }) => [x, width])).toEqual([
       [0, 1],
@@ -50,24 +51,24 @@ describe('requests that took no time', () => {
   })
 
   test('have no scale of changes, and no change', () => {
-    expect(changeScale(0, 0).bounds).toEqual([])
-    expect(changeClass(changeScale(0, 0), 0)).toBe(0)
-    expect(changeScale(1e-9, 1e-9).bounds).toEqual([])
+    expect(changeBounds(0, 0)).toEqual([])
+    expect(changeClass(changeBounds(0, 0), 0)).toBe(0)
+    expect(changeBounds(1e-9, 1e-9)).toEqual([])
   })
 
   test('are said to take none, in the picture too', () => {
-    const svg = exploreCallingContexts(still).svg()
+    const svg = explore(still, 'calling-contexts').svg()
     expect(svg).not.toMatch(/NaN|Infinity|−0 µs/)
     expect(svg).toContain('Nothing here took any time after (20 requests)')
-    expect(svg).toContain('no change: nothing took any time')
+    expect(svg).toContain('No change: nothing took any time')
   })
 })
 
 describe('a long chain of calls', () => {
   test('is drawn as deep as can be looked at, and said to go on', () => {
-    const svg = exploreCallingContexts(deep).svg()
+    const svg = explore(deep, 'calling-contexts').svg()
     expect(Number(/height="(\d+)"/.exec(svg)?.[1])).toBeLessThan(750)
-    expect(svg).toContain('… and 93 deeper rows with 93 frames.')
+    expect(svg).toContain('… and 94 deeper rows with 94 frames.')
   })
 
   test('is told by its ends; leaving out a single link would save nothing', () => {
@@ -87,14 +88,14 @@ const codeOf = (page: Page) => page.locator('.fd-code code').innerText()
 
 describeInBrowser('calling contexts in a page', (open) => {
   test('requests that took no time are drawn without a complaint', async () => {
-    const { page, problems } = await open([exploreCallingContexts(still)])
+    const { page, problems } = await open([explore(still, 'calling-contexts')])
     expect(await page.locator('[data-frame]').count()).toBe(4)
     expect(await page.locator('.flowdelta').innerText()).not.toContain('−0 µs')
     expect(problems).toEqual([])
   })
 
   test('deep rows are scrolled to, and the way back is short', async () => {
-    const { page, problems } = await open([exploreCallingContexts(deep)])
+    const { page, problems } = await open([explore(deep, 'calling-contexts')])
     const frames = page.locator('.fd-frames')
     expect((await frames.boundingBox())?.height).toBeLessThan(640)
     expect(await page.locator('section > p').first().innerText()).toContain('121 rows: scroll')
@@ -107,7 +108,7 @@ describeInBrowser('calling contexts in a page', (open) => {
   })
 
   test('selecting the text of a frame does not go into it, a click does', async () => {
-    const { page, problems } = await open([exploreCallingContexts(compareShops({}, {}))])
+    const { page, problems } = await open([explore(compareShops({}, {}), 'calling-contexts')])
     const frame = page.locator('[data-frame="1"]')
     const text = (await frame.locator('text').first().boundingBox()) as {
       x: number
@@ -120,9 +121,9 @@ describeInBrowser('calling contexts in a page', (open) => {
     await page.mouse.move(text.x + text.width - 2, text.y + text.height / 2, { steps: 4 })
     await page.mouse.up()
     expect((await page.evaluate(() => `${getSelection()}`)).length).toBeGreaterThan(3)
-    expect(await codeOf(page)).toBe('exploreCallingContexts(comparison)')
+    expect(await codeOf(page)).toBe("explore(comparison, 'calling-contexts')")
     await frame.click({ position: { x: 276, y: 10 } })
-    expect(await codeOf(page)).toBe('exploreCallingContexts(comparison, { focus: 1 })')
+    expect(await codeOf(page)).toBe("explore(comparison, 'calling-contexts', { focus: 1 })")
     expect(problems).toEqual([])
   })
 })

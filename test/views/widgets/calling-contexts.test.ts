@@ -1,24 +1,21 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { readOptions } from '../../../src/core/options.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { fittedText } from '../../../src/views/drawing/fitted-text.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.ts'
+import { changeText } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
+  changeBounds,
   changeClass,
-  changeScale,
-} from '../../../src/views/widgets/calling-contexts/calling-context-colours.ts'
-import {
   layoutFrames,
   matchesSearch,
   missingFrames,
-} from '../../../src/views/widgets/calling-contexts/calling-context-layout.ts'
-import {
-  callingContextCode,
-  largestContexts,
-  saidChange,
-  usualState,
-} from '../../../src/views/widgets/calling-contexts/calling-context-model.ts'
-import { exploreCallingContexts } from '../../../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
+} from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
+import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/options.ts'
+import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -26,7 +23,7 @@ import { describeInBrowser } from './open-widgets.ts'
 
 const comparison = compareShops({}, { payUs: 4000, archive: 0.3 })
 const contexts = findCallingContexts(comparison.flows)
-const usual = usualState(contexts.requests)
+const usual = readOptions(CALLING_CONTEXT_OPTIONS)
 const numberOf = (service: string, name: string) =>
   contexts.contexts.findIndex((context) => context.service === service && context.name === name)
 
@@ -94,15 +91,15 @@ describe('the layout', () => {
 
 describe('the parts', () => {
   test('changes fall into round classes', () => {
-    const scale = changeScale(1480, 10_000)
-    expect(scale.bounds).toEqual([20, 100, 500])
+    const scale = changeBounds(1480, 10_000)
+    expect(scale).toEqual([20, 100, 500])
     const classes = [0, 19.9, 20, -20, 150, -501, 1480].map((change) => changeClass(scale, change))
     expect(classes.map((each) => each + 0)).toEqual([0, 0, 1, -1, 2, -3, 3])
   })
 
   test('changes of under a hundredth of a request are never coloured fully', () => {
-    expect(changeClass(changeScale(1, 10_000), 1)).toBe(0)
-    expect(changeScale(0, 0).bounds.every(Number.isFinite)).toBe(true)
+    expect(changeClass(changeBounds(1, 10_000), 1)).toBe(0)
+    expect(changeBounds(0, 0).every(Number.isFinite)).toBe(true)
   })
 
   test('the largest contexts come with all that calls them', () => {
@@ -121,17 +118,17 @@ describe('the parts', () => {
   })
 
   test('code names what is not as usual', () => {
-    const data = { name: 'mine', limit: 1000, requests: contexts.requests }
-    expect(callingContextCode(data, usual)).toBe('exploreCallingContexts(mine)')
-    const state = { ...usual, widths: 'before' as const, focus: 3, search: "it's" }
-    expect(callingContextCode({ ...data, limit: 9 }, state)).toBe(
-      "exploreCallingContexts(mine, { widths: 'before', focus: 3, search: 'it\\'s', limit: 9 })",
+    const code = (changes: object) =>
+      exploreCode(CALLING_CONTEXT_OPTIONS, { ...usual, ...changes }, { name: 'mine', kind: null })
+    expect(code({})).toBe('explore(mine)')
+    expect(code({ widths: 'before', focus: 3, search: "it's", limit: 9 })).toBe(
+      "explore(mine, { widths: 'before', focus: 3, search: 'it\\'s', limit: 9 })",
     )
   })
 
   test('changes are said with their sign', () => {
-    expect(saidChange('time', -1500)).toBe('−1.5 ms')
-    expect([0.034, -0.001, 0].map((change) => saidChange('requests', change))).toEqual([
+    expect(changeText('time', -1500)).toBe('−1.5 ms')
+    expect([0.034, -0.001, 0].map((change) => changeText('requests', change))).toEqual([
       '+3 %',
       '−under 1 %',
       '0 %',
@@ -146,35 +143,38 @@ describe('the parts', () => {
   })
 
   test('options are checked', () => {
-    const wrong = (options: object) => () => exploreCallingContexts(comparison, options as never)
+    const wrong = (options: object) => () =>
+      explore(comparison, 'calling-contexts', options as never)
     expect(wrong({ widths: 'both' })).toThrow(
-      "Option widths is \"both\". Give 'before' or 'after'.",
+      "Option widths is \"both\". Give 'after' or 'before'.",
     )
     expect(wrong({ focus: 999 })).toThrow('Option focus is 999.')
     expect(wrong({ limit: 0 })).toThrow('Option limit is 0.')
-    expect(wrong({ width: 3 })).toThrow('There is no option width.')
-    expect(() => exploreCallingContexts({} as never)).toThrow('Option source')
+    expect(wrong({ width: 3 })).toThrow('There is no option width. Did you mean widths?')
+    expect(() => explore({} as never)).toThrow(
+      'explore got [object Object]. Give a stage: comparison,',
+    )
   })
 })
 
 describe('without scripts', () => {
   test('it is a picture of the state it begins in, with its legend', () => {
-    const svg = exploreCallingContexts(comparison).svg()
+    const svg = explore(comparison, 'calling-contexts').svg()
     expect(svg).toContain('pay CHARGE')
-    expect(svg).toContain('change a request, after − before, in its own work')
+    expect(svg).toContain('Change per request, after − before, in its own work')
     expect(svg).not.toMatch(/NaN|undefined|var\(/)
   })
 
   test('one period alone has neither colours nor changes', () => {
     const one = findCallingContexts(buildFlows(shopPeriod({ requests: 30 })))
-    const svg = exploreCallingContexts(one).svg()
+    const svg = explore(one).svg()
     expect(svg).toContain('mean of 30 requests')
-    expect(svg).not.toContain('change')
+    expect(svg).not.toMatch(/change/i)
   })
 
   test('nothing at all can be shown', () => {
     const none = findCallingContexts(buildFlows(makeSpans([])))
-    expect(exploreCallingContexts(none).svg()).not.toMatch(/NaN/)
+    expect(explore(none).svg()).not.toMatch(/NaN/)
   })
 })
 
@@ -184,11 +184,11 @@ const code = (page: Page) => page.locator('.fd-code code').innerText()
 
 describeInBrowser('calling contexts in a page', (open) => {
   test('a click goes into a frame, the crumbs lead back', async () => {
-    const { page, problems } = await open([exploreCallingContexts(comparison)])
+    const { page, problems } = await open([explore(comparison, 'calling-contexts')])
     expect(await frame(page, 'stock LOOKUP').count()).toBe(1)
     await frame(page, 'shop call CHARGE').click()
     const focus = numberOf('shop', 'call CHARGE')
-    expect(await code(page)).toBe(`exploreCallingContexts(comparison, { focus: ${focus} })`)
+    expect(await code(page)).toBe(`explore(comparison, 'calling-contexts', { focus: ${focus} })`)
     expect(await frame(page, 'stock LOOKUP').count()).toBe(0)
     expect(await frame(page, 'pay CHARGE').count()).toBe(1)
     expect(await page.locator('.fd-crumbs button').allInnerTexts()).toEqual([
@@ -197,13 +197,13 @@ describeInBrowser('calling contexts in a page', (open) => {
       'shop call CHARGE',
     ])
     await page.locator('.fd-crumbs button').first().click()
-    expect(await code(page)).toBe('exploreCallingContexts(comparison)')
+    expect(await code(page)).toBe("explore(comparison, 'calling-contexts')")
     expect(await frame(page, 'stock LOOKUP').count()).toBe(1)
     expect(problems).toEqual([])
   })
 
   test('the keyboard does as well: arrows, Enter, Escape', async () => {
-    const { page, problems } = await open([exploreCallingContexts(comparison)])
+    const { page, problems } = await open([explore(comparison, 'calling-contexts')])
     await page.locator('[role=treeitem][tabindex="0"]').focus()
     await page.keyboard.press('ArrowDown')
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
@@ -218,20 +218,20 @@ describeInBrowser('calling contexts in a page', (open) => {
     expect(await code(page)).toMatch(/focus: \d+/)
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
-    expect(await code(page)).toBe('exploreCallingContexts(comparison)')
+    expect(await code(page)).toBe("explore(comparison, 'calling-contexts')")
     expect(problems).toEqual([])
   })
 
   test('the other direction shows what went, and its numbers', async () => {
-    const { page, problems } = await open([exploreCallingContexts(comparison)])
+    const { page, problems } = await open([explore(comparison, 'calling-contexts')])
     expect(await frame(page, 'archive READ').count()).toBe(1)
     await page.getByRole('button', { name: 'before', exact: true }).click()
     expect(await frame(page, 'archive READ').count()).toBe(0)
-    expect(await page.getByText(/chain of calls is only there after/).count()).toBe(1)
+    expect(await page.getByText(/chain of calls exists only after/).count()).toBe(1)
     await page.getByRole('button', { name: 'requests', exact: true }).click()
     await page.getByRole('button', { name: 'with all it calls' }).click()
     expect(await code(page)).toBe(
-      "exploreCallingContexts(comparison, { widths: 'before', measure: 'requests', colour: 'total' })",
+      "explore(comparison, 'calling-contexts', { widths: 'before', measure: 'requests', color: 'total' })",
     )
     await frame(page, 'pay CHARGE').hover()
     const rows = await page.locator('.fd-frame-details tbody tr').allInnerTexts()
@@ -246,7 +246,7 @@ describeInBrowser('calling contexts in a page', (open) => {
   })
 
   test('a search marks what it finds', async () => {
-    const { page, problems } = await open([exploreCallingContexts(comparison)])
+    const { page, problems } = await open([explore(comparison, 'calling-contexts')])
     await page.locator('input[type=search]').fill('charge')
     expect(await page.getByText(/^2 frames match/).count()).toBe(1)
     expect(await page.locator('.fd-frame[opacity="1"]').count()).toBe(2)
@@ -261,17 +261,17 @@ describeInBrowser('calling contexts in a page', (open) => {
       { id: '2', parent: '1', service: HOSTILE, operation: HOSTILE, startUs: 10, endUs: 90 },
     ])
     const found = findCallingContexts(buildFlows([traces, traces]))
-    const { page, problems } = await open(
-      [exploreCallingContexts(found, { search: HOSTILE, focus: 1 })],
-      { dark: true, width: 500 },
-    )
+    const { page, problems } = await open([explore(found, { search: HOSTILE, focus: 1 })], {
+      dark: true,
+      width: 500,
+    })
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
     expect(await page.locator('.fd-frame-details h3').innerText()).toContain('<img')
     expect(problems).toEqual([])
   })
 
   test('in a narrow page, drawings stay within', async () => {
-    const { page, problems } = await open([exploreCallingContexts(comparison)], { width: 500 })
+    const { page, problems } = await open([explore(comparison, 'calling-contexts')], { width: 500 })
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     )

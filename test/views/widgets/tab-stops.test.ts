@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exploreCallingContexts } from '../../../src/views/widgets/calling-contexts/explore-calling-contexts.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
 import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
@@ -17,7 +17,7 @@ describeInBrowser('drawings', (open) => {
       () => exploreVariance(shops, { category: 0 }),
       '.fd-variance-link',
     ],
-    ['calling contexts', () => exploreCallingContexts(shops), '[role=treeitem]'],
+    ['calling contexts', () => explore(shops, 'calling-contexts'), '[role=treeitem]'],
   ] as const)(
     '%s are one stop of the Tab key each; arrows go on within',
     async (_, make, items) => {

@@ -5,11 +5,11 @@ import {
   type CallingContext,
   CallingContexts,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
+import { Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
-import { Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { chainEnds, ContextDetails } from './context-details.tsx'
+import { ContextDetails, chainEnds } from './context-details.tsx'
 import {
   ALL_REQUESTS,
   amountText,
@@ -23,11 +23,11 @@ import {
 import {
   callersOf,
   type FrameLayout,
-  type PlacedFrame,
   frameAfterKey,
   layoutFrames,
   matchesSearch,
   missingFrames,
+  type PlacedFrame,
 } from './frame-layout.ts'
 import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.ts'
 
@@ -40,7 +40,7 @@ export interface CallingContextData {
 }
 
 /** Rows of frames in sight at once; a page scrolls to deeper ones, a still ends there. */
-const ROWS_IN_SIGHT = 28
+const ROWS_IN_SIGHT = 27
 
 export const CALLING_CONTEXT_STYLE = `
 .fd-frames { max-height: ${ROWS_IN_SIGHT * FRAME_HEIGHT + 11}px; overflow-y: auto; overflow-x: hidden; }
@@ -221,9 +221,7 @@ interface IcicleProps extends FrameStyle {
 function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   const { options, width, isCompared } = style
   const isStill = useIsStill()
-  const frames = isStill
-    ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT)
-    : layout.frames
+  const frames = isStill ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT) : layout.frames
   const drawing = useRef<SVGSVGElement>(null)
   const numbers = frames.map(({ context }) => context?.context ?? -1)
   // One frame can be reached by Tab; from there arrows go on.

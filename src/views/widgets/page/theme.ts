@@ -12,10 +12,7 @@ import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
 import { DEFINITIONS } from './views.ts'
 
-const PALETTES: readonly Palette[] = [
-  INK,
-  ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes),
-]
+const PALETTES: readonly Palette[] = [INK, ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes)]
 
 function variables(theme: 'light' | 'dark'): string {
   return PALETTES.map((palette) => paletteVariables(palette[theme])).join(';')

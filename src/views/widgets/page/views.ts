@@ -1,6 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
-import type { WidgetDefinition } from '../define-widget.ts'
+import type { AnyWidget } from '../define-widget.ts'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import { GanttView } from '../gantt/gantt-view.tsx'
@@ -15,7 +15,7 @@ import { VariationView } from '../variation/variation-view.tsx'
 import { WhatIfView } from '../whatif/what-if-view.tsx'
 
 /** Widgets made by `defineWidget`. */
-export const DEFINITIONS: readonly WidgetDefinition[] = [callingContextsWidget]
+export const DEFINITIONS: readonly AnyWidget[] = [callingContextsWidget]
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
 type View = FunctionComponent<{ readonly data: never }>

@@ -1,4 +1,4 @@
-import { type VNode, render } from 'preact'
+import { render, type VNode } from 'preact'
 import type { PageData } from '../../page/page-data.ts'
 import { RUNTIME_MARKS, runtimePromise } from '../../page/page-promise.ts'
 import { readPageData } from '../../page/read-page-data.ts'
@@ -29,7 +29,9 @@ function viewOf(name: string): ((data: never) => VNode) | undefined {
   const View = VIEWS[name]
   if (View !== undefined) return (data) => <View data={data} />
   const Defined = DEFINITIONS.find((definition) => definition.name === name)?.view
-  return Defined === undefined ? undefined : (props: ViewProps<unknown, never>) => <Defined {...props} />
+  return Defined === undefined
+    ? undefined
+    : (props: ViewProps<unknown, never>) => <Defined {...props} />
 }
 
 function addTheme(): void {

@@ -1,0 +1,190 @@
+import { ColumnTable } from 'arquero'
+import { Comparison } from '../compare/comparison.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
+import type { OptionsOf, OptionTable } from '../core/options.ts'
+import { CallingContexts } from '../explain/calling-contexts/calling-contexts.ts'
+import type { FlowsToCompare } from '../explain/flow-pair/flows-to-compare.ts'
+import { Explanation } from '../explain/parameters/explanation.ts'
+import { LogComparison } from '../logs/log-comparison.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import { ExecutionModels } from '../whatif/models/execution-models.ts'
+import { callingContextsWidget } from './widgets/calling-contexts/calling-contexts-widget.ts'
+import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
+import { exploreExplanation } from './widgets/explanation/explore-explanation.ts'
+import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/explore-flows.ts'
+import { exploreTrace, type TraceExplorerOptions } from './widgets/gantt/explore-trace.ts'
+import { exploreLogs } from './widgets/logs/explore-logs.ts'
+import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
+import {
+  exploreSwimlanes,
+  type SwimlaneOptions,
+  type SwimlaneTraces,
+} from './widgets/swimlanes/explore-swimlanes.ts'
+import { exploreTable } from './widgets/table/explore-table.ts'
+import { exploreThreshold } from './widgets/threshold/explore-threshold.tsx'
+import { exploreTimeline } from './widgets/timeline/explore-timeline.ts'
+import { exploreVariance } from './widgets/variance/explore-variance.ts'
+import { exploreVariation } from './widgets/variation/explore-variation.ts'
+import { exploreWhatIf } from './widgets/whatif/explore-what-if.ts'
+import { makeWidget, type Widget } from './widgets/widget.ts'
+
+// The widgets of each stage by kind; the first is the one shown without a kind.
+const OF_COMPARISON = {
+  ranking: exploreRanking,
+  threshold: exploreThreshold,
+  flows: (
+    comparison: Comparison,
+    { mutation, ...options }: FlowExplorerOptions & { readonly mutation?: FlowsToCompare } = {},
+  ) => exploreFlows(comparison, mutation ?? topMutation(comparison), options),
+  timeline: exploreTimeline,
+  swimlanes: (
+    comparison: Comparison,
+    {
+      category,
+      traces,
+      ...options
+    }: SwimlaneOptions & {
+      readonly category?: number
+      readonly traces?: string | SwimlaneTraces
+    } = {},
+  ) =>
+    exploreSwimlanes(comparison, category ?? traces ?? topMutation(comparison).category, options),
+  trace: (
+    comparison: Comparison,
+    { id, ...options }: TraceExplorerOptions & { readonly id?: string } = {},
+  ) => exploreTrace(comparison, id ?? comparison.flows.ids[0] ?? '', options),
+  'calling-contexts': defined(callingContextsWidget),
+  variance: exploreVariance,
+  variation: exploreVariation,
+}
+const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
+const OF_EXPLANATION = { explanation: exploreExplanation }
+const OF_LOGS = { logs: exploreLogs }
+const OF_TABLE = { table: exploreTable }
+const OF_TRACES = {
+  trace: (
+    traces: TraceSet,
+    { id, ...options }: TraceExplorerOptions & { readonly id?: string } = {},
+  ) => exploreTrace(traces, id ?? traces.ids[0] ?? '', options),
+}
+const OF_WHAT_IF = { 'what-if': exploreWhatIf }
+
+/** Tells stages by their class; `name` is what a stage is usually called in code. */
+const STAGES: readonly {
+  readonly is: (stage: unknown) => boolean
+  readonly name: string
+  readonly kinds: object
+}[] = [
+  { is: (stage) => stage instanceof Comparison, name: 'comparison', kinds: OF_COMPARISON },
+  { is: (stage) => stage instanceof CallingContexts, name: 'contexts', kinds: OF_CONTEXTS },
+  { is: (stage) => stage instanceof Explanation, name: 'explanation', kinds: OF_EXPLANATION },
+  { is: (stage) => stage instanceof LogComparison, name: 'logs', kinds: OF_LOGS },
+  { is: (stage) => stage instanceof ColumnTable, name: 'table', kinds: OF_TABLE },
+  { is: (stage) => stage instanceof LatencyDiagnosis, name: 'diagnosis', kinds: OF_WHAT_IF },
+  { is: (stage) => stage instanceof ExecutionModels, name: 'models', kinds: OF_WHAT_IF },
+  { is: isTraceSet, name: 'traces', kinds: OF_TRACES },
+]
+
+/** What {@link explore} shows. */
+export type Explorable =
+  | CallingContexts
+  | ColumnTable
+  | Comparison
+  | ExecutionModels
+  | Explanation
+  | LatencyDiagnosis
+  | LogComparison
+  | TraceSet
+
+type WidgetsOf<Of> = Of extends Comparison
+  ? typeof OF_COMPARISON
+  : Of extends CallingContexts
+    ? typeof OF_CONTEXTS
+    : Of extends Explanation
+      ? typeof OF_EXPLANATION
+      : Of extends LogComparison
+        ? typeof OF_LOGS
+        : Of extends ColumnTable
+          ? typeof OF_TABLE
+          : Of extends LatencyDiagnosis | ExecutionModels
+            ? typeof OF_WHAT_IF
+            : typeof OF_TRACES
+
+/** Kinds of widget that a stage has. */
+export type ExploreKind<Of> = keyof WidgetsOf<Of> & string
+
+/** Options of a kind of widget. */
+export type ExploreOptions<Of, Kind extends ExploreKind<Of>> = WidgetsOf<Of>[Kind] extends (
+  stage: never,
+  options?: infer Given,
+  ...rest: never[]
+) => unknown
+  ? Given
+  : never
+
+/** Options of the widget that a stage shows without a kind. */
+type FirstOptions<Of> = Of extends Comparison
+  ? ExploreOptions<Of, 'ranking' & ExploreKind<Of>>
+  : ExploreOptions<Of, ExploreKind<Of>>
+
+type Explorer = (stage: unknown, options: object, call: WidgetCall) => Widget
+
+/**
+ * Shows a stage to explore: without a kind, what a person wants first. In a notebook or page the
+ * widget answers to mouse and keyboard, without a kernel; its state stands below it as code.
+ *
+ * @param stage a comparison, calling contexts, an explanation, a comparison of logs, a diagnosis,
+ *   execution models, traces or a table
+ * @param kind which of the stage's widgets; your editor lists them, and so does the error for a kind
+ *   that the stage does not have
+ * @param options of the widget, such as `limit`; they may follow the stage where no kind is given
+ * @throws FlowdeltaError for a value that is no stage, a kind that it does not have, or an unknown
+ *   option; OptionError for a value that an option does not take
+ *
+ * @example
+ * explore(comparison, 'calling-contexts', { widths: 'before' })
+ */
+export function explore<const Of extends Explorable>(stage: Of, options?: FirstOptions<Of>): Widget
+export function explore<const Of extends Explorable, Kind extends ExploreKind<Of>>(
+  stage: Of,
+  kind: Kind,
+  options?: ExploreOptions<Of, Kind>,
+): Widget
+export function explore(stage: unknown, second?: unknown, third?: unknown): Widget {
+  const known = STAGES.find(({ is }) => is(stage))
+  if (known === undefined) {
+    throw new FlowdeltaError(
+      `explore got ${show(stage)}. Give a stage: ${STAGES.map(({ name }) => name).join(', ')}.`,
+    )
+  }
+  const kinds = Object.keys(known.kinds)
+  const kind = typeof second === 'string' ? second : (kinds[0] as string)
+  if (!kinds.includes(kind)) {
+    const have = kinds.map((each) => `'${each}'`).join(', ')
+    throw new FlowdeltaError(`There is no widget ${show(kind)} of ${known.name}. Give ${have}.`)
+  }
+  const make = (known.kinds as Record<string, Explorer>)[kind] as Explorer
+  const options = (typeof second === 'string' ? third : second) ?? {}
+  return make(stage, options as object, { name: known.name, kind: kind === kinds[0] ? null : kind })
+}
+
+/** Makes a definition callable with a stage. */
+function defined<Stage, Table extends OptionTable, Data>(
+  definition: WidgetDefinition<Stage, Table, Data>,
+) {
+  return (stage: Stage, options?: Partial<OptionsOf<Table>>, call?: WidgetCall): Widget =>
+    makeWidget(definition, stage, options, call)
+}
+
+function topMutation({ ranking }: Comparison) {
+  const [first] = ranking.mutations
+  if (first === undefined) {
+    throw new FlowdeltaError('The comparison has no mutation. Give the category to show.')
+  }
+  return first
+}
+
+function isTraceSet(stage: unknown): boolean {
+  return typeof stage === 'object' && stage !== null && 'ids' in stage && 'epochNs' in stage
+}
