@@ -1,10 +1,10 @@
-// npx tsx bench/collapse.ts: HDFS writes of 15,386 trace points, collapsed to 41.
+// npx tsx bench/fold.ts: HDFS writes of 15,386 trace points, folded to 41.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { hdfsTraces } from '../datasets/hdfs-writes/hdfs-traces.ts'
 import { buildFlows } from '../src/flows/build-flows.ts'
-import { collapseFlows, relabelled } from '../src/flows/fold/fold-flows.ts'
-import { collapseGraph } from '../src/flows/fold/fold-graph.ts'
+import { foldFlows, relabeled } from '../src/flows/fold/fold-flows.ts'
+import { foldGraph } from '../src/flows/fold/fold-graph.ts'
 
 const WRITES = 1000
 const TARGET = { oneMs: 50, seconds: 30, MB: 1000 }
@@ -29,11 +29,11 @@ function startClock(): () => Elapsed {
 /** How long one flow's structure takes, the median of many. */
 function oneStructure(): string {
   const flows = buildFlows(hdfsTraces({ writes: 30, datanodes: 50 }))
-  const { labelRank, relabel } = relabelled(flows, false)
+  const { labelRank, relabel } = relabeled(flows, false)
   const runs = Array.from({ length: flows.shapes.size }, (_, shape) => {
     const clock = startClock()
     const graph = { from: flows.shapes.from(shape), to: flows.shapes.to(shape) }
-    collapseGraph({ ...graph, labels: relabel(shape) }, { labelRank })
+    foldGraph({ ...graph, labels: relabel(shape) }, { labelRank })
     return clock()
   })
   const first = runs[0] as Elapsed
@@ -49,10 +49,10 @@ function manyWrites(datanodes: number): string {
   const flows = buildFlows(hdfsTraces({ writes: WRITES, datanodes }))
   const before = process.resourceUsage().maxRSS / 1000
   const clock = startClock()
-  const collapsed = collapseFlows(flows)
+  const folded = foldFlows(flows)
   const { ms, coreMs } = clock()
   const MB = process.resourceUsage().maxRSS / 1000
-  const nodes = new Set(Array.from(collapsed.shapeOf, (shape) => collapsed.shapes.nodeCount(shape)))
+  const nodes = new Set(Array.from(folded.shapeOf, (shape) => folded.shapes.nodeCount(shape)))
   return (
     `${WRITES} writes of ${flows.shapes.size} shapes: ${(ms / 1000).toFixed(1)} s (${(coreMs / 1000).toFixed(1)} s of cores), to ${[...nodes]} nodes; ` +
     `at most ${MB.toFixed(0)} MB, ${before.toFixed(0)} MB of it before, flows included`

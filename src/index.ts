@@ -141,9 +141,9 @@ export {
   type Period,
 } from './flows/flow-set.ts'
 export { expandFlow } from './flows/fold/expand-flow.ts'
-export { collapseFlows } from './flows/fold/fold-flows.ts'
-export type { CollapsedFlows, CollapseOptions } from './flows/fold/folded-flows.ts'
-export { collapsedSizes } from './flows/fold/folded-flows.ts'
+export { foldFlows } from './flows/fold/fold-flows.ts'
+export type { FoldedFlows, FoldOptions } from './flows/fold/folded-flows.ts'
+export { foldedSizes } from './flows/fold/folded-flows.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
 export {
   type RangeUs,

@@ -7,7 +7,7 @@ import { dataQuality } from '../compare/fairness/data-quality.ts'
 import { unfinishedFolding } from '../compare/fairness/unfinished-folding.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import type { FlowOptions } from '../flows/flow-set.ts'
-import { collapseFlows } from '../flows/fold/fold-flows.ts'
+import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { type LoadOptions, loadTraces } from '../traces/load-traces.ts'
 import { concurrencyOption, foldOption, formatOption, requireRequests } from './comparison-flags.ts'
 
@@ -56,7 +56,7 @@ export async function categorizeFiles(
   const second = after && (await loadTraces(after, { format, strict, name: 'after' }))
   if (second !== undefined) requireRequests(second)
   const built = buildFlows(second === undefined ? first : [first, second], { concurrency })
-  const flows = fold === 'none' ? built : collapseFlows(built, { log2: fold === 'log2', omitHosts })
+  const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
   const periods = second === undefined ? [first] : [first, second]
   return {
     categories: categorize(flows, { omitHosts }),

@@ -6,7 +6,7 @@ import type { StructuralOptions } from './mutations/structural-mutations.ts'
 import type { PrecursorOptions } from './precursors/precursors.ts'
 import type { RankingOptions } from './ranking/ranking.ts'
 
-/** Whether what repeats within a flow is folded into one; see `collapseFlows`. */
+/** Whether what repeats within a flow is folded into one; see `foldFlows`. */
 export interface FoldOptions {
   /**
    * `'exact'`: loops and pipeline lanes become one, with their number in the root's label; `'log2'`:

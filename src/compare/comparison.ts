@@ -3,7 +3,7 @@ import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import { collapseFlows } from '../flows/fold/fold-flows.ts'
+import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -160,7 +160,7 @@ export class Comparison extends Stage {
     const { fold, omitHosts } = this.options
     if (!FOLDS.includes(fold)) throw new OptionError('fold', fold, "'none', 'exact' or 'log2'")
     const flows = buildFlows([this.before, this.after], this.options)
-    return fold === 'none' ? flows : collapseFlows(flows, { log2: fold === 'log2', omitHosts })
+    return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
   get categories(): Categories {

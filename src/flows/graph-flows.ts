@@ -67,9 +67,9 @@ function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTabl
   const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
   const numbers = new Uint32Array(traces.shapes.size)
   for (const shape of new Set(traces.shapeOf)) {
-    const relabelled = traces.shapes.labels(shape).map((label) => codes[label] as number)
+    const relabeled = traces.shapes.labels(shape).map((label) => codes[label] as number)
     const from = traces.shapes.from(shape)
-    numbers[shape] = shapes.intern(relabelled, relabelled.length, {
+    numbers[shape] = shapes.intern(relabeled, relabeled.length, {
       from,
       to: traces.shapes.to(shape),
       edgeCount: from.length,

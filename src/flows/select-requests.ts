@@ -1,6 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
-import { CollapsedFlows } from './fold/folded-flows.ts'
+import { FoldedFlows } from './fold/folded-flows.ts'
 
 /** Rows of the requests that are to be the before and the after period. */
 interface Selection {
@@ -12,19 +12,19 @@ interface Selection {
  * The same flows, cut to some of their requests and divided anew into two periods: a time range
  * of each, the first thousand against the last, or random halves of one period.
  *
- * Nothing is learned again: the order of sibling spans stays as it was built. Collapsed flows stay
- * collapsed, and their `uncollapsed` has the same requests.
+ * Nothing is learned again: the order of sibling spans stays as it was built. Folded flows stay
+ * folded, and their `unfolded` has the same requests.
  *
  * @param selection rows of `flows`, a row in at most one of the periods
  *
  * @example
  * selectRequests(flows, { before: [0, 1, 2], after: [5, 6, 7] }).size // 6
  */
-export function selectRequests(flows: CollapsedFlows, selection: Selection): CollapsedFlows
+export function selectRequests(flows: FoldedFlows, selection: Selection): FoldedFlows
 export function selectRequests(flows: FlowSet, selection: Selection): FlowSet
 export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
   const columns = selectedColumns(flows, selection)
-  return flows instanceof CollapsedFlows
+  return flows instanceof FoldedFlows
     ? flows.ofRequests(columns, (recorded) => selectRequests(recorded, selection))
     : new FlowSet(columns, flows.options, flows.report)
 }
@@ -88,7 +88,7 @@ export interface RequestRanges {
 /**
  * The rows of the requests that arrived within a range of time, in each period, for
  * `selectRequests`. A range begins with its first number and ends just before its second, so that
- * neighbouring ranges share no request. A request whose arrival is not a number is in no range.
+ * neighboring ranges share no request. A request whose arrival is not a number is in no range.
  *
  * @param flows a stage of `buildFlows`
  * @param ranges see {@link RequestRanges}

@@ -4,7 +4,7 @@ import { intervalPrecedence, type Precedence, reducePrecedence } from './precede
 import type { SpanCalls } from './span-calls.ts'
 
 /** Calls with more children than this are built as observed: pairs grow with their square. */
-const MOST_CHILDREN = 256
+const MAX_CHILDREN = 256
 
 /** The children of one call in the order that their flow lists them, and how they are ordered. */
 interface OrderedChildren {
@@ -75,7 +75,7 @@ function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
   const startUs = Float64Array.from(children, (span) => calls.startUs[span] as number)
   const endUs = Float64Array.from(children, (span) => calls.endUs[span] as number)
   const asynchronous = (child: number) => outlives(calls, children[child] as number, call)
-  if (children.length > MOST_CHILDREN) {
+  if (children.length > MAX_CHILDREN) {
     return {
       spans: children,
       precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
@@ -142,7 +142,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   order(period: Period, caller: number, children: Uint32Array): OrderedChildren {
-    if (children.length > MOST_CHILDREN) return this.#observed.order(period, caller, children)
+    if (children.length > MAX_CHILDREN) return this.#observed.order(period, caller, children)
     const name = (this.#names[period] as Uint32Array)[caller] as number
     const numbers = this.#numberChildren(period, children)
     const listing = Array.from(children, (_, i) => i).sort(
@@ -173,7 +173,7 @@ class LearnedSiblingOrder implements SiblingOrder {
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
       if (siblings.length === 0) continue
-      if (siblings.length > MOST_CHILDREN) {
+      if (siblings.length > MAX_CHILDREN) {
         this.counts.wideCalls++
         continue
       }
@@ -218,7 +218,7 @@ class LearnedSiblingOrder implements SiblingOrder {
       const name = names[span] as number
       const occurrence = seen.get(name) ?? 0
       seen.set(name, occurrence + 1)
-      const key = name * MOST_CHILDREN + occurrence
+      const key = name * MAX_CHILDREN + occurrence
       let number = this.#childNumbers.get(key)
       if (number === undefined) {
         number = this.#childNumbers.size

@@ -8,7 +8,7 @@ import { requireCount, requireOneOf } from './require-option.ts'
 import { directionOf, sortedFinite, sortedPair, type TwoSampleResult } from './two-sample.ts'
 
 const METHODS: readonly string[] = ['asymptotic', 'permutation']
-const FEWEST_VALUES = 5
+const MIN_VALUES = 5
 /** The variance of Y / (j(j+1)), summed over j, for one degree of freedom. */
 const LIMIT_VARIANCE = 2 * (Math.PI ** 2 / 3 - 3)
 
@@ -83,7 +83,7 @@ export function andersonDarling(
   const clean = samples.map((sample) => sortedFinite(sample, { sorted }))
   const counts = clean.map(({ values }) => values.length)
   const dropped = clean.map((sample) => sample.dropped)
-  const testable = counts.every((count) => count >= FEWEST_VALUES)
+  const testable = counts.every((count) => count >= MIN_VALUES)
   const shape = { counts, dropped, testable, method }
   if (counts.includes(0)) {
     return { statistic: Number.NaN, p: Number.NaN, a2: Number.NaN, ...shape }
@@ -310,7 +310,7 @@ export function andersonDarlingTail(x: number, m: number): number {
   const width = Math.min(0.25, (1 + m / 2) / x)
   let sum = integrand(0, { x, m, width }) / 2
   let largest = Math.abs(sum)
-  for (let step = 1; step <= MOST_STEPS; step++) {
+  for (let step = 1; step <= MAX_STEPS; step++) {
     const { value, size } = sized(step * STEP, { x, m, width })
     sum += value
     largest = Math.max(largest, size)
@@ -320,7 +320,7 @@ export function andersonDarlingTail(x: number, m: number): number {
 }
 
 const STEP = 0.08
-const MOST_STEPS = 1000
+const MAX_STEPS = 1000
 
 interface Path {
   readonly x: number

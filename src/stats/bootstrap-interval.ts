@@ -13,13 +13,13 @@ type Method = 'percentile' | 'studentised' | 'bca' | 'normal'
 
 const METHODS: readonly string[] = ['auto', 'percentile', 'studentised', 'bca', 'normal']
 const OF_MEANS: readonly string[] = ['studentised', 'normal']
-const FEWEST_RESAMPLES = 100
+const MIN_RESAMPLES = 100
 /** Means of as many values, with as little skewness, are normal to a quarter of a percent. */
 const MANY = 1000
 const LITTLE_SKEWNESS = 0.1
 /** One value of so many may carry this share of the variance, and intervals stay credible. */
 const CARRIED = 0.8
-const FEWEST_TO_BE_CARRIED = 100
+const MIN_TO_BE_CARRIED = 100
 
 export interface BootstrapOptions {
   /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
@@ -101,7 +101,7 @@ export function bootstrapInterval(
 ): BootstrapResult {
   requireOneOf('method', method, METHODS)
   requireShare('level', level)
-  requireCount('resamples', resamples, FEWEST_RESAMPLES)
+  requireCount('resamples', resamples, MIN_RESAMPLES)
   const pair = sortedPair(before, after, sorted)
   const used = methodFor(pair, measure, method)
   const { first, second, sizes } = pair
@@ -143,7 +143,7 @@ function methodFor({ first, second }: SortedPair, measure: Measure, method: stri
  */
 function isCarriedByOne(ascending: ArrayLike<number>): boolean {
   const n = ascending.length
-  if (n < FEWEST_TO_BE_CARRIED) return false
+  if (n < MIN_TO_BE_CARRIED) return false
   const { mean, variance } = moments(ascending)
   const furthest = Math.max(mean - ascending[0]!, ascending[n - 1]! - mean)
   return furthest ** 2 > CARRIED * variance * (n - 1)

@@ -18,11 +18,11 @@ export function normalP(z: number, alternative: Alternative): number {
 }
 
 // Wichura's coefficients as the nearest doubles, highest power first.
-const CENTRE_NUMERATOR = [
+const CENTER_NUMERATOR = [
   2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987, 13731.69376550946,
   1971.5909503065513, 133.14166789178438, 3.3871328727963665,
 ]
-const CENTRE_DENOMINATOR = [
+const CENTER_DENOMINATOR = [
   5226.495278852546, 28729.085735721943, 39307.89580009271, 21213.794301586597, 5394.196021424751,
   687.1870074920579, 42.31333070160091, 1,
 ]
@@ -62,7 +62,7 @@ export function normalQuantile(p: number): number {
   const distance = p - 0.5
   if (Math.abs(distance) <= 0.425) {
     const r = 0.180625 - distance * distance
-    return (distance * polynomial(CENTRE_NUMERATOR, r)) / polynomial(CENTRE_DENOMINATOR, r)
+    return (distance * polynomial(CENTER_NUMERATOR, r)) / polynomial(CENTER_DENOMINATOR, r)
   }
   const tail = Math.sqrt(-Math.log(Math.min(p, 1 - p)))
   const z = tail === Number.POSITIVE_INFINITY ? tail : tailQuantile(tail)

@@ -78,7 +78,7 @@ function cut(tokens: ArrayLike<number>, prefix: number, suffix: number): Float64
 }
 
 /** Beyond this length, `editDistance` with its diagonals is faster than a prepared table. */
-const LONGEST_PREPARED = 256
+const MAX_PREPARED = 256
 
 /**
  * Edit distances from one sequence to many: what can be known of the first is worked out once, so
@@ -96,7 +96,7 @@ export function editDistanceFrom(
   pattern: Uint32Array,
   alphabet: number,
 ): (text: Uint32Array) => number {
-  if (pattern.length > LONGEST_PREPARED) return (text) => editDistance(pattern, text)
+  if (pattern.length > MAX_PREPARED) return (text) => editDistance(pattern, text)
   const bands: { positions: Int32Array; lastRow: number }[] = []
   for (let start = 0; start < pattern.length; start += WORD) {
     const rows = pattern.subarray(start, start + WORD)

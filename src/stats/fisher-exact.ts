@@ -30,7 +30,7 @@ const SAME = 1 + 1e-7
  * NaN.
  *
  * Limits: p rejects less often than its level, midP about as often but not never more. Probabilities
- * come from ratios of neighbouring tables, without factorials: O(√n) for groups of n, 100,000 and
+ * come from ratios of neighboring tables, without factorials: O(√n) for groups of n, 100,000 and
  * more; a p below 1e-300 is 0. Trials must be independent.
  *
  * Sources: Fisher 1935, "The logic of inductive inference", J. Royal Statistical Society 98(1):39-82;

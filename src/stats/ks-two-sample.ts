@@ -10,7 +10,7 @@ import {
 } from './two-sample.ts'
 
 const METHODS: readonly string[] = ['stephens', 'exact', 'auto']
-const LARGEST_AUTO_EXACT = 1e7
+const MAX_AUTO_EXACT = 1e7
 
 export interface KsOptions {
   /**
@@ -81,7 +81,7 @@ export function ksTwoSample(
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const n1 = first.length
   const n2 = second.length
-  const exact = method === 'exact' || (method === 'auto' && n1 * n2 <= LARGEST_AUTO_EXACT)
+  const exact = method === 'exact' || (method === 'auto' && n1 * n2 <= MAX_AUTO_EXACT)
   const { height, location, direction } = chosenGap(ksGap(first, second), alternative)
   const statistic = height / (n1 * n2)
   const p = exact

@@ -16,7 +16,7 @@ const RIDGE = 1e-9
 const CONSTANT = 1e-9
 
 /**
- * Linear regression with an intercept by ordinary least squares: normal equations of centred and
+ * Linear regression with an intercept by ordinary least squares: normal equations of centered and
  * scaled columns, solved by Cholesky's decomposition with a negligible ridge.
  *
  * Columns that do not vary get a coefficient of 0; among columns that say the same, the coefficient

@@ -12,8 +12,8 @@ import {
 } from './two-sample.ts'
 
 const METHODS: readonly string[] = ['auto', 'exact', 'asymptotic']
-const LARGEST_AUTO_EXACT = 400
-const LARGEST_EXACT = 10_000
+const MAX_AUTO_EXACT = 400
+const MAX_EXACT = 10_000
 
 export interface MannWhitneyOptions {
   /**
@@ -81,10 +81,10 @@ export function mannWhitney(
   requireOneOf('method', method, METHODS)
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const pairs = first.length * second.length
-  const exact = method === 'exact' || (method === 'auto' && pairs <= LARGEST_AUTO_EXACT)
+  const exact = method === 'exact' || (method === 'auto' && pairs <= MAX_AUTO_EXACT)
   const used = exact ? 'exact' : 'asymptotic'
   if (pairs === 0) return { ...sizes, ...NOTHING, method: used }
-  if (exact && pairs > LARGEST_EXACT) {
+  if (exact && pairs > MAX_EXACT) {
     throw new OptionError('method', method, `'asymptotic': ${pairs} pairs are too many to count`)
   }
   const { u, tieTerm } = rankCounts(first, second)
@@ -138,13 +138,13 @@ function exactMannWhitneyP(
   const ways = waysBySum(ranks, chosen)
   // Twice U of the smaller sample, less its mean; the sums are offset by the smallest rank, 2.
   const mean = n1 * n2
-  const centre = chosen * (chosen + 1) - 2 * chosen + mean
+  const center = chosen * (chosen + 1) - 2 * chosen + mean
   const ofSecond = n2 <= n1 ? 1 : -1
   const observed = Math.round(2 * u - mean)
   let extreme = 0
   let total = 0
   for (let sum = 0; sum < ways.length; sum++) {
-    const found = (sum - centre) * ofSecond
+    const found = (sum - center) * ofSecond
     total += ways[sum]!
     if (isAsExtreme(found, observed, alternative)) extreme += ways[sum]!
   }

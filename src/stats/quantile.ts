@@ -1,7 +1,7 @@
 import { OptionError } from '../core/errors.ts'
 
 /**
- * The p-quantile of an ascending sample, interpolated between its two neighbouring values: type 7
+ * The p-quantile of an ascending sample, interpolated between its two neighboring values: type 7
  * of Hyndman and Fan, the default of NumPy, SciPy and R.
  *
  * `p` is a share from 0 (the smallest value) to 1 (the largest). NaN for an empty sample. The

@@ -106,7 +106,7 @@ export function resampledQuantiles(
   return quantiles
 }
 
-const MOST_KNOWN = 64
+const MAX_KNOWN = 64
 const known = new Map<string, ResampledPlaces>()
 
 /** The places, drawn once for the sizes asked for of late. */
@@ -117,7 +117,7 @@ function knownPlaces(resampling: Resampling): ResampledPlaces {
   known.delete(key)
   known.set(key, places)
   for (const oldest of known.keys()) {
-    if (known.size <= MOST_KNOWN) break
+    if (known.size <= MAX_KNOWN) break
     known.delete(oldest)
   }
   return places

@@ -14,7 +14,7 @@ import { jaegerReader } from './readers/jaeger.ts'
 import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
 import { readParameters } from './readers/read-parameters.ts'
-import { recogniseFormat } from './readers/recognize-format.ts'
+import { recognizeFormat } from './readers/recognize-format.ts'
 import type { ReadSink, TraceReader } from './readers/trace-reader.ts'
 import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
@@ -45,7 +45,7 @@ export interface LoadProgress {
 export interface LoadOptions {
   /** What to call the period in messages and charts. Default: the name of the first file. */
   readonly name?: string
-  /** The format of all the files, or `'auto'`: each is recognised by its content. Default: `'auto'`. */
+  /** The format of all the files, or `'auto'`: each is recognized by its content. Default: `'auto'`. */
   readonly format?: TraceFormat | 'auto'
   /** Whether the first trace or span that cannot be used stops the load. Default: `false`. */
   readonly strict?: boolean
@@ -55,7 +55,7 @@ export interface LoadOptions {
   readonly tables?: EventTables
   /**
    * Tables of low-level parameters beside the traces, which become attributes of trace points or spans
-   * as if they stood in the traces: files as for the traces, SQL dumps or CSV, recognised by content.
+   * as if they stood in the traces: files as for the traces, SQL dumps or CSV, recognized by content.
    *
    * CSV has a header line. Columns `spanId` and `traceId` (of which `traceId` may be absent), or
    * `node`, the node id as it stands in the DOT file, say what a row is about, in any capitals, with or
@@ -172,7 +172,7 @@ export async function loadTraces(
       continue
     }
     const { head, chunks } = await open(source)
-    const reader = recogniseUnless(fixed, head, readers, source.name)
+    const reader = recognizeUnless(fixed, head, readers, source.name)
     await readInto(sink, { format: reader.format, file: source.name }, () =>
       reader.read(chunks, sink, source.name),
     )
@@ -213,7 +213,7 @@ function rejectRepeated(option: string, files: TraceSource | readonly TraceSourc
   }
 }
 
-function recogniseUnless(
+function recognizeUnless(
   fixed: TraceReader | undefined,
   head: Uint8Array,
   readers: readonly TraceReader[],
@@ -221,7 +221,7 @@ function recogniseUnless(
 ): TraceReader {
   // An empty or binary file is refused even where its format was named.
   if (fixed !== undefined && new TextDecoder().decode(head).trim() !== '') return fixed
-  return recogniseFormat(head, readers, file)
+  return recognizeFormat(head, readers, file)
 }
 
 /** Reads one file or run, and sees to it that it had something of the same kind as those before. */

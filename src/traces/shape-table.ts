@@ -3,7 +3,7 @@ import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 /**
  * The distinct recorded forms of flows. A shape is a list of node labels and of edges between
  * node positions, exactly in the order recorded. Thousands of requests share one shape, so
- * structure is stored and analysed once a shape; a request keeps only its latencies, one an edge.
+ * structure is stored and analyzed once a shape; a request keeps only its latencies, one an edge.
  *
  * Node 0 is the root: the first node that nothing leads to.
  *
@@ -146,14 +146,14 @@ function hashShape(
 }
 
 /** The nodes next to each node, in compressed rows; arrays may be longer than needed. */
-export interface Neighbours {
-  /** Neighbours of node `n` are `nodes[offsets[n]]` to `nodes[offsets[n + 1]]`. */
+export interface Neighbors {
+  /** Neighbors of node `n` are `nodes[offsets[n]]` to `nodes[offsets[n + 1]]`. */
   readonly offsets: Uint32Array
   readonly nodes: Uint32Array
 }
 
-/** The neighbours of one node. */
-export function neighboursOf({ offsets, nodes }: Neighbours, node: number): Uint32Array {
+/** The neighbors of one node. */
+export function neighborsOf({ offsets, nodes }: Neighbors, node: number): Uint32Array {
   return nodes.subarray(offsets[node], offsets[node + 1])
 }
 
@@ -168,8 +168,8 @@ export class ShapeGraph {
   order: Uint32Array = new Uint32Array(64)
   /** Whether there is such an order. */
   acyclic = true
-  below: Neighbours = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
-  above: Neighbours = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
+  below: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
+  above: Neighbors = { offsets: new Uint32Array(65), nodes: new Uint32Array(64) }
   #waiting: Uint32Array = new Uint32Array(64)
 
   /** Becomes the graph of `shape`; gives itself. */
@@ -187,7 +187,7 @@ export class ShapeGraph {
   }
 
   /** Fills compressed rows: counts, sums, then sets entries from the last edge to the first. */
-  #list({ offsets, nodes }: Neighbours, near: Uint32Array, far: Uint32Array): void {
+  #list({ offsets, nodes }: Neighbors, near: Uint32Array, far: Uint32Array): void {
     offsets.fill(0, 0, this.nodes + 1)
     for (let edge = 0; edge < this.edges; edge++) {
       const node = near[edge] as number

@@ -24,7 +24,7 @@ describe('requests between two times', () => {
     })
   })
 
-  test('of neighbouring ranges are each request once', () => {
+  test('of neighboring ranges are each request once', () => {
     const first = requestsBetween(flows, { beforeUs: [0, 2000] }).before
     const second = requestsBetween(flows, { beforeUs: [2000, Number.POSITIVE_INFINITY] }).before
     expect([...Array.from(first), ...Array.from(second)]).toEqual([0, 1, 2, 3])

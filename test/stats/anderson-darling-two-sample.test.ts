@@ -28,7 +28,7 @@ describe('two-sample Anderson-Darling', () => {
     expect(back.p).toBeCloseTo(there.p, 14)
   })
 
-  test('a wider spread around the same centre is seen, but has no direction', () => {
+  test('a wider spread around the same center is seen, but has no direction', () => {
     const before = Array.from({ length: 41 }, (_, i) => i - 20)
     const after = before.map((value) => 10 * value)
     const { direction, p } = andersonDarlingTwoSample(before, after)

@@ -11,7 +11,7 @@ const SAMPLES = Object.freeze([
 ])
 
 describe('the statistic', () => {
-  test('of {1} against {2, 3} is 3/2 by hand, too few values to be standardised', () => {
+  test('of {1} against {2, 3} is 3/2 by hand, too few values to be standardized', () => {
     // (N − 1)/N · Σ over the first two places of (1/N) · Σᵢ (N·Mᵢ − j·nᵢ)²/nᵢ / (j(N − j) − N/4).
     const byHand = (2 / 3) * ((1 / 3) * (6 / 1.25) + (1 / 3) * (1.5 / 1.25) + 0)
     const { a2, statistic, p } = andersonDarling([[1], [2, 3]])
@@ -50,7 +50,7 @@ describe('the limit distribution', () => {
     expect(andersonDarlingTail(x, 1)).toBeCloseTo(p, 3)
   })
 
-  // T of Scholz and Stephens 1987, table 1, standardised by the variance of the limit.
+  // T of Scholz and Stephens 1987, table 1, standardized by the variance of the limit.
   test.each([
     [1, 1.96, 0.05],
     [1, 3.752, 0.01],

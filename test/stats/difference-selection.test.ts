@@ -67,7 +67,7 @@ describe('selecting a difference by weight', () => {
 })
 
 describe('splitting at a value', () => {
-  test('weighs what is at most the value and finds its neighbours', () => {
+  test('weighs what is at most the value and finds its neighbors', () => {
     const pairs = [pair([1, 4], [5, 9]), pair([0], [6], 0.5)]
     expect(splitAt(pairs, 5)).toEqual({ weight: 3, below: 5, above: 6 })
     expect(splitAt(pairs, 0)).toEqual({ weight: 0, below: Number.NEGATIVE_INFINITY, above: 1 })

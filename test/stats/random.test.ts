@@ -17,7 +17,7 @@ describe('random source', () => {
     ])
   })
 
-  test('one seed gives one stream, neighbouring seeds give unrelated ones', () => {
+  test('one seed gives one stream, neighboring seeds give unrelated ones', () => {
     expect(draw(100, randomSource(7).next)).toEqual(draw(100, randomSource(7).next))
     const [first, second] = [draw(20_000, randomSource(7).next), draw(20_000, randomSource(8).next)]
     const products = first.map((value, i) => (value - 0.5) * ((second[i] ?? 0) - 0.5) * 12)

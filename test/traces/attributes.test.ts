@@ -26,7 +26,7 @@ describe('attributes', () => {
   test('that an owner does not have are undefined', () => {
     const attributes = build([0, 1, 2])
     expect(attributes.get(1, 'size')).toBeUndefined()
-    expect(attributes.get(0, 'colour')).toBeUndefined()
+    expect(attributes.get(0, 'color')).toBeUndefined()
     expect(attributes.get(7, 'size')).toBeUndefined()
     expect([...attributes.entries(7)]).toEqual([])
   })

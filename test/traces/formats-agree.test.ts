@@ -240,10 +240,10 @@ describe('it does not matter where chunks begin and end', () => {
   })
 })
 
-test('each form is recognised by its beginning as its own format and no other', () => {
+test('each form is recognized by its beginning as its own format and no other', () => {
   const readers = [otlpReader, jaegerReader, zipkinReader, csv]
   for (const [name, reader, text] of FORMS) {
-    const recognised = readers.filter((one) => one.recognises(text.slice(0, 4096)))
-    expect([name, recognised.map(({ format }) => format)]).toEqual([name, [reader.format]])
+    const recognized = readers.filter((one) => one.recognizes(text.slice(0, 4096)))
+    expect([name, recognized.map(({ format }) => format)]).toEqual([name, [reader.format]])
   }
 })

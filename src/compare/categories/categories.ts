@@ -1,7 +1,7 @@
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import type { CategoryStructure } from './category-structure.ts'
@@ -141,8 +141,8 @@ export class Categories extends Stage {
     const { flows } = this
     const shape = flows.shapeOf[request] as number
     const classes = this.#catalog.classOfEdges(shape)
-    const logicalOf = flows instanceof CollapsedFlows ? flows.logicalOf(request) : undefined
-    if (!(flows instanceof CollapsedFlows) || logicalOf === undefined) return classes
+    const logicalOf = flows instanceof FoldedFlows ? flows.logicalOf(request) : undefined
+    if (!(flows instanceof FoldedFlows) || logicalOf === undefined) return classes
     const loops = flows.logicalEdges(request).slice(classes.length)
     const ends = { from: loops.map(({ from }) => from), to: loops.map(({ to }) => to) }
     const all = [...classes, ...this.#catalog.classOfLoops(shape, ends)]
@@ -172,7 +172,7 @@ export class Categories extends Stage {
    * response time; steps from one round to the next have none of their own.
    */
   wholeEdgeSamples(category: number): readonly EdgeSamples[] {
-    if (!(this.flows instanceof CollapsedFlows)) return this.edgeSamples(category)
+    if (!(this.flows instanceof FoldedFlows)) return this.edgeSamples(category)
     const known = this.#wholeSamples.get(category)
     if (known !== undefined) return known
     const times = new ClassTimes(this, category, { whole: true })

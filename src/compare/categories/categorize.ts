@@ -1,6 +1,6 @@
 import { OptionError } from '../../core/errors.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { ShapeTable } from '../../traces/shape-table.ts'
@@ -37,7 +37,7 @@ export function categorize(
     ...{ shapes, colours, representatives, categoryOfShape },
     labelOf: labels.of,
     labelTexts: labels.texts,
-    loopsOf: flows instanceof CollapsedFlows ? (shape) => flows.loops(shape) : undefined,
+    loopsOf: flows instanceof FoldedFlows ? (shape) => flows.loops(shape) : undefined,
   })
   return new Categories({
     ...{ flows, categoryOf, catalog },

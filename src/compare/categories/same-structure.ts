@@ -1,4 +1,4 @@
-import { neighboursOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
+import { neighborsOf, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import type { ColouredShape } from './structure-colours.ts'
 
 /**
@@ -25,8 +25,7 @@ export function sameStructure(
   let depth = 0
   for (let steps = 0; depth < plan.length; ) {
     const { node, anchor, side } = plan[depth] as Step
-    const candidates =
-      anchor < 0 ? everyNode : neighboursOf(graphB[side], partner[anchor] as number)
+    const candidates = anchor < 0 ? everyNode : neighborsOf(graphB[side], partner[anchor] as number)
     if ((partner[node] as number) >= 0) {
       owner[partner[node] as number] = -1
       partner[node] = -1
@@ -68,7 +67,7 @@ function matchingPlan(graph: ShapeGraph): Step[] {
       planned[node] = 1
       plan.push(step)
       for (const side of ['above', 'below'] as const) {
-        for (const next of neighboursOf(graph[side], node)) {
+        for (const next of neighborsOf(graph[side], node)) {
           if (planned[next] === 0) pending.push({ node: next, anchor: node, side })
         }
       }
@@ -89,8 +88,8 @@ function fits(
   }: { node: number; candidate: number; partner: Int32Array; owner: Int32Array },
 ): boolean {
   return (['above', 'below'] as const).every((side) => {
-    const expected = matchedAmong(neighboursOf(graphA[side], node), partner)
-    const found = neighboursOf(graphB[side], candidate).filter(
+    const expected = matchedAmong(neighborsOf(graphA[side], node), partner)
+    const found = neighborsOf(graphB[side], candidate).filter(
       (other) => (owner[other] as number) >= 0,
     )
     return sameMembers(expected, found)

@@ -1,5 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
-import { type Neighbours, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
+import { type Neighbors, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { PairInterner } from './pair-interner.ts'
 
 /** A shape with the colour of each of its nodes. */
@@ -112,7 +112,7 @@ export class StructureColours {
   }
 
   /** A node's colour together with the new colours of its neighbours on one side, sorted. */
-  #recolour(side: number, node: number, { offsets, nodes }: Neighbours): void {
+  #recolour(side: number, node: number, { offsets, nodes }: Neighbors): void {
     const start = offsets[node] as number
     const count = (offsets[node + 1] as number) - start
     const swept = this.#swept

@@ -1,5 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
-import type { Neighbours, ShapeGraph } from '../../traces/shape-table.ts'
+import type { Neighbors, ShapeGraph } from '../../traces/shape-table.ts'
 
 /**
  * A hash of the part each node of a shape plays: of its label, all that follows it, and all that
@@ -25,7 +25,7 @@ export function structureHashes(
 }
 
 /** Mixes the sum of its neighbours' hashes into a node's, so that their order plays no part. */
-function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighbours): void {
+function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighbors): void {
   let sum = 1
   for (let entry = offsets[node] as number; entry < (offsets[node + 1] as number); entry++) {
     sum = (sum + mix(hashes[nodes[entry] as number] as number)) % 2 ** 52

@@ -1,11 +1,11 @@
 import { counted } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { type ComparisonWarning, warning } from './comparison-warning.ts'
 
 /** Whether some flows are so tangled that the search for repetitions was broken off. */
 export function unfinishedFolding({ flows }: { readonly flows: FlowSet }): ComparisonWarning[] {
-  const unfinished = flows instanceof CollapsedFlows ? flows.unfinished : 0
+  const unfinished = flows instanceof FoldedFlows ? flows.unfinished : 0
   if (unfinished === 0) return []
   return [
     warning('unfinished-folding', {

@@ -1,6 +1,6 @@
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabels } from '../../flows/node-labels.ts'
-import { neighboursOf, ShapeGraph } from '../../traces/shape-table.ts'
+import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
 import { machineOf, pointName, pointRole } from './call-names.ts'
 
 /** Something that was called, or a step between two trace points that belong to no call. */
@@ -58,7 +58,7 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
       continue
     }
     const role = roles[node] as NodeRole
-    const around = neighboursOf(graph.above, node).reduce(
+    const around = neighborsOf(graph.above, node).reduce(
       (common, before) => commonCaller(found, common, within[before] as number),
       -1,
     )

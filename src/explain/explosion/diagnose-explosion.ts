@@ -2,7 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { collapseFlows } from '../../flows/fold/fold-flows.ts'
+import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { categorySizes } from './category-sizes.ts'
 import { expectedCategories } from './expected-categories.ts'
 import { ExplosionDiagnosis } from './explosion-diagnosis.ts'
@@ -10,7 +10,7 @@ import { ExplosionVariants, type Fold } from './explosion-variants.ts'
 import { findCauses } from './find-causes.ts'
 import { findRemedies } from './find-remedies.ts'
 
-const foldByPowers: Fold = (flows) => collapseFlows(flows, { log2: true })
+const foldByPowers: Fold = (flows) => foldFlows(flows, { log2: true })
 
 /** What a diagnosis can be told. */
 export interface ExplosionOptions {
@@ -37,7 +37,7 @@ export interface ExplosionOptions {
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
  * @param options.fold `(flows) => flows` for the remedy that folds what repeats; default
- *   `collapseFlows` by powers of two, as `compare` does with `fold: 'log2'`
+ *   `foldFlows` by powers of two, as `compare` does with `fold: 'log2'`
  * @param options.cluster hosts, replicas, and requests if not all; see `expectedCategories`. Default:
  *   no expectation
  * @throws FlowdeltaError for an unknown option; OptionError for a fold that is no function, or a

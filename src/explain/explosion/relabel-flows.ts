@@ -15,10 +15,10 @@ export function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): F
   )
   const shapes = new ShapeTable()
   const numbers = Uint32Array.from({ length: flows.shapes.size }, (_, shape) => {
-    const relabelled = flows.shapes.labels(shape).map((code) => codes[code] as number)
+    const relabeled = flows.shapes.labels(shape).map((code) => codes[code] as number)
     const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
     const edges = { from, to, edgeCount: from.length }
-    return shapes.intern(relabelled, relabelled.length, edges)
+    return shapes.intern(relabeled, relabeled.length, edges)
   })
   const { periods, ids, period, traceOf, startUs, responseTimeUs, latencyUs } = flows
   const { latencyOffsets, weight, spanRows, spanOffsets } = flows

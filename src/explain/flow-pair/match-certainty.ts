@@ -31,7 +31,7 @@ export function matchCertainty(
   return matches
 }
 
-interface Neighbours {
+interface Neighbors {
   /** Partners of a node's neighbours; -1 for those without. */
   readonly near: readonly number[]
   /** The neighbours of the node's partner. */
@@ -39,7 +39,7 @@ interface Neighbours {
 }
 
 /** How many neighbours both nodes have, as a share of those of the node that has more. */
-function agreeingShare(directions: readonly Neighbours[]): number {
+function agreeingShare(directions: readonly Neighbors[]): number {
   let agreeing = 0
   let count = 0
   let partnerCount = 0

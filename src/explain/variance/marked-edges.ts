@@ -1,5 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { CollapsedFlows } from '../../flows/fold/folded-flows.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText } from '../../flows/node-labels.ts'
 import { type EdgeEnds, isSameEdge, type VarianceMark } from './variance-marks.ts'
 
@@ -42,10 +42,10 @@ export class MarkedEdges {
 
 function recordedRoots({ flows, options }: Categories): Map<string, string> {
   const found = new Map<string, string>()
-  if (!(flows instanceof CollapsedFlows)) return found
-  const { uncollapsed, collapsing } = flows
+  if (!(flows instanceof FoldedFlows)) return found
+  const { unfolded, folding } = flows
   const seen = new Set<number>()
-  const textOf = (of: typeof uncollapsed, request: number, omitHosts: boolean) => {
+  const textOf = (of: typeof unfolded, request: number, omitHosts: boolean) => {
     const label = of.labels.get(of.shapes.labels(of.shapeOf[request] as number)[0] as number)
     const shown = omitHosts ? { ...label, host: '' } : label
     return options.label === null ? labelText(shown) : options.label(shown)
@@ -55,7 +55,7 @@ function recordedRoots({ flows, options }: Categories): Map<string, string> {
     if (seen.has(shape)) continue
     seen.add(shape)
     const folded = textOf(flows, request, options.omitHosts)
-    const recorded = textOf(uncollapsed, request, options.omitHosts || collapsing.omitHosts)
+    const recorded = textOf(unfolded, request, options.omitHosts || folding.omitHosts)
     if (folded !== recorded) found.set(folded, recorded)
   }
   return found

@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { CollapsedFlows } from './folded-flows.ts'
+import { FoldedFlows } from './folded-flows.ts'
 import type { EdgeNote, FlowGraph, FoldedGraph, WhichLanes } from './folded-graph.ts'
 
 /** A flow's structure in words: node labels, and edges as pairs of positions. */
@@ -9,22 +9,22 @@ interface ExpandedFlow {
 }
 
 /**
- * The structure that a collapsed flow had before it was collapsed: the same nodes and edges as were
+ * The structure that a folded flow had before it was folded: the same nodes and edges as were
  * recorded, perhaps in another order. Node 0 is the root. With `omitHosts`, labels have no hosts.
  *
  * @param request row of `flows`
  *
- * @throws FlowdeltaError for flows that are not collapsed; OptionError for a row that there is not
+ * @throws FlowdeltaError for flows that are not folded; OptionError for a row that there is not
  *
  * Source: `spec.md` §8.
  *
  * @example
- * expandFlow(collapseFlows(flows), 0).labels.length === flows.shapes.nodeCount(flows.shapeOf[0]) // true
+ * expandFlow(foldFlows(flows), 0).labels.length === flows.shapes.nodeCount(flows.shapeOf[0]) // true
  */
-export function expandFlow(flows: CollapsedFlows, request: number): ExpandedFlow {
-  if (!(flows instanceof CollapsedFlows)) {
+export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
+  if (!(flows instanceof FoldedFlows)) {
     throw new FlowdeltaError(
-      'expandFlow was given flows that are not collapsed. Collapse them first: collapseFlows(flows).',
+      'expandFlow was given flows that are not folded. Fold them first: foldFlows(flows).',
     )
   }
   if (!(Number.isInteger(request) && request >= 0 && request < flows.size)) {
@@ -58,7 +58,7 @@ interface Growing {
 }
 
 /**
- * Unfolds what `collapseGraph` folded: gives a graph that is the same structure as the one it was
+ * Unfolds what `foldGraph` folded: gives a graph that is the same structure as the one it was
  * given, nodes and edges perhaps in another order. Node 0 is the root.
  *
  * Source: `spec.md` §8.

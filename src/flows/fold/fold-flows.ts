@@ -5,9 +5,9 @@ import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, shapeEdges } from './fold-shapes.ts'
 import { type KeyOptions, structureKey } from './folded-colors.ts'
-import { CollapsedFlows, type CollapseOptions, recordedFlows } from './folded-flows.ts'
+import { FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
 import type { FoldedGraph } from './folded-graph.ts'
-import { collapsedRecords } from './folded-records.ts'
+import { foldedRecords } from './folded-records.ts'
 import { repetitionsText, sizeText, timesText } from './size-text.ts'
 
 const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
@@ -32,10 +32,10 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  *
  * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
  * `explainMutation` explains by the first round of a loop, say, and does not see that the third was
- * of another size. `uncollapsed` has all of them; to explain a comparison by them, take
+ * of another size. `unfolded` has all of them; to explain a comparison by them, take
  * `comparison.with({ fold: 'none' })`.
  *
- * @param source a stage of `buildFlows`; stays as it is. Of flows that are collapsed already, those
+ * @param source a stage of `buildFlows`; stays as it is. Of flows that are folded already, those
  *   that were recorded are folded anew, by these options
  * @param options.least what repeats less often than this stays as it is; default 2
  * @param options.log2 tell sizes apart only by powers of two (`×512–1023`), so that writes of
@@ -50,21 +50,18 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
  *
  * @example
- * const collapsed = collapseFlows(flows)
- * categorize(collapsed).table().print()
+ * const folded = foldFlows(flows)
+ * categorize(folded).table().print()
  */
-export function collapseFlows(
-  source: FlowSet,
-  options: Partial<CollapseOptions> = {},
-): CollapsedFlows {
+export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): FoldedFlows {
   requireFlows(source)
   const flows = recordedFlows(source)
-  const collapsing = checked(options)
-  const { labels, relabel, labelRank } = relabelled(flows, collapsing.omitHosts)
-  const folded = foldShapes(flows, { relabel, labelRank, least: collapsing.least })
-  const sized = sizeRequests(flows, folded, { labelRank, collapsing })
+  const folding = checked(options)
+  const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
+  const folded = foldShapes(flows, { relabel, labelRank, least: folding.least })
+  const sized = sizeRequests(flows, folded, { labelRank, folding })
   const suffixes = rootSuffixes(sized.sizes, labels, {
-    timesOf: (times) => timesText(times, collapsing),
+    timesOf: (times) => timesText(times, folding),
     roots: new Set(Array.from(flows.shapeOf, (shape) => relabel(shape)[0] as number)),
   })
   const shapes = new ShapeTable()
@@ -89,26 +86,26 @@ export function collapseFlows(
   const nodesOf = (request: number) => folded.sources[flows.shapeOf[request] as number]
   const texts = Array.from({ length: labels.size }, (_, label) => labels.text(label))
   const parts = { shapes, labels: texts, shapeOf, latencyUs, latencyOffsets, nodesOf }
-  return new CollapsedFlows(
+  return new FoldedFlows(
     {
       ...{ labels, shapes, shapeOf, latencyUs, latencyOffsets },
-      ...collapsedRecords(flows, parts),
+      ...foldedRecords(flows, parts),
       ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
       startUs: flows.startUs,
       ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight },
     },
-    { uncollapsed: flows, collapsing, folded },
+    { unfolded: flows, folding, folded },
   )
 }
 
 function requireFlows(flows: unknown): void {
   if (flows instanceof FlowSet) return
   throw new FlowdeltaError(
-    `collapseFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
+    `foldFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
   )
 }
 
-function checked(options: Partial<CollapseOptions>): CollapseOptions {
+function checked(options: Partial<FoldOptions>): FoldOptions {
   rejectUnknownOptions(options, KNOWN)
   const { least = 2, log2 = false, omitHosts = false } = options
   const { sizeAttribute = null, sizeUnit = 'bytes' } = options
@@ -128,9 +125,9 @@ function checked(options: Partial<CollapseOptions>): CollapseOptions {
 function sizeRequests(
   flows: FlowSet,
   { graphs }: FoldedShapes,
-  { labelRank, collapsing }: { labelRank: Uint32Array; collapsing: CollapseOptions },
+  { labelRank, folding }: { labelRank: Uint32Array; folding: FoldOptions },
 ) {
-  const { sizeAttribute, sizeUnit, log2 } = collapsing
+  const { sizeAttribute, sizeUnit, log2 } = folding
   const records = new NodeRecords(flows)
   const ofShape = graphs.map((graph) => graph && repetitionsText(graph, { labelRank, log2 }))
   const recorded = (request: number) => {
@@ -234,7 +231,7 @@ function withoutHost(label: NodeLabel): string {
  * The labels of flows, hosts left out if so chosen, and an order of them that no order of recording
  * decides: without hosts first, so that requests that differ only in hosts are treated alike.
  */
-export function relabelled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
+export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
   const labels = new NodeLabels()
   const codes = Uint32Array.from({ length: old.size }, (_, code) => {
     const label = old.get(code)

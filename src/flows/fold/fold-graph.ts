@@ -1,5 +1,5 @@
 import { type FoldStep, foldLanes } from './fold-lanes.ts'
-import { LazyColours } from './folded-colors.ts'
+import { LazyColors } from './folded-colors.ts'
 import {
   type EdgeRows,
   edgeRows,
@@ -16,7 +16,7 @@ import { LaneGrower, type Lanes } from './grow-lanes.ts'
 const PATIENCE = 200
 
 /** A graph with its repetitions folded, and how it came to it. */
-export interface CollapsedGraph {
+export interface FoldResult {
   /** Its nodes in the order of those they stand for. */
   readonly graph: FoldedGraph
   /** For each of its nodes the one it stands for, in the graph as it was given. */
@@ -44,12 +44,12 @@ export interface CollapsedGraph {
  * @example
  * const rounds = Uint32Array.of(0, 1, 1, 1, 2) // call, disk, disk, disk, reply
  * const loop = { labels: rounds, from: Uint32Array.of(0, 1, 2, 3), to: Uint32Array.of(1, 2, 3, 4) }
- * collapseGraph(loop, { labelRank: Uint32Array.of(0, 1, 2) }).graph.labels // Uint32Array(3) [ 0, 1, 2 ]
+ * foldGraph(loop, { labelRank: Uint32Array.of(0, 1, 2) }).graph.labels // Uint32Array(3) [ 0, 1, 2 ]
  */
-export function collapseGraph(
+export function foldGraph(
   graph: FlowGraph,
   { labelRank, least = 2 }: { labelRank: Uint32Array; least?: number },
-): CollapsedGraph {
+): FoldResult {
   const steps: FoldStep[] = []
   let current = unfolded(graph)
   let sources = countedThrough(graph.labels.length)
@@ -77,14 +77,14 @@ function foldOnce(
     below: edgeRows(graph.from, nodes, graph.loops),
     above: edgeRows(graph.to, nodes, graph.loops),
   }
-  const colours = new LazyColours(graph, kinds)
+  const colors = new LazyColors(graph, kinds)
   const grower = new LaneGrower(graph, kinds, rows)
   const inVain = new Set<string>()
   let left = patience
-  for (const anchors of laneAnchors(graph, kinds, { ...rows, least, colours })) {
+  for (const anchors of laneAnchors(graph, kinds, { ...rows, least, colors })) {
     if (inVain.has(setKey(anchors))) continue
     const lanes = grower.grow(anchors)
-    const step = foldLanes(graph, lanes, { colours, below: rows.below })
+    const step = foldLanes(graph, lanes, { colors, below: rows.below })
     if (step !== undefined) return { step, patience: left }
     for (const role of lanes.roles) inVain.add(setKey(role))
     left -= work(graph, lanes)
@@ -150,8 +150,8 @@ function* laneAnchors(
     below,
     above,
     least,
-    colours,
-  }: { below: EdgeRows; above: EdgeRows; least: number; colours: LazyColours },
+    colors,
+  }: { below: EdgeRows; above: EdgeRows; least: number; colors: LazyColors },
 ): Generator<Uint32Array> {
   yield* wholeKinds(kinds, least)
   const local = [
@@ -162,9 +162,9 @@ function* laneAnchors(
   const promise = local.map((nodes) => ({
     nodes,
     rank: kinds.rank[kinds.of[nodes[0] as number] as number] as number,
-    colour: colours.ofSet(nodes),
+    color: colors.ofSet(nodes),
   }))
-  promise.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.colour - b.colour)
+  promise.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.color - b.color)
   for (const { nodes } of promise) yield nodes
   yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.from, above, kinds)), least)
   yield* wholeKinds(refineKinds(kinds, kindsBeside(graph.to, below, kinds)), least)
@@ -197,7 +197,7 @@ function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint3
     .map(({ nodes }) => nodes)
 }
 
-/** Neighbours of one kind on one side of a node, where they are not all there are of that kind. */
+/** Neighbors of one kind on one side of a node, where they are not all there are of that kind. */
 function besideOneNode(
   far: Uint32Array,
   rows: EdgeRows,
@@ -261,7 +261,7 @@ function chains(
     .map((nodes) => Uint32Array.from(nodes).sort())
 }
 
-/** The kinds of a node's neighbours on one side, as text. */
+/** The kinds of a node's neighbors on one side, as text. */
 function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
   return (node: number): string => {
     const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])

@@ -1,4 +1,4 @@
-import type { LazyColours } from './folded-colors.ts'
+import type { LazyColors } from './folded-colors.ts'
 import {
   type EdgeNote,
   type EdgeRows,
@@ -34,9 +34,9 @@ export interface FoldStep {
 export function foldLanes(
   graph: FoldedGraph,
   lanes: Lanes,
-  { colours, below }: { colours: LazyColours; below: EdgeRows },
+  { colors, below }: { colors: LazyColors; below: EdgeRows },
 ): FoldStep | undefined {
-  const order = orderLanes(graph, lanes, colours)
+  const order = orderLanes(graph, lanes, colors)
   if (order === undefined) return undefined
   const match = matchRepetitions(graph, lanes, order)
   if (match === undefined) return undefined

@@ -218,7 +218,7 @@ class StepWalk {
     this.#into = edgeRows(to, nodes, loops)
     const below = edgeRows(from, nodes, loops)
     const order = forwardOrder(graph, below)
-    if (order === undefined) throw new InternalError('a flow to collapse has a cycle')
+    if (order === undefined) throw new InternalError('a flow to fold has a cycle')
     this.order = order
     const rank = (edge: number) => labelRank[labels[from[edge] as number] as number] as number
     for (let node = 0; node < nodes; node++) {
@@ -284,7 +284,7 @@ class StepWalk {
 }
 
 /** Lists longer than this, in all, are not made: the flow is too tangled for it to be worth while. */
-const MOST_ENTRIES = 2 ** 21
+const MAX_ENTRIES = 2 ** 21
 
 /**
  * For each step where branches of a lane join, all steps of the lane that lead there; undefined for
@@ -311,7 +311,7 @@ function stepsBeforeJoins(
       pending.push(...stepsAbove(step))
     }
     entries += found.length
-    if (entries > MOST_ENTRIES) return before
+    if (entries > MAX_ENTRIES) return before
     before[node] = Uint32Array.from(found)
   }
   return before

@@ -1,5 +1,5 @@
 import type { FlowSet } from '../flow-set.ts'
-import { type CollapsedGraph, collapseGraph } from './fold-graph.ts'
+import { type FoldResult, foldGraph } from './fold-graph.ts'
 import { LatencyFolder } from './fold-latencies.ts'
 import { type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
@@ -39,12 +39,7 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
   requestsByShape(flows).forEach((requests, shape) => {
     if (requests.length === 0) return
     const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
-    const {
-      steps,
-      graph: after,
-      sources: from,
-      gaveUp,
-    } = collapseGraph(graph, { labelRank, least })
+    const { steps, graph: after, sources: from, gaveUp } = foldGraph(graph, { labelRank, least })
     if (gaveUp) unfinished++
     if (steps.length === 0) {
       for (const request of requests) latencies[request] = flows.latencies(request)
@@ -79,7 +74,7 @@ export function shapeEdges({ shapes }: FlowSet, shape: number) {
 
 function logicalEdges(
   recorded: Uint32Array,
-  { steps, graph }: Pick<CollapsedGraph, 'steps' | 'graph'>,
+  { steps, graph }: Pick<FoldResult, 'steps' | 'graph'>,
 ): Uint32Array {
   const place = new Uint32Array(graph.from.length)
   logicalOrder(graph).forEach((edge, at) => {

@@ -16,12 +16,12 @@ function hashNotes({ notes, loops }: FoldedGraph): Float64Array {
 }
 
 /**
- * Colours of a folded flow's nodes, which no order of recording decides.
+ * Colors of a folded flow's nodes, which no order of recording decides.
  *
  * @param start what is known of each node
  * @param said what is known of each edge, `null` to leave repetitions out
  */
-function foldedColours(
+function foldedColors(
   graph: FoldedGraph,
   start: Float64Array,
   said: Float64Array | null,
@@ -30,20 +30,20 @@ function foldedColours(
   const below = edgeRows(from, labels.length, loops)
   const above = edgeRows(to, labels.length, loops)
   const order = forwardOrder(graph, below) ?? new Uint32Array()
-  const colours = start.slice()
+  const colors = start.slice()
   for (let edge = 0; edge < from.length; edge++) {
     if (said === null || loops[edge] === 0) continue
     // A loop counts where it starts and where it ends, and by which kinds of node it joins.
     const [a, b] = [from[edge] as number, to[edge] as number]
     const loop = mix(mix(start[a] as number, start[b] as number), said[edge] as number)
-    colours[a] = addMod(colours[a] as number, mix(loop, 1))
-    colours[b] = addMod(colours[b] as number, mix(loop, 2))
+    colors[a] = addMod(colors[a] as number, mix(loop, 1))
+    colors[b] = addMod(colors[b] as number, mix(loop, 2))
   }
-  return sweepColours({ from, to, order, below, above }, colours, said ?? undefined)
+  return sweepColors({ from, to, order, below, above }, colors, said ?? undefined)
 }
 
-/** Colours of a graph's nodes, worked out when first asked for: most graphs fold without. */
-export class LazyColours {
+/** Colors of a graph's nodes, worked out when first asked for: most graphs fold without. */
+export class LazyColors {
   readonly #graph: FoldedGraph
   readonly #kinds: NodeKinds
   #known: Float64Array | undefined
@@ -55,16 +55,16 @@ export class LazyColours {
 
   /** One number for a set of nodes: the same for sets that play the same part. */
   ofSet(nodes: Iterable<number>): number {
-    this.#known ??= this.#colours()
+    this.#known ??= this.#colors()
     let sum = 0
     for (const node of nodes) sum = addMod(sum, this.#known[node] as number)
     return sum
   }
 
-  #colours(): Float64Array {
+  #colors(): Float64Array {
     const { of, rank } = this.#kinds
     const start = Float64Array.from(of, (kind) => rank[kind] as number)
-    return foldedColours(this.#graph, start, hashNotes(this.#graph))
+    return foldedColors(this.#graph, start, hashNotes(this.#graph))
   }
 }
 
@@ -72,7 +72,7 @@ function noteText(note: EdgeNote): string {
   return note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`
 }
 
-/** An acyclic graph to colour. */
+/** An acyclic graph to color. */
 interface SweptGraph {
   readonly from: Uint32Array
   readonly to: Uint32Array
@@ -85,39 +85,39 @@ interface SweptGraph {
 const END = 2 ** 53
 
 /**
- * Colours that say of each node what leads to it and all that follows it: refined along the edges
- * and against them until no more colours appear. Colours are whole numbers below 2^53, hashed, the
- * same in every graph; equal colours almost certainly mean equal parts. Iterative.
+ * Colors that say of each node what leads to it and all that follows it: refined along the edges
+ * and against them until no more colors appear. Colors are whole numbers below 2^53, hashed, the
+ * same in every graph; equal colors almost certainly mean equal parts. Iterative.
  *
- * @param start colours to begin with, one a node
+ * @param start colors to begin with, one a node
  * @param said what is known of each edge; nothing when left out
  *
- * Source: `spec.md` §6; colour refinement (1-dimensional Weisfeiler-Leman).
+ * Source: `spec.md` §6; color refinement (1-dimensional Weisfeiler-Leman).
  */
-function sweepColours(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
-  let colours = start
+function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
+  let colors = start
   let swept: Float64Array = new Float64Array(start.length)
   let distinct = 0
-  for (let now = countDistinct(colours); now > distinct; now = countDistinct(colours)) {
+  for (let now = countDistinct(colors); now > distinct; now = countDistinct(colors)) {
     distinct = now
     for (const side of [0, 1]) {
-      sweep(graph, side, { colours, swept, said })
-      ;[colours, swept] = [swept, colours === start ? new Float64Array(start.length) : colours]
+      sweep(graph, side, { colors, swept, said })
+      ;[colors, swept] = [swept, colors === start ? new Float64Array(start.length) : colors]
     }
-    if (distinct === colours.length) break
+    if (distinct === colors.length) break
   }
-  return colours
+  return colors
 }
 
-/** Each node's colour with those of its neighbours on one side, which are swept before it. */
+/** Each node's color with those of its neighbors on one side, which are swept before it. */
 function sweep(
   { from, to, order, below, above }: SweptGraph,
   side: number,
   {
-    colours,
+    colors,
     swept,
     said,
-  }: { colours: Float64Array; swept: Float64Array; said: Float64Array | undefined },
+  }: { colors: Float64Array; swept: Float64Array; said: Float64Array | undefined },
 ): void {
   const { offsets, edges } = side === 0 ? below : above
   const far = side === 0 ? to : from
@@ -127,10 +127,10 @@ function sweep(
     let around = side
     for (let entry = offsets[node] as number; entry < end; entry++) {
       const edge = edges[entry] as number
-      const colour = swept[far[edge] as number] as number
-      around = addMod(around, mix(colour, said === undefined ? side : (said[edge] as number)))
+      const color = swept[far[edge] as number] as number
+      around = addMod(around, mix(color, said === undefined ? side : (said[edge] as number)))
     }
-    swept[node] = mix(colours[node] as number, around)
+    swept[node] = mix(colors[node] as number, around)
   }
 }
 
@@ -164,8 +164,8 @@ function hashText(text: string): number {
   return hash
 }
 
-function countDistinct(colours: Float64Array): number {
-  const sorted = colours.slice().sort()
+function countDistinct(colors: Float64Array): number {
+  const sorted = colors.slice().sort()
   let distinct = sorted.length > 0 ? 1 : 0
   for (let i = 1; i < sorted.length; i++) if (sorted[i] !== sorted[i - 1]) distinct++
   return distinct
@@ -191,11 +191,11 @@ export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions
     return hashText(`${textOf(label)}\n${times?.join() ?? ''}`)
   })
   const said = timesOf === null ? null : hashNotes(graph)
-  const colours = foldedColours(graph, start, said)
-  let key = colours.reduce(addMod, labels.length)
+  const colors = foldedColors(graph, start, said)
+  let key = colors.reduce(addMod, labels.length)
   for (let edge = 0; edge < from.length; edge++) {
     if (said === null && loops[edge] === 1) continue
-    const ends = mix(colours[from[edge] as number] as number, colours[to[edge] as number] as number)
+    const ends = mix(colors[from[edge] as number] as number, colors[to[edge] as number] as number)
     key = addMod(key, mix(ends, said?.[edge] ?? 0))
   }
   return key.toString(36)

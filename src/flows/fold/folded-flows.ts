@@ -5,8 +5,8 @@ import { type FlowColumns, FlowSet } from '../flow-set.ts'
 import type { FoldedShapes } from './fold-shapes.ts'
 import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
-/** What flows were collapsed with; see `collapseFlows`. */
-export interface CollapseOptions {
+/** What flows were folded with; see `foldFlows`. */
+export interface FoldOptions {
   readonly least: number
   readonly log2: boolean
   readonly omitHosts: boolean
@@ -14,9 +14,9 @@ export interface CollapseOptions {
   readonly sizeUnit: 'bytes' | null
 }
 
-/** An edge of a collapsed flow: of its shape, or a loop that the shape cannot hold. */
+/** An edge of a folded flow: of its shape, or a loop that the shape cannot hold. */
 interface LogicalEdge {
-  /** Positions in the collapsed shape. */
+  /** Positions in the folded shape. */
   readonly from: number
   readonly to: number
   /** Number among the shape's edges; `null` for a loop, as from one lane to the next. */
@@ -25,42 +25,42 @@ interface LogicalEdge {
   readonly notes: readonly EdgeNote[]
 }
 
-/** Where loops start and end: positions in a collapsed shape. */
+/** Where loops start and end: positions in a folded shape. */
 export interface LoopEnds {
   readonly from: readonly number[]
   readonly to: readonly number[]
 }
 
-/** What `collapseFlows` hands over besides flows. */
-interface CollapseResult {
-  readonly uncollapsed: FlowSet
-  readonly collapsing: CollapseOptions
+/** What `foldFlows` hands over besides flows. */
+interface FoldedParts {
+  readonly unfolded: FlowSet
+  readonly folding: FoldOptions
   readonly folded: Pick<FoldedShapes, 'graphs' | 'logicalOf' | 'unfinished'>
 }
 
 /**
- * Flows whose repeated parts are folded into one: what `collapseFlows` makes. Goes wherever flows
- * go; the flows as they were recorded stay in `uncollapsed`, request for request.
+ * Flows whose repeated parts are folded into one: what `foldFlows` makes. Goes wherever flows
+ * go; the flows as they were recorded stay in `unfolded`, request for request.
  *
  * Parameters of a folded step are those of its first repetition, for `explainMutation` as well.
  */
-export class CollapsedFlows extends FlowSet {
-  readonly collapsing: CollapseOptions
-  readonly #result: CollapseResult
-  #uncollapsed: FlowSet | (() => FlowSet)
+export class FoldedFlows extends FlowSet {
+  readonly folding: FoldOptions
+  readonly #result: FoldedParts
+  #unfolded: FlowSet | (() => FlowSet)
   #loops: Map<number, LoopEnds> | undefined
 
-  constructor(columns: FlowColumns, result: CollapseResult) {
-    super(columns, result.uncollapsed.options, result.uncollapsed.report)
-    this.collapsing = result.collapsing
+  constructor(columns: FlowColumns, result: FoldedParts) {
+    super(columns, result.unfolded.options, result.unfolded.report)
+    this.folding = result.folding
     this.#result = result
-    this.#uncollapsed = result.uncollapsed
+    this.#unfolded = result.unfolded
   }
 
   /** The same requests as they were recorded. */
-  get uncollapsed(): FlowSet {
-    if (typeof this.#uncollapsed === 'function') this.#uncollapsed = this.#uncollapsed()
-    return this.#uncollapsed
+  get unfolded(): FlowSet {
+    if (typeof this.#unfolded === 'function') this.#unfolded = this.#unfolded()
+    return this.#unfolded
   }
 
   /**
@@ -69,9 +69,9 @@ export class CollapsedFlows extends FlowSet {
    * @param select picks the same ones from recorded flows; asked for when they are looked at, as
    *   these are large
    */
-  ofRequests(columns: FlowColumns, select: (recorded: FlowSet) => FlowSet): CollapsedFlows {
-    const selected = new CollapsedFlows(columns, this.#result)
-    selected.#uncollapsed = () => select(this.uncollapsed)
+  ofRequests(columns: FlowColumns, select: (recorded: FlowSet) => FlowSet): FoldedFlows {
+    const selected = new FoldedFlows(columns, this.#result)
+    selected.#unfolded = () => select(this.unfolded)
     return selected
   }
 
@@ -111,7 +111,7 @@ export class CollapsedFlows extends FlowSet {
    * @param edge its place in `logicalEdges(request)`
    */
   samples(request: number, edge: number): Float64Array {
-    const recorded = this.uncollapsed.latencies(request)
+    const recorded = this.unfolded.latencies(request)
     const logicalOf = this.logicalOf(request)
     return recorded.filter((_, at) => (logicalOf?.[at] ?? at) === edge)
   }
@@ -124,7 +124,7 @@ export class CollapsedFlows extends FlowSet {
     return this.#result.folded.logicalOf[this.#shape(request)]
   }
 
-  /** The loops that requests of a collapsed shape have, each once. */
+  /** The loops that requests of a folded shape have, each once. */
   loops(shape: number): LoopEnds {
     this.#loops ??= this.#collectLoops()
     return this.#loops.get(shape) ?? { from: [], to: [] }
@@ -152,35 +152,35 @@ export class CollapsedFlows extends FlowSet {
   }
 
   #shape(request: number): number {
-    return this.uncollapsed.shapeOf[request] as number
+    return this.unfolded.shapeOf[request] as number
   }
 }
 
-/** Flows as they were recorded: those that were collapsed, or these. */
+/** Flows as they were recorded: those that were folded, or these. */
 export function recordedFlows(flows: FlowSet): FlowSet {
-  return flows instanceof CollapsedFlows ? flows.uncollapsed : flows
+  return flows instanceof FoldedFlows ? flows.unfolded : flows
 }
 
 /**
  * How large flows were and are: one row a group of requests, with mean and standard deviation of
- * the number of nodes as recorded and collapsed.
+ * the number of nodes as recorded and folded.
  *
- * Columns: `group`, `root` (label of the group's first request, collapsed), `requests`, `nodesMean`,
- * `nodesSd`, `collapsedMean`, `collapsedSd`. Groups come in ascending order; the SD of one request is
+ * Columns: `group`, `root` (label of the group's first request, folded), `requests`, `nodesMean`,
+ * `nodesSd`, `foldedMean`, `foldedSd`. Groups come in ascending order; the SD of one request is
  * `NaN`.
  *
  * @param groupOf a number a request, such as `categorize(flows).categoryOf`, or `flows.period`; by
- *   default its collapsed shape
+ *   default its folded shape
  * @throws OptionError when `groupOf` has not one number a request
  *
  * Source: Sambasivan 2013, Table 3.6.
  *
  * @example
- * const sizes = collapseFlows(flows)
- * collapsedSizes(sizes, categorize(sizes).categoryOf).print()
+ * const sizes = foldFlows(flows)
+ * foldedSizes(sizes, categorize(sizes).categoryOf).print()
  */
-export function collapsedSizes(
-  flows: CollapsedFlows,
+export function foldedSizes(
+  flows: FoldedFlows,
   groupOf: ArrayLike<number> = flows.shapeOf,
 ): StageTable {
   if (groupOf.length !== flows.size) {
@@ -193,16 +193,16 @@ export function collapsedSizes(
     if (known === undefined) groups.set(group, [request])
     else known.push(request)
   }
-  const { shapes, shapeOf, labels, uncollapsed } = flows
+  const { shapes, shapeOf, labels, unfolded } = flows
   const rows = [...groups]
     .sort(([a], [b]) => a - b)
     .map(([group, requests]) => ({
       ...{ group, requests: requests.length },
       root: labels.text(shapes.labels(shapeOf[requests[0] as number] as number)[0] as number),
       recorded: moments(
-        requests.map((i) => uncollapsed.shapes.nodeCount(uncollapsed.shapeOf[i] as number)),
+        requests.map((i) => unfolded.shapes.nodeCount(unfolded.shapeOf[i] as number)),
       ),
-      collapsed: moments(requests.map((i) => shapes.nodeCount(shapeOf[i] as number))),
+      folded: moments(requests.map((i) => shapes.nodeCount(shapeOf[i] as number))),
     }))
   return stageTable({
     group: rows.map(({ group }) => group),
@@ -210,7 +210,7 @@ export function collapsedSizes(
     requests: rows.map(({ requests }) => requests),
     nodesMean: rows.map(({ recorded }) => recorded.mean),
     nodesSd: rows.map(({ recorded }) => recorded.sd),
-    collapsedMean: rows.map(({ collapsed }) => collapsed.mean),
-    collapsedSd: rows.map(({ collapsed }) => collapsed.sd),
+    foldedMean: rows.map(({ folded }) => folded.mean),
+    foldedSd: rows.map(({ folded }) => folded.sd),
   })
 }

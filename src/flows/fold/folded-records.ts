@@ -5,8 +5,8 @@ import type { ShapeTable } from '../../traces/shape-table.ts'
 import type { FlowSet } from '../flow-set.ts'
 import { NodeRecords } from '../node-records.ts'
 
-/** Collapsed flows as far as they are made, and where their nodes come from. */
-interface CollapsedParts {
+/** Folded flows as far as they are made, and where their nodes come from. */
+interface FoldedColumns {
   readonly shapes: ShapeTable
   readonly labels: readonly string[]
   readonly shapeOf: Uint32Array
@@ -23,7 +23,7 @@ type RecordColumns = Pick<FlowSet, 'periods' | 'traceOf' | 'spanRows' | 'spanOff
  * Keeps what was recorded of nodes with the nodes: a folded step has the parameters of the first of
  * its lanes. (Those of all lanes are in the flows as they were recorded.)
  */
-export function collapsedRecords(flows: FlowSet, parts: CollapsedParts): RecordColumns {
+export function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColumns {
   const { periods, spanRows, spanOffsets } = flows
   if (spanRows !== undefined && spanOffsets !== undefined) {
     return { periods, traceOf: flows.traceOf, ...spansOfNodes(flows, parts) }
@@ -43,7 +43,7 @@ export function collapsedRecords(flows: FlowSet, parts: CollapsedParts): RecordC
  * The spans that nodes come from, two nodes a span; none, where folding parted a call from its reply
  * so that rows of spans would be rows of other nodes.
  */
-function spansOfNodes(flows: FlowSet, { nodesOf }: CollapsedParts) {
+function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   const { spanRows, spanOffsets } = flows
   const rows = growingUint32()
   const offsets = new Uint32Array(flows.size + 1)
@@ -63,11 +63,11 @@ function spansOfNodes(flows: FlowSet, { nodesOf }: CollapsedParts) {
   return { spanRows: rows.finish(), spanOffsets: offsets }
 }
 
-/** The period as if it had been recorded collapsed; requests keep their order, and only they stay. */
+/** The period as if it had been recorded folded; requests keep their order, and only they stay. */
 function graphsOfPeriod(
   traces: GraphTraces,
   flows: FlowSet,
-  { period, traceOf, ...parts }: CollapsedParts & { period: number; traceOf: Uint32Array },
+  { period, traceOf, ...parts }: FoldedColumns & { period: number; traceOf: Uint32Array },
 ): GraphTraces {
   const { shapes, labels, shapeOf, latencyUs, latencyOffsets, nodesOf } = parts
   const { recordedIn } = flows

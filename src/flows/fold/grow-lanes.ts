@@ -1,4 +1,4 @@
-import type { LazyColours } from './folded-colors.ts'
+import type { LazyColors } from './folded-colors.ts'
 import type { EdgeRows, FoldedGraph, NodeKinds } from './folded-graph.ts'
 
 /** Lanes that look alike so far: `roles[r][i]` is the node that plays role r in lane i. */
@@ -17,7 +17,7 @@ interface Side {
 }
 
 /**
- * Grows lanes around nodes that may be the same step of each: whatever kind of neighbour every
+ * Grows lanes around nodes that may be the same step of each: whatever kind of neighbor every
  * lane has exactly once, each its own, becomes the next step. A label may so come several times
  * in a lane, told apart by where it stands.
  *
@@ -58,7 +58,7 @@ export class LaneGrower {
       const nodes = this.#roles[role] as Uint32Array
       for (const side of this.#sides) {
         for (const kind of this.#kindsBeside(nodes[0] as number, side)) {
-          const next = this.#neighbours(nodes, side, kind)
+          const next = this.#neighbors(nodes, side, kind)
           if (next !== undefined) this.#add(next)
         }
       }
@@ -92,7 +92,7 @@ export class LaneGrower {
   }
 
   /** The one free node of a kind beside each of `nodes`, unless one has none, several, or another's. */
-  #neighbours(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
+  #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
     const { offsets, edges } = rows
     const { of } = this.#kinds
     const roleOf = this.#roleOf
@@ -120,31 +120,31 @@ export class LaneGrower {
 /**
  * The order in which lanes follow each other: along the edges between them; among those that
  * may begin, first what most others wait for, then what is entered from outside and not left; among
- * equals, by colour, so that the order of recording does not decide.
+ * equals, by color, so that the order of recording does not decide.
  *
  * @returns the lanes, first to last; `undefined` where they wait for each other in a circle
  */
 export function orderLanes(
   graph: FoldedGraph,
   lanes: Lanes,
-  colours: LazyColours,
+  colors: LazyColors,
 ): Uint32Array | undefined {
   const facts = laneFacts(graph, lanes)
   const { next, previous } = facts
   const fromEnd = depths(previous, next)
   if (fromEnd === undefined) return undefined
   const { entered, left } = facts
-  const colour: (number | undefined)[] = []
-  const colourOf = (lane: number) => {
-    const known = colour[lane] ?? colours.ofSet(lanes.roles.map((nodes) => nodes[lane] as number))
-    colour[lane] = known
+  const color: (number | undefined)[] = []
+  const colorOf = (lane: number) => {
+    const known = color[lane] ?? colors.ofSet(lanes.roles.map((nodes) => nodes[lane] as number))
+    color[lane] = known
     return known
   }
   const first = (a: number, b: number) =>
     (fromEnd[b] as number) - (fromEnd[a] as number) ||
     (entered[b] as number) - (entered[a] as number) ||
     (left[a] as number) - (left[b] as number) ||
-    colourOf(a) - colourOf(b) ||
+    colorOf(a) - colorOf(b) ||
     a - b
   const waiting = Uint32Array.from(previous, (lane) => lane.length)
   const order: number[] = []

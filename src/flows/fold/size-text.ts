@@ -49,7 +49,7 @@ function bytesText(bytes: number): string {
 }
 
 /** A label names this many repetitions; of more it gives the number. */
-const MOST_NAMED = 6
+const MAX_NAMED = 6
 
 /**
  * The repetitions of a folded flow as its root shows them, in the order in which a request comes to
@@ -79,8 +79,8 @@ export function repetitionsText(
     .map(([number, place]) => ({ ...place, times: graph.repetitions[number]?.times ?? 1 }))
     .sort((a, b) => a.depth - b.depth || b.nodes - a.nodes || a.rank - b.rank || b.times - a.times)
     .map(({ times }) => timesText(times, { log2 }))
-  if (texts.length <= MOST_NAMED) return texts.join(' ')
-  return `${texts.slice(0, MOST_NAMED).join(' ')} and ${texts.length - MOST_NAMED} more`
+  if (texts.length <= MAX_NAMED) return texts.join(' ')
+  return `${texts.slice(0, MAX_NAMED).join(' ')} and ${texts.length - MAX_NAMED} more`
 }
 
 /** How many edges, at most, lead from a root to each node. */

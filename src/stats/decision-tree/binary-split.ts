@@ -74,7 +74,7 @@ export function chooseBinary(
       cut.sets === undefined
         ? divideByThreshold(column, cut.lastCode, cut.nextCode)
         : divideBySets(column, cut.sets)
-    const gap = standardisedGap(column, division.childOf, rows, weights, target.scores)
+    const gap = standardizedGap(column, division.childOf, rows, weights, target.scores)
     const p = Math.min(1, selectedCutP(gap, cut, target.labels) * candidates.length)
     if (alpha !== undefined && !(p <= alpha)) continue
     const tied = ranked.filter(
@@ -231,7 +231,7 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
  *
  * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the difference
  * of the two sides' means, one degree of freedom for a cut that was fixed before; see
- * `standardisedGap`. As the best of many cuts was taken, p is the smaller of two
+ * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two
  * bounds. Both: p of one cut times the number of cuts (Bonferroni). Thresholds: the tail of the
  * maximum over all of them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1
  * degrees of freedom, as no division in two separates better than all levels apart (Scheffé).
@@ -282,7 +282,7 @@ function wholeRows(weight: number): number {
   return Math.max(0, Math.round(weight - 1e-6))
 }
 
-/** P of the largest of all standardised differences for cuts with shares in `range` on their left. */
+/** P of the largest of all standardized differences for cuts with shares in `range` on their left. */
 function maximumP(largest: number, [low, high]: readonly [number, number]): number {
   // The approximation is one of the tail.
   if (largest < 1.5) return 1
@@ -293,7 +293,7 @@ function maximumP(largest: number, [low, high]: readonly [number, number]): numb
 
 /** How far apart the two sides of a cut are. */
 interface Gap {
-  /** Square of the standardised difference of means. */
+  /** Square of the standardized difference of means. */
   readonly statistic: number
   /** Of each side the weight of the rows, and of their scores. */
   readonly sizes: readonly [number, number]
@@ -304,7 +304,7 @@ interface Gap {
  * Square of the difference between the means of `scores` in a node's two sides, in units of the
  * standard deviation that it has when values are dealt to rows at random; 0 where all are the same.
  */
-function standardisedGap(
+function standardizedGap(
   { codes }: CodedColumn,
   childOf: (code: number) => number,
   rows: Int32Array,

@@ -135,7 +135,7 @@ export function denseRanks(values: Float64Array): DenseRanks {
 
 /**
  * Puts in order what the high words, of 20 bits of the fraction, left undecided: mostly nothing.
- * False where that is more than a few neighbours, as with large whole numbers.
+ * False where that is more than a few neighbors, as with large whole numbers.
  */
 function settleTies(values: Float64Array, order: Int32Array): boolean {
   let moves = 0

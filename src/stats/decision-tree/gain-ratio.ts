@@ -41,7 +41,7 @@ function gainRatioScoresOf(
 
 /**
  * C4.5's choice: of the columns that gain at least the average of all, less a little, the one with
- * the highest gain ratio; of several the first. Gain alone would favour columns with many values,
+ * the highest gain ratio; of several the first. Gain alone would favor columns with many values,
  * the ratio alone those that cut off a few rows.
  *
  * Undefined if no column gains anything.
@@ -111,7 +111,7 @@ export function gainRatioScores(
 }
 
 /** Values closer than this are one value (C4.5); in columns that span less than 1, this share of it. */
-const LEAST_GAP = 1e-5
+const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
 
@@ -283,7 +283,7 @@ function withoutCut(column: string, size: number): GainRatioScore {
 /** Below this, values are one to C4.5; not so where all values are as small. */
 function leastGap(values: Float64Array, strict: boolean): number {
   const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
-  return strict ? LEAST_GAP : LEAST_GAP * Math.min(1, span)
+  return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
 }
 
 function scoreBranches(

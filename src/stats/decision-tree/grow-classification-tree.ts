@@ -47,7 +47,7 @@ export interface ClassificationTreeOptions {
 const OPTIONS = [
   ...['criterion', 'minLeaf', 'c45Strict', 'prune', 'confidence', 'alpha', 'exclude', 'maxDepth'],
 ]
-const LEAST_WEIGHT = 0.01
+const MIN_WEIGHT = 0.01
 
 /**
  * Grows a decision tree that tells mutations from precursors by their parameters.
@@ -104,7 +104,7 @@ export function growClassificationTree(
     ? byC45(admitted.columns, labels.length, { minLeaf, strict: c45Strict })
     : byGini(admitted.columns, labels.length, { minLeaf, alpha: prune ? alpha : undefined })
   const whole = classCounts(all, labels).weights
-  const limits = { maxDepth, leastWeight: byGainRatio && c45Strict ? 0 : LEAST_WEIGHT }
+  const limits = { maxDepth, leastWeight: byGainRatio && c45Strict ? 0 : MIN_WEIGHT }
   const growthOf = (data: ClassData): Growth<ClassContent> => ({
     ...limits,
     size: data.labels.length,

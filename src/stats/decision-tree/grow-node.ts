@@ -153,7 +153,7 @@ type CodeDivision = Pick<SplitChoice, 'test' | 'codes' | 'childOf' | 'width'>
 
 /**
  * Up to `lastCode` and above it. The threshold that is shown is the largest value of the whole data
- * up to the middle between `lastCode` and `nextCode`, its neighbour in the node: a value somebody
+ * up to the middle between `lastCode` and `nextCode`, its neighbor in the node: a value somebody
  * has seen, and one that later data next to the gap do not overturn.
  */
 export function divideByThreshold(

@@ -32,8 +32,8 @@ export interface RegressionTreeOptions {
 }
 
 const OPTIONS = ['minLeaf', 'scale', 'prune', 'alpha', 'exclude', 'maxDepth']
-const LEAST_WEIGHT = 0.01
-const SMALLEST_LEAF = 5
+const MIN_WEIGHT = 0.01
+const MIN_LEAF = 5
 const LEAF_SHARE = 0.01
 
 /**
@@ -74,7 +74,7 @@ export function growRegressionTree(
 ): RegressionTree {
   rejectUnknownOptions(options, OPTIONS)
   const { scale = 'values', prune = true, alpha = 0.01, exclude = [], maxDepth = 30 } = options
-  const { minLeaf = Math.max(SMALLEST_LEAF, Math.ceil(LEAF_SHARE * target.length)) } = options
+  const { minLeaf = Math.max(MIN_LEAF, Math.ceil(LEAF_SHARE * target.length)) } = options
   requireCount('minLeaf', minLeaf)
   requireCount('maxDepth', maxDepth, 0)
   requireShare('alpha', alpha)
@@ -91,7 +91,7 @@ export function growRegressionTree(
   const explained = scale === 'ranks' ? ranks : target
   const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }
   const growthOf = (data: TargetData): Growth<TargetContent> => ({
-    ...{ maxDepth, leastWeight: LEAST_WEIGHT, size: data.target.length },
+    ...{ maxDepth, leastWeight: MIN_WEIGHT, size: data.target.length },
     look: (node) => ({
       content: targetContent(node, data.target),
       choose: () => {

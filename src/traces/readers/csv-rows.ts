@@ -1,5 +1,5 @@
 /** Characters. A quote that is never closed must not swallow a whole file. */
-const LONGEST_ROW = 1 << 24
+const MAX_ROW = 1 << 24
 
 /**
  * Splits CSV text (RFC 4180), chunk by chunk, into rows of fields: quoted fields may hold the
@@ -22,7 +22,7 @@ export class CsvRows {
   push(chunk: Uint8Array): number | undefined {
     this.#text += this.#decoder.decode(chunk, { stream: true })
     this.#readRows(false)
-    return this.#text.length > LONGEST_ROW ? this.#line : undefined
+    return this.#text.length > MAX_ROW ? this.#line : undefined
   }
 
   /** Ends the last row; gives the line on which a quoted field begins that never ends. */

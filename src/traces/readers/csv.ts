@@ -89,7 +89,7 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
   }
   return {
     format: 'csv',
-    recognises: (head) => missingColumns(options, headerOf(head, delimiter)).length === 0,
+    recognizes: (head) => missingColumns(options, headerOf(head, delimiter)).length === 0,
     async read(chunks, sink, file) {
       let table: CsvTable | undefined
       const rows = new CsvRows(delimiter, (fields, line) => {

@@ -36,7 +36,7 @@ const NEXT_STEP = 'Correct the graph, or load without `strict` to leave it out'
  */
 export const dotReader: TraceReader = {
   format: 'dot',
-  recognises: (head) => /^\s*(#[^\n]*\bR:|\/\/|(strict\s+)?digraph\b)/i.test(head),
+  recognizes: (head) => /^\s*(#[^\n]*\bR:|\/\/|(strict\s+)?digraph\b)/i.test(head),
   async read(chunks, sink, file) {
     const run = new DotRun(sink, file)
     for await (const chunk of chunks) run.add(chunk)

@@ -167,7 +167,7 @@ type TraceStarts = ArrayLike<number> | undefined
  * A part on the host of its father keeps its place. On another host it is what the father waited
  * for, and the time that is not the part's is taken to be the same before and behind it, as for a
  * message there and one back (the estimate of Cristian 1989). Where a part goes on after the father
- * is over, the father waited for the events in it that are over by then, and those are centred.
+ * is over, the father waited for the events in it that are over by then, and those are centered.
  * Where none would be over, or the part is longer by less than a quarter of the father's duration,
  * it had begun already when the father began to wait, and both end together.
  */

@@ -51,7 +51,7 @@ const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',
-  recognises: (head) =>
+  recognizes: (head) =>
     /^(traceID|spanID|processes)$/.test(firstTraceKey(head) ?? '') || EMPTY_ANSWER.test(head),
   async read(chunks, sink, file) {
     await readJsonElements(chunks, {

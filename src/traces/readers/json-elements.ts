@@ -30,7 +30,7 @@ interface JsonElementsOptions {
 const STEP = 1 << 18
 /** V8 cannot make a string of more than 512 MB. */
 const LONGEST = 1 << 28
-const LONGEST_LINE = 1 << 26
+const MAX_LINE = 1 << 26
 const CORRECT = 'Correct the file, or load without `strict` to leave the element out'
 
 /**
@@ -91,7 +91,7 @@ export class JsonElements {
     this.#line += this.#queue.dropSpace()
     if (this.#queue.length === 0) return false
     if (this.#lastSingleLine > 0 && this.#line > this.#lastSingleLine) this.#inLines = true
-    if (this.#inLines && this.#queue.length < LONGEST_LINE) {
+    if (this.#inLines && this.#queue.length < MAX_LINE) {
       if (this.#readLines(ended)) return true
       if (!this.#scanning) return false
     } else this.#beginScan()

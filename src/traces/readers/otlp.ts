@@ -73,7 +73,7 @@ const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',
-  recognises: (head) => /spans$|^batches$/i.test(firstTraceKey(head) ?? ''),
+  recognizes: (head) => /spans$|^batches$/i.test(firstTraceKey(head) ?? ''),
   async read(chunks, sink, file) {
     let others = 0
     await readJsonElements(chunks, {

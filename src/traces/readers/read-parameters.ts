@@ -11,7 +11,7 @@ const SQL =
 
 /**
  * Reads the tables of parameters that stand beside the traces of one period: SQL dumps or CSV,
- * recognised by content.
+ * recognized by content.
  *
  * @throws TraceFormatError for a file that is neither, or a row that cannot be read
  */

@@ -3,7 +3,7 @@ import { headerOf, MAPPING_HINT } from './csv.ts'
 import type { TraceReader } from './trace-reader.ts'
 import { TRACEBENCH } from './tracebench.ts'
 
-/** How much of a file its format is recognised by. */
+/** How much of a file its format is recognized by. */
 export const HEAD_BYTES = 1 << 16
 
 /**
@@ -11,14 +11,14 @@ export const HEAD_BYTES = 1 << 16
  *
  * @throws TraceFormatError saying what the file is instead, or how it begins.
  */
-export function recogniseFormat(
+export function recognizeFormat(
   head: Uint8Array,
   readers: readonly TraceReader[],
   file: string,
 ): TraceReader {
   const text = new TextDecoder().decode(head)
   if (text.trim() === '') throw new TraceFormatError('The file is empty', { file }, 'Leave it out')
-  const reader = readers.find((candidate) => candidate.recognises(text))
+  const reader = readers.find((candidate) => candidate.recognizes(text))
   if (reader !== undefined) return reader
   if (isTable(text)) {
     throw new TraceFormatError(

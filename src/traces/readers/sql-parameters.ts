@@ -132,7 +132,7 @@ function openStatement(file: string, line: number): TraceFormatError {
 }
 
 /** Characters. A quote that is never closed must not swallow a whole file. */
-const LONGEST_STATEMENT = 1 << 27
+const MAX_STATEMENT = 1 << 27
 /** What ends a statement, or begins what may hold a semicolon that ends none. */
 const STOP = /[;'"`]|--|\/\*/g
 /** Space and comments. No alternative begins as another does, so nothing is tried twice. */
@@ -159,7 +159,7 @@ export class SqlStatements {
   push(chunk: Uint8Array): number | undefined {
     this.#text += this.#decoder.decode(chunk, { stream: true })
     this.#cut()
-    return this.#text.length > LONGEST_STATEMENT ? this.#line : undefined
+    return this.#text.length > MAX_STATEMENT ? this.#line : undefined
   }
 
   /** Ends the text; gives the line of a statement that has no end. */

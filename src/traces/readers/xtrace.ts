@@ -5,7 +5,7 @@ import type { ReadSink, TraceReader } from './trace-reader.ts'
 import { addXtraceGraphs, XtraceColumns } from './xtrace-graphs.ts'
 
 const FIRST_LINE = /^\s*X-Trace Report ver (\S+)\s*$/
-const LONGEST_LINE = 1 << 24
+const MAX_LINE = 1 << 24
 /** Keys that say where an event stands; what else there is are parameters. */
 const KEYS: readonly string[] = ['X-Trace', 'Edge', 'Label', 'Agent', 'Host', 'Timestamp']
 const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
@@ -30,7 +30,7 @@ const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
  */
 export const xtraceReader: TraceReader = {
   format: 'xtrace',
-  recognises: (head) => /^[\s\uFEFF]*X-Trace Report ver/.test(head),
+  recognizes: (head) => /^[\s\uFEFF]*X-Trace Report ver/.test(head),
   async read(chunks, sink, file) {
     const run = new XtraceRun(sink, file)
     const decoder = new TextDecoder()
@@ -38,7 +38,7 @@ export const xtraceReader: TraceReader = {
     for await (const chunk of chunks) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
-      if (rest.length > LONGEST_LINE) throw run.endlessLine()
+      if (rest.length > MAX_LINE) throw run.endlessLine()
       for (const line of lines) run.addLine(line)
     }
     run.addLine(rest + decoder.decode())

@@ -45,7 +45,7 @@ const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
  */
 export const zipkinReader: TraceReader = {
   format: 'zipkin',
-  recognises: (head) => /^(traceId|localEndpoint)$/.test(firstTraceKey(head) ?? ''),
+  recognizes: (head) => /^(traceId|localEndpoint)$/.test(firstTraceKey(head) ?? ''),
   async read(chunks, sink, file) {
     const unfinished = new Map<string, number>()
     await readJsonElements(chunks, {

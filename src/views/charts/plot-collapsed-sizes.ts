@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, shortNumber } from '../../core/words.ts'
-import { type CollapsedFlows, collapsedSizes } from '../../flows/fold/folded-flows.ts'
+import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { logTicks } from './duration-axis.ts'
@@ -33,19 +33,16 @@ const LONGEST = 44
  * Draws how many nodes flows have as they were recorded and collapsed, one row a kind of collapsed
  * flow, the largest first; on a logarithmic axis.
  *
- * @param flows a stage of `collapseFlows`
+ * @param flows a stage of `foldFlows`
  * @param options see {@link CollapsedSizesOptions}
  * @throws OptionError for a limit below 1, FlowdeltaError for an unknown option
  *
  * Source: the figures of Sambasivan 2013, Table 3.6; the drawing is flowdelta's own.
  *
  * @example
- * plotCollapsedSizes(collapseFlows(flows)).title // 'Nodes of flows, as recorded and collapsed'
+ * plotCollapsedSizes(foldFlows(flows)).title // 'Nodes of flows, as recorded and collapsed'
  */
-export function plotCollapsedSizes(
-  flows: CollapsedFlows,
-  options: CollapsedSizesOptions = {},
-): Chart {
+export function plotCollapsedSizes(flows: FoldedFlows, options: CollapsedSizesOptions = {}): Chart {
   rejectUnknownOptions(options, ['limit'])
   const { limit = 20 } = options
   if (!Number.isInteger(limit) || limit < 1) {
@@ -72,22 +69,22 @@ export function plotCollapsedSizes(
   )
 }
 
-function rowsOf(flows: CollapsedFlows): Row[] {
-  const sizes = collapsedSizes(flows).objects() as Record<string, number | string>[]
+function rowsOf(flows: FoldedFlows): Row[] {
+  const sizes = foldedSizes(flows).objects() as Record<string, number | string>[]
   return sizes
     .map((size, i) => ({ ...size, i, recorded: Number(size['nodesMean']) }))
     .sort((a, b) => b.recorded - a.recorded || a.i - b.i)
     .map((size): Row => {
-      const { root, requests, nodesMean, collapsedMean } = size as unknown as Record<string, never>
+      const { root, requests, nodesMean, foldedMean } = size as unknown as Record<string, never>
       return {
         kind: String(size.i),
         name: tooltipText(String(root)),
         requests: grouped(Number(requests)),
         recorded: Number(Number(nodesMean).toPrecision(6)),
-        collapsed: Number(Number(collapsedMean).toPrecision(6)),
+        collapsed: Number(Number(foldedMean).toPrecision(6)),
         recordedText: shortNumber(Number(nodesMean)),
-        collapsedText: shortNumber(Number(collapsedMean)),
-        collapsedLabel: nodesMean === collapsedMean ? '' : shortNumber(Number(collapsedMean)),
+        collapsedText: shortNumber(Number(foldedMean)),
+        collapsedLabel: nodesMean === foldedMean ? '' : shortNumber(Number(foldedMean)),
       }
     })
 }

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { unfinishedFolding } from '../../../src/compare/fairness/unfinished-folding.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
-import { CollapsedFlows } from '../../../src/flows/fold/folded-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { FoldedFlows } from '../../../src/flows/fold/folded-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
 
 const flows = buildFlows(makeGraphs(chains(['A', 'B', 'C'], [10])))
-const collapsed = collapseFlows(flows)
+const collapsed = foldFlows(flows)
 
 test('a search for repetitions that was broken off is told', () => {
   const folded = { graphs: [], logicalOf: [], unfinished: 2 }
-  const { collapsing } = collapsed
-  const tangled = new CollapsedFlows(collapsed, { uncollapsed: flows, collapsing, folded })
+  const { folding } = collapsed
+  const tangled = new FoldedFlows(collapsed, { unfolded: flows, folding, folded })
   expect(unfinishedFolding({ flows: tangled }).map(({ code, finding }) => [code, finding])).toEqual(
     [
       [

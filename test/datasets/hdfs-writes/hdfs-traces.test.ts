@@ -3,15 +3,15 @@ import { RAND_SORT } from '../../../datasets/hdfs-writes/hdfs-requests.ts'
 import { hdfsDot, hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
-import { collapsedSizes } from '../../../src/flows/fold/folded-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldedSizes } from '../../../src/flows/fold/folded-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 
 describe('writes of a block', () => {
-  test('of 64 MB have 15,386 trace points, and 41 collapsed, all of them', () => {
-    const flows = collapseFlows(buildFlows(hdfsTraces({ writes: 3 })))
-    const [sizes] = collapsedSizes(flows, [0, 0, 0]).objects() as Record<string, number>[]
-    expect(sizes).toMatchObject({ nodesMean: 15_386, collapsedMean: 41, collapsedSd: 0 })
+  test('of 64 MB have 15,386 trace points, and 41 folded, all of them', () => {
+    const flows = foldFlows(buildFlows(hdfsTraces({ writes: 3 })))
+    const [sizes] = foldedSizes(flows, [0, 0, 0]).objects() as Record<string, number>[]
+    expect(sizes).toMatchObject({ nodesMean: 15_386, foldedMean: 41, foldedSd: 0 })
   })
 
   test('of one and of three portions have 41 and 71: 56 with SD 21.2, as the thesis has it for grep', () => {
@@ -52,7 +52,7 @@ describe('writes of a block', () => {
 
 describe('a run like rand sort', () => {
   // Portions do not change which categories there are; few make the test quick.
-  const flows = collapseFlows(buildFlows(hdfsTraces({ ...RAND_SORT, portions: 16 })))
+  const flows = foldFlows(buildFlows(hdfsTraces({ ...RAND_SORT, portions: 16 })))
   const isWrite = Array.from(flows.shapeOf, (shape) =>
     flows.labels.text(flows.shapes.labels(shape)[0] as number).includes('NEW_BLOCK') ? 1 : 0,
   )
@@ -79,12 +79,12 @@ describe('a run like rand sort', () => {
     expect(largest?.beforeC2).toBeLessThan(1)
   })
 
-  test('collapsed flows have 10.2 nodes on average, SD 9.8, as the thesis has it', () => {
-    const [sizes] = collapsedSizes(
+  test('folded flows have 10.2 nodes on average, SD 9.8, as the thesis has it', () => {
+    const [sizes] = foldedSizes(
       flows,
       isWrite.map(() => 0),
     ).objects() as Record<string, number>[]
-    expect(Math.abs(Number(sizes?.['collapsedMean']) - 10.2)).toBeLessThan(0.2)
-    expect(Math.abs(Number(sizes?.['collapsedSd']) - 9.77)).toBeLessThan(0.2)
+    expect(Math.abs(Number(sizes?.['foldedMean']) - 10.2)).toBeLessThan(0.2)
+    expect(Math.abs(Number(sizes?.['foldedSd']) - 9.77)).toBeLessThan(0.2)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { CollapsedFlows } from '../../../src/flows/fold/folded-flows.ts'
+import { FoldedFlows } from '../../../src/flows/fold/folded-flows.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
@@ -34,9 +34,9 @@ describe('comparing what is folded', () => {
   const comparison = compare(before, after, { omitHosts: true })
 
   test('folds loops before requests are categorized', () => {
-    expect(comparison.flows).not.toBeInstanceOf(CollapsedFlows)
+    expect(comparison.flows).not.toBeInstanceOf(FoldedFlows)
     const folded = comparison.with({ fold: 'log2' })
-    expect(folded.flows).toBeInstanceOf(CollapsedFlows)
+    expect(folded.flows).toBeInstanceOf(FoldedFlows)
     expect(comparison.categories.size).toBe(4)
     expect(comparison.with({ fold: 'exact' }).categories.size).toBe(4)
     expect(folded.categories.size).toBe(2)

@@ -4,7 +4,7 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
 import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 import { randomFlow, shuffled, tampered } from './random-flows.ts'
@@ -39,11 +39,8 @@ describe('for flows of loops, branches and pipelines within each other', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const sketches = family(seed)
-        const collapsed = collapseFlows(flowsOf(sketches))
-        const pairs = sketches.flatMap((sketch, request) => [
-          sketch,
-          expandFlow(collapsed, request),
-        ])
+        const folded = foldFlows(flowsOf(sketches))
+        const pairs = sketches.flatMap((sketch, request) => [sketch, expandFlow(folded, request)])
         const { categoryOf, undecided } = categorize(flowsOf(pairs))
         expect(undecided).toBe(0)
         for (let i = 0; i < pairs.length; i += 2) expect(categoryOf[i]).toBe(categoryOf[i + 1])
@@ -59,8 +56,8 @@ describe('for flows of loops, branches and pipelines within each other', () => {
         fc.property(seeds, (seed) => {
           const flows = flowsOf([...family(seed), ...family(seed + 1)])
           const recorded = categorize(flows, options)
-          const collapsed = categorize(collapseFlows(flows, options))
-          expect(partition(collapsed.categoryOf)).toEqual(partition(recorded.categoryOf))
+          const folded = categorize(foldFlows(flows, options))
+          expect(partition(folded.categoryOf)).toEqual(partition(recorded.categoryOf))
         }),
         { numRuns: 150, seed: 1 },
       )
@@ -73,10 +70,10 @@ describe('for flows of loops, branches and pipelines within each other', () => {
         const random = randomSource(seed)
         const flow = randomFlow(random)
         const orders = Array.from({ length: 5 }, () => shuffled(flow, random))
-        const collapsed = collapseFlows(flowsOf([flow, ...orders]))
-        const nodes = Array.from(collapsed.shapeOf, (shape) => collapsed.shapes.nodeCount(shape))
+        const folded = foldFlows(flowsOf([flow, ...orders]))
+        const nodes = Array.from(folded.shapeOf, (shape) => folded.shapes.nodeCount(shape))
         expect(new Set(nodes).size).toBe(1)
-        expect(categorize(collapsed).size).toBe(1)
+        expect(categorize(folded).size).toBe(1)
       }),
       { numRuns: 100, seed: 1 },
     )
@@ -86,15 +83,15 @@ describe('for flows of loops, branches and pipelines within each other', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const sketches = family(seed)
-        const collapsed = collapseFlows(flowsOf(sketches))
-        const finder = new CriticalPathFinder(collapsed)
-        for (let request = 0; request < collapsed.size; request++) {
-          const latencies = collapsed.latencies(request)
+        const folded = foldFlows(flowsOf(sketches))
+        const finder = new CriticalPathFinder(folded)
+        for (let request = 0; request < folded.size; request++) {
+          const latencies = folded.latencies(request)
           const onPath = finder
             .edges(request)
             .reduce((sum, edge) => sum + Number(latencies[edge]), 0)
           expect(latencies.every((us) => us >= 0)).toBe(true)
-          expect(onPath).toBeCloseTo(collapsed.responseTimeUs[request] as number, 3)
+          expect(onPath).toBeCloseTo(folded.responseTimeUs[request] as number, 3)
         }
       }),
       { numRuns: 150, seed: 1 },
@@ -105,10 +102,8 @@ describe('for flows of loops, branches and pipelines within each other', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const flows = flowsOf([randomFlow(randomSource(seed))])
-        const collapsed = collapseFlows(flows)
-        const samples = collapsed
-          .logicalEdges(0)
-          .flatMap((_, edge) => [...collapsed.samples(0, edge)])
+        const folded = foldFlows(flows)
+        const samples = folded.logicalEdges(0).flatMap((_, edge) => [...folded.samples(0, edge)])
         expect(samples.sort()).toEqual([...flows.latencies(0)].sort())
       }),
       { numRuns: 100, seed: 1 },

@@ -7,7 +7,7 @@ import { explainEdge } from '../../../src/explain/parameters/explain-edge.ts'
 import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { flowDrawing } from '../../../src/views/charts/flow-drawing.ts'
 import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
@@ -98,7 +98,7 @@ test('a step into the first round that became slower is blamed itself', () => {
 
 describe('variance', () => {
   const flows = buildFlows(makeGraphs(rounds(100)))
-  const folded = findVariance(categorize(collapseFlows(flows)))
+  const folded = findVariance(categorize(foldFlows(flows)))
 
   test('is where it is without folding', () => {
     const { edges, note } = folded.category(0)
@@ -135,7 +135,7 @@ test('edges of folded writes take what they take as recorded, each pair of label
     }
     return sums
   }
-  const folded = byPair(findVariance(categorize(collapseFlows(flows, omitHosts), omitHosts)))
+  const folded = byPair(findVariance(categorize(foldFlows(flows, omitHosts), omitHosts)))
   for (const [pair, share] of byPair(findVariance(categorize(flows, omitHosts)))) {
     expect(folded.get(pair) ?? 0, pair).toBeCloseTo(share, 9)
   }

@@ -3,7 +3,7 @@ import { issueCounts, plainSpans } from '../read-traces.ts'
 import { edge, event, load, outline, ROOT } from './event-table-fixture.ts'
 
 describe('the clocks of hosts', () => {
-  test('work on another host is centred within its father, whatever its own clock says', async () => {
+  test('work on another host is centered within its father, whatever its own clock says', async () => {
     // client  |--- call 100 µs ---|
     // server        | 40 µs |          on a clock that is days ahead
     const set = await load(
@@ -22,7 +22,7 @@ describe('the clocks of hosts', () => {
     expect(outline(set)).toEqual(['call<none 0+100', 'help<call 90+5.001'])
   })
 
-  test('where work goes on after its father, what was over by then is centred', async () => {
+  test('where work goes on after its father, what was over by then is centered', async () => {
     // client |-- connect 100 µs --|
     // server    |---- write 1000 µs --------- …
     //           |- accept 60 µs -|

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { plotCollapsedSizes } from '../../../src/views/charts/plot-collapsed-sizes.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -9,7 +9,7 @@ import { dataOf, expectDrawable } from './fixture.ts'
 
 test('the largest flows come first, with their size as recorded and collapsed', () => {
   const flows = buildFlows(hdfsTraces({ writes: 6, others: 0, portions: 40 }))
-  const chart = plotCollapsedSizes(collapseFlows(flows))
+  const chart = plotCollapsedSizes(foldFlows(flows))
   const values = dataOf(chart).flat() as Record<string, number>[]
   const [first] = values
   expect(first?.['recorded']).toBe(26 + 15 * 40)
@@ -26,11 +26,11 @@ test('names that attack are text, and what is left out is said', () => {
       ...{ startUs: 5 + 10 * k, endUs: 10 + 10 * k },
     })),
   ]).flat()
-  const chart = plotCollapsedSizes(collapseFlows(buildFlows(makeSpans(spans))), { limit: 2 })
+  const chart = plotCollapsedSizes(foldFlows(buildFlows(makeSpans(spans))), { limit: 2 })
   expect(chart.description).toContain('3 smaller kinds left out.')
   expectDrawable(chart)
-  expectDrawable(plotCollapsedSizes(collapseFlows(buildFlows(makeSpans([])))))
-  expect(() =>
-    plotCollapsedSizes(collapseFlows(buildFlows(makeSpans(spans))), { limit: 0 }),
-  ).toThrow('Option limit is 0')
+  expectDrawable(plotCollapsedSizes(foldFlows(buildFlows(makeSpans([])))))
+  expect(() => plotCollapsedSizes(foldFlows(buildFlows(makeSpans(spans))), { limit: 0 })).toThrow(
+    'Option limit is 0',
+  )
 })

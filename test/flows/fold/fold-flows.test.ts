@@ -3,12 +3,12 @@ import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
-import { chain, collapsed, edgesOf, fan, labelsOf } from './collapse-fixture.ts'
+import { chain, edgesOf, fan, folded, labelsOf } from './fold-fixture.ts'
 
 describe('a loop', () => {
-  const flows = collapsed([chain('call', 'a', 'b', 'a', 'b', 'a', 'b', 'reply')])
+  const flows = folded([chain('call', 'a', 'b', 'a', 'b', 'a', 'b', 'reply')])
 
   test('is one round, and the root says how many', () => {
     expect(labelsOf(flows)).toEqual(['call ×3', 'a', 'b', 'reply'])
@@ -29,7 +29,7 @@ describe('a loop', () => {
       ...chain('call', 'a', 'b', 'a', 'b', 'reply'),
       latencyUs: [1, 20, 300, 4000, 5],
     }
-    const [request] = [collapsed([timed])]
+    const [request] = [folded([timed])]
     expect(Array.from(request.latencies(0))).toEqual([301, 4020, 5])
     expect(request.logicalEdges(0).map((_, edge) => [...request.samples(0, edge)])).toEqual([
       [1],
@@ -40,16 +40,12 @@ describe('a loop', () => {
   })
 
   test('may begin with the root', () => {
-    expect(labelsOf(collapsed([chain('a', 'b', 'a', 'b', 'reply')]))).toEqual([
-      'a ×2',
-      'b',
-      'reply',
-    ])
+    expect(labelsOf(folded([chain('a', 'b', 'a', 'b', 'reply')]))).toEqual(['a ×2', 'b', 'reply'])
   })
 
   test('may have the same label more than once in a round', () => {
     const rounds = ['a', 'b', 'a', 'c', 'a', 'b', 'a', 'c', 'a', 'b', 'a', 'c']
-    expect(labelsOf(collapsed([chain('call', ...rounds, 'reply')]))).toEqual([
+    expect(labelsOf(folded([chain('call', ...rounds, 'reply')]))).toEqual([
       'call ×3',
       'a',
       'b',
@@ -61,13 +57,13 @@ describe('a loop', () => {
 
   test('within a loop is folded, too, outer rounds named first', () => {
     const round = ['open', 'read', 'read', 'read', 'read', 'close']
-    const nested = collapsed([chain('call', ...round, ...round, 'reply')])
+    const nested = folded([chain('call', ...round, ...round, 'reply')])
     expect(labelsOf(nested)).toEqual(['call ×2 ×4', 'open', 'read', 'close', 'reply'])
     expect(expandFlow(nested, 0).labels).toHaveLength(14)
   })
 
   test('of rounds of different lengths is folded as far as rounds are alike', () => {
-    const flows = collapsed([chain('call', 'open', 'read', 'read', 'open', 'read', 'read', 'read')])
+    const flows = folded([chain('call', 'open', 'read', 'read', 'open', 'read', 'read', 'read')])
     expect(expandFlow(flows, 0).labels).toHaveLength(8)
     expect(labelsOf(flows)).toEqual(['call ×2 ×2', 'open', 'read', 'read'])
   })
@@ -75,7 +71,7 @@ describe('a loop', () => {
 
 describe('equal branches', () => {
   test('are one, with the times of the one that was waited for', () => {
-    const flows = collapsed([fan(3, [10, 5, 30, 40, 20, 8])])
+    const flows = folded([fan(3, [10, 5, 30, 40, 20, 8])])
     expect(labelsOf(flows)).toEqual(['call ×3', 'disk', 'reply'])
     expect(Array.from(flows.latencies(0))).toEqual([30, 40])
     expect(Array.from(flows.samples(0, 0))).toEqual([10, 30, 20])
@@ -92,20 +88,20 @@ describe('equal branches', () => {
         [3, 4],
       ],
     }
-    expect(labelsOf(collapsed([uneven]))).toEqual(uneven.labels)
+    expect(labelsOf(folded([uneven]))).toEqual(uneven.labels)
   })
 
   test('fewer than `least` stay as they are', () => {
     const branches = [fan(2, [1, 1, 1, 1])]
-    expect(labelsOf(collapsed(branches, { least: 3 }))).toHaveLength(4)
-    expect(labelsOf(collapsed(branches, { least: 2 }))).toHaveLength(3)
+    expect(labelsOf(folded(branches, { least: 3 }))).toHaveLength(4)
+    expect(labelsOf(folded(branches, { least: 2 }))).toHaveLength(3)
   })
 })
 
 describe('two steps that happen to have one label', () => {
-  test('are no repetition when they are not neighbours', () => {
+  test('are no repetition when they are not neighbors', () => {
     const labels = ['call', 'check', 'disk', 'check', 'reply']
-    expect(labelsOf(collapsed([chain(...labels)]))).toEqual(labels)
+    expect(labelsOf(folded([chain(...labels)]))).toEqual(labels)
   })
 })
 
@@ -115,14 +111,14 @@ describe('what tells structures apart', () => {
       labels: ['call', 'send', 'write', 'send', 'write', 'reply'],
       edges: [[0, 1], [0, 3], [1, 2], [3, 4], [2, 5], [4, 5], handOver],
     })
-    const flows = collapsed([lanes([1, 3]), lanes([2, 4]), lanes([2, 4])])
+    const flows = folded([lanes([1, 3]), lanes([2, 4]), lanes([2, 4])])
     expect(edgesOf(flows, 0)).toEqual(edgesOf(flows, 1))
     expect(labelsOf(flows, 0)[0]).toMatch(/^call ×2 #\w+$/)
     expect(Array.from(categorize(flows).categoryOf)).toEqual([0, 1, 1])
   })
 
   test('with log2, sizes from one power of two to the next are one category', () => {
-    const flows = collapsed(
+    const flows = folded(
       [2, 3, 4, 7, 8].map((count) => fan(count, Array(2 * count).fill(1))),
       { log2: true },
     )
@@ -138,17 +134,17 @@ describe('what tells structures apart', () => {
 
   test('a parameter of the root can say the size', () => {
     const flows = buildFlows(hdfsTraces({ writes: 2, portions: 5 }))
-    const sized = collapseFlows(flows, { sizeAttribute: 'size' })
+    const sized = foldFlows(flows, { sizeAttribute: 'size' })
     expect(labelsOf(sized)[0]).toMatch(/NEW_BLOCK_CALL size=320KB$/)
-    const plain = collapseFlows(flows, { sizeAttribute: 'size', sizeUnit: null, log2: true })
+    const plain = foldFlows(flows, { sizeAttribute: 'size', sizeUnit: null, log2: true })
     expect(labelsOf(plain)[0]).toMatch(/NEW_BLOCK_CALL size=262144–524288$/)
-    expect(labelsOf(collapseFlows(flows, { sizeAttribute: 'bytes' }))[0]).toMatch(/ ×5$/)
+    expect(labelsOf(foldFlows(flows, { sizeAttribute: 'bytes' }))[0]).toMatch(/ ×5$/)
   })
 
   test('rounds on different hosts are one loop without hosts', () => {
     const rounds = chain('m1__t__CALL', 'm1__t__READ', 'm2__t__READ', 'm3__t__READ')
-    expect(labelsOf(collapsed([rounds]))).toHaveLength(4)
-    expect(labelsOf(collapsed([rounds], { omitHosts: true }))).toEqual(['CALL ×3', 'READ'])
+    expect(labelsOf(folded([rounds]))).toHaveLength(4)
+    expect(labelsOf(folded([rounds], { omitHosts: true }))).toEqual(['CALL ×3', 'READ'])
   })
 })
 
@@ -165,26 +161,26 @@ describe('wrong options', () => {
     ['a parameter that is no name', { sizeAttribute: 4 }, 'Option sizeAttribute is 4.'],
   ]
   test.each(wrong)('%s', (_, options, message) => {
-    expect(() => collapseFlows(flows, options)).toThrow(message)
+    expect(() => foldFlows(flows, options)).toThrow(message)
   })
 })
 
 test('flows without repetitions, and no flows at all, stay as they are', () => {
-  const flows = collapsed([chain('call', 'a', 'reply')])
+  const flows = folded([chain('call', 'a', 'reply')])
   expect(labelsOf(flows)).toEqual(['call', 'a', 'reply'])
   expect(flows.folded(0)).toBeUndefined()
   expect(expandFlow(flows, 0).edges).toEqual([
     [0, 1],
     [1, 2],
   ])
-  expect(collapsed([]).size).toBe(0)
+  expect(folded([]).size).toBe(0)
 })
 
 test('a loop of 15,000 rounds overflows no stack, nor does one round of 15,000 steps, twice', () => {
-  const rounds = collapsed([chain('call', ...Array(15_000).fill('disk'), 'reply')])
+  const rounds = folded([chain('call', ...Array(15_000).fill('disk'), 'reply')])
   expect(labelsOf(rounds)).toEqual(['call ×15000', 'disk', 'reply'])
   const steps = Array.from({ length: 15_000 }, (_, i) => `step ${i}`)
-  const long = collapsed([chain('call', ...steps, ...steps, 'reply')])
+  const long = folded([chain('call', ...steps, ...steps, 'reply')])
   expect(labelsOf(long)).toHaveLength(15_002)
   expect(expandFlow(long, 0).labels).toHaveLength(30_002)
 })

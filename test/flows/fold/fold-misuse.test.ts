@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { chains, makeGraphs } from '../../make-traces.ts'
 
 const repeated = ['ROOT', 'A', 'B', 'A', 'B', 'A', 'B', 'END']
@@ -12,27 +12,27 @@ test('a root recorded as “ROOT ×3” is another one than ROOT with three roun
   const recorded = ['ROOT ×3', 'A', 'B', 'END']
   const both = buildFlows(makeGraphs([...chains(recorded, [30]), ...chains(repeated, [70])]))
   for (const options of [{}, { log2: true }]) {
-    expect(categorize(collapseFlows(both, options)).size).toBe(2)
+    expect(categorize(foldFlows(both, options)).size).toBe(2)
   }
-  const folded = collapseFlows(both)
+  const folded = foldFlows(both)
   const roots = [0, 1].map((i) => folded.labels.text(folded.shapes.labels(i)[0] as number))
   expect(roots[0]).toBe('ROOT ×3')
   expect(roots[1]).toMatch(/^ROOT ×3 #[0-9a-z]+$/)
 })
 
-test('flows collapsed twice are those that were recorded, folded by the later options', () => {
-  const twice = collapseFlows(collapseFlows(flows), { least: 4 })
+test('flows folded twice are those that were recorded, folded by the later options', () => {
+  const twice = foldFlows(foldFlows(flows), { least: 4 })
   expect(twice.folded(0)).toBeUndefined()
-  expect(expandFlow(collapseFlows(collapseFlows(flows)), 0).labels.length).toBe(8)
+  expect(expandFlow(foldFlows(foldFlows(flows)), 0).labels.length).toBe(8)
 })
 
-test('flows that are none, or not collapsed, are refused with what to do', () => {
-  expect(() => collapseFlows(null as never)).toThrow('collapseFlows was given null. Give flows')
-  expect(() => expandFlow(flows as never, 0)).toThrow('Collapse them first: collapseFlows(flows)')
+test('flows that are none, or not folded, are refused with what to do', () => {
+  expect(() => foldFlows(null as never)).toThrow('foldFlows was given null. Give flows')
+  expect(() => expandFlow(flows as never, 0)).toThrow('Fold them first: foldFlows(flows)')
 })
 
 test('a row that there is not is refused', () => {
-  const collapsed = collapseFlows(flows)
-  expect(() => expandFlow(collapsed, -1)).toThrow('Option request is -1')
-  expect(() => expandFlow(collapsed, 2)).toThrow('the row of one of 2 requests')
+  const folded = foldFlows(flows)
+  expect(() => expandFlow(folded, -1)).toThrow('Option request is -1')
+  expect(() => expandFlow(folded, 2)).toThrow('the row of one of 2 requests')
 })

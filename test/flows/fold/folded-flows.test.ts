@@ -7,15 +7,15 @@ import { explainMutation } from '../../../src/explain/parameters/explain-mutatio
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
 import { expandFlow } from '../../../src/flows/fold/expand-flow.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
-import { CollapsedFlows, collapsedSizes } from '../../../src/flows/fold/folded-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
+import { FoldedFlows, foldedSizes } from '../../../src/flows/fold/folded-flows.ts'
 import { NodeRecords } from '../../../src/flows/node-records.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { labelsOf } from './collapse-fixture.ts'
+import { labelsOf } from './fold-fixture.ts'
 
-describe('a collapsed flow goes wherever flows go', () => {
-  const flows = collapseFlows(buildFlows(hdfsTraces({ writes: 6, portions: 20 })))
+describe('a folded flow goes wherever flows go', () => {
+  const flows = foldFlows(buildFlows(hdfsTraces({ writes: 6, portions: 20 })))
 
   test('its parameters are those of the first lane', () => {
     const [record] = [new NodeRecords(flows).of(2, 0)]
@@ -34,7 +34,7 @@ describe('a collapsed flow goes wherever flows go', () => {
   })
 
   test('the recorded flows stay', () => {
-    expect(flows.uncollapsed.shapes.nodeCount(0)).toBe(26 + 20 * 15)
+    expect(flows.unfolded.shapes.nodeCount(0)).toBe(26 + 20 * 15)
     expect(flows.table().numRows()).toBe(6)
     expect(flows.unfinished).toBe(0)
   })
@@ -46,7 +46,7 @@ describe('a collapsed flow goes wherever flows go', () => {
       { ...span, id: 'one', startUs: 10, endUs: 20, attributes: { block: 1 } },
       { ...span, id: 'two', startUs: 30, endUs: 50, attributes: { block: 2 } },
     ])
-    const loop = collapseFlows(buildFlows(spans))
+    const loop = foldFlows(buildFlows(spans))
     expect(labelsOf(loop)).toEqual([
       'web call ×2 call',
       'web call reply',
@@ -62,7 +62,7 @@ describe('a collapsed flow goes wherever flows go', () => {
         ...{ writes: 60, portions: 30, datanodes: 3, seed },
         slow: { datanode: 1, factor },
       })
-    const both = collapseFlows(buildFlows([period(1, 1), period(2, 3)]), { omitHosts: false })
+    const both = foldFlows(buildFlows([period(1, 1), period(2, 3)]), { omitHosts: false })
     const categories = categorize(both)
     const shifts = categories.edgeSamples(0).map(({ before, after }, edge) => {
       const mean = (us: Float64Array) => us.reduce((sum, x) => sum + x, 0) / us.length
@@ -83,49 +83,49 @@ describe('sizes of flows', () => {
       return { labels, edges: Array.from(from, (source, i) => [source, to[i] as number] as const) }
     }),
   )
-  const flows = collapseFlows(buildFlows(traces))
+  const flows = foldFlows(buildFlows(traces))
 
-  test('recorded and collapsed, by category', () => {
-    const sizes = collapsedSizes(flows, categorize(flows).categoryOf)
+  test('recorded and folded, by category', () => {
+    const sizes = foldedSizes(flows, categorize(flows).categoryOf)
     expect(sizes.objects()).toEqual([
       {
         ...{ group: 0, root: 'a__client__NEW_BLOCK_CALL ×5', requests: 2 },
-        ...{ nodesMean: 101, nodesSd: 0, collapsedMean: 41, collapsedSd: 0 },
+        ...{ nodesMean: 101, nodesSd: 0, foldedMean: 41, foldedSd: 0 },
       },
       {
         ...{ group: 1, root: 'a__client__NEW_BLOCK_CALL ×20', requests: 1 },
-        ...{ nodesMean: 326, nodesSd: Number.NaN, collapsedMean: 41, collapsedSd: Number.NaN },
+        ...{ nodesMean: 326, nodesSd: Number.NaN, foldedMean: 41, foldedSd: Number.NaN },
       },
     ])
   })
 
   test('want a group for every request', () => {
-    expect(() => collapsedSizes(flows, [0])).toThrow(
+    expect(() => foldedSizes(flows, [0])).toThrow(
       'Option groupOf is "1 numbers". Give one a request: 3.',
     )
   })
 })
 
-test('a comparison can be made of collapsed flows', () => {
+test('a comparison can be made of folded flows', () => {
   const traces = hdfsTraces({ writes: 3, portions: 3 })
   expect(compare(traces, traces).flows.size).toBe(6)
-  expect(collapseFlows(compare(traces, traces).flows).count(0)).toBe(3)
+  expect(foldFlows(compare(traces, traces).flows).count(0)).toBe(3)
 })
 
-describe('a selection of collapsed flows', () => {
-  const flows = collapseFlows(buildFlows(hdfsTraces({ writes: 6, portions: 20 })))
+describe('a selection of folded flows', () => {
+  const flows = foldFlows(buildFlows(hdfsTraces({ writes: 6, portions: 20 })))
   const selected = selectRequests(flows, { before: [4, 1], after: [2] })
 
-  test('stays collapsed, and has what was recorded of the same requests', () => {
-    expect(selected).toBeInstanceOf(CollapsedFlows)
+  test('stays folded, and has what was recorded of the same requests', () => {
+    expect(selected).toBeInstanceOf(FoldedFlows)
     expect(selected.ids).toEqual([4, 1, 2].map((request) => flows.ids[request]))
-    expect(selected.uncollapsed.ids).toEqual(selected.ids)
-    expect(selected.uncollapsed.count(0)).toBe(2)
-    expect(selected.collapsing).toEqual(flows.collapsing)
+    expect(selected.unfolded.ids).toEqual(selected.ids)
+    expect(selected.unfolded.count(0)).toBe(2)
+    expect(selected.folding).toEqual(flows.folding)
     expect(expandFlow(selected, 0)).toEqual(expandFlow(flows, 4))
-    expect(collapsedSizes(selected, selected.period).objects()).toMatchObject([
-      { requests: 2, nodesMean: 326, collapsedMean: 41 },
-      { requests: 1, nodesMean: 326, collapsedMean: 41 },
+    expect(foldedSizes(selected, selected.period).objects()).toMatchObject([
+      { requests: 2, nodesMean: 326, foldedMean: 41 },
+      { requests: 1, nodesMean: 326, foldedMean: 41 },
     ])
   })
 
@@ -139,7 +139,7 @@ describe('a selection of collapsed flows', () => {
 
   test('can be cut again', () => {
     const again = selectRequests(selected, { before: [2], after: [] })
-    expect([again.ids, again.uncollapsed.ids]).toEqual([[flows.ids[2]], [flows.ids[2]]])
+    expect([again.ids, again.unfolded.ids]).toEqual([[flows.ids[2]], [flows.ids[2]]])
   })
 })
 

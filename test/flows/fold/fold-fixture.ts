@@ -1,19 +1,19 @@
 import { buildFlows } from '../../../src/flows/build-flows.ts'
-import { collapseFlows } from '../../../src/flows/fold/fold-flows.ts'
-import type { CollapseOptions } from '../../../src/flows/fold/folded-flows.ts'
+import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
+import type { FoldOptions } from '../../../src/flows/fold/folded-flows.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
-export const collapsed = (graphs: readonly GraphSketch[], options: Partial<CollapseOptions> = {}) =>
-  collapseFlows(buildFlows(makeGraphs(graphs)), options)
+export const folded = (graphs: readonly GraphSketch[], options: Partial<FoldOptions> = {}) =>
+  foldFlows(buildFlows(makeGraphs(graphs)), options)
 
-export type Collapsed = ReturnType<typeof collapseFlows>
+export type Folded = ReturnType<typeof foldFlows>
 
-export const labelsOf = (flows: Collapsed, request = 0) =>
+export const labelsOf = (flows: Folded, request = 0) =>
   Array.from(flows.shapes.labels(flows.shapeOf[request] as number), (label) =>
     flows.labels.text(label),
   )
 
-export const edgesOf = (flows: Collapsed, request = 0) => {
+export const edgesOf = (flows: Folded, request = 0) => {
   const shape = flows.shapeOf[request] as number
   const to = flows.shapes.to(shape)
   return Array.from(flows.shapes.from(shape), (from, edge) => `${from}-${to[edge]}`)

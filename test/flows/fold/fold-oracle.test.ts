@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { expandGraph } from '../../../src/flows/fold/expand-flow.ts'
-import { collapseGraph } from '../../../src/flows/fold/fold-graph.ts'
+import { foldGraph } from '../../../src/flows/fold/fold-graph.ts'
 import type { EdgeNote } from '../../../src/flows/fold/folded-graph.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 
@@ -21,14 +21,14 @@ interface Oracle {
 }
 
 describeWithShared('the quotient of a 320 KB write is that of the oracle', () => {
-  const { labels, edges, expected } = sharedJson<Oracle>('oracles/collapse.json')
+  const { labels, edges, expected } = sharedJson<Oracle>('oracles/fold.json')
   const texts = [...new Set(labels)].sort()
   const input = {
     labels: Uint32Array.from(labels, (label) => texts.indexOf(label)),
     from: Uint32Array.from(edges, ([from]) => from),
     to: Uint32Array.from(edges, ([, to]) => to),
   }
-  const { graph, steps, gaveUp } = collapseGraph(input, {
+  const { graph, steps, gaveUp } = foldGraph(input, {
     labelRank: Uint32Array.from(texts, (_, rank) => rank),
   })
   const textOf = (node: number) => texts[graph.labels[node] as number] as string
