@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { readLogs } from '../src/logs/readers/read-logs.ts'
+import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { randomSource } from '../src/stats/random.ts'
 
 const ROUNDS = 3
@@ -89,7 +89,7 @@ async function readPlainly(path: string): Promise<number> {
 }
 
 async function readFeatures(path: string): Promise<number> {
-  const { report } = await readLogs({ good: path, bad: [] })
+  const { report } = await loadLogs({ before: path, after: [] })
   return report.messages.event + report.messages.state
 }
 

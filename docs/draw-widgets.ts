@@ -8,7 +8,7 @@ import { chromium, type Page } from 'playwright-core'
 import { compare } from '../src/compare/comparison.ts'
 import { explainMutation } from '../src/explain/parameters/explain-mutation.ts'
 import { compareLogs } from '../src/logs/compare-logs.ts'
-import { readLogs } from '../src/logs/readers/read-logs.ts'
+import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
 import { exploreExplanation } from '../src/views/widgets/explanation/explore-explanation.ts'
@@ -45,8 +45,10 @@ async function recorded(name: string) {
 
 async function recordedLogs() {
   const folder = fileURLToPath(new URL('../datasets/storage-service-logs/', import.meta.url))
-  const [good, bad] = [join(folder, 'good.jsonl.gz'), join(folder, 'bad.jsonl.gz')]
-  return compareLogs(await readLogs({ good, bad }, { instance: 'instance' }), { metric: 'finish' })
+  const [before, after] = [join(folder, 'good.jsonl.gz'), join(folder, 'bad.jsonl.gz')]
+  return compareLogs(await loadLogs({ before, after }, { instance: 'instance' }), {
+    metric: 'finish',
+  })
 }
 
 const prefetch = await recorded('mds-prefetch')

@@ -78,8 +78,8 @@ describe('every example in a docstring runs and gives what it says', () => {
     const comparison = flowdelta.compare(before, after)
     const { flows, categories, structural, ranking } = comparison
     const [first] = ranking.mutations
-    const logs = await flowdelta.readLogs(
-      { good: `${LOGS}good.jsonl.gz`, bad: `${LOGS}bad.jsonl.gz` },
+    const logs = await flowdelta.loadLogs(
+      { before: `${LOGS}good.jsonl.gz`, after: `${LOGS}bad.jsonl.gz` },
       { instance: 'instance' },
     )
     const truth = JSON.parse(readFileSync(`${DATA}truth.json`, 'utf8'))

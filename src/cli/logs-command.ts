@@ -1,11 +1,13 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { FlowdeltaError } from '../core/errors.ts'
 import type { AttentionOptions } from '../logs/attention/attention.ts'
 import { compareLogs } from '../logs/compare-logs.ts'
 import type { DivergenceOptions } from '../logs/divergence/divergence.ts'
+import type { LogClass } from '../logs/features/log-class.ts'
 import type { LogComparison } from '../logs/log-comparison.ts'
+import { loadLogs } from '../logs/readers/load-logs.ts'
 import { TIME_UNITS } from '../logs/readers/log-clock.ts'
 import { LOG_FORMATS, type LogReadOptions } from '../logs/readers/log-read-options.ts'
-import { readLogs } from '../logs/readers/read-logs.ts'
 import { logsDocument } from './logs-document.ts'
 import { logFields } from './logs-fields.ts'
 import { withFlagWords } from './logs-flag-words.ts'
@@ -18,8 +20,11 @@ interface LogsFlags
     LogReadOptions,
     'format' | 'instance' | 'fields' | 'timeZone' | 'dateFormat' | 'timeUnit'
   > {
-  readonly good: readonly string[]
-  readonly bad: readonly string[]
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+  /** Distalyzer's names of the two. */
+  readonly good?: readonly string[]
+  readonly bad?: readonly string[]
   readonly template?: readonly string[]
   readonly metric: string
   readonly alpha: number
@@ -38,8 +43,13 @@ export function addLogsCommand(program: Command): void {
   program
     .command('logs')
     .description('compare the logs of what went well with those of what did not')
-    .requiredOption('--good <path...>', 'logs that went well; a file or directory is an instance')
-    .requiredOption('--bad <path...>', 'logs that did not')
+    .option(
+      '--before <path...>',
+      'logs that went well (or --good); a file or directory is an instance',
+    )
+    .option('--after <path...>', 'logs that did not (or --bad)')
+    .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
+    .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
     .option(
       '--metric <name>',
       "what performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name",
@@ -105,12 +115,24 @@ export function addLogsCommand(program: Command): void {
     )
     .addOption(
       new Option('--class <name>', 'of which class to learn dependencies')
-        .choices(['good', 'bad'])
-        .default('bad'),
+        .default('after')
+        .argParser(logClass),
     )
     .option('--json', 'print a JSON document instead of text', false)
     .option('--limit <n>', 'list at most this many variables', countFrom(1))
     .action((flags: LogsFlags) => withFlagWords(() => runLogs(flags)))
+}
+
+function pathsOf(flag: LogClass, paths: readonly string[] | undefined): readonly string[] {
+  if (paths !== undefined) return paths
+  throw new FlowdeltaError(`There are no logs to compare. Name them in --${flag}.`)
+}
+
+/** Takes Distalyzer's names as well. */
+function logClass(text: string): LogClass {
+  if (text === 'before' || text === 'good') return 'before'
+  if (text === 'after' || text === 'bad') return 'after'
+  throw new InvalidArgumentError('Allowed choices are before, after.')
 }
 
 /** Listed unless asked otherwise. */
@@ -118,10 +140,12 @@ const MOST_IN_TEXT = 12
 const MOST_IN_JSON = 1000
 
 async function runLogs(flags: LogsFlags): Promise<void> {
-  const { good, bad, format, instance, template, fields, json, limit } = flags
+  const { format, instance, template, fields, json, limit } = flags
+  const before = pathsOf('before', flags.before ?? flags.good)
+  const after = pathsOf('after', flags.after ?? flags.bad)
   const { timeZone, dateFormat, timeUnit } = flags
-  const logs = await readLogs(
-    { good, bad },
+  const logs = await loadLogs(
+    { before, after },
     {
       ...(format !== undefined && { format }),
       ...(instance !== undefined && { instance }),

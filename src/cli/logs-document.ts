@@ -2,6 +2,9 @@ import type { LogComparison } from '../logs/log-comparison.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
 import { inFlags } from './logs-flag-words.ts'
 
+/** The document's names of the classes, which are Distalyzer's. */
+const CLASSES = { before: 'good', after: 'bad' } as const
+
 /** Reasons for skipped lines that are listed, and graphs. */
 const MOST_ISSUES = 50
 
@@ -21,18 +24,20 @@ export function logsDocument(compared: LogComparison, limit: number) {
     schema: 'flowdelta.logs/1',
     parameters: {
       ...{ metric, alpha, correction, weights, minSplit, mostVariables, stop, balance, score },
-      class: options.class,
+      class: CLASSES[options.class],
     },
-    instances: logs.counts,
+    instances: byClass(logs.counts),
     messages: logs.report.messages,
     performance: {
       ...{ metric, node: tail.metric.name },
       ...{ tested: performance.tested, significant: performance.significant },
-      ...{ goodCount: performance.goodCount, badCount: performance.badCount },
-      leftOut: compared.networks.leftOut,
+      goodCount: performance.beforeCount,
+      badCount: performance.afterCount,
+      leftOut: byClass(compared.networks.leftOut),
       weighted: weights !== 'none',
       ...numbers({
-        ...{ goodMean: performance.goodMean, badMean: performance.badMean },
+        goodMean: performance.beforeMean,
+        badMean: performance.afterMean,
         ...{ t: performance.t, p: performance.p },
       }),
       heavyTail: tail.isHeavy,
@@ -40,17 +45,18 @@ export function logsDocument(compared: LogComparison, limit: number) {
     },
     variables: variables.slice(0, limit).map(({ name, kind, score: sum, presence, features }) => ({
       ...{ name, kind, score: finiteOrNull(sum) },
-      presence: { good: presence.good, bad: presence.bad, p: finiteOrNull(presence.p) },
+      presence: { good: presence.before, bad: presence.after, p: finiteOrNull(presence.p) },
       features: features.map((test) => ({
         feature: test.feature,
         ...numbers({ t: test.t, df: test.df, p: test.p, q: test.q }),
         ...{ tested: test.tested, significant: test.significant },
-        ...{ goodCount: test.goodCount, badCount: test.badCount },
-        ...numbers({ goodMean: test.goodMean, badMean: test.badMean }),
+        goodCount: test.beforeCount,
+        badCount: test.afterCount,
+        ...numbers({ goodMean: test.beforeMean, badMean: test.afterMean }),
       })),
     })),
     graphs: attention.graphs.map((graph) => ({
-      ...{ kind: graph.kind, class: graph.class, featureType: graph.featureType },
+      ...{ kind: graph.kind, class: CLASSES[graph.class], featureType: graph.featureType },
       score: finiteOrNull(graph.score),
       variablesLeftOut: graph.variablesLeftOut ?? 0,
       nodes: graph.nodes.map(({ name }) => name),
@@ -62,4 +68,8 @@ export function logsDocument(compared: LogComparison, limit: number) {
     issues: logs.report.table().objects({ limit: MOST_ISSUES }),
     ...(variables.length > limit && { truncated: { variables: variables.length } }),
   }
+}
+
+function byClass({ before, after }: { readonly before: number; readonly after: number }) {
+  return { good: before, bad: after }
 }

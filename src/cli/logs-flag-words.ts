@@ -1,7 +1,7 @@
 import { FlowdeltaError } from '../core/errors.ts'
 
 const NAMES: readonly string[] = [
-  ...['good', 'bad', 'format', 'instance', 'template', 'fields', 'metric', 'weights', 'alpha'],
+  ...['before', 'after', 'format', 'instance', 'template', 'fields', 'metric', 'weights', 'alpha'],
   ...['timeZone', 'dateFormat', 'timeUnit', 'minSplit', 'mostVariables', 'balance', 'class'],
 ]
 

@@ -41,10 +41,10 @@ function warningsText(compared: LogComparison): string {
 
 function inputText(compared: LogComparison): string {
   const { logs } = compared
-  const { good, bad } = logs.counts
+  const { before, after } = logs.counts
   const { messages, skippedLines, lines } = logs.report
   const read =
-    `${counted(good, 'good instance')} and ${grouped(bad)} bad: ` +
+    `${counted(before, 'instance')} before and ${grouped(after)} after: ` +
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
   const [first] = logs.report.skipped
@@ -56,21 +56,22 @@ function inputText(compared: LogComparison): string {
 }
 
 function performanceText({ divergence, tail, logs, options }: LogComparison): string {
-  const { goodMean, badMean, goodCount, badCount, tested, p, significant } = divergence.performance
+  const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
+    divergence.performance
   const { unit } = tail.metric
   const name = shortText(tail.metric.name, LONGEST_NAME)
-  const { good, bad } = logs.counts
+  const { before, after } = logs.counts
   const text = (value: number) =>
     unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
   const says = !tested
-    ? `too few instances to test: ${grouped(goodCount)} good, ${grouped(badCount)} bad`
+    ? `too few instances to test: ${grouped(beforeCount)} before, ${grouped(afterCount)} after`
     : `${pValue(p)}${significant ? '' : ', no significant difference'}`
-  const first = `Performance is ${name}: ${text(goodMean)} on average in good, ${text(badMean)} in bad (${says}).`
+  const first = `Performance is ${name}: ${text(beforeMean)} on average before, ${text(afterMean)} after (${says}).`
   return [
     first,
-    ...(goodCount < good || badCount < bad
+    ...(beforeCount < before || afterCount < after
       ? [
-          `${grouped(goodCount)} of ${counted(good, 'good instance')} and ${grouped(badCount)} of ${grouped(bad)} bad have it; the others count in no mean of it, and teach no dependency.`,
+          `${grouped(beforeCount)} of ${counted(before, 'instance')} before and ${grouped(afterCount)} of ${grouped(after)} after have it; the others count in no mean of it, and teach no dependency.`,
         ]
       : []),
     ...(options.weights === 'none'
@@ -84,19 +85,19 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
   const differing = divergence.variables.filter(({ score }) => score > 0)
   const all = counted(divergence.variables.length, 'variable')
   if (VARIABLE_KINDS.every((kind) => divergence.tests(kind) === 0)) {
-    const { good, bad } = logs.counts
-    return `None of ${all} could be tested (${counted(good, 'good instance')}, ${grouped(bad)} bad): a test takes two of each class that have the variable.`
+    const { before, after } = logs.counts
+    return `None of ${all} could be tested (${counted(before, 'instance')} before, ${grouped(after)} after): a test takes two of each class that have the variable.`
   }
   if (differing.length === 0) return `None of ${all} differs significantly.`
   const table = textTable(
     ['variable', 'kind', 'score', 'what differs most', 't'],
     differing.slice(0, limit).map((variable) => {
-      const { feature, goodMean, badMean, t } = strongestDifference(variable) as FeatureTest
+      const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
       return [
         shortText(variable.name, LONGEST_NAME),
         variable.kind,
         tText(variable.score),
-        `${featureText(feature)} ${valueText(feature, goodMean)} → ${valueText(feature, badMean)}`,
+        `${featureText(feature)} ${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`,
         tText(t),
       ]
     }),
@@ -109,9 +110,9 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
   ].join('\n')
 }
 
-/** What only bad instances logged: with few instances no test says so, but a reader sees it. */
+/** What was logged only after: with few instances no test says so, but a reader sees it. */
 function newMessagesText({ divergence, logs }: LogComparison, limit: number): string {
-  const found = divergence.onlyIn('bad').filter(({ kind }) => kind === 'event')
+  const found = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
   if (found.length === 0) return ''
   const table = textTable(
     ['event', 'instances', 'messages'],
@@ -119,13 +120,13 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
       .slice(0, limit)
       .map(({ name, presence }) => [
         shortText(name, LONGEST_NAME),
-        `${grouped(presence.bad)} of ${grouped(logs.counts.bad)}`,
-        grouped(presence.badMessages),
+        `${grouped(presence.after)} of ${grouped(logs.counts.after)}`,
+        grouped(presence.afterMessages),
       ]),
   )
   const left = found.length - limit
   return [
-    `Only bad instances logged ${counted(found.length, 'event')}:`,
+    `Logged only after, ${counted(found.length, 'event')}:`,
     table,
     ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
   ].join('\n')
@@ -144,14 +145,13 @@ function graphText(graph: AttentionGraph): string {
   const by = `${kind}s by ${featureText(featureType)}`
   const lines = treeLines(graph)
   if (lines.length === 0) {
-    return [
-      `Of ${by}, ${metric} depends on none in the ${graph.class} instances.`,
-      ...leftOut,
-    ].join('\n')
+    return [`Of ${by}, ${metric} depends on none in the ${graph.class} period.`, ...leftOut].join(
+      '\n',
+    )
   }
   const left = lines.length - NODES
   return [
-    `Look first at ${by} (score ${score.toPrecision(2)}). In the ${graph.class} instances ${metric} depends on`,
+    `Look first at ${by} (score ${score.toPrecision(2)}). In the ${graph.class} period ${metric} depends on`,
     ...lines.slice(0, NODES),
     ...(left > 0 ? [`   and ${grouped(left)} more`] : []),
     ...leftOut,

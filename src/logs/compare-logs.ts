@@ -5,7 +5,7 @@ import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-compar
 import { requirePerformance } from './performance/performance-metric.ts'
 
 /**
- * Compares two sets of logs: what differs between good and bad instances, what depends on what
+ * Compares two sets of logs: what differs between before and after, what depends on what
  * within each class, and what to look at first. Every stage is computed when it is first asked for,
  * and kept.
  *
@@ -23,7 +23,7 @@ import { requirePerformance } from './performance/performance-metric.ts'
  * const builder = new LogBuilder()
  * for (let i = 0; i < 80; i++) {
  *   const slow = i < 40 ? 0 : 50_000
- *   builder.setInstance(i < 40 ? 'good' : 'bad', `node ${i}`)
+ *   builder.setInstance(i < 40 ? 'before' : 'after', `node ${i}`)
  *   builder.logEvent(0, 'start')
  *   builder.logEvent(slow + 1_000 * (i % 40), 'flushed')
  *   builder.logEvent(slow + 1_000 * (i % 40) + 500, 'done')

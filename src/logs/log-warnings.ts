@@ -41,14 +41,14 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
-  const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as good and as bad, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
+  const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
   return [{ code: 'same-files', message }]
 }
 
 function oneInstance({ counts }: LogSet): LogWarning[] {
   const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
   if (alone.length === 0) return []
-  const message = `${alone.map((logClass) => `1 ${logClass} instance`).join(' and ')}: nothing can be tested with fewer than two of a class. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name in option instance the field that says which instance a line is of.`
+  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name in option instance the field that says which instance a line is of.`
   return [{ code: 'one-instance', message }]
 }
 

@@ -45,7 +45,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const logs = (...args: string[]) =>
-  flowdelta('logs', '--good', at('good.jsonl'), '--bad', at('bad.jsonl'), ...args)
+  flowdelta('logs', '--before', at('good.jsonl'), '--after', at('bad.jsonl'), ...args)
 const FINISH = ['--metric', 'fin\u001b[31m\nish']
 
 describe('the text', () => {
@@ -54,7 +54,7 @@ describe('the text', () => {
     expect(code).toBe(0)
     expect(out).toContain('Performance is fin [31m ish: ')
     expect(out).toContain(
-      '6 of 12 good instances and 6 of 12 bad have it; the others count in no mean of it, and teach no dependency.',
+      '6 of 12 instances before and 6 of 12 after have it; the others count in no mean of it, and teach no dependency.',
     )
     expect(out).not.toContain('\u001b')
   })
@@ -67,20 +67,20 @@ describe('the text', () => {
   test('begins with what is wrong: directories are one instance each', async () => {
     const { out } = await flowdelta('logs', '--good', at('good'), '--bad', at('bad'))
     expect(out).toMatch(
-      /^! one-instance: 1 good instance and 1 bad instance: nothing can be tested/,
+      /^! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
     expect(out).toContain('Name the files (dir/*), or name in --instance the field')
     expect(out).toContain(
       `! unread-files: ${at('good', 'README.md')}, ${at('bad', 'README.md')} are`,
     )
-    expect(out).toContain('None of 5 variables could be tested (1 good instance, 1 bad)')
+    expect(out).toContain('None of 5 variables could be tested (1 instance before, 1 after)')
     expect(out).not.toMatch(/undefined|skipped/)
   })
 
-  test('warns of a file that is good and bad', async () => {
+  test('warns of a file given as before and as after', async () => {
     const file = at('good.jsonl')
     const { out } = await flowdelta('logs', '--good', file, '--bad', file, '--instance', 'node')
-    expect(out).toContain(`! same-files: ${file} is given as good and as bad`)
+    expect(out).toContain(`! same-files: ${file} is given as before and as after`)
   })
 
   test('says how many variables dependencies were not learned from', async () => {
@@ -115,7 +115,7 @@ describe('errors name flags', () => {
   test('a field that no line has', async () => {
     const { code, err } = await logs('--instance', 'nope')
     expect(code).toBe(2)
-    expect(err).toContain(`--good is "`)
+    expect(err).toContain(`--before is "`)
     expect(err).toContain(
       'Name in --instance a field that lines have; there are time, node, event.',
     )
@@ -157,7 +157,7 @@ describe('errors name flags', () => {
       ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'event:q'],
     )
     expect(none).toContain(
-      'None of 1 bad instance has "q (P)": nothing says how they performed. Give in --metric what both classes have: \'runTime\', or "start".',
+      'None of 1 instance of the after period has "q (P)": nothing says how they performed. Give in --metric what both periods have: \'runTime\', or "start".',
     )
   })
 
@@ -167,7 +167,7 @@ describe('errors name flags', () => {
     expect(err).toContain('say in --date-format how it is written')
     const { out, code } = await flowdelta(...both, '--date-format', 'd.M.yyyy HH:mm:ss')
     expect(code).toBe(0)
-    expect(out).toContain('1 good instance and 1 bad')
+    expect(out).toContain('1 instance before and 1 after')
   })
 
   test('the unit of times', async () => {

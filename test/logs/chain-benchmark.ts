@@ -23,6 +23,12 @@ export function chainBenchmark(seed: number, size: number): Given {
     })
     return { rows: rows.map(({ row }) => row), p: rows.map(({ p }) => p) }
   }
-  const [bad, good] = [draw(150, 35, 20, 900), draw(100, 22, 14, 500)]
-  return { names: CHAIN_NAMES, good: good.rows, bad: bad.rows, goodP: good.p, badP: bad.p }
+  const [after, before] = [draw(150, 35, 20, 900), draw(100, 22, 14, 500)]
+  return {
+    names: CHAIN_NAMES,
+    before: before.rows,
+    after: after.rows,
+    goodP: before.p,
+    badP: after.p,
+  }
 }

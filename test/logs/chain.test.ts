@@ -45,8 +45,8 @@ describeWithShared('the chain benchmark agrees with the oracle', () => {
   const logs = logsOf({
     names: order.map((i) => names[i] as string),
     // Class 0 is the slow one.
-    bad: inOrder(X[0]),
-    good: inOrder(X[1]),
+    after: inOrder(X[0]),
+    before: inOrder(X[1]),
     badP: performance[0],
     goodP: performance[1],
   })
@@ -66,7 +66,7 @@ describeWithShared('the chain benchmark agrees with the oracle', () => {
     const [number, stop] = key.split('-')
     return {
       key,
-      class: (number === '0' ? 'bad' : 'good') as LogClass,
+      class: (number === '0' ? 'after' : 'before') as LogClass,
       stop: stop === 'F' ? ('significance' as const) : ('orange' as const),
     }
   })
@@ -119,7 +119,7 @@ function shares(size: number, runs: number): (name: string) => number {
   const counts = new Map<string, number>()
   for (let seed = 1; seed <= runs; seed++) {
     const comparison = compareLogs(logsOf(chainBenchmark(seed, size)))
-    for (const logClass of ['good', 'bad'] as const) {
+    for (const logClass of ['before', 'after'] as const) {
       const graph = comparison.with({ class: logClass }).attention.best('event')
       for (const { name } of graph?.nodes ?? []) counts.set(name, (counts.get(name) ?? 0) + 1)
       const tree = graph?.edges.filter(({ inTree }) => inTree) ?? []

@@ -40,7 +40,7 @@ describe('focusAttention', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 120; i++) {
       const work = 1_000 + (i < 60 ? 0 : 3_000) + 500 * random.next()
-      builder.setInstance(i < 60 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i < 60 ? 'before' : 'after', `n${i}`)
       builder.logEvent(0, 'start')
       builder.logEvent(100 + random.next(), 'announce')
       builder.logEvent(work, 'work')

@@ -6,8 +6,8 @@ import { type Given, logsOf } from './make-logs.ts'
 
 const chain = chainBenchmark(7, 60)
 
-function swapped({ names, good, bad, goodP, badP }: Given): Given {
-  return { names, good: bad, bad: good, goodP: badP, badP: goodP }
+function swapped({ names, before, after, goodP, badP }: Given): Given {
+  return { names, before: after, after: before, goodP: badP, badP: goodP }
 }
 
 describe('findDivergence', () => {
@@ -24,14 +24,14 @@ describe('findDivergence', () => {
     }
   })
 
-  test('t is positive where the bad class is larger', () => {
+  test('t is positive where the after class is larger', () => {
     expect(findDivergence(logsOf(chain)).variable('event', 'A')?.features[0]?.t).toBeGreaterThan(0)
   })
 
   test('Bonferroni counts the tests performed, of events and of states apart', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 8; i++) {
-      builder.setInstance(i < 4 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i < 4 ? 'before' : 'after', `n${i}`)
       builder.logEvent(0, 'start')
       builder.logEvent(1_000 + i * i, 'work')
       if (i === 0) builder.logEvent(1_100, 'once')
@@ -46,13 +46,13 @@ describe('findDivergence', () => {
       ?.features.find(({ feature }) => feature === 'lastAbsolute')
     expect(count?.q).toBe(Math.min(1, Number(count?.p) * 15))
     const once = divergence.variable('event', 'once')?.features[0]
-    expect(once).toMatchObject({ tested: false, t: Number.NaN, significant: false, goodCount: 1 })
+    expect(once).toMatchObject({ tested: false, t: Number.NaN, significant: false, beforeCount: 1 })
   })
 
   test('two constants that differ rank first, and are as divergent as can be', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 40; i++) {
-      builder.setInstance(i < 20 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i < 20 ? 'before' : 'after', `n${i}`)
       builder.logState(0, 'version', i < 20 ? 1 : 2)
       builder.logState(1, 'size', i < 20 ? i : 1000 + i)
     }

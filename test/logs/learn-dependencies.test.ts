@@ -9,7 +9,7 @@ import { chainBenchmark } from './chain-benchmark.ts'
 import { logsOf } from './make-logs.ts'
 
 const chain = chainBenchmark(7, 60)
-const KEY = { kind: 'event', class: 'bad', featureType: 'firstAbsolute' } as const
+const KEY = { kind: 'event', class: 'after', featureType: 'firstAbsolute' } as const
 
 describe('learnDependencies', () => {
   const size = fc.integer({ min: 12, max: 60 })
@@ -22,7 +22,7 @@ describe('learnDependencies', () => {
         const logs = logsOf(chainBenchmark(seed, instances))
         const deep = learnDependencies(logs, { stop: chosen, minSplit: 0.1 })
         const own = learnDependencies(logs, { stop: chosen, minSplit })
-        for (const each of ['good', 'bad'] as const) {
+        for (const each of ['before', 'after'] as const) {
           expect(deep.pruned(minSplit).of(each)).toEqual(own.of(each))
         }
       }),
@@ -33,8 +33,8 @@ describe('learnDependencies', () => {
   test('weights that are all 1 equal none', () => {
     const logs = logsOf(chain)
     const weights = new Float64Array(logs.instances.length).fill(1)
-    expect(learnDependencies(logs, { weights }).of('bad')).toEqual(
-      learnDependencies(logs).of('bad'),
+    expect(learnDependencies(logs, { weights }).of('after')).toEqual(
+      learnDependencies(logs).of('after'),
     )
   })
 
@@ -49,10 +49,10 @@ describe('learnDependencies', () => {
   })
 
   test('networks do not depend on the order of instances', () => {
-    const order = randomSource(1).shuffle(chain.bad.map((_, i) => i))
+    const order = randomSource(1).shuffle(chain.after.map((_, i) => i))
     const shuffled = {
       ...chain,
-      bad: order.map((i) => chain.bad[i] as readonly number[]),
+      after: order.map((i) => chain.after[i] as readonly number[]),
       badP: order.map((i) => chain.badP[i] as number),
     }
     const round = (logs: LogSet) =>
@@ -66,7 +66,7 @@ describe('learnDependencies', () => {
     const names = ['copy', 'original']
     const values = Array.from({ length: 30 }, (_, i) => [i, i])
     const p = values.map(([value = 0]) => (value < 15 ? value / 100 : 50 + value / 100))
-    const logs = logsOf({ names, good: values, bad: values, goodP: p, badP: p })
+    const logs = logsOf({ names, before: values, after: values, goodP: p, badP: p })
     const { edges } = learnDependencies(logs, { minSplit: 1 }).network(KEY)
     // The run time's tree splits on the first; those of the two split on each other, as exactly as
     // on the run time, which comes last.
@@ -79,7 +79,7 @@ describe('learnDependencies', () => {
   test('instances without a value go with the majority, those without the target are left out', () => {
     const values = Array.from({ length: 40 }, (_, i) => [i < 30 ? i : Number.NaN])
     const p = Array.from({ length: 40 }, (_, i) => (i < 12 ? 0 : 100) + (i % 3))
-    const logs = logsOf({ names: ['x'], good: values, bad: values, goodP: p, badP: p })
+    const logs = logsOf({ names: ['x'], before: values, after: values, goodP: p, badP: p })
     const [edge, ...others] = learnDependencies(logs).network(KEY).edges
     expect(others).toEqual([])
     // 40 have the run time; all ten without x are like the 18 above the cut.
@@ -90,7 +90,7 @@ describe('learnDependencies', () => {
   test('the variable that performance is a feature of explains nothing', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 40; i++) {
-      builder.setInstance('bad', `n${i}`)
+      builder.setInstance('after', `n${i}`)
       builder.logEvent(0, 'start')
       builder.logEvent(10 + ((i * 7) % 40), 'work')
       if (i > 0) builder.logEvent(20 + ((i * 7) % 40), 'done')
@@ -98,7 +98,7 @@ describe('learnDependencies', () => {
     const networks = learnDependencies(builder.build(), { metric: 'done' })
     const { names, instances } = networks.network({ ...KEY, featureType: 'lastAbsolute' })
     expect(names).toEqual(['done', 'start', 'work'])
-    expect([instances, networks.leftOut]).toEqual([39, { good: 0, bad: 1 }])
+    expect([instances, networks.leftOut]).toEqual([39, { before: 0, after: 1 }])
     const relative = networks.network({ ...KEY, featureType: 'lastRelative' })
     expect(relative.names).toEqual(names)
     // Beside shares of the run performance is taken as one: both orders are the same.

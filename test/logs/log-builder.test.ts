@@ -26,11 +26,11 @@ function stateOf(logs: LogSet, name: string, instance: number): Record<StateFeat
 
 describe('the features of events', () => {
   const builder = new LogBuilder()
-  builder.setInstance('good', 'a')
+  builder.setInstance('before', 'a')
   builder.logEvent(1_000, 'start')
   for (const time of [1_100, 1_200, 1_600, 1_300]) builder.logEvent(time, 'piece')
   builder.logEvent(2_000, 'end')
-  builder.setInstance('bad', 'b')
+  builder.setInstance('after', 'b')
   builder.logEvent(50, 'start')
   const logs = builder.build()
 
@@ -55,9 +55,9 @@ describe('the features of events', () => {
 
   test('an instance may start before its first message, but not after it', () => {
     const own = new LogBuilder()
-    own.setInstance('good', 'early', { startUs: 400 })
+    own.setInstance('before', 'early', { startUs: 400 })
     own.logEvent(1_000, 'x')
-    own.setInstance('good', 'late', { startUs: 9_000 })
+    own.setInstance('before', 'late', { startUs: 9_000 })
     own.logEvent(1_000, 'x')
     expect([...own.build().events.of(0, 'firstAbsolute')]).toEqual([600, 0])
   })
@@ -66,7 +66,7 @@ describe('the features of events', () => {
 describe('the features of state variables', () => {
   test('snapshots are the values that held at ¼, ½ and ¾ of the run', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'a')
+    builder.setInstance('before', 'a')
     builder.logEvent(0, 'start')
     for (const [time, value] of [
       [100, 4],
@@ -86,7 +86,7 @@ describe('the features of state variables', () => {
 
   test('before the first value there is none, and what never changes has no relative ones', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'a')
+    builder.setInstance('before', 'a')
     builder.logEvent(0, 'start')
     for (let i = 0; i < 7; i++) builder.logState(400 + i, 'threads', 0.1)
     builder.logEvent(1_000, 'end')
@@ -103,7 +103,7 @@ describe('the features of state variables', () => {
 
   test('of two values at one time the one that came last holds', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'a')
+    builder.setInstance('before', 'a')
     builder.logState(5, 'x', 1)
     builder.logState(5, 'x', 2)
     builder.logState(0, 'x', 3)
@@ -120,7 +120,7 @@ test('features do not depend on the order of messages', () => {
   const messages = fc.uniqueArray(message, { selector: ({ time }) => time, maxLength: 40 })
   const build = (all: readonly { time: number; name: string; value: number | null }[]) => {
     const builder = new LogBuilder()
-    builder.setInstance('bad', 'one')
+    builder.setInstance('after', 'one')
     for (const { time, name, value } of all) {
       if (value === null) builder.logEvent(time, name)
       else builder.logState(time, name, value)
@@ -151,20 +151,20 @@ test('features do not depend on the order of messages', () => {
 describe('instances', () => {
   test('may be gone on with, and the same id in the other class is another one', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'n')
+    builder.setInstance('before', 'n')
     builder.logEvent(0, 'x')
-    builder.setInstance('bad', 'n')
+    builder.setInstance('after', 'n')
     builder.logEvent(0, 'x')
-    builder.setInstance('good', 'n')
+    builder.setInstance('before', 'n')
     builder.logEvent(9, 'x')
     const logs = builder.build()
-    expect(logs.counts).toEqual({ good: 1, bad: 1 })
+    expect(logs.counts).toEqual({ before: 1, after: 1 })
     expect([...logs.events.of(0, 'count')]).toEqual([2, 1])
   })
 
   test('closed ones keep their features and take no more messages', () => {
     const builder = new LogBuilder()
-    const instance = builder.instanceCode('good', 'n')
+    const instance = builder.instanceCode('before', 'n')
     builder.event(instance, builder.eventCode('x'), 7)
     builder.close(instance)
     builder.close(instance)
@@ -178,16 +178,16 @@ describe('instances', () => {
     expect(() => new LogBuilder().logEvent(0, 'x')).toThrow(
       'Message "x" belongs to no instance. Call setInstance(class, id) first.',
     )
-    expect(() => new LogBuilder().setInstance('slow' as 'bad', 'x')).toThrow(
-      "Option logClass is \"slow\". Give 'good', 'bad'.",
+    expect(() => new LogBuilder().setInstance('slow' as 'after', 'x')).toThrow(
+      "Option logClass is \"slow\". Give 'before', 'after'.",
     )
   })
 
   test('without messages they are kept, without times, and reported', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'full')
+    builder.setInstance('before', 'full')
     builder.logEvent(0, 'x')
-    builder.setInstance('bad', 'empty')
+    builder.setInstance('after', 'empty')
     const logs = builder.build()
     expect([...logs.events.of(0, 'count')]).toEqual([1, 0])
     expect(logs.report.emptyInstances).toEqual(['empty'])
@@ -198,7 +198,7 @@ describe('instances', () => {
 describe('the report', () => {
   test('counts messages without a finite time or value, by name', () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'a')
+    builder.setInstance('before', 'a')
     builder.logState(1, 'load', Number.NaN)
     builder.logState(2, 'load', Number.POSITIVE_INFINITY)
     builder.logState(3, 'load', 1)
@@ -225,7 +225,7 @@ describe('the report', () => {
 
   test('says which variables had too many messages to keep, and what remains exact', () => {
     const builder = new LogBuilder()
-    const instance = builder.instanceCode('bad', 'busy')
+    const instance = builder.instanceCode('after', 'busy')
     const [event, state] = [builder.eventCode('tick'), builder.stateCode('level')]
     const count = 3 * MOST_KEPT
     for (let time = 0; time < count; time++) {
@@ -247,7 +247,7 @@ describe('the report', () => {
 
   test('65,536 messages are all kept', () => {
     const builder = new LogBuilder()
-    builder.setInstance('bad', 'busy')
+    builder.setInstance('after', 'busy')
     for (let time = 0; time < MOST_KEPT; time++) builder.logEvent(time, 'tick')
     expect(builder.build().report.thinned).toEqual([])
   })
@@ -256,13 +256,13 @@ describe('the report', () => {
 test('a set of logs shows an instance, an event and a state a row', () => {
   const builder = new LogBuilder()
   for (const id of ['a', 'b']) {
-    builder.setInstance(id === 'a' ? 'good' : 'bad', id)
+    builder.setInstance(id === 'a' ? 'before' : 'after', id)
     builder.logEvent(0, 'x')
     builder.logState(10, 'y', 1)
   }
   const logs = builder.build()
   expect(logs.table().objects()[1]).toEqual({
-    ...{ instance: 'b', class: 'bad', runTimeUs: 10, events: 1, eventMessages: 1, states: 1 },
+    ...{ instance: 'b', class: 'after', runTimeUs: 10, events: 1, eventMessages: 1, states: 1 },
   })
   expect(logs.eventTable().numRows()).toBe(2)
   expect(logs.stateTable().get('final', 1)).toBe(1)

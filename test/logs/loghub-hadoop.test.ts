@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import type { Divergence } from '../../src/logs/divergence/divergence.ts'
 import { findDivergence } from '../../src/logs/divergence/find-divergence.ts'
-import { readLogs } from '../../src/logs/readers/read-logs.ts'
+import { loadLogs } from '../../src/logs/readers/load-logs.ts'
 import { describeWithShared, sharedFile } from '../shared.ts'
 
 // Hadoop jobs with a fault that was injected (loghub); a directory is a job, an instance.
@@ -14,8 +14,8 @@ function jobs(label: string): string[] {
     .map((job) => `${DATA}/WordCount_${label}/${job}`)
 }
 
-async function againstNormal(bad: readonly string[]): Promise<Divergence> {
-  return findDivergence(await readLogs({ good: jobs('Normal'), bad }))
+async function againstNormal(after: readonly string[]): Promise<Divergence> {
+  return findDivergence(await loadLogs({ before: jobs('Normal'), after }))
 }
 
 function rankOf(divergence: Divergence, text: string): number {
@@ -52,22 +52,22 @@ describeWithShared('faults of Hadoop jobs', () => {
   test('one file an instance finds the same', async () => {
     const files = (label: string) =>
       jobs(label).flatMap((job) => readdirSync(job).map((file) => `${job}/${file}`))
-    const logs = await readLogs({ good: files('Normal'), bad: files('Disk_full') })
-    expect(logs.counts).toEqual({ good: 55, bad: 81 })
+    const logs = await loadLogs({ before: files('Normal'), after: files('Disk_full') })
+    expect(logs.counts).toEqual({ before: 55, after: 81 })
     expect(rankOf(findDivergence(logs), 'There is not enough space on the disk')).toBe(1)
   }, 60_000)
 
   test('the two jobs labelled "disk full" that look like normal ones have nothing of it', async () => {
     const odd = jobs('Disk_full').filter((job) => /_000[15]$/.test(job))
     const { variables, performance } = await againstNormal(odd)
-    const onlyThere = variables.filter(({ presence }) => presence.onlyIn === 'bad')
+    const onlyThere = variables.filter(({ presence }) => presence.onlyIn === 'after')
     const faults = /exception|error|fail|space/i
     console.log(
       `jobs 0001 and 0005: ${onlyThere.length} variables of their own, ${onlyThere.filter(({ name }) => faults.test(name)).length} of them faults; ` +
-        `${(performance.badMean / 1e6).toFixed(0)} s against ${(performance.goodMean / 1e6).toFixed(0)} s of normal ones`,
+        `${(performance.afterMean / 1e6).toFixed(0)} s against ${(performance.beforeMean / 1e6).toFixed(0)} s of normal ones`,
     )
     expect(odd.length).toBe(2)
     expect(onlyThere.filter(({ name }) => faults.test(name))).toEqual([])
-    expect(performance.badMean).toBeLessThan(performance.goodMean)
+    expect(performance.afterMean).toBeLessThan(performance.beforeMean)
   }, 60_000)
 })

@@ -17,8 +17,8 @@ const NOTHING = new LogReport({
 export interface Given {
   readonly names: readonly string[]
   /** A row an instance, a column a variable, in the order of `names`, which must be ascending. */
-  readonly good: readonly (readonly number[])[]
-  readonly bad: readonly (readonly number[])[]
+  readonly before: readonly (readonly number[])[]
+  readonly after: readonly (readonly number[])[]
   /** Run times. */
   readonly goodP: readonly number[]
   readonly badP: readonly number[]
@@ -26,14 +26,14 @@ export interface Given {
 
 /** Logs of which one feature of the events is known, and the run time. */
 export function logsOf(
-  { names, good, bad, goodP, badP }: Given,
+  { names, before, after, goodP, badP }: Given,
   feature: EventFeature = 'firstAbsolute',
 ): LogSet {
-  const rows = [...good, ...bad]
+  const rows = [...before, ...after]
   const values = names.flatMap((_, variable) => rows.map((row) => row[variable] as number))
   return new LogSet({
     instances: rows.map((_, i) => `i${i}`),
-    classOf: Uint8Array.from(rows, (_, i) => Number(i >= good.length)),
+    classOf: Uint8Array.from(rows, (_, i) => Number(i >= before.length)),
     runTimeUs: Float64Array.of(...goodP, ...badP),
     events: new VariableFeatures<EventFeature>(
       names,

@@ -12,7 +12,7 @@ function logsWith(noises: number): LogSet {
   const builder = new LogBuilder()
   for (let i = 0; i < INSTANCES; i++) {
     const isBad = i >= INSTANCES / 2
-    builder.setInstance(isBad ? 'bad' : 'good', `n${i}`)
+    builder.setInstance(isBad ? 'after' : 'before', `n${i}`)
     builder.logEvent(0, 'start')
     for (let noise = 0; noise < noises; noise++) {
       builder.logEvent(10_000 + 1_000 * random.normal(), `noise ${noise}`)
@@ -26,7 +26,7 @@ function logsWith(noises: number): LogSet {
 }
 
 const logs = logsWith(60)
-const KEY = { kind: 'event', class: 'bad', featureType: 'lastAbsolute' } as const
+const KEY = { kind: 'event', class: 'after', featureType: 'lastAbsolute' } as const
 
 describe('of too many variables networks are learned from the most telling', () => {
   const compared = compareLogs(logs, { metric: 'finish', mostVariables: 10 })

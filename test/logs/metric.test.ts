@@ -62,7 +62,7 @@ describe('latencyWeights', () => {
 describe('performanceMetric', () => {
   const builder = new LogBuilder()
   for (const id of ['a', 'b']) {
-    builder.setInstance('good', id)
+    builder.setInstance('before', id)
     builder.logEvent(0, 'start')
     if (id === 'a') builder.logEvent(30, 'done')
     builder.logState(40, 'rate', 5)
@@ -92,7 +92,7 @@ describe('performanceMetric', () => {
 
   test('a variable called run time leaves the node of the run time its own name', () => {
     const own = new LogBuilder()
-    own.setInstance('good', 'a')
+    own.setInstance('before', 'a')
     own.logEvent(0, 'run time')
     expect(performanceMetric(own.build(), 'runTime').name).toBe('run time (P)')
   })
@@ -113,7 +113,7 @@ describe('performanceMetric', () => {
 describe('metricTail', () => {
   const builder = new LogBuilder()
   for (let i = 0; i < 400; i++) {
-    builder.setInstance(i < 200 ? 'good' : 'bad', `r${i}`)
+    builder.setInstance(i < 200 ? 'before' : 'after', `r${i}`)
     builder.logEvent(0, 'received')
     builder.logEvent(i % 200 < 195 || i < 200 ? 1_000 + (i % 7) : 900_000, 'answered')
   }
@@ -121,22 +121,22 @@ describe('metricTail', () => {
 
   test('looks at each class and at both together', () => {
     expect(tail.table().objects()).toEqual([
-      { class: 'good', instances: 200, outliers: 0, fraction: 0, heavy: false },
-      { class: 'bad', instances: 200, outliers: 5, fraction: 0.025, heavy: true },
+      { class: 'before', instances: 200, outliers: 0, fraction: 0, heavy: false },
+      { class: 'after', instances: 200, outliers: 5, fraction: 0.025, heavy: true },
       { class: 'both', instances: 400, outliers: 5, fraction: 0.0125, heavy: true },
     ])
   })
 
   test('says what to do', () => {
     expect(tail.suggestion).toBe(
-      "5 of 200 bad instances (3 %) have a run time beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.",
+      "5 of 200 instances after (3 %) have a run time beyond three standard deviations, which averages hide: weights: 'latency' makes the slow ones count.",
     )
   })
 })
 
 test('a metric is told apart from a variable of the other kind with its name', () => {
   const builder = new LogBuilder()
-  builder.setInstance('good', 'node 1')
+  builder.setInstance('before', 'node 1')
   builder.logEvent(0, 'finish')
   builder.logState(5, 'finish', 3)
   const logs = builder.build()

@@ -11,14 +11,14 @@ function dependencies(seed: number, cause: string, middle: string): string[] {
     const isBad = i >= 30
     const first = 20_000 + (isBad ? 30_000 : 0) + 20_000 * random.next()
     const second = first + 2_000 + 2_000 * random.next()
-    builder.setInstance(isBad ? 'bad' : 'good', `n${i}`)
+    builder.setInstance(isBad ? 'after' : 'before', `n${i}`)
     builder.logEvent(0, 'start')
     builder.logEvent(first, cause)
     builder.logEvent(second, middle)
     builder.logEvent(second + 2_000 + 2_000 * random.next(), 'finish')
   }
   const { edges } = compareLogs(builder.build(), { metric: 'finish' }).networks.network({
-    ...{ kind: 'event', class: 'bad', featureType: 'lastAbsolute' },
+    ...{ kind: 'event', class: 'after', featureType: 'lastAbsolute' },
   })
   const roles = new Map([
     [cause, 'cause'],
@@ -36,7 +36,7 @@ describe('what variables are called does not decide what depends on what', () =>
     }
   })
 
-  test('of splits equally good the variable counts that goes along with the target', () => {
+  test('of splits equally before the variable counts that goes along with the target', () => {
     const runs = Array.from({ length: 30 }, (_, i) => dependencies(i + 1, 'a', 'b'))
     const chains = runs.filter((edges) => edges.join() === 'cause → middle,middle → finish')
     expect(chains.length).toBeGreaterThan(15)

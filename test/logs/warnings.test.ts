@@ -6,7 +6,7 @@ import type { LogClass } from '../../src/logs/features/log-class.ts'
 /** Instances of both classes, each with what it logs. */
 function logsOf(messages: Readonly<Record<LogClass, readonly (readonly string[])[]>>): LogBuilder {
   const builder = new LogBuilder()
-  for (const logClass of ['good', 'bad'] as const) {
+  for (const logClass of ['before', 'after'] as const) {
     for (const [i, names] of messages[logClass].entries()) {
       builder.setInstance(logClass, `${logClass} ${i}`)
       for (const [at, name] of names.entries()) builder.logEvent(10 * at + i, name)
@@ -27,19 +27,19 @@ describe('what a comparison should be read with', () => {
       .map(({ code, message }) => `${code}: ${message}`)
 
   test('nothing, where all was read', () => {
-    expect(warningsOf(logsOf({ good: TWO, bad: TWO }))).toEqual([])
+    expect(warningsOf(logsOf({ before: TWO, after: TWO }))).toEqual([])
   })
 
   test('a single instance', () => {
-    const [warning, ...more] = warningsOf(logsOf({ good: [['a']], bad: TWO }))
+    const [warning, ...more] = warningsOf(logsOf({ before: [['a']], after: TWO }))
     expect(warning).toMatch(
-      /^one-instance: 1 good instance: nothing can be tested .* \(dir\/\*\), or name in option instance/,
+      /^one-instance: Only 1 instance before: a test needs two in each period\. .* \(dir\/\*\), or name in option instance/,
     )
     expect(more).toEqual([])
   })
 
   test('lines that were skipped, but not those that belong to a message', () => {
-    const builder = logsOf({ good: TWO, bad: TWO })
+    const builder = logsOf({ before: TWO, after: TWO })
     builder.countLines(40)
     builder.skipLine('belongs to the message before it (stack trace, further line)', { text: 'x' })
     builder.skipLine('has no name', { file: 'a.jsonl', line: 3, text: '{}' })
@@ -51,19 +51,19 @@ describe('what a comparison should be read with', () => {
   })
 
   test('files given twice, not read, or empty', () => {
-    const builder = logsOf({ good: [...TWO, []], bad: TWO })
+    const builder = logsOf({ before: [...TWO, []], after: TWO })
     builder.noteBoth(['x.log'])
     builder.skipFile('dir/README.md')
     expect(warningsOf(builder)).toEqual([
-      'same-files: x.log is given as good and as bad, and cannot differ from itself. Name each file once.',
-      'empty-instances: good 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',
+      'same-files: x.log is given as before and as after, and cannot differ from itself. Name each file once.',
+      'empty-instances: before 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',
       'unread-files: dir/README.md is in no log format that is known, and passed over. Name the format in option format if this should be read.',
     ])
   })
 })
 
 describe('performance is asked for at once', () => {
-  const logs = logsOf({ good: TWO, bad: [['a'], ['a']] }).build()
+  const logs = logsOf({ before: TWO, after: [['a'], ['a']] }).build()
 
   test('a metric that there is not', () => {
     expect(() => compareLogs(logs, { metric: 'x' })).toThrow(
@@ -75,13 +75,13 @@ describe('performance is asked for at once', () => {
 
   test('a metric that no instance of a class has', () => {
     expect(() => compareLogs(logs, { metric: 'b' })).toThrow(
-      'None of 2 bad instances has "b": nothing says how they performed. Give in option metric what both classes have: \'runTime\', or "a".',
+      'None of 2 instances of the after period has "b": nothing says how they performed. Give in option metric what both periods have: \'runTime\', or "a".',
     )
   })
 
   test('a class without instances', () => {
-    expect(() => compareLogs(logsOf({ good: TWO, bad: [] }).build())).toThrow(
-      'There are no bad instances to compare. Read logs of both classes.',
+    expect(() => compareLogs(logsOf({ before: TWO, after: [] }).build())).toThrow(
+      'There are no logs of the after period. Load logs of both periods.',
     )
   })
 })

@@ -17,7 +17,7 @@ export interface AttentionOptions {
 /** A variable that performance depends on, directly or through others; or performance itself. */
 export interface AttentionNode {
   readonly name: string
-  /** Welch's t of the graph's feature, bad less good; NaN where it was not tested. */
+  /** Welch's t of the graph's feature, after minus before; NaN where it was not tested. */
   readonly t: number
   /** |t| as a share of the largest of all features of all variables of the kind: 0 to 1. */
   readonly divergence: number

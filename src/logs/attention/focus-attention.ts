@@ -17,7 +17,7 @@ import { type Component, spanningComponent } from './spanning-tree.ts'
 export const ATTENTION_DEFAULTS: AttentionOptions = {
   balance: 0.5,
   score: 'sum',
-  class: 'bad',
+  class: 'after',
   sharedDenominator: 'last',
 }
 
@@ -38,7 +38,7 @@ const PLACES: readonly string[] = ['last', 'ranked']
  *   variables diverge. Default 0.5: T·w, as Algorithm 1
  * @param options.score `'sum'` (default) of what the variables add, or their `'mean'`, which prefers
  *   small graphs
- * @param options.class of which class the dependencies are. Default `'bad'`
+ * @param options.class of which class the dependencies are. Default `'after'`
  * @param options.sharedDenominator where graphs of events stand whose times are shares of the run,
  *   when performance is a time itself. What takes equally long in every run is a smaller share of a
  *   longer one, and so depends on performance by arithmetic alone. `'last'` (default): after all
@@ -52,7 +52,7 @@ const PLACES: readonly string[] = ['last', 'ranked']
  * const builder = new LogBuilder()
  * for (let i = 0; i < 80; i++) {
  *   const slow = i < 40 ? 0 : 50_000
- *   builder.setInstance(i < 40 ? 'good' : 'bad', `node ${i}`)
+ *   builder.setInstance(i < 40 ? 'before' : 'after', `node ${i}`)
  *   builder.logEvent(0, 'start')
  *   builder.logEvent(slow + 1_000 * (i % 40), 'flushed')
  *   builder.logEvent(slow + 1_000 * (i % 40) + 500, 'done')

@@ -93,7 +93,7 @@ export class DependencyNetworks extends Stage {
     this.#learned = learned
     const without = (code: number) =>
       metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
-    this.leftOut = { good: without(0), bad: without(1) }
+    this.leftOut = { before: without(0), after: without(1) }
   }
 
   /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */

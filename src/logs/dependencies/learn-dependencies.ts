@@ -53,13 +53,13 @@ const STOPS: readonly string[] = ['significance', 'orange']
  * @example
  * const builder = new LogBuilder()
  * for (let i = 0; i < 40; i++) {
- *   builder.setInstance('bad', `node ${i}`)
+ *   builder.setInstance('after', `node ${i}`)
  *   builder.logEvent(0, 'start')
  *   builder.logEvent(1_000 * i, 'flushed')
  *   builder.logEvent(1_000 * i + 500, 'done')
  * }
  * const networks = learnDependencies(builder.build(), { metric: 'done' })
- * const { edges } = networks.network({ kind: 'event', class: 'bad', featureType: 'lastAbsolute' })
+ * const { edges } = networks.network({ kind: 'event', class: 'after', featureType: 'lastAbsolute' })
  * edges.map(({ from, to, weight, directed }) => [from, to, weight, directed]) // [ [ 'flushed', 'done', 40, true ] ]
  */
 export function learnDependencies(

@@ -1,6 +1,6 @@
 import { welch } from '../../stats/welch.ts'
 import type { Feature } from '../features/feature-types.ts'
-import { BAD, GOOD } from '../features/log-class.ts'
+import { AFTER, BEFORE } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'
 import type { VariableFeatures } from '../features/variable-features.ts'
 import { explainedShare } from './explained-share.ts'
@@ -73,12 +73,12 @@ interface Telling {
 
 function mostTelling(variables: readonly number[], selection: Selection): number[] {
   const { logs, features, featureType, mostVariables } = selection
-  const [good, bad] = [GOOD, BAD].map((code) =>
+  const [before, after] = [BEFORE, AFTER].map((code) =>
     [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
   ) as [number[], number[]]
   const telling = variables.map((variable): Telling => {
     const values = features.of(variable, featureType)
-    const { statistic } = welch(picked(values, good), picked(values, bad))
+    const { statistic } = welch(picked(values, before), picked(values, after))
     const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
     return { variable, t, f: correlation(values, selection) }
   })

@@ -19,7 +19,7 @@ export interface DivergenceOptions {
 /** Whether one feature of one variable differs between the classes. */
 export interface FeatureTest {
   readonly feature: Feature
-  /** Welch's t, bad less good; NaN when not tested, ±Infinity for two constants. */
+  /** Welch's t, after minus before; NaN when not tested, ±Infinity for two constants. */
   readonly t: number
   readonly df: number
   readonly p: number
@@ -28,11 +28,11 @@ export interface FeatureTest {
   readonly significant: boolean
   /** Whether two instances of each class have the feature. */
   readonly tested: boolean
-  readonly goodMean: number
-  readonly badMean: number
+  readonly beforeMean: number
+  readonly afterMean: number
   /** How many instances of the class have the feature. */
-  readonly goodCount: number
-  readonly badCount: number
+  readonly beforeCount: number
+  readonly afterCount: number
 }
 
 /** Whether performance itself differs: a family of one test. */
@@ -54,7 +54,7 @@ export class Divergence extends Stage {
   readonly options: DivergenceOptions
   /**
    * The most divergent first, events and states together. Of those without a significant difference
-   * come first what only bad instances logged, then what only good ones did: events before states,
+   * come first what was logged only after, then what was logged only before: events before states,
    * in more instances and more messages first. Then what differs most.
    */
   readonly variables: readonly VariableDivergence[]
@@ -134,10 +134,10 @@ export class Divergence extends Stage {
       ),
       feature: strongest.map((test) => test?.feature ?? ''),
       t: strongest.map((test) => test?.t ?? Number.NaN),
-      goodMean: strongest.map((test) => test?.goodMean ?? Number.NaN),
-      badMean: strongest.map((test) => test?.badMean ?? Number.NaN),
-      goodInstances: this.variables.map(({ presence }) => presence.good),
-      badInstances: this.variables.map(({ presence }) => presence.bad),
+      beforeMean: strongest.map((test) => test?.beforeMean ?? Number.NaN),
+      afterMean: strongest.map((test) => test?.afterMean ?? Number.NaN),
+      beforeInstances: this.variables.map(({ presence }) => presence.before),
+      afterInstances: this.variables.map(({ presence }) => presence.after),
     })
   }
 
@@ -156,10 +156,10 @@ export class Divergence extends Stage {
       p: column(({ p }) => p),
       q: column(({ q }) => q),
       significant: column(({ significant }) => significant),
-      goodMean: column(({ goodMean }) => goodMean),
-      badMean: column(({ badMean }) => badMean),
-      goodCount: column(({ goodCount }) => goodCount),
-      badCount: column(({ badCount }) => badCount),
+      beforeMean: column(({ beforeMean }) => beforeMean),
+      afterMean: column(({ afterMean }) => afterMean),
+      beforeCount: column(({ beforeCount }) => beforeCount),
+      afterCount: column(({ afterCount }) => afterCount),
     })
   }
 }
@@ -167,10 +167,11 @@ export class Divergence extends Stage {
 /** Events before states, which may be numbers in those; in more instances and more messages first. */
 export function byPresence(a: VariableDivergence, b: VariableDivergence): number {
   const [one, other] = [a.presence, b.presence]
-  const messages = ({ goodMessages, badMessages }: Presence) => goodMessages + badMessages || 0
+  const messages = ({ beforeMessages, afterMessages }: Presence) =>
+    beforeMessages + afterMessages || 0
   return (
     Number(a.kind === 'state') - Number(b.kind === 'state') ||
-    other.good + other.bad - (one.good + one.bad) ||
+    other.before + other.after - (one.before + one.after) ||
     messages(other) - messages(one) ||
     (a.name < b.name ? -1 : Number(a.name > b.name))
   )

@@ -3,7 +3,7 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { requireOneOf, requireShare } from '../../stats/require-option.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/feature-types.ts'
-import { BAD, GOOD } from '../features/log-class.ts'
+import { AFTER, BEFORE } from '../features/log-class.ts'
 import type { LogSet } from '../features/log-set.ts'
 import type { VariableFeatures } from '../features/variable-features.ts'
 import { instanceWeights } from '../performance/instance-weights.ts'
@@ -28,7 +28,7 @@ const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
 
 /**
  * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable,
- * bad against good; t is positive where the bad class is later, more, or larger.
+ * after against before; t is positive where after is later, more, or larger.
  *
  * Variables are ranked by the sum of |t| over their significant features; without any, what only one
  * class logged comes first (see `Divergence.variables`). Events and states are a family of tests each.
@@ -49,7 +49,7 @@ const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
  * @example
  * const builder = new LogBuilder()
  * for (let i = 0; i < 20; i++) {
- *   builder.setInstance(i < 10 ? 'good' : 'bad', `node ${i}`)
+ *   builder.setInstance(i < 10 ? 'before' : 'after', `node ${i}`)
  *   builder.logState(0, 'threads', 4)
  *   builder.logState(0, 'queue', i < 10 ? i : i + 50)
  * }
@@ -72,8 +72,8 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
 
 /** The instances of each class, and how much each counts. */
 interface Groups {
-  readonly good: Group
-  readonly bad: Group
+  readonly before: Group
+  readonly after: Group
   readonly weights?: { readonly beforeWeights: Float64Array; readonly afterWeights: Float64Array }
 }
 
@@ -91,12 +91,12 @@ function instanceGroups(logs: LogSet, weights: Float64Array | undefined): Groups
     )
     return { members, values: new Float64Array(members.length) }
   }
-  const [good, bad] = [groupOf(GOOD), groupOf(BAD)]
-  if (weights === undefined) return { good, bad }
-  const [beforeWeights, afterWeights] = [good, bad].map((group) =>
+  const [before, after] = [groupOf(BEFORE), groupOf(AFTER)]
+  if (weights === undefined) return { before, after }
+  const [beforeWeights, afterWeights] = [before, after].map((group) =>
     picked(weights, group).slice(),
   ) as [Float64Array, Float64Array]
-  return { good, bad, weights: { beforeWeights, afterWeights } }
+  return { before, after, weights: { beforeWeights, afterWeights } }
 }
 
 /** The values of a group, in its own room: what was picked before is lost. */
@@ -112,9 +112,9 @@ type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
 function openTest(
   feature: Feature,
   values: Float64Array,
-  { good, bad, weights }: Groups,
+  { before, after, weights }: Groups,
 ): OpenTest {
-  const test = welch(picked(values, good), picked(values, bad), weights)
+  const test = welch(picked(values, before), picked(values, after), weights)
   const isSure = Number.isFinite(test.statistic) || !test.tested
   return {
     feature,
@@ -124,10 +124,10 @@ function openTest(
     q: Number.NaN,
     significant: false,
     tested: test.tested,
-    goodMean: test.beforeMean,
-    badMean: test.afterMean,
-    goodCount: test.beforeCount,
-    badCount: test.afterCount,
+    beforeMean: test.beforeMean,
+    afterMean: test.afterMean,
+    beforeCount: test.beforeCount,
+    afterCount: test.afterCount,
   }
 }
 
@@ -203,9 +203,9 @@ function byName(a: VariableDivergence, b: VariableDivergence): number {
   return x < y ? -1 : Number(x > y)
 }
 
-/** What is new in bad instances tells more than what is missing there. */
+/** What is new after tells more than what is missing. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
-  return onlyIn === 'bad' ? 0 : onlyIn === 'good' ? 1 : 2
+  return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
 
 function largestT({ features }: VariableDivergence): number {

@@ -28,12 +28,12 @@ import { ReadingNotes } from './reading-notes.ts'
  *
  * @example
  * const builder = new LogBuilder()
- * builder.setInstance('good', 'node 1')
+ * builder.setInstance('before', 'node 1')
  * builder.logEvent(1_000, 'request received')
  * builder.logState(1_500, 'queue length', 3)
- * builder.setInstance('bad', 'node 2')
+ * builder.setInstance('after', 'node 2')
  * builder.logEvent(2_000, 'request received')
- * builder.build().counts // { good: 1, bad: 1 }
+ * builder.build().counts // { before: 1, after: 1 }
  */
 export class LogBuilder {
   readonly #classOf: number[] = []

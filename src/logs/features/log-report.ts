@@ -108,7 +108,7 @@ export class LogReport extends Stage implements LogReportData {
         ...{ effect: 'file skipped', count: this.unreadFiles.length, example },
       })),
       ...this.inBothClasses.slice(0, 1).map((example) => ({
-        issue: 'file given as good and as bad',
+        issue: 'file given as before and as after',
         ...{ effect: 'read as both', count: this.inBothClasses.length, example },
       })),
     ]

@@ -21,7 +21,7 @@ export interface LogSetData {
 export class LogSet extends Stage implements LogSetData {
   /** Ids, in the order in which the instances were first named. */
   readonly instances: readonly string[]
-  /** `GOOD` or `BAD`, an instance each. */
+  /** `BEFORE` or `AFTER`, an instance each. */
   readonly classOf: Uint8Array
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
@@ -47,8 +47,8 @@ export class LogSet extends Stage implements LogSetData {
 
   /** How many instances of each class there are. */
   get counts(): Readonly<Record<LogClass, number>> {
-    const bad = this.classOf.reduce((sum, code) => sum + code, 0)
-    return { good: this.instances.length - bad, bad }
+    const after = this.classOf.reduce((sum, code) => sum + code, 0)
+    return { before: this.instances.length - after, after }
   }
 
   /** One row an instance: its class, its run time, and how many events and states it has. */

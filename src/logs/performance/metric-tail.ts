@@ -26,11 +26,11 @@ export interface ClassTail extends HeavyTail {
  * @example
  * const builder = new LogBuilder()
  * for (let i = 0; i < 200; i++) {
- *   builder.setInstance('bad', `request ${i}`)
+ *   builder.setInstance('after', `request ${i}`)
  *   builder.logEvent(0, 'received')
  *   builder.logEvent(i < 197 ? 1_000 + i : 900_000, 'answered')
  * }
- * metricTail(builder.build()).suggestion.slice(0, 46) // '3 of 200 bad instances (2 %) have a run time b'
+ * metricTail(builder.build()).suggestion.slice(0, 46) // '3 of 200 instances after (2 %) have a run time'
  */
 export function metricTail(
   logs: LogSet,
@@ -47,7 +47,7 @@ export function metricTail(
 /** What `metricTail` finds. */
 export class MetricTail extends Stage {
   readonly metric: PerformanceMetric
-  /** Good, bad, and both together. */
+  /** Before, after, and both together. */
   readonly tails: readonly ClassTail[]
 
   constructor(metric: PerformanceMetric, tails: readonly ClassTail[]) {
@@ -72,12 +72,12 @@ export class MetricTail extends Stage {
     const heavy = this.tails.find((tail) => tail.isHeavy)
     if (heavy === undefined) return ''
     const { outliers, count, fraction } = heavy
-    const whose = heavy.class === 'both' ? '' : `${heavy.class} `
+    const whose = heavy.class === 'both' ? '' : ` ${heavy.class}`
     const answer =
       this.metric.unit === 'absolute time'
         ? "weights: 'latency' makes the slow ones count"
         : 'give them weights of your own, or compare them as a class of their own'
-    return `${outliers} of ${count} ${whose}instances (${percent(fraction)}) have a ${shortText(this.metric.name, LONGEST_NAME)} beyond three standard deviations, which averages hide: ${answer}.`
+    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, LONGEST_NAME)} beyond three standard deviations, which averages hide: ${answer}.`
   }
 
   /** One row a class, and one for both together. */

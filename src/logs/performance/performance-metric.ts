@@ -43,7 +43,7 @@ export interface PerformanceMetric {
  *
  * @example
  * const builder = new LogBuilder()
- * builder.setInstance('good', 'node 1')
+ * builder.setInstance('before', 'node 1')
  * builder.logEvent(5_000, 'start')
  * builder.logEvent(9_000, 'done')
  * performanceMetric(builder.build(), 'done').values // Float64Array(1) [ 4000 ]
@@ -78,13 +78,13 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
     if (of.some((instance) => !Number.isNaN(found.values[instance]))) continue
     if (of.length === 0) {
       throw new FlowdeltaError(
-        `There are no ${logClass} instances to compare. Read logs of both classes.`,
+        `There are no logs of the ${logClass} period. Load logs of both periods.`,
       )
     }
     const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
     const names = shared.slice(0, MOST_SHOWN).map(show).join(', ')
     throw new FlowdeltaError(
-      `None of ${counted(of.length, `${logClass} instance`)} has ${show(shortText(found.name, LONGEST_NAME))}: nothing says how they performed. Give in option metric what both classes have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MOST_SHOWN ? ', …' : ''}.`,
+      `None of ${counted(of.length, 'instance')} of the ${logClass} period has ${show(shortText(found.name, LONGEST_NAME))}: nothing says how they performed. Give in option metric what both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MOST_SHOWN ? ', …' : ''}.`,
     )
   }
   return found

@@ -6,12 +6,12 @@ import { readLogFile } from './read-log-file.ts'
 
 /**
  * Mines, from the free text of logs, what kinds of messages there are: templates to look at, rename
- * and merge, and to give to `readLogs` as option `templates`. Mine both classes together: only what
+ * and merge, and to give to `loadLogs` as option `templates`. Mine both classes together: only what
  * has one name can be compared.
  *
  * @param paths files, directories or content in memory
- * @param options as for `readLogs`; option `mining` says how, `templates` is not asked for
- * @throws as `readLogs`
+ * @param options as for `loadLogs`; option `mining` says how, `templates` is not asked for
+ * @throws as `loadLogs`
  *
  * Source: He et al., ICWS 2017 (Drain).
  *
@@ -34,7 +34,7 @@ export async function mineInputs(
   settings: ReadSettings,
 ): Promise<LogTemplates> {
   const sink = new TemplateMiner(settings.mining)
-  // Groups depend on what came first, which must not depend on which class is called good.
+  // Groups depend on what came first, which must not depend on which class is called before.
   const sorted = inputs.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
   for (const { files, isFile } of sorted) {
     for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })

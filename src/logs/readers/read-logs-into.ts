@@ -10,15 +10,15 @@ import { hasFreeText, readLogFile } from './read-log-file.ts'
 
 /**
  * Reads the logs of one class into a builder, to which other messages may be added as well. See
- * `readLogs`, whose options these are; but the templates of free text are not mined, since those of
+ * `loadLogs`, whose options these are; but the templates of free text are not mined, since those of
  * one class would not fit the other: mine them with `mineLogTemplates` and give them.
  *
- * @throws FlowdeltaError for free text without templates; else as `readLogs`
+ * @throws FlowdeltaError for free text without templates; else as `loadLogs`
  *
  * @example
  * const builder = new LogBuilder()
  * const bytes = '{"time":1,"name":"queue length","value":3}'
- * await readLogsInto(builder, 'good', { name: 'node 1', bytes })
+ * await readLogsInto(builder, 'before', { name: 'node 1', bytes })
  * builder.build().instances // [ 'node 1' ]
  */
 export async function readLogsInto(

@@ -17,12 +17,12 @@ export function testText({ tested, t, p, significant }: FeatureTest): string {
   return `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
 }
 
-/** How many instances do not have a feature, class by class: `3 of 40 bad have none`. */
+/** How many instances do not have a feature, class by class: `3 of 40 after have none`. */
 export function missingText(
-  { goodCount, badCount }: Pick<FeatureTest, 'goodCount' | 'badCount'>,
+  { beforeCount, afterCount }: Pick<FeatureTest, 'beforeCount' | 'afterCount'>,
   totals: Readonly<Record<LogClass, number>>,
 ): string {
-  const found = { good: goodCount, bad: badCount }
+  const found = { before: beforeCount, after: afterCount }
   return LOG_CLASSES.flatMap((each) => {
     const missing = totals[each] - found[each]
     if (missing <= 0) return []

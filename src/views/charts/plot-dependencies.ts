@@ -71,10 +71,10 @@ export function plotDependencies(
 
 function subtitle({ nodes, edges, class: logClass }: AttentionGraph): string[] {
   if (nodes.length < 2) {
-    return [`In the ${logClass} instances it depends on no other variable that was logged.`]
+    return [`In the ${logClass} period it depends on no other logged variable.`]
   }
   return [
-    `Learned from the ${logClass} instances. Larger letters: differs more between good and bad. Thicker lines: depends more strongly.`,
+    `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
     ...(edges.some(({ directed }) => directed)
       ? ['Arrows: first one, then the other, in every instance.']
       : []),
@@ -161,7 +161,7 @@ function names({ variables }: DependencyLayout, graph: AttentionGraph): SpecPart
       says: isMetric
         ? 'the performance metric'
         : node.significant
-          ? `differs between good and bad: t = ${tText(node.t)}`
+          ? `differs between before and after: t = ${tText(node.t)}`
           : 'no significant difference',
     }
   })

@@ -27,10 +27,10 @@ const ROW = 22
 const LONGEST = 46
 /** A bar that stands for an infinite score is as much longer than the others. */
 const BEYOND = 1.1
-const DIRECTIONS = ['later, more or larger in bad', 'earlier, fewer or smaller in bad'] as const
+const DIRECTIONS = ['later, more or larger after', 'earlier, fewer or smaller after'] as const
 
 /**
- * Draws which variables of logs differ most between the good and the bad class: the sum of |t| over
+ * Draws which variables of logs differ most between before and after: the sum of |t| over
  * the features that differ significantly. Beside each bar the feature that differs most.
  *
  * @param divergence a stage of `findDivergence`
@@ -55,14 +55,14 @@ export function plotDivergence(
   const ofKind = divergence.variables.filter((each) => kind === undefined || each.kind === kind)
   const differing = ofKind.filter(({ score }) => score > 0)
   const drawn = differing.slice(0, Math.floor(limit))
-  const { good, bad } = divergence.logs.counts
+  const { before, after } = divergence.logs.counts
   return framedChart(
     {
-      title: `What differs between ${grouped(good)} good and ${counted(bad, 'bad instance')}`,
+      title: `What differs between ${counted(before, 'instance')} before and ${grouped(after)} after`,
       subtitle: [
         drawn.length === 0
           ? `None of ${counted(ofKind.length, 'variable')} differs significantly (${corrected(divergence)}).`
-          : `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${corrected(divergence)}). Bars: |t| added up over what differs; beside them, what differs most, good → bad.`,
+          : `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${corrected(divergence)}). Bars: |t| added up over what differs; beside them, what differs most, before → after.`,
       ],
       omissions:
         drawn.length < differing.length
@@ -89,13 +89,13 @@ function layers(drawn: readonly VariableDivergence[]): SpecPart[] {
   const labels = drawn.map(({ name }) => shortText(name, LONGEST))
   const values = drawn.map((variable, at) => {
     const test = strongestDifference(variable) as FeatureTest
-    const { feature, t, p, goodMean, badMean } = test
+    const { feature, t, p, beforeMean, afterMean } = test
     return {
       // Shortened names can be the same, as can those of an event and a state.
       name: labels.indexOf(labels[at] as string) === at ? labels[at] : `${labels[at]} (${at + 1})`,
       score: Math.min(variable.score, end),
       direction: DIRECTIONS[t > 0 ? 0 : 1],
-      text: `${Number.isFinite(variable.score) ? '' : '∞; '}${featureText(feature)} ${valueText(feature, goodMean)} → ${valueText(feature, badMean)}`,
+      text: `${Number.isFinite(variable.score) ? '' : '∞; '}${featureText(feature)} ${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`,
       full: tooltipText(variable.name),
       ...{ kind: variable.kind, sum: tText(variable.score) },
       test: `t = ${tText(t)}, ${pValue(p)}`,

@@ -39,7 +39,7 @@ const MOST_DOTS = 600
 const LONG_NUMBER = 1e6
 
 /**
- * Draws one variable of logs instance by instance: a strip a feature, good above bad, with a dot
+ * Draws one variable of logs instance by instance: a strip a feature, before above after, with a dot
  * for every instance and a line at the mean of each class.
  *
  * @param divergence a stage of `findDivergence`
@@ -63,7 +63,7 @@ export function plotLogVariable(
   if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of features, 1 or more')
   const variable = variableOf(divergence, name, kind)
   const tests = variable.features
-    .filter(({ goodCount, badCount }) => goodCount + badCount > 0)
+    .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
     .sort((a, b) => size(b) - size(a))
   if (feature !== undefined && !tests.some((test) => test.feature === feature)) {
     const known = tests.map((test) => `'${test.feature}'`)
@@ -73,12 +73,12 @@ export function plotLogVariable(
     feature === undefined
       ? tests.slice(0, Math.floor(limit))
       : tests.filter((test) => test.feature === feature)
-  const { good, bad } = divergence.logs.counts
+  const { before, after } = divergence.logs.counts
   return framedChart(
     {
       title: `${shortText(name, 70)}, instance by instance`,
       subtitle: [
-        `A dot is an instance (${grouped(good)} good, ${grouped(bad)} bad), the line the mean of its class.`,
+        `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean of its class.`,
       ],
       omissions: [
         ...(drawn.length < tests.length && feature === undefined
@@ -86,7 +86,7 @@ export function plotLogVariable(
               `Of ${counted(tests.length, 'feature')}, the ${drawn.length === 1 ? 'one that differs' : `${drawn.length} that differ`} most.`,
             ]
           : []),
-        ...(Math.max(good, bad) > MOST_DOTS
+        ...(Math.max(before, after) > MOST_DOTS
           ? [`Of each class at most ${MOST_DOTS} dots a strip, evenly by rank; means are of all.`]
           : []),
         ...(drawn.length === 0 ? ['No instance has it.'] : []),
@@ -148,7 +148,7 @@ function strip(logs: LogSet, { name, kind }: VariableDivergence, test: FeatureTe
   const x = { field: 'value', type: 'quantitative', scale, axis }
   const y = { field: 'lane', type: 'quantitative', scale: laneScale(), axis: laneAxis() }
   const means = LOG_CLASSES.flatMap((logClass, code) => {
-    const value = code === 0 ? test.goodMean : test.badMean
+    const value = code === 0 ? test.beforeMean : test.afterMean
     return Number.isFinite(value)
       ? [{ class: logClass, value, low: code - 0.45, high: code + 0.45 }]
       : []
@@ -229,7 +229,7 @@ function laneScale(): SpecPart {
 function laneAxis(): SpecPart {
   return {
     ...{ title: null, values: [0, 1], domain: false, ticks: false, grid: false, labelPadding: 6 },
-    labelExpr: "datum.value === 0 ? 'good' : 'bad'",
+    labelExpr: "datum.value === 0 ? 'before' : 'after'",
   }
 }
 

@@ -3,8 +3,8 @@ import { DrainTree, tokensOf } from '../../../src/logs/readers/drain/drain-tree.
 import { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
 import { DEFAULT_MASKS, Masker } from '../../../src/logs/readers/drain/masks.ts'
 import type { MiningOptions } from '../../../src/logs/readers/drain/mining-options.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
-import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
 
 function mined(texts: readonly string[], options: MiningOptions = {}): string[] {
@@ -125,14 +125,14 @@ describe('masks', () => {
 })
 
 describe('templates', () => {
-  const good = log(
+  const before = log(
     'g',
     'sent 5 kB to 10.0.0.1',
     'sent 7 kB to 10.0.0.2',
     'disk queue is full',
     'took 1 ms',
   )
-  const bad = log(
+  const after = log(
     'b',
     'sent 9 kB to 10.0.0.1',
     'disk queue is gone',
@@ -142,21 +142,21 @@ describe('templates', () => {
   )
 
   test('of both classes are one set, whatever came first', async () => {
-    const logs = await readLogs({ good, bad })
+    const logs = await loadLogs({ before, after })
     expect(eventCounts(logs)).toEqual({
       'gave up <num>': [0, 3],
       'disk queue is <*>': [1, 1],
       'sent <num> kB to <ip>': [2, 1],
       'took <num> ms': [1, 0],
     })
-    const swapped = await readLogs({ good: bad, bad: good })
+    const swapped = await loadLogs({ before: after, after: before })
     expect(swapped.events.names).toEqual(logs.events.names)
     expect(swapped.states.names).toEqual(logs.states.names)
   })
 
   test('are a table: id, template, count and an example, most messages first', async () => {
     // Log `b` is read before `g`.
-    const templates = await mineLogTemplates([good, bad])
+    const templates = await mineLogTemplates([before, after])
     expect(templates.table().objects().slice(0, 3)).toEqual([
       { id: 1, template: 'gave up <num>', count: 3, example: 'gave up 3' },
       { id: 2, template: 'sent <num> kB to <ip>', count: 3, example: 'sent 9 kB to 10.0.0.1' },
@@ -165,20 +165,20 @@ describe('templates', () => {
   })
 
   test('given back make the same reading, also by way of JSON', async () => {
-    const templates = await mineLogTemplates([good, bad])
+    const templates = await mineLogTemplates([before, after])
     const copy = LogTemplates.fromJSON(JSON.parse(JSON.stringify(templates)))
-    const expected = contentOf(await readLogs({ good, bad }))
-    expect(contentOf(await readLogs({ good, bad }, { templates }))).toEqual(expected)
-    expect(contentOf(await readLogs({ good, bad }, { templates: copy }))).toEqual(expected)
+    const expected = contentOf(await loadLogs({ before, after }))
+    expect(contentOf(await loadLogs({ before, after }, { templates }))).toEqual(expected)
+    expect(contentOf(await loadLogs({ before, after }, { templates: copy }))).toEqual(expected)
     expect(() => LogTemplates.fromJSON([])).toThrow('are no templates. Give what toJSON() made.')
   })
 
   test('are renamed and merged, and are not changed by it', async () => {
-    const mined = await mineLogTemplates([good, bad])
+    const mined = await mineLogTemplates([before, after])
     const edited = mined.rename(2, 'send').merge(['disk queue is <*>', 'took <num> ms'], 'odd')
     expect(mined.templates.map(({ name }) => name)).toContain('disk queue is <*>')
     expect(edited.table().array('template')).toEqual(['gave up <num>', 'send', 'odd'])
-    const logs = await readLogs({ good, bad }, { templates: edited })
+    const logs = await loadLogs({ before, after }, { templates: edited })
     expect(eventCounts(logs)).toEqual({ 'gave up <num>': [0, 3], odd: [2, 1], send: [2, 1] })
     expect(finalValues(logs)).toEqual({
       'gave up <num> #1': [Number.NaN, 5],
@@ -188,7 +188,7 @@ describe('templates', () => {
   })
 
   test('that are not there cannot be edited', async () => {
-    const templates = await mineLogTemplates(good)
+    const templates = await mineLogTemplates(before)
     expect(() => templates.rename('no', 'x')).toThrow(
       'Option which is "no". Give the id or the name of a template, as table() shows them.',
     )
@@ -196,21 +196,21 @@ describe('templates', () => {
   })
 
   test('that are not among those given leave messages out, and the report says so', async () => {
-    const templates = await mineLogTemplates(good)
-    const logs = await readLogs({ good: [], bad }, { templates })
+    const templates = await mineLogTemplates(before)
+    const logs = await loadLogs({ before: [], after }, { templates })
     expect(skipped(logs)).toEqual({ 'is text that no template matches': [4, 'b:2'] })
   })
 
   test('count a number under a wildcard as one, and nothing that is more than it', async () => {
     const odd = log('o', 'size is unknown', 'size is 5', 'size is 6,', 'size is a7', 'size is 1=2')
-    const logs = await readLogs({ good: odd, bad: [] })
+    const logs = await loadLogs({ before: odd, after: [] })
     expect(eventCounts(logs)).toEqual({ 'size is <*>': [5] })
     expect(logs.states.of(0, 'maximum')).toEqual(Float64Array.of(6))
     expect(logs.states.of(0, 'minimum')).toEqual(Float64Array.of(5))
   })
 
   test('are not confused by text that looks like a mask', async () => {
-    const logs = await readLogs({ good: log('o', 'set <num> 5', 'set <num> 6'), bad: [] })
+    const logs = await loadLogs({ before: log('o', 'set <num> 5', 'set <num> 6'), after: [] })
     expect(eventCounts(logs)).toEqual({ 'set <num> <num>': [2] })
     expect(logs.states.names).toEqual([])
   })

@@ -16,9 +16,9 @@ import {
 
 async function readChunks(text: string, size: number) {
   const builder = new LogBuilder()
-  const pathInstance = builder.instanceCode('good', 'a')
+  const pathInstance = builder.instanceCode('before', 'a')
   const sink = new LogWriter({
-    ...{ builder, logClass: 'good', file: 'a.jsonl', pathInstance, matcher: undefined },
+    ...{ builder, logClass: 'before', file: 'a.jsonl', pathInstance, matcher: undefined },
   })
   async function* chunks() {
     const bytes = new TextEncoder().encode(text)

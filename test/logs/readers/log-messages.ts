@@ -1,11 +1,11 @@
 import { EVENT_FEATURES, STATE_FEATURES } from '../../../src/logs/features/feature-types.ts'
 import type { LogSet } from '../../../src/logs/features/log-set.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
-import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 
 /** One log in memory, as the only instance. */
 export function readText(bytes: string, options: LogReadOptions = {}): Promise<LogSet> {
-  return readLogs({ good: { name: 'a.log', bytes }, bad: [] }, options)
+  return loadLogs({ before: { name: 'a.log', bytes }, after: [] }, options)
 }
 
 /** How often each event happened in each instance. */

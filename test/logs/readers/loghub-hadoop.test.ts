@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { LogSet } from '../../../src/logs/features/log-set.ts'
 import type { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
-import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { eventCounts } from './log-messages.ts'
 
@@ -24,10 +24,10 @@ describeWithShared('the Hadoop jobs of loghub', () => {
   let logs: LogSet
 
   beforeAll(async () => {
-    const good = jobs('Normal')
-    const bad = [...jobs('Disk_full'), ...jobs('Network_disconnection')]
-    templates = await mineLogTemplates([...good, ...bad])
-    logs = await readLogs({ good, bad }, { templates })
+    const before = jobs('Normal')
+    const after = [...jobs('Disk_full'), ...jobs('Network_disconnection')]
+    templates = await mineLogTemplates([...before, ...after])
+    logs = await loadLogs({ before, after }, { templates })
   })
 
   test('have a few hundred kinds of messages, and every message is of one', () => {

@@ -71,7 +71,7 @@ describe('no line is lost silently', () => {
           const bytes = `${header}${lines.join('\n')}\n`
           const templates = await mineLogTemplates({ name: 'a.log', bytes }, { format })
           const builder = new LogBuilder()
-          await readLogsInto(builder, 'good', { name: 'a.log', bytes }, { format, templates })
+          await readLogsInto(builder, 'before', { name: 'a.log', bytes }, { format, templates })
           const { report } = builder.build()
           const { event, state } = report.messages
           const blank = lines.filter((line) => line === '').length

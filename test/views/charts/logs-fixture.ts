@@ -11,7 +11,7 @@ export interface ChainNames {
 }
 
 /**
- * 40 good and 40 bad instances: a small cache makes flushes late, these writes late, and these the
+ * 40 before and 40 after instances: a small cache makes flushes late, these writes late, and these the
  * end. `announce` differs as well and has no effect; `heap` neither differs nor has one.
  */
 export function compareChainedLogs({
@@ -27,7 +27,7 @@ export function compareChainedLogs({
     const cacheKb = (isBad ? 50 : 500) * (1 + random.next())
     const flushUs = 1e6 / cacheKb + 500 * random.next()
     const writeUs = flushUs + 3_000 + 500 * random.next()
-    builder.setInstance(isBad ? 'bad' : 'good', `node ${i}`)
+    builder.setInstance(isBad ? 'after' : 'before', `node ${i}`)
     builder.logEvent(0, 'start')
     builder.logState(10, cache, cacheKb)
     builder.logState(20, 'heap', 100 + random.next())

@@ -20,7 +20,7 @@ function graphOf(
       ...{ from, to, inTree, weight: 1 - i / 10, r2: 0.5, directed: true },
     })
   return {
-    ...{ kind: 'event', class: 'bad', featureType: 'lastAbsolute', metric: 'P', score: 1 },
+    ...{ kind: 'event', class: 'after', featureType: 'lastAbsolute', metric: 'P', score: 1 },
     sharesDenominator: false,
     nodes: names.map((name, i) => ({
       ...{ name, t: 5, divergence: 1 / (i + 1), significant: true },
@@ -48,7 +48,7 @@ describe('a graph of dependencies', () => {
   })
 
   test('of every feature and both classes can be drawn', () => {
-    for (const logClass of ['good', 'bad'] as const) {
+    for (const logClass of ['before', 'after'] as const) {
       for (const minSplit of [0.1, 0.9]) {
         const { graphs } = compared.with({ class: logClass, minSplit }).attention
         for (const graph of graphs) expectDrawable(plotDependencies(graph))
@@ -59,9 +59,7 @@ describe('a graph of dependencies', () => {
   test('says so where performance depends on nothing', () => {
     const lonely = { ...graphOf([['A', 'P']]), edges: [] }
     const chart = plotDependencies({ ...lonely, nodes: lonely.nodes.slice(0, 1) })
-    expect(chart.description).toBe(
-      'In the bad instances it depends on no other variable that was logged.',
-    )
+    expect(chart.description).toBe('In the after period it depends on no other logged variable.')
     expectDrawable(chart)
   })
 

@@ -21,10 +21,10 @@ describe('divergence', () => {
     expect(scores).toEqual([...scores].sort((a, b) => b - a))
     expect(bars?.map(({ full }) => full)).not.toContain('heap')
     expect(bars?.find(({ full }) => full === 'cache_kb')).toMatchObject({
-      direction: 'earlier, fewer or smaller in bad',
+      direction: 'earlier, fewer or smaller after',
       kind: 'state',
     })
-    expect(chart.title).toBe('What differs between 40 good and 40 bad instances')
+    expect(chart.title).toBe('What differs between 40 instances before and 40 after')
     expect(chart.description).toMatch(/^\d variables of 7 differ significantly \(Welch's t, 5 %/)
     expectDrawable(chart)
   })
@@ -39,7 +39,7 @@ describe('divergence', () => {
   test('says so where nothing differs', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 6; i++) {
-      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(0, 'same', 1)
     }
     const chart = plotDivergence(compareLogs(builder.build()).divergence)
@@ -62,11 +62,11 @@ describe('divergence', () => {
   })
 })
 
-/** A state that is 1 in all good instances and 2 in all bad ones. */
+/** A state that is 1 in all before instances and 2 in all after ones. */
 function constants(): LogComparison {
   const builder = new LogBuilder()
   for (let i = 0; i < 40; i++) {
-    builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+    builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
     builder.logState(0, 'version', i % 2 ? 1 : 2)
     if (i === 0) builder.logState(0, 'rare', 7)
   }
@@ -78,11 +78,11 @@ describe('a variable', () => {
     const chart = plotLogVariable(compared.divergence, 'flush')
     const [dots, means] = dataOf(chart)
     expect(dots?.length).toBe(80)
-    expect(means?.map((mean) => mean['class'])).toEqual(['good', 'bad'])
+    expect(means?.map((mean) => mean['class'])).toEqual(['before', 'after'])
     const ts = titlesOf(chart).map((title) => Math.abs(Number(/t = (−?[\d.]+)/.exec(title)?.[1])))
     expect(ts).toEqual([...ts].sort((a, b) => b - a))
     expect(chart.description).toBe(
-      'A dot is an instance (40 good, 40 bad), the line the mean of its class. Of 7 features, the 4 that differ most.',
+      'A dot is an instance (40 before, 40 after), the line the mean of its class. Of 7 features, the 4 that differ most.',
     )
     expectDrawable(chart)
   })
@@ -101,14 +101,14 @@ describe('a variable', () => {
   test('says how many instances do not have it', () => {
     const [title] = titlesOf(plotLogVariable(constants().divergence, 'rare', { feature: 'mean' }))
     expect(title).toBe(
-      'mean value: too few instances to test; 20 of 20 good have none, 19 of 20 bad have none',
+      'mean value: too few instances to test; 20 of 20 before have none, 19 of 20 after have none',
     )
   })
 
   test('of very many instances draws some of them, and says so', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 3_000; i++) {
-      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(0, 'load', i)
     }
     const { divergence } = compareLogs(builder.build())

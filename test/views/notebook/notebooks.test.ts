@@ -56,10 +56,10 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
   ],
   '08-logs.ipynb': [
     /9923 lines: 5027 events, 4896 states, 0 skipped/,
-    /finish: \d\d ms in 34 good, \d{3} ms in 34 bad; t = 1\d\.\d, p < 0\.001/,
+    /finish: \d\d ms in 34 before, \d{3} ms in 34 after; t = 1\d\.\d, p < 0\.001/,
     /state: lock_wait_us, write_us, .*dirty_kb/,
     /event: .*flush/,
-    /Logs\nWhat finish depends on in 34 good and 34 bad instances, among 19 variables/,
+    /Logs\nWhat finish depends on in 34 instances before and 34 after, among 19 variables/,
     /Peer: connected to <ip> +4/,
     /Peer: lost connection to <ip> +event/,
     /What finish depends on: events by number/,

@@ -38,19 +38,19 @@ describeInBrowser('logs in a page', (open) => {
       seen.add(await page.locator('.fd-logs-list').innerText())
     }
     expect(seen.size).toBe(3)
-    expect(await m.getAttribute('aria-valuetext')).toBe('100 %, 40 of 40 bad instances')
+    expect(await m.getAttribute('aria-valuetext')).toBe('100 %, 40 of 40 instances after')
     expect(problems).toEqual([])
   })
 
-  test('next-best graphs, states and the good class are one click away', async () => {
+  test('next-best graphs, states and the before class are one click away', async () => {
     const { page, problems } = await open([exploreLogs(compared)])
     await page.locator('.fd-logs-list button').nth(1).click()
     const code = await codeOf(page)
     expect(code).toMatch(/^compared\.attention\.of\('event'\)\.find\(/)
     expect(await drawnNames(page)).toEqual(namesOf(pasted(code)))
     await page.getByRole('button', { name: 'states' }).click()
-    await page.getByRole('button', { name: 'good', exact: true }).click()
-    expect(await codeOf(page)).toBe("compared.with({ class: 'good' }).attention.best('state')")
+    await page.getByRole('button', { name: 'before', exact: true }).click()
+    expect(await codeOf(page)).toBe("compared.with({ class: 'before' }).attention.best('state')")
     expect(await drawnNames(page)).toEqual(namesOf(pasted(await codeOf(page))))
     expect(await page.locator('.fd-logs-list button').count()).toBe(10)
     expect(problems).toEqual([])

@@ -30,11 +30,11 @@ function expectNear(value: number, expected = Number.NaN): void {
 
 describe('in a page', () => {
   test.each([
-    [1 / 3, 0.5, 'bad'],
-    [0.1, 0.5, 'bad'],
-    [0.6, 0.2, 'good'],
-    [1, 1, 'good'],
-    [0.15, 0, 'bad'],
+    [1 / 3, 0.5, 'after'],
+    [0.1, 0.5, 'after'],
+    [0.6, 0.2, 'before'],
+    [1, 1, 'before'],
+    [0.15, 0, 'after'],
   ] as const)('graphs for m %d, α %d, %s are those of with()', (minSplit, balance, logClass) => {
     const { graphs } = restoredStages(sent())
     const expected = compared.with({ minSplit, balance, class: logClass }).attention.graphs
@@ -59,7 +59,7 @@ describe('in a page', () => {
   test('constants that differ arrive as infinitely far apart', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 20; i++) {
-      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(0, 'version', i % 2 ? 1 : 2)
       builder.logEvent(0, 'start')
       builder.logEvent(1000 + (i % 2 ? 0 : 500) + i, 'end')
@@ -105,7 +105,7 @@ describe('what is carried', () => {
   test('says how many instances taught nothing', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 40; i++) {
-      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logEvent(0, 'start')
       if (i > 3) builder.logEvent(1000 + i, 'end')
     }
@@ -116,12 +116,12 @@ describe('what is carried', () => {
   test('logs without any difference, or without events, can be shown', () => {
     const builder = new LogBuilder()
     for (let i = 0; i < 12; i++) {
-      builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+      builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(i, 'same', 1)
     }
     const widget = exploreLogs(compareLogs(builder.build()))
     expect(
-      restoredStages(sent(widget)).graphs({ minSplit: 0.5, balance: 0.5, class: 'bad' }).length,
+      restoredStages(sent(widget)).graphs({ minSplit: 0.5, balance: 0.5, class: 'after' }).length,
     ).toBe(10)
     expect(widget.svg()).toContain('<svg')
   })
@@ -131,7 +131,7 @@ describe('what is carried', () => {
 function compareMany({ instances, variables }: { instances: number; variables: number }) {
   const builder = new LogBuilder()
   for (let i = 0; i < instances; i++) {
-    builder.setInstance(i % 2 ? 'good' : 'bad', `n${i}`)
+    builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
     builder.logEvent(0, 'start')
     for (let v = 1; v < variables; v++) {
       builder.logEvent(v * 1000 + (i % 2 ? 0 : 300) + ((i * (v + 7)) % 401), `event ${v}`)
@@ -152,12 +152,12 @@ describe('code', () => {
   })
 
   test('gives the graph that is shown', () => {
-    const code = graphCode(data, { ...state, class: 'good', featureType: 'count' })
+    const code = graphCode(data, { ...state, class: 'before', featureType: 'count' })
     expect(code).toBe(
-      "compared.with({ class: 'good' }).attention.of('event').find((graph) => graph.featureType === 'count')",
+      "compared.with({ class: 'before' }).attention.of('event').find((graph) => graph.featureType === 'count')",
     )
     const found = new Function('compared', `return ${code}`)(compared)
-    expect(found).toMatchObject({ class: 'good', featureType: 'count' })
+    expect(found).toMatchObject({ class: 'before', featureType: 'count' })
   })
 })
 

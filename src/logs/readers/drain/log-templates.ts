@@ -36,14 +36,14 @@ interface TemplatesData {
 
 /**
  * The templates that free text in logs is named by, as `mineLogTemplates` finds them. Immutable:
- * what edits them gives others, which option `templates` of `readLogs` takes.
+ * what edits them gives others, which option `templates` of `loadLogs` takes.
  *
  * @example
  * const log = { name: 'node.log', bytes: '2015-10-17 21:47:48 sent 5 kB\n2015-10-17 21:47:49 sent 7 kB' }
  * const templates = await mineLogTemplates([log])
  * templates.table().get('template', 0) // 'sent <num> kB'
  * const edited = templates.rename('sent <num> kB', 'send')
- * const logs = await readLogs({ good: [log], bad: [] }, { templates: edited })
+ * const logs = await loadLogs({ before: [log], after: [] }, { templates: edited })
  * logs.events.names // [ 'send' ]
  * logs.states.names // [ 'send #1' ]
  */

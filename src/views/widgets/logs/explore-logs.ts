@@ -31,7 +31,7 @@ const LEAST = 0.1
  * Graphs of what performance depends on, drawn as in the paper's figures: letters as large as a
  * variable diverges, lines as thick as a dependency is strong, arrows where one always comes before
  * the other, performance coloured. Sliders set `minSplit` (m) and `balance` (α); graphs of other
- * features, of states and of the good class are a click away. A variable opens into its values in
+ * features, of states and of the before class are a click away. A variable opens into its values in
  * both classes, feature by feature, with its t-tests.
  *
  * What it shows is what `compared.with(…)` gives, computed in the page by the same code. What there
@@ -64,8 +64,8 @@ export function exploreLogs(compared: LogComparison, options: ExploreLogsOptions
   return new Widget({
     ...{ view: 'logs', title: 'Logs', data },
     description:
-      `What ${nameText(data.metric.name)} depends on in ${grouped(counts.good)} good and ` +
-      `${counted(counts.bad, 'bad instance')}, among ${counted(compared.divergence.variables.length, 'variable')}; ` +
+      `What ${nameText(data.metric.name)} depends on in ${counted(counts.before, 'instance')} before and ` +
+      `${grouped(counts.after)} after, among ${counted(compared.divergence.variables.length, 'variable')}; ` +
       'set m and α, and open a variable.',
     picture: () => renderSvg(LogsPicture({ graphs: compared.attention.graphs })),
   })

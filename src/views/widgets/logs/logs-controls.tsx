@@ -10,7 +10,7 @@ interface Shown {
 }
 
 const KINDS = { event: 'events', state: 'states' } as const
-const CLASSES = { bad: 'bad', good: 'good' } as const
+const CLASSES = { after: 'after', before: 'before' } as const
 const STEP = 0.01
 const BALANCE_STEP = 0.05
 
@@ -25,7 +25,7 @@ export function LogsControls({ data, state, onChange }: Shown) {
           onChoose={(kind) => onChange({ kind, featureType: null })}
         />
         <Choice
-          {...{ name: 'learned from instances that are', values: CLASSES, value: state.class }}
+          {...{ name: 'learned from', values: CLASSES, value: state.class }}
           help="Dependencies within one class of logs"
           onChoose={(each) => onChange({ class: each })}
         />

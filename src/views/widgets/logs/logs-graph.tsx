@@ -46,7 +46,7 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
       <p class="fd-soft">
         {graph.nodes.length < 2
           ? 'On no other variable that was logged, at this m. '
-          : 'Larger letters: differs more between good and bad. Thicker lines: depends more strongly. '}
+          : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly. '}
         {graph.edges.some(({ directed }) => directed) ? 'Arrows: always in this order. ' : ''}
         {graph.edges.some(({ inTree }) => !inTree)
           ? 'Faint: beside what the score is taken from. '

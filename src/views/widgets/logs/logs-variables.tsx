@@ -34,7 +34,7 @@ export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
           <thead>
             <tr>
               <th scope="col">variable</th>
-              <th scope="col" title="bad less good, of this feature">
+              <th scope="col" title="after minus before, of this feature">
                 differs
               </th>
               <th scope="col" title="the strongest way towards performance">

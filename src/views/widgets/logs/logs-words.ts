@@ -54,14 +54,14 @@ export function edgeText({ from, to, weight, directed }: AttentionEdge): string 
 export function splitText({ counts, withoutMetric }: LogsData, state: LogsState): string {
   const instances = counts[state.class] - withoutMetric[state.class]
   const least = Math.ceil(state.minSplit * instances * (1 - 1e-12))
-  return `${percent(state.minSplit)}, ${grouped(least)} of ${counted(instances, `${state.class} instance`)}`
+  return `${percent(state.minSplit)}, ${grouped(least)} of ${counted(instances, 'instance')} ${state.class}`
 }
 
 /** What is not in the page; empty when all is. */
 export function leftOutText(data: LogsData): readonly string[] {
   const { leftOut, values, counts, withoutMetric, least, variables } = data
   const without = values.ofVariable.filter((each) => each === null).length
-  const missing = withoutMetric.good + withoutMetric.bad
+  const missing = withoutMetric.before + withoutMetric.after
   return [
     ...(least > data.wished
       ? [`There are too many dependencies to carry those below m = ${percent(least)}.`]
@@ -81,9 +81,9 @@ export function leftOutText(data: LogsData): readonly string[] {
           `Distributions are there of ${variables.length - without} of ${counted(variables.length, 'variable')}.`,
         ]
       : []),
-    ...(values.instances.length < counts.good + counts.bad
+    ...(values.instances.length < counts.before + counts.after
       ? [
-          `Dots are of ${grouped(values.instances.length)} of ${counted(counts.good + counts.bad, 'instance')}, evenly by performance.`,
+          `Dots are of ${grouped(values.instances.length)} of ${counted(counts.before + counts.after, 'instance')}, evenly by performance.`,
         ]
       : []),
     ...(missing > 0

@@ -1,19 +1,25 @@
 import type { Presence } from '../../../logs/divergence/presence.ts'
 import { readNumber, type SentNumber, sentNumber } from './sent-number.ts'
 
-/** Where a variable was logged as a row: instances of good and bad, messages in each, p. */
+/** Where a variable was logged as a row: instances before and after, messages in each, p. */
 export type SentPresence = readonly SentNumber[]
 
 const DIGITS = 6
 
 export function sentPresence(presence: Presence): SentPresence {
-  const { good, bad, goodMessages, badMessages, p } = presence
-  return [good, bad, sentNumber(goodMessages), sentNumber(badMessages), sentNumber(p, DIGITS)]
+  const { before, after, beforeMessages, afterMessages, p } = presence
+  return [
+    before,
+    after,
+    sentNumber(beforeMessages),
+    sentNumber(afterMessages),
+    sentNumber(p, DIGITS),
+  ]
 }
 
 export function readPresence(sent: SentPresence): Presence {
-  const [good = 0, bad = 0, goodMessages = 0, badMessages = 0, p = Number.NaN] =
+  const [before = 0, after = 0, beforeMessages = 0, afterMessages = 0, p = Number.NaN] =
     sent.map(readNumber)
-  const onlyIn = good === 0 && bad > 0 ? 'bad' : bad === 0 && good > 0 ? 'good' : null
-  return { good, bad, goodMessages, badMessages, p, onlyIn }
+  const onlyIn = before === 0 && after > 0 ? 'after' : after === 0 && before > 0 ? 'before' : null
+  return { before, after, beforeMessages, afterMessages, p, onlyIn }
 }

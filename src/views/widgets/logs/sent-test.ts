@@ -9,22 +9,32 @@ export type SentTest = readonly SentNumber[]
 const DIGITS = 6
 
 export function sentTest(test: PerformanceTest): SentTest {
-  const { t, df, p, q, significant, tested, goodMean, badMean, goodCount, badCount } = test
+  const { t, df, p, q, significant, tested, beforeMean, afterMean, beforeCount, afterCount } = test
   return [
     sentNumber(t),
     ...[df, p, q].map((value) => sentNumber(value, DIGITS)),
     ...[Number(significant), Number(tested)],
-    ...[goodMean, badMean].map((value) => sentNumber(value, DIGITS)),
-    ...[goodCount, badCount],
+    ...[beforeMean, afterMean].map((value) => sentNumber(value, DIGITS)),
+    ...[beforeCount, afterCount],
   ]
 }
 
 export function readTest(sent: SentTest): PerformanceTest {
-  const [t, df, p, q, significant, tested, goodMean, badMean, goodCount, badCount] = sent.map(
-    readNumber,
-  ) as [number, number, number, number, number, number, number, number, number, number]
+  const [t, df, p, q, significant, tested, beforeMean, afterMean, beforeCount, afterCount] =
+    sent.map(readNumber) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
   return {
-    ...{ t, df, p, q, goodMean, badMean, goodCount, badCount },
+    ...{ t, df, p, q, beforeMean, afterMean, beforeCount, afterCount },
     significant: significant === 1,
     tested: tested === 1,
   }

@@ -8,7 +8,7 @@ import { thinned } from '../../charts/log-strip.ts'
 /** What a few variables were in a few instances. */
 export interface SentValues {
   readonly instances: readonly string[]
-  /** `GOOD` or `BAD`, an instance each. */
+  /** `BEFORE` or `AFTER`, an instance each. */
   readonly classOf: readonly number[]
   /** Performance, an instance each; `null` where there is none. */
   readonly metric: readonly (number | null)[]

@@ -1,4 +1,4 @@
-import { BAD, GOOD } from '../../../logs/features/log-class.ts'
+import { AFTER, BEFORE } from '../../../logs/features/log-class.ts'
 import { besideMiddle } from '../../charts/log-strip.ts'
 import { numberExtent, shareAlong } from '../../charts/number-extent.ts'
 import type { Ink } from '../../drawing/ink.ts'
@@ -8,7 +8,7 @@ interface Shown {
   readonly values: readonly (number | null)[]
   readonly classOf: readonly number[]
   readonly instances: readonly string[]
-  readonly means: readonly [good: number, bad: number]
+  readonly means: readonly [before: number, after: number]
   readonly textOf: (value: number) => string
   readonly ink: Ink
 }
@@ -20,7 +20,7 @@ const EDGE = 5
 /** How much of a lane dots fill. */
 const FILLED = 0.66
 
-/** A dot an instance, good above bad, and a line at each mean; below, the least and the greatest. */
+/** A dot an instance, before above after, and a line at each mean; below, the least and the greatest. */
 export function StripDrawing({ values, classOf, instances, means, textOf, ink }: Shown) {
   const known = values.filter((value) => value !== null)
   const extent = numberExtent(known)
@@ -56,7 +56,7 @@ export function StripDrawing({ values, classOf, instances, means, textOf, ink }:
             </circle>
           )
         })}
-        {[GOOD, BAD].map((code) => {
+        {[BEFORE, AFTER].map((code) => {
           const mean = means[code as 0 | 1]
           if (!Number.isFinite(mean) || known.length === 0) return null
           const at = Math.min(WIDTH, Math.max(0, x(mean)))

@@ -28,7 +28,7 @@ interface Row {
 export function VariableDetails({ data, variable, onClose }: Shown) {
   const { values, counts } = data
   const all = rowsOf(data, variable)
-  const rows = all.filter(({ test }) => test.goodCount + test.badCount > 0)
+  const rows = all.filter(({ test }) => test.beforeCount + test.afterCount > 0)
   const empty = all.filter((row) => !rows.includes(row))
   const hasValues = rows.some((row) => row.values !== null)
   return (
@@ -50,7 +50,7 @@ export function VariableDetails({ data, variable, onClose }: Shown) {
         {hasValues ? (
           <>
             A dot is an instance, the line the mean of its class:
-            <span class="fd-key fd-key-before" /> good <span class="fd-key fd-key-after" /> bad.
+            <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after.
           </>
         ) : (
           'Its values are not in the page; the code below draws them.'
@@ -61,8 +61,8 @@ export function VariableDetails({ data, variable, onClose }: Shown) {
           <thead>
             <tr>
               <th scope="col">feature</th>
-              {hasValues ? <th scope="col">good above bad</th> : null}
-              {['good, mean', 'bad, mean', 't', 'p', 'significant'].map((head) => (
+              {hasValues ? <th scope="col">before above after</th> : null}
+              {['before, mean', 'after, mean', 't', 'p', 'significant'].map((head) => (
                 <th key={head} scope="col" class="fd-amount">
                   {head}
                 </th>
@@ -81,12 +81,12 @@ export function VariableDetails({ data, variable, onClose }: Shown) {
                     <StripDrawing
                       {...{ values: column ?? [], textOf, ink: PAGE_INK }}
                       {...{ classOf: values.classOf, instances: values.instances }}
-                      means={[test.goodMean, test.badMean]}
+                      means={[test.beforeMean, test.afterMean]}
                     />
                   </td>
                 ) : null}
-                <td class="fd-amount">{meanText(test.goodMean, textOf)}</td>
-                <td class="fd-amount">{meanText(test.badMean, textOf)}</td>
+                <td class="fd-amount">{meanText(test.beforeMean, textOf)}</td>
+                <td class="fd-amount">{meanText(test.afterMean, textOf)}</td>
                 <td class="fd-amount">{test.tested ? tText(test.t) : 'not tested'}</td>
                 <td class="fd-amount" title="not corrected; whether it is significant is">
                   {test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''}

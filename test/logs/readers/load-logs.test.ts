@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
 import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
-import { readLogs } from '../../../src/logs/readers/read-logs.ts'
 import { readLogsInto } from '../../../src/logs/readers/read-logs-into.ts'
 import { contentOf, eventCounts, firstTimes, readText, skipped } from './log-messages.ts'
 
@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('a path is an instance', () => {
   test('a file, or a directory with everything below it, compressed or not', async () => {
-    const logs = await readLogs({ good: at('plain.csv'), bad: [`${at('job')}/`] })
+    const logs = await loadLogs({ before: at('plain.csv'), after: [`${at('job')}/`] })
     expect(logs.instances).toEqual([at('plain.csv'), at('job')])
     expect([...logs.classOf]).toEqual([0, 1])
     expect(eventCounts(logs)).toEqual({ a: [1, 2], b: [1, 2], c: [0, 1] })
@@ -41,12 +41,12 @@ describe('a path is an instance', () => {
   })
 
   test('also as the URL of a file', async () => {
-    const logs = await readLogs({ good: pathToFileURL(at('plain.csv')), bad: [] })
+    const logs = await loadLogs({ before: pathToFileURL(at('plain.csv')), after: [] })
     expect(eventCounts(logs)).toEqual({ a: [1], b: [1] })
   })
 
   test('and what is no log in a directory is told', async () => {
-    const logs = await readLogs({ good: at('job'), bad: [] })
+    const logs = await loadLogs({ before: at('job'), after: [] })
     // It is no line: none was skipped.
     expect(logs.report.skipped).toEqual([])
     expect(logs.report.unreadFiles).toEqual([at('job', 'picture.png')])
@@ -57,8 +57,8 @@ describe('a path is an instance', () => {
   })
 
   test('an empty file is an instance without messages', async () => {
-    const good = [at('job', 'nothing.log'), at('job', 'b.jsonl')]
-    const logs = await readLogs({ good, bad: at('plain.csv') })
+    const before = [at('job', 'nothing.log'), at('job', 'b.jsonl')]
+    const logs = await loadLogs({ before, after: at('plain.csv') })
     expect(logs.report.emptyInstances).toEqual([at('job', 'nothing.log')])
   })
 })
@@ -67,13 +67,13 @@ describe('a field may say which instance a message is of', () => {
   const bytes = '{"time":1,"name":"a","node":"n1"}\n{"time":2,"name":"a","node":"n2"}\n'
 
   test('of all files of a class; classes do not share instances', async () => {
-    const logs = await readLogs(
+    const logs = await loadLogs(
       {
-        good: [
+        before: [
           { name: 'x', bytes },
           { name: 'y', bytes },
         ],
-        bad: { name: 'z', bytes },
+        after: { name: 'z', bytes },
       },
       { fields: { instance: 'node' } },
     )
@@ -110,9 +110,9 @@ describe('formats are recognised', () => {
 describe('readLogsInto', () => {
   test('adds to a builder', async () => {
     const builder = new LogBuilder()
-    builder.setInstance('good', 'by hand')
+    builder.setInstance('before', 'by hand')
     builder.logEvent(0, 'a')
-    await readLogsInto(builder, 'bad', at('plain.csv'))
+    await readLogsInto(builder, 'after', at('plain.csv'))
     const logs = builder.build()
     expect(logs.instances).toEqual(['by hand', at('plain.csv')])
     expect(eventCounts(logs)).toEqual({ a: [1, 1], b: [0, 1] })
@@ -120,29 +120,31 @@ describe('readLogsInto', () => {
 
   test('asks for templates where there is free text, and uses them', async () => {
     const log = { name: 'n', bytes: '2015-10-17 21:47:48 took 5 ms\n' }
-    await expect(readLogsInto(new LogBuilder(), 'good', log)).rejects.toThrow(
+    await expect(readLogsInto(new LogBuilder(), 'before', log)).rejects.toThrow(
       'n has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give option templates.',
     )
     const builder = new LogBuilder()
-    await readLogsInto(builder, 'good', log, { templates: await mineLogTemplates(log) })
-    expect(contentOf(builder.build())).toEqual(contentOf(await readLogs({ good: log, bad: [] })))
+    await readLogsInto(builder, 'before', log, { templates: await mineLogTemplates(log) })
+    expect(contentOf(builder.build())).toEqual(
+      contentOf(await loadLogs({ before: log, after: [] })),
+    )
   })
 })
 
 describe('what cannot be is refused', () => {
   test('paths', async () => {
-    await expect(readLogs({ good: at('none'), bad: [] })).rejects.toThrow(
+    await expect(loadLogs({ before: at('none'), after: [] })).rejects.toThrow(
       `${at('none')} cannot be opened (ENOENT). Check the name and the permissions.`,
     )
-    await expect(readLogs({ good: at('empty'), bad: [] })).rejects.toThrow(
+    await expect(loadLogs({ before: at('empty'), after: [] })).rejects.toThrow(
       'Give a directory with files in it.',
     )
     const twice = [at('job'), `${at('job')}/`]
-    await expect(readLogs({ good: twice, bad: [] })).rejects.toThrow(
+    await expect(loadLogs({ before: twice, after: [] })).rejects.toThrow(
       'Give each file and directory once.',
     )
-    await expect(readLogs({ good: [], bad: [] })).rejects.toThrow(
-      'Option logs is "[]". Give { good: paths, bad: paths }.',
+    await expect(loadLogs({ before: [], after: [] })).rejects.toThrow(
+      'Option logs is "[]". Give { before: paths, after: paths }.',
     )
   })
 
@@ -159,7 +161,7 @@ describe('what cannot be is refused', () => {
   })
 
   test('a class of another name', async () => {
-    const logs = { good: [], worse: [] } as unknown as Parameters<typeof readLogs>[0]
-    await expect(readLogs(logs)).rejects.toThrow('There is no option worse')
+    const logs = { before: [], worse: [] } as unknown as Parameters<typeof loadLogs>[0]
+    await expect(loadLogs(logs)).rejects.toThrow('There is no option worse')
   })
 })

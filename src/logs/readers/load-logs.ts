@@ -12,8 +12,8 @@ import { requireMessages } from './require-messages.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
-  readonly good: LogPaths
-  readonly bad: LogPaths
+  readonly before: LogPaths
+  readonly after: LogPaths
 }
 
 /**
@@ -47,22 +47,22 @@ export interface LogsToCompare {
  * @throws FlowdeltaError for a path that cannot be opened
  *
  * @example
- * const logs = await readLogs({
- *   good: { name: 'node 1', bytes: '{"time":0,"name":"start"}\n{"time":90,"name":"queue","value":3}' },
- *   bad: { name: 'node 2', bytes: '{"time":0,"name":"start"}\n{"time":70,"name":"queue","value":8}' },
+ * const logs = await loadLogs({
+ *   before: { name: 'node 1', bytes: '{"time":0,"name":"start"}\n{"time":90,"name":"queue","value":3}' },
+ *   after: { name: 'node 2', bytes: '{"time":0,"name":"start"}\n{"time":70,"name":"queue","value":8}' },
  * })
- * logs.counts // { good: 1, bad: 1 }
+ * logs.counts // { before: 1, after: 1 }
  * logs.states.values('maximum') // Float64Array(2) [ 3, 8 ]
  */
-export async function readLogs(logs: LogsToCompare, options: LogReadOptions = {}): Promise<LogSet> {
+export async function loadLogs(logs: LogsToCompare, options: LogReadOptions = {}): Promise<LogSet> {
   rejectUnknownOptions(logs, LOG_CLASSES)
   const settings = readSettings(options)
   for (const logClass of LOG_CLASSES) {
     if (logs[logClass] === undefined) throw new OptionError(logClass, undefined, 'paths of logs')
   }
-  const inputs = { good: await logInputs(logs.good), bad: await logInputs(logs.bad) }
-  const all = [...inputs.good, ...inputs.bad]
-  if (all.length === 0) throw new OptionError('logs', '[]', '{ good: paths, bad: paths }')
+  const inputs = { before: await logInputs(logs.before), after: await logInputs(logs.after) }
+  const all = [...inputs.before, ...inputs.after]
+  if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
   const builder = new LogBuilder()
   for (const logClass of LOG_CLASSES) {
@@ -77,13 +77,13 @@ export async function readLogs(logs: LogsToCompare, options: LogReadOptions = {}
 }
 
 /** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ good, bad }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
+function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
   const paths = (inputs: readonly LogInput[]) =>
     inputs
       .filter(({ isPath }) => isPath)
       .flatMap(({ files }) => files.map(({ name }) => name.replace(/(^|\/)(?:\.\/)+/g, '$1')))
-  const ofGood = new Set(paths(good))
-  return paths(bad).filter((path) => ofGood.has(path))
+  const ofBefore = new Set(paths(before))
+  return paths(after).filter((path) => ofBefore.has(path))
 }
 
 async function minedMatcher(
