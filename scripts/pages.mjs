@@ -22,38 +22,43 @@ const STAMP = join(OUT, '.pages.json')
  * @returns {Promise<{ pages: Page[], failures: string[] }>} failures are messages to print
  */
 export async function writePages() {
-  mkdirSync(OUT, { recursive: true })
-  /** @type {Record<string, { fingerprint: string, title: string }>} */
-  const stamps = existsSync(STAMP) ? JSON.parse(readFileSync(STAMP, 'utf8')) : {}
-  const shared = sharedFingerprint()
   const pages = []
   const failures = []
   for (const notebook of listNotebooks()) {
-    const file = join(OUT, `${basename(notebook, '.ipynb')}.html`)
-    const fingerprint = `${shared} ${hash(readFileSync(notebook))}`
-    if (stamps[file]?.fingerprint !== fingerprint || !existsSync(file)) {
-      delete stamps[file]
-      const result = await writePage(notebook, file)
-      if (typeof result === 'string') failures.push(result)
-      else stamps[file] = { fingerprint, title: result.title }
+    const { file, fingerprint } = pageOf(notebook)
+    const stamp = readStamps()[file]
+    if (stamp?.fingerprint === fingerprint && existsSync(file)) {
+      pages.push({ file, title: stamp.title })
+      continue
     }
-    if (stamps[file]) pages.push({ file, title: stamps[file].title })
+    try {
+      const { title } = await writePage(notebook)
+      pages.push({ file, title })
+    } catch (error) {
+      if (!(error instanceof NotebookError)) throw error
+      failures.push(error.message)
+    }
   }
-  writeFileSync(STAMP, `${JSON.stringify(stamps, null, 2)}\n`)
   writeIndex(pages)
   return { pages, failures }
 }
 
 /**
+ * Runs a notebook and writes its page. Fails with a `NotebookError` as `runNotebook` does.
+ *
  * @param {string} notebook
- * @param {string} file
- * @returns {Promise<{ title: string } | string>} the message, if the notebook fails
+ * @returns {Promise<Awaited<ReturnType<typeof runNotebook>> & { file: string }>} the run and the
+ * path of its page
  */
-async function writePage(notebook, file) {
+export async function writePage(notebook) {
+  const { file, fingerprint } = pageOf(notebook)
   const name = basename(notebook)
   const start = performance.now()
   const terminal = process.stdout.isTTY === true
+  const clear = terminal ? '\r\u001b[K' : ''
   if (!terminal) say(`${name}: running …`)
+  mkdirSync(OUT, { recursive: true })
+  stamp(file, undefined)
   try {
     const run = await runNotebook(notebook, {
       onCell: (done, total) => {
@@ -61,14 +66,38 @@ async function writePage(notebook, file) {
       },
     })
     writeFileSync(file, notebookPage(run))
-    const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    say(`${terminal ? '\r\u001b[K' : ''}${name}: done (${seconds} s)`)
-    return run
+    stamp(file, { fingerprint, title: run.title })
+    say(`${clear}${name}: done (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+    return { ...run, file }
   } catch (error) {
-    if (!(error instanceof NotebookError)) throw error
-    say(`${terminal ? '\r\u001b[K' : ''}${name}: failed`)
-    return error.message
+    say(`${clear}${name}: failed`)
+    throw error
   }
+}
+
+/** @param {string} notebook */
+function pageOf(notebook) {
+  sharedPart ??= sharedFingerprint()
+  return {
+    file: join(OUT, `${basename(notebook, '.ipynb')}.html`),
+    fingerprint: `${sharedPart} ${hash(readFileSync(notebook))}`,
+  }
+}
+
+/** @type {string | undefined} */
+let sharedPart
+
+/** @returns {Record<string, { fingerprint: string, title: string } | undefined>} */
+function readStamps() {
+  return existsSync(STAMP) ? JSON.parse(readFileSync(STAMP, 'utf8')) : {}
+}
+
+/**
+ * @param {string} file
+ * @param {{ fingerprint: string, title: string } | undefined} made
+ */
+function stamp(file, made) {
+  writeFileSync(STAMP, `${JSON.stringify({ ...readStamps(), [file]: made }, null, 2)}\n`)
 }
 
 /** @param {Page[]} pages */

@@ -1,4 +1,5 @@
-// npm test: everything that is checked, from whatever state the clone is in.
+// npm test: what is checked at every change, from whatever state the clone is in, in minutes.
+// npm run test:full: what takes longer.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,21 +7,26 @@ import { checkNode, ensureBuild, ensureDependencies, ROOT, run, say } from './se
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
-/** @type {[name: string, run: () => Promise<Counts>][]} */
-const STEPS = [
-  ['npm packages', () => onePass(ensureDependencies)],
-  ['type check', () => program(['typescript', 'bin', 'tsc'], ['--noEmit'])],
-  ['lint', () => program(['@biomejs', 'biome', 'bin', 'biome'], ['check'])],
-  ['build', () => onePass(ensureBuild)],
-  ['Chromium', chromium],
-  ['unit, oracle, widget and notebook tests', vitest],
-  ['nbconvert', nbconvert],
-  ['browser', browser],
-]
+/** @type {Record<'quick' | 'full', [name: string, run: () => Promise<Counts>][]>} */
+const STEPS = {
+  quick: [
+    ['npm packages', () => onePass(ensureDependencies)],
+    ['type check, lint, build', () => sum([typeCheck(), lint(), onePass(ensureBuild)])],
+    ['Chromium', chromium],
+    ['unit, oracle, widget and notebook tests', () => vitest(['unit', 'browser', 'notebooks'])],
+  ],
+  full: [
+    ['npm packages', () => onePass(ensureDependencies)],
+    ['build', () => onePass(ensureBuild)],
+    ['simulations, recording runs, public data', () => vitest(['full'])],
+    ['nbconvert', nbconvert],
+  ],
+}
 
 async function main() {
   const totals = { passed: 0, failed: 0, skipped: 0 }
-  for (const [name, step] of STEPS) {
+  const which = process.argv.includes('--full') ? 'full' : 'quick'
+  for (const [name, step] of STEPS[which]) {
     say(`\n── ${name}`)
     const start = performance.now()
     const counts = await step().catch((error) => {
@@ -58,14 +64,34 @@ async function program(path, args) {
   return { passed: failed ? 0 : 1, failed: failed ? 1 : 0, skipped: 0 }
 }
 
-/** @returns {Promise<Counts>} */
-async function vitest() {
+/**
+ * @param {Promise<Counts>[]} all
+ * @returns {Promise<Counts>}
+ */
+async function sum(all) {
+  const counts = await Promise.all(all)
+  return {
+    passed: counts.reduce((total, { passed }) => total + passed, 0),
+    failed: counts.reduce((total, { failed }) => total + failed, 0),
+    skipped: counts.reduce((total, { skipped }) => total + skipped, 0),
+  }
+}
+
+const typeCheck = () => program(['typescript', 'bin', 'tsc'], ['--noEmit'])
+const lint = () => program(['@biomejs', 'biome', 'bin', 'biome'], ['check'])
+
+/**
+ * @param {string[]} projects
+ * @returns {Promise<Counts>}
+ */
+async function vitest(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'flowdelta-test-'))
   const report = join(folder, 'report.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
     const path = ['vitest', 'vitest.mjs']
-    const { failed: stopped } = await program(path, ['run', ...reporters])
+    const chosen = projects.flatMap((name) => ['--project', name])
+    const { failed: stopped } = await program(path, ['run', ...chosen, ...reporters])
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
       readFileSync(report, 'utf8'),
     )
@@ -97,16 +123,6 @@ async function nbconvert() {
   const { checkWithNbconvert } = await import('./nbconvert-check.mjs')
   const [first] = listNotebooks()
   return skippable(first === undefined ? 'there is no notebook' : await checkWithNbconvert(first))
-}
-
-/** @returns {Promise<Counts>} */
-async function browser() {
-  const { writePages } = await import('./pages.mjs')
-  const { checkInBrowser } = await import('./browser-check.mjs')
-  const { pages, failures } = await writePages()
-  if (failures.length > 0) throw new Error(failures.join('\n\n'))
-  if (pages.length === 0) return skippable('there is no notebook')
-  return skippable(await checkInBrowser(pages.map(({ file }) => file)))
 }
 
 /**

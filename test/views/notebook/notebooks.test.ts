@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { listNotebooks, runNotebook } from '../../../scripts/notebook-runner.mjs'
+import { checkInBrowser } from '../../../scripts/browser-check.mjs'
+import { listNotebooks } from '../../../scripts/notebook-runner.mjs'
+import { writePage } from '../../../scripts/pages.mjs'
 
 /** What each notebook must have found, wherever it says so. */
 const FINDINGS: Record<string, readonly RegExp[]> = {
@@ -82,6 +84,7 @@ const FINDINGS: Record<string, readonly RegExp[]> = {
 }
 
 const notebooks = listNotebooks().map((path) => [basename(path), path] as const)
+const pages = new Map<string, string>()
 
 test('notebooks are numbered in the order in which they are read', () => {
   for (const [name] of notebooks) expect(name).toMatch(/^\d\d-[a-z0-9-]+\.ipynb$/)
@@ -94,12 +97,19 @@ test('every notebook says what it is expected to find', () => {
 test.each(notebooks)(
   '%s runs from the first cell to the last and finds what it says',
   async (name, path) => {
-    const { cells } = await runNotebook(path)
+    const { cells, file } = await writePage(path)
+    pages.set(name, file)
     const said = cells.flatMap(({ outputs }) => outputs.map((output) => textOf(output))).join('\n')
     for (const finding of FINDINGS[name] ?? []) expect(said).toMatch(finding)
   },
   300_000,
 )
+
+test('the pages of all notebooks work in a browser without network', async ({ skip }) => {
+  const skipped = await checkInBrowser([...pages.values()])
+  skip(skipped !== undefined, skipped)
+  expect(pages.size).toBe(notebooks.length)
+}, 300_000)
 
 /** The plain text of an output: a stream's text, or the text form of a value. */
 function textOf(output: object): string {
