@@ -35,7 +35,6 @@ export type {
   StructuralOptions,
 } from './compare/mutations/structural-mutations.ts'
 export type { StructuralTest } from './compare/mutations/structural-test.ts'
-export type { EditTokens } from './compare/precursors/edit-tokens.ts'
 export {
   type LabelCount,
   type LabelDifference,
@@ -43,14 +42,14 @@ export {
 } from './compare/precursors/label-difference.ts'
 export { matchPrecursors } from './compare/precursors/match-precursors.ts'
 export type {
+  EditTokens,
   PrecursorCandidate,
   PrecursorOptions,
   Precursors,
 } from './compare/precursors/precursors.ts'
 export { type Exemplars, exemplars } from './compare/ranking/exemplars.ts'
 export { rankMutations } from './compare/ranking/rank-mutations.ts'
-export type { RankedMutation, Ranking, RankingOptions } from './compare/ranking/ranking.ts'
-export type { Centre } from './compare/ranking/typical-time.ts'
+export type { Centre, RankedMutation, Ranking, RankingOptions } from './compare/ranking/ranking.ts'
 export { Displayable, type MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export { StageTable, stageTable } from './core/stage-table.ts'

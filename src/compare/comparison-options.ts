@@ -1,48 +1,46 @@
-import type { FlowOptions } from '../flows/flow-set.ts'
-import type { CategoryOptions } from './categories/categories.ts'
-import type { EdgeOptions } from './edges/edge-changes.ts'
-import type { ResponseTimeOptions } from './mutations/response-time-mutations.ts'
-import type { StructuralOptions } from './mutations/structural-mutations.ts'
-import type { PrecursorOptions } from './precursors/precursors.ts'
-import type { RankingOptions } from './ranking/ranking.ts'
+import { defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
+import { FLOW_OPTIONS } from '../flows/flow-set.ts'
+import { CATEGORY_OPTIONS } from './categories/categories.ts'
+import { EDGE_OPTIONS } from './edges/edge-changes.ts'
+import { RESPONSE_TIME_OPTIONS } from './mutations/response-time-mutations.ts'
+import { STRUCTURAL_OPTIONS } from './mutations/structural-mutations.ts'
+import { PRECURSOR_OPTIONS } from './precursors/precursors.ts'
+import { RANKING_OPTIONS } from './ranking/ranking.ts'
 
-/** Whether what repeats within a flow is folded into one; see `foldFlows`. */
-export interface FoldOptions {
-  /**
-   * `'exact'`: loops and pipeline lanes become one, with their number in the root's label; `'log2'`:
-   * with the power of two it lies between, so that flows of nearly equal size share a category.
-   * Default `'none'`.
-   */
-  readonly fold: 'none' | 'exact' | 'log2'
-}
+/** Option that folds what repeats within a flow; see `foldFlows`. */
+export const FOLD_OPTIONS = defineOptions({
+  fold: oneOf(['none', 'exact', 'log2'], {
+    default: 'none',
+    sentence:
+      'Fold loops and pipeline lanes into one, told apart by their number or its power of two',
+    flag: 'fold <rule>',
+  }),
+})
+
+/** Options of each stage of a comparison. */
+export const STAGE_OPTIONS = {
+  flows: { ...FLOW_OPTIONS, ...FOLD_OPTIONS },
+  categories: CATEGORY_OPTIONS,
+  responseTime: RESPONSE_TIME_OPTIONS,
+  structural: STRUCTURAL_OPTIONS,
+  precursors: PRECURSOR_OPTIONS,
+  ranking: RANKING_OPTIONS,
+  edges: EDGE_OPTIONS,
+} as const satisfies Record<string, OptionTable>
+
+/** Name of a stage of a comparison. */
+export type StageName = keyof typeof STAGE_OPTIONS
+
+/** Options of every stage of a comparison. */
+export const COMPARISON_OPTIONS = defineOptions({
+  ...STAGE_OPTIONS.flows,
+  ...STAGE_OPTIONS.categories,
+  ...STAGE_OPTIONS.responseTime,
+  ...STAGE_OPTIONS.structural,
+  ...STAGE_OPTIONS.precursors,
+  ...STAGE_OPTIONS.ranking,
+  ...STAGE_OPTIONS.edges,
+})
 
 /** The options of every stage of a comparison; see the stages for meanings and defaults. */
-export type ComparisonOptions = FlowOptions &
-  FoldOptions &
-  CategoryOptions &
-  ResponseTimeOptions &
-  StructuralOptions &
-  PrecursorOptions &
-  RankingOptions &
-  EdgeOptions
-
-/** What a comparison is made with where nothing else is said. */
-export const COMPARISON_DEFAULTS: ComparisonOptions = {
-  concurrency: 'learned',
-  slackUs: 1,
-  fold: 'none',
-  omitHosts: false,
-  label: null,
-  alpha: 0.05,
-  alternative: 'two-sided',
-  correction: 'none',
-  method: 'stephens',
-  test: 'ks',
-  smPThreshold: 50,
-  counts: 'raw',
-  oneToN: true,
-  editTokens: 'preorder',
-  centre: 'mean',
-  minimumEffect: 0.03,
-  minimumShare: 0.001,
-}
+export type ComparisonOptions = OptionsOf<typeof COMPARISON_OPTIONS>

@@ -1,15 +1,21 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../core/errors.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
+import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
 import { buildFlows } from '../flows/build-flows.ts'
-import type { FlowSet } from '../flows/flow-set.ts'
+import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
-import { COMPARISON_DEFAULTS, type ComparisonOptions } from './comparison-options.ts'
+import {
+  COMPARISON_OPTIONS,
+  type ComparisonOptions,
+  STAGE_OPTIONS,
+  type StageName,
+} from './comparison-options.ts'
 import type { EdgeChanges } from './edges/edge-changes.ts'
 import { findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
@@ -28,19 +34,6 @@ import type { Ranking } from './ranking/ranking.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
 
-/** Which options each stage is computed with; everything else it gets from stages before it. */
-const STAGE_OPTIONS = {
-  flows: ['concurrency', 'slackUs', 'fold'],
-  categories: ['omitHosts', 'label'],
-  responseTime: ['alpha', 'alternative', 'correction', 'method', 'test'],
-  structural: ['smPThreshold', 'counts', 'alpha'],
-  precursors: ['oneToN', 'editTokens'],
-  ranking: ['centre'],
-  edges: ['alpha', 'minimumEffect', 'minimumShare'],
-} as const satisfies Record<string, readonly (keyof ComparisonOptions)[]>
-
-const FOLDS: readonly string[] = ['none', 'exact', 'log2']
-
 const UPSTREAM: Record<StageName, readonly StageName[]> = {
   flows: [],
   categories: ['flows'],
@@ -52,27 +45,19 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
 }
 
 /**
- * A number as threshold needs no level: the slider of α then keeps structures and precursors. What
- * repeats depends on whether hosts are part of labels.
+ * The options that a stage depends on. A number as threshold needs no level: the slider of α then
+ * keeps structures and precursors. What repeats depends on whether hosts are part of labels.
  */
 function stageOptions(
   name: StageName,
   { smPThreshold, fold }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
-  if (name === 'flows' && fold !== 'none') return [...STAGE_OPTIONS.flows, 'omitHosts']
+  const names = Object.keys(STAGE_OPTIONS[name]) as (keyof ComparisonOptions)[]
+  if (name === 'flows' && fold !== 'none') return [...names, 'omitHosts']
   return name === 'structural' && smPThreshold !== 'auto'
-    ? STAGE_OPTIONS[name].filter((option) => option !== 'alpha')
-    : STAGE_OPTIONS[name]
+    ? names.filter((option) => option !== 'alpha')
+    : names
 }
-
-function pick(
-  options: ComparisonOptions,
-  names: readonly (keyof ComparisonOptions)[],
-): Partial<ComparisonOptions> {
-  return Object.fromEntries(names.map((name) => [name, options[name]]))
-}
-
-type StageName = keyof typeof STAGE_OPTIONS
 
 interface Stages {
   flows: FlowSet
@@ -105,12 +90,9 @@ export function compare(
 ): Comparison {
   requireTraces(before, 'before')
   requireTraces(after, 'after')
-  rejectUnknownOptions(options, Object.keys(COMPARISON_DEFAULTS))
-  return new Comparison(
-    { before, after },
-    { ...COMPARISON_DEFAULTS, ...options },
-    { thresholdAsked: options.smPThreshold !== undefined },
-  )
+  return new Comparison({ before, after }, readOptions(COMPARISON_OPTIONS, options), {
+    thresholdAsked: options.smPThreshold !== undefined,
+  })
 }
 
 /** A comparison of two periods, stage by stage. */
@@ -141,8 +123,7 @@ export class Comparison extends Stage {
    * shared, computed or not: changing `smPThreshold` keeps flows, categories and all tests.
    */
   with(changes: Partial<ComparisonOptions>): Comparison {
-    rejectUnknownOptions(changes, Object.keys(COMPARISON_DEFAULTS))
-    const options = { ...this.options, ...changes }
+    const options = changeOptions(COMPARISON_OPTIONS, this.options, changes)
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
@@ -158,42 +139,57 @@ export class Comparison extends Stage {
 
   #buildFlows(): FlowSet {
     const { fold, omitHosts } = this.options
-    if (!FOLDS.includes(fold)) throw new OptionError('fold', fold, "'none', 'exact' or 'log2'")
-    const flows = buildFlows([this.before, this.after], this.options)
+    const flows = buildFlows([this.before, this.after], pickOptions(FLOW_OPTIONS, this.options))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
   get categories(): Categories {
-    this.#stages.categories ??= categorize(this.flows, this.options)
+    this.#stages.categories ??= categorize(
+      this.flows,
+      pickOptions(STAGE_OPTIONS.categories, this.options),
+    )
     return this.#stages.categories
   }
 
   get responseTime(): ResponseTimeMutations {
-    this.#stages.responseTime ??= findResponseTimeMutations(this.categories, this.options)
+    this.#stages.responseTime ??= findResponseTimeMutations(
+      this.categories,
+      pickOptions(STAGE_OPTIONS.responseTime, this.options),
+    )
     return this.#stages.responseTime
   }
 
   get structural(): StructuralMutations {
     this.#stages.structural ??= findStructuralMutations(
       this.categories,
-      pick(this.options, stageOptions('structural', this.options)),
+      this.#pick(stageOptions('structural', this.options)),
     )
     return this.#stages.structural
   }
 
   get precursors(): Precursors {
-    this.#stages.precursors ??= matchPrecursors(this.structural, this.options)
+    this.#stages.precursors ??= matchPrecursors(
+      this.structural,
+      pickOptions(STAGE_OPTIONS.precursors, this.options),
+    )
     return this.#stages.precursors
   }
 
   get ranking(): Ranking {
-    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, this.options)
+    this.#stages.ranking ??= rankMutations(
+      this.responseTime,
+      this.precursors,
+      pickOptions(STAGE_OPTIONS.ranking, this.options),
+    )
     return this.#stages.ranking
   }
 
   /** Every edge pooled over the categories, and what became of it. */
   get edges(): EdgeChanges {
-    this.#stages.edges ??= findEdgeChanges(this.categories, this.options)
+    this.#stages.edges ??= findEdgeChanges(
+      this.categories,
+      pickOptions(STAGE_OPTIONS.edges, this.options),
+    )
     return this.#stages.edges
   }
 
@@ -234,6 +230,10 @@ export class Comparison extends Stage {
       correction: 'bh',
       ...(this.#thresholdAsked ? {} : { smPThreshold: 'auto' }),
     })
+  }
+
+  #pick(names: readonly (keyof ComparisonOptions)[]): Partial<ComparisonOptions> {
+    return Object.fromEntries(names.map((name) => [name, this.options[name]]))
   }
 
   /** Whether other options reach a stage, directly or through one it is computed from. */

@@ -94,20 +94,24 @@ export function number({
   return numeric(row, { min, max }, { noun: 'a number', whole: false })
 }
 
-/** A share, from 0 to 1. */
-export function share(row: Common<number>): OptionRow<number>
+/** A share, from 0 to 1 unless `max` says otherwise. */
+export function share(row: Common<number> & Range): OptionRow<number>
 export function share<const Word extends string | null>(
-  row: Common<number | Word> & Instead<Word>,
+  row: Common<number | Word> & Range & Instead<Word>,
 ): OptionRow<number | Word>
-export function share(row: Common<unknown> & { readonly or?: string | null }): OptionRow<unknown> {
-  return numeric(row, { min: 0, max: 1 }, { noun: 'a share', whole: false })
+export function share({
+  min = 0,
+  max = 1,
+  ...row
+}: Common<unknown> & Range & { readonly or?: string | null }): OptionRow<unknown> {
+  return numeric(row, { min, max }, { noun: 'a share', whole: false })
 }
 
 /** A significance level or quantile: a share above 0 and below 1. */
 export function level(row: Common<number>): OptionRow<number> {
   return {
     ...common({ unit: 'level', ...row }),
-    expected: 'a level above 0 and below 1',
+    expected: 'a level between 0 and 1',
     schema: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
     accepts: (value) => typeof value === 'number' && value > 0 && value < 1,
     parse: numberFrom,
@@ -208,6 +212,17 @@ export function readOptions<Table extends OptionTable, Given extends Partial<Opt
     return [name, value]
   })
   return Object.fromEntries(read) as OptionsOf<Table>
+}
+
+/** Returns options with some of them changed, checked as `readOptions` does. */
+export function changeOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
+  table: Table,
+  options: OptionsOf<Table>,
+  changes: Given,
+): OptionsOf<Table> {
+  rejectUnknownOptions(changes, Object.keys(table))
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
+  return readOptions(table, { ...options, ...Object.fromEntries(given) })
 }
 
 /** Picks a table's options out of those of several tables. */

@@ -1,12 +1,11 @@
-import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import { readOptions } from '../core/options.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import type { Concurrency, FlowOptions, FlowSet } from './flow-set.ts'
+import { FLOW_OPTIONS, type FlowOptions, type FlowSet } from './flow-set.ts'
 import { buildGraphFlows } from './graph-flows.ts'
 import { buildSpanFlows } from './span-flows.ts'
-
-const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
 
 /**
  * Turns the traces of one period, or of two to be compared, into request-flow graphs: nodes are
@@ -20,7 +19,8 @@ const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
  * @param traces one trace set, or `[before, after]`
  * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
  * @param options.slackUs overlap that still counts as one after the other; default 1 µs
- * @throws FlowdeltaError when one period has spans and the other trace-point graphs
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take,
+ *   FlowdeltaError when one period has spans and the other trace-point graphs
  *
  * Source: Sambasivan 2013, §2.3; flowdelta's own rule for span trees.
  *
@@ -30,14 +30,10 @@ const CONCURRENCIES: readonly Concurrency[] = ['learned', 'observed', 'none']
  */
 export function buildFlows(
   traces: TraceSet | readonly [before: TraceSet, after: TraceSet],
-  { concurrency = 'learned', slackUs = 1 }: Partial<FlowOptions> = {},
+  given: Partial<FlowOptions> = {},
 ): FlowSet {
-  if (!CONCURRENCIES.includes(concurrency)) {
-    throw new OptionError('concurrency', concurrency, "'learned', 'observed' or 'none'")
-  }
-  if (!(slackUs >= 0)) throw new OptionError('slackUs', slackUs, 'a number of µs, 0 or more')
+  const options = readOptions(FLOW_OPTIONS, given)
   const periods = [traces].flat() as readonly TraceSet[]
-  const options = { concurrency, slackUs }
   if (periods.every((period): period is SpanTraces => period.kind === 'spans')) {
     return buildSpanFlows(periods, options)
   }

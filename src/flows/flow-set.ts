@@ -1,3 +1,4 @@
+import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
@@ -9,22 +10,34 @@ export type Period = 0 | 1
 export const BEFORE: Period = 0
 export const AFTER: Period = 1
 
+/** Options of `buildFlows`. */
+export const FLOW_OPTIONS = defineOptions({
+  concurrency: oneOf(['learned', 'observed', 'none'], {
+    default: 'learned',
+    sentence: 'How sibling spans are ordered',
+    flag: 'concurrency <rule>',
+  }),
+  slackUs: number({
+    default: 1,
+    min: 0,
+    unit: 'µs',
+    sentence: 'Overlap up to which one span still counts as ended before the next',
+    flag: null,
+  }),
+})
+
+/** Options that flows were built with. */
+export type FlowOptions = OptionsOf<typeof FLOW_OPTIONS>
+
 /**
  * How the order of sibling spans becomes structure:
  * - `'learned'`: one precedes another when it did so in (nearly) every call that has both;
  * - `'observed'`: each trace's own intervals decide;
  * - `'none'`: siblings are all concurrent, as in a call tree.
  *
- * Trace-point graphs carry their own forks and joins; for them it changes nothing.
+ * Trace-point graphs carry their own forks and joins, so this does not change them.
  */
-export type Concurrency = 'learned' | 'observed' | 'none'
-
-/** What flows were built with. */
-export interface FlowOptions {
-  readonly concurrency: Concurrency
-  /** How much one span may overlap the next and still count as ended before it, in µs. */
-  readonly slackUs: number
-}
+export type Concurrency = FlowOptions['concurrency']
 
 /** Columns of flows, one row a request; the requests before come first. */
 export interface FlowColumns {

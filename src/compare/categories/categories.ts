@@ -1,3 +1,4 @@
+import { custom, defineOptions, flag, type OptionsOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
@@ -10,13 +11,19 @@ import { collectEdgeSamples, type EdgeSamples } from './edge-samples.ts'
 import type { StructureCatalog } from './structure-catalog.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
-/** What requests were categorized with. */
-export interface CategoryOptions {
-  /** Leave hosts out of node labels, so that requests which differ only in them fall together. */
-  readonly omitHosts: boolean
-  /** A rule of your own for node labels; nodes with equal labels are the same. */
-  readonly label: ((node: NodeLabel) => string) | null
-}
+/** Options of `categorize`. */
+export const CATEGORY_OPTIONS = defineOptions({
+  omitHosts: flag({ default: false, sentence: 'Leave hosts out of node labels' }),
+  label: custom<((node: NodeLabel) => string) | null>({
+    default: null,
+    sentence: 'Your own label of a node; nodes with equal labels are the same',
+    expected: 'a function of a node that gives a string, or null',
+    accepts: (value) => value === null || typeof value === 'function',
+  }),
+})
+
+/** Options that categories were made with. */
+export type CategoryOptions = OptionsOf<typeof CATEGORY_OPTIONS>
 
 /** What `categorize` hands over. */
 export interface CategoryColumns {

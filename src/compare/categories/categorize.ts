@@ -1,10 +1,11 @@
 import { OptionError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import type { ShapeTable } from '../../traces/shape-table.ts'
-import { Categories, type CategoryOptions } from './categories.ts'
+import { CATEGORY_OPTIONS, Categories, type CategoryOptions } from './categories.ts'
 import { sameStructure } from './same-structure.ts'
 import { StructureCatalog } from './structure-catalog.ts'
 import { StructureColours } from './structure-colours.ts'
@@ -16,18 +17,17 @@ import { StructureColours } from './structure-colours.ts'
  *
  * @param options.omitHosts leave hosts out of labels; default `false`
  * @param options.label your own label of a node, instead of service, operation, host and phase
- * @throws OptionError when `label` gives something other than a string
+ * @throws FlowdeltaError for an unknown option, OptionError when `label` gives something other than
+ *   a string
  *
  * Source: Sambasivan 2013, §2.4.1 and §3.5.3 (omitting hosts).
  *
  * @example
  * const categories = categorize(flows, { label: ({ operation, phase }) => `${operation} ${phase}` })
  */
-export function categorize(
-  flows: FlowSet,
-  { omitHosts = false, label = null }: Partial<CategoryOptions> = {},
-): Categories {
-  const labels = relabel(flows, { omitHosts, label })
+export function categorize(flows: FlowSet, given: Partial<CategoryOptions> = {}): Categories {
+  const options = readOptions(CATEGORY_OPTIONS, given)
+  const labels = relabel(flows, options)
   const colours = new StructureColours(flows.shapes, labels.of)
   const groups = new ShapeGroups(flows.shapes, colours)
   for (let shape = 0; shape < flows.shapes.size; shape++) groups.add(shape)
@@ -40,8 +40,10 @@ export function categorize(
     loopsOf: flows instanceof FoldedFlows ? (shape) => flows.loops(shape) : undefined,
   })
   return new Categories({
-    ...{ flows, categoryOf, catalog },
-    options: { omitHosts, label },
+    flows,
+    options,
+    categoryOf,
+    catalog,
     undecided: groups.undecided,
   })
 }

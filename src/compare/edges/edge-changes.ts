@@ -1,22 +1,32 @@
+import { defineOptions, type OptionsOf, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
+import { RESPONSE_TIME_OPTIONS } from '../mutations/response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
 import type { EdgeTimes } from './edge-times.ts'
 
-/** What edges are compared with. */
-export interface EdgeOptions {
-  /** A change is significant when its q is below this. */
-  readonly alpha: number
-  /**
-   * A change smaller than this share of the mean response time of the requests that have the edge
-   * is significant at most, and not called a change.
-   */
-  readonly minimumEffect: number
-  /** So is one that adds less than this share of all time that requests take. */
-  readonly minimumShare: number
-}
+/** Options of `findEdgeChanges`. */
+export const EDGE_OPTIONS = defineOptions({
+  alpha: RESPONSE_TIME_OPTIONS.alpha,
+  minimumEffect: share({
+    default: 0.03,
+    max: Number.POSITIVE_INFINITY,
+    sentence:
+      'Smallest change of an edge, as a share of the mean response time of the requests that have it',
+    flag: null,
+  }),
+  minimumShare: share({
+    default: 0.001,
+    max: Number.POSITIVE_INFINITY,
+    sentence: 'Smallest contribution of an edge, as a share of the time that all requests take',
+    flag: null,
+  }),
+})
+
+/** Options that edge changes were found with. */
+export type EdgeOptions = OptionsOf<typeof EDGE_OPTIONS>
 
 /** One pooled edge, compared between the periods. */
 export interface EdgeChange extends PooledEdge {

@@ -1,4 +1,4 @@
-import { OptionError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
@@ -6,6 +6,7 @@ import { vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes } from './capped-times.ts'
 import {
+  EDGE_OPTIONS,
   type EdgeChange,
   EdgeChanges,
   type EdgeOptions,
@@ -28,7 +29,7 @@ type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
  *   time of the requests that have the edge, the slowest hundredth cut; default 0.03
  * @param options.minimumShare smallest contribution that is called a change, as a share of what all
  *   requests after would have taken before, the slowest hundredth cut; default 0.001
- * @throws OptionError for a level or an effect that is none
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: van Elteren 1960; Hodges and Lehmann 1963.
  *
@@ -37,17 +38,10 @@ type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
  */
 export function findEdgeChanges(
   categories: Categories,
-  { alpha = 0.05, minimumEffect = 0.03, minimumShare = 0.001 }: Partial<EdgeOptions> = {},
+  given: Partial<EdgeOptions> = {},
 ): EdgeChanges {
-  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
-  if (!(minimumEffect >= 0)) {
-    throw new OptionError('minimumEffect', minimumEffect, 'a share of the response time, 0 or more')
-  }
-  if (!(minimumShare >= 0)) {
-    throw new OptionError('minimumShare', minimumShare, 'a share of all time, 0 or more')
-  }
-  const options = { alpha, minimumEffect, minimumShare }
-  const totals = totalTimes(categories, minimumShare)
+  const options = readOptions(EDGE_OPTIONS, given)
+  const totals = totalTimes(categories, options.minimumShare)
   const times = edgeTimes(categories)
   const tested = times.map((edge) => ({ ...edge, test: vanElteren(edge.strata, { sorted: true }) }))
   const q = benjaminiHochberg(tested.map(({ test }) => (test.testable ? test.p : Number.NaN)))

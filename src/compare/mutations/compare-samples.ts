@@ -14,16 +14,16 @@ import type { Alternative, TwoSampleResult } from '../../stats/two-sample.ts'
  * - `'permutation'`: whether the means differ, with no assumption;
  * - `'p95'`, `'p99'`: whether more requests lie beyond that quantile of both.
  */
-export type SampleTest = 'ks' | 'anderson-darling' | 'mann-whitney' | 'permutation' | 'p95' | 'p99'
+export type SampleTest = (typeof SAMPLE_TESTS)[number]
 
-export const SAMPLE_TESTS: readonly SampleTest[] = [
+export const SAMPLE_TESTS = [
   'ks',
   'anderson-darling',
   'mann-whitney',
   'permutation',
   'p95',
   'p99',
-]
+] as const
 
 /** A test's result, whichever test it was. */
 export interface SampleComparison extends TwoSampleResult {

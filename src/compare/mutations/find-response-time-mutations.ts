@@ -1,8 +1,11 @@
-import { OptionError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
-import { SAMPLE_TESTS } from './compare-samples.ts'
-import { ResponseTimeMutations, type ResponseTimeOptions } from './response-time-mutations.ts'
+import {
+  RESPONSE_TIME_OPTIONS,
+  ResponseTimeMutations,
+  type ResponseTimeOptions,
+} from './response-time-mutations.ts'
 import { testFamily } from './test-family.ts'
 
 /**
@@ -21,7 +24,7 @@ import { testFamily } from './test-family.ts'
  *   `'exact'`, or `'auto'` (exact while n₁ · n₂ ≤ 10⁷)
  * @param options.test `'ks'` (default, as in the paper), `'anderson-darling'`, `'mann-whitney'`,
  *   `'permutation'`, `'p95'` or `'p99'`; see `SampleTest`
- * @throws OptionError for a level outside 0 to 1 or an unknown name
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: Sambasivan 2013, §2.4.2 and §2.6.2.
  *
@@ -30,22 +33,9 @@ import { testFamily } from './test-family.ts'
  */
 export function findResponseTimeMutations(
   categories: Categories,
-  {
-    alpha = 0.05,
-    alternative = 'two-sided',
-    correction = 'none',
-    method = 'stephens',
-    test = 'ks',
-  }: Partial<ResponseTimeOptions> = {},
+  given: Partial<ResponseTimeOptions> = {},
 ): ResponseTimeMutations {
-  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
-  if (correction !== 'none' && correction !== 'bh') {
-    throw new OptionError('correction', correction, "'none' or 'bh'")
-  }
-  if (!SAMPLE_TESTS.includes(test)) {
-    throw new OptionError('test', test, `one of ${SAMPLE_TESTS.join(', ')}`)
-  }
-  const options = { alpha, alternative, correction, method, test }
+  const options = readOptions(RESPONSE_TIME_OPTIONS, given)
   const pairs = Array.from({ length: categories.size }, (_, category) => ({
     before: categories.responseTimes(category, BEFORE),
     after: categories.responseTimes(category, AFTER),

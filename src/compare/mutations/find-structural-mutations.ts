@@ -1,10 +1,12 @@
-import { OptionError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { countTypes } from './count-types.ts'
-import { type Counts, StructuralMutations, type StructuralOptions } from './structural-mutations.ts'
-
-const COUNTS: readonly Counts[] = ['raw', 'scaled', 'weighted']
+import {
+  STRUCTURAL_OPTIONS,
+  StructuralMutations,
+  type StructuralOptions,
+} from './structural-mutations.ts'
 
 /**
  * Finds the categories that hold many more requests than before (structural mutations) or many
@@ -18,7 +20,7 @@ const COUNTS: readonly Counts[] = ['raw', 'scaled', 'weighted']
  *   periods carried the same load; `'scaled'` scales after to as many requests as before;
  *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded
  * @param options.alpha level of the tests of `'auto'`; default 0.05
- * @throws OptionError for a threshold that is no number, or negative
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: Sambasivan 2013, §2.4.3 and §2.6.3.
  *
@@ -27,20 +29,10 @@ const COUNTS: readonly Counts[] = ['raw', 'scaled', 'weighted']
  */
 export function findStructuralMutations(
   categories: Categories,
-  { smPThreshold = 50, counts = 'raw', alpha = 0.05 }: Partial<StructuralOptions> = {},
+  given: Partial<StructuralOptions> = {},
 ): StructuralMutations {
-  if (smPThreshold !== 'auto' && !(smPThreshold >= 0 && smPThreshold < Infinity)) {
-    throw new OptionError(
-      'smPThreshold',
-      smPThreshold,
-      "a number of requests, 0 or more, or 'auto'",
-    )
-  }
-  if (!COUNTS.includes(counts)) {
-    throw new OptionError('counts', counts, "'raw', 'scaled' or 'weighted'")
-  }
-  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
-  const options = { smPThreshold, counts, alpha }
+  const options = readOptions(STRUCTURAL_OPTIONS, given)
+  const { smPThreshold, counts } = options
   if (smPThreshold === 'auto') {
     return new StructuralMutations(categories, options, changesWithinTypes(categories))
   }

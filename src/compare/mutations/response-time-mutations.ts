@@ -1,25 +1,43 @@
+import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import type { Alternative } from '../../stats/two-sample.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { EdgeClass } from '../categories/category-structure.ts'
-import type { SampleComparison, SampleTest } from './compare-samples.ts'
+import { SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
 import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
 import { testEdges } from './test-edges.ts'
 
-/** How p-values are corrected for the number of tests: not at all, or Benjamini-Hochberg. */
-export type Correction = 'none' | 'bh'
+/** Options of `findResponseTimeMutations`. */
+export const RESPONSE_TIME_OPTIONS = defineOptions({
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  alternative: oneOf(['two-sided', 'slower', 'faster'], {
+    default: 'two-sided',
+    sentence: 'Changes to look for',
+    flag: 'alternative <direction>',
+  }),
+  correction: oneOf(['none', 'bh'], {
+    default: 'none',
+    sentence: "Correction for the number of tests; 'bh' is Benjamini-Hochberg",
+    flag: 'correction <method>',
+  }),
+  method: oneOf(['stephens', 'exact', 'auto'], {
+    default: 'stephens',
+    sentence: "How p-values of 'ks' are computed",
+    flag: null,
+  }),
+  test: oneOf(SAMPLE_TESTS, {
+    default: 'ks',
+    sentence: 'Test that compares response times',
+    flag: 'test <name>',
+  }),
+})
 
-/** What response times are compared with. */
-export interface ResponseTimeOptions {
-  /** A test rejects when its p (or q, with a correction) is below this. */
-  readonly alpha: number
-  readonly alternative: Alternative
-  readonly correction: Correction
-  readonly method: 'stephens' | 'exact' | 'auto'
-  readonly test: SampleTest
-}
+/** Options that response-time mutations were found with. */
+export type ResponseTimeOptions = OptionsOf<typeof RESPONSE_TIME_OPTIONS>
+
+/** Correction of p-values for the number of tests: none, or Benjamini-Hochberg. */
+export type Correction = ResponseTimeOptions['correction']
 
 /** A test in the context of the others of its family. */
 export interface FamilyTest extends SampleComparison {

@@ -1,27 +1,36 @@
+import { defineOptions, number, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
+import { RESPONSE_TIME_OPTIONS } from './response-time-mutations.ts'
 import { type StructuralTest, testStructures } from './structural-test.ts'
 import { suggestThreshold } from './suggested-threshold.ts'
 
-/**
- * How numbers of requests are compared: as they are, with after scaled to as many requests as
- * before, or each request counted as often as its sampling weight says.
- */
-export type Counts = 'raw' | 'scaled' | 'weighted'
+/** Options of `findStructuralMutations`. */
+export const STRUCTURAL_OPTIONS = defineOptions({
+  smPThreshold: number({
+    default: 50,
+    min: 0,
+    or: 'auto',
+    unit: 'requests',
+    sentence:
+      "Requests that a category must gain or lose to count as changed; 'auto' tests its share of the requests of its type",
+  }),
+  counts: oneOf(['raw', 'scaled', 'weighted'], {
+    default: 'raw',
+    sentence:
+      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights",
+    flag: 'counts <method>',
+  }),
+  alpha: RESPONSE_TIME_OPTIONS.alpha,
+})
 
-/** What counts of requests are compared with. */
-export interface StructuralOptions {
-  /**
-   * SM_P_THRESHOLD: a change of more requests than this makes a mutation or a precursor. With
-   * `'auto'`, a significant change of a category's share of the requests of its type does.
-   */
-  readonly smPThreshold: number | 'auto'
-  readonly counts: Counts
-  /** Level of the tests; matters with `'auto'` only. */
-  readonly alpha: number
-}
+/** Options that structural mutations were found with; `alpha` matters with `'auto'` only. */
+export type StructuralOptions = OptionsOf<typeof STRUCTURAL_OPTIONS>
+
+/** How requests are counted; see `STRUCTURAL_OPTIONS`. */
+export type Counts = StructuralOptions['counts']
 
 /** How a category's number of requests changed. */
 export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'

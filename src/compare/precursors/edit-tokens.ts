@@ -1,10 +1,5 @@
 import type { StructureOutline } from '../categories/structure-outline.ts'
-
-/**
- * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
- * that order, two tokens each (as the program of 2013 does).
- */
-export type EditTokens = 'preorder' | 'edges'
+import type { EditTokens } from './precursors.ts'
 
 /**
  * The tokens of a structure, from 0 to twice the number of labels less one. A node's token is

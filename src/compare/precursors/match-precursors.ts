@@ -1,10 +1,12 @@
-import { OptionError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
-import type { EditTokens } from './edit-tokens.ts'
-import { type CandidateColumns, type PrecursorOptions, Precursors } from './precursors.ts'
+import {
+  type CandidateColumns,
+  PRECURSOR_OPTIONS,
+  type PrecursorOptions,
+  Precursors,
+} from './precursors.ts'
 import { type DistanceColumns, structureDistances } from './structure-distances.ts'
-
-const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
 
 /**
  * For every structural mutation, the categories its requests may have belonged to before: those
@@ -16,6 +18,7 @@ const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
  *
  * @param options.oneToN apply the 1:N rule; default `true`
  * @param options.editTokens `'preorder'` (default) or `'edges'`, see `EditTokens`
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * Source: Sambasivan 2013, §2.4.3 and §2.6.4.
  *
@@ -24,13 +27,11 @@ const TOKENS: readonly EditTokens[] = ['preorder', 'edges']
  */
 export function matchPrecursors(
   structural: StructuralMutations,
-  { oneToN = true, editTokens: tokenKind = 'preorder' }: Partial<PrecursorOptions> = {},
+  given: Partial<PrecursorOptions> = {},
 ): Precursors {
-  if (!TOKENS.includes(tokenKind)) {
-    throw new OptionError('editTokens', tokenKind, "'preorder' or 'edges'")
-  }
+  const options = readOptions(PRECURSOR_OPTIONS, given)
   const { categories, changes } = structural
-  const distances = structureDistances(categories, tokenKind)
+  const distances = structureDistances(categories, options.editTokens)
   const byRoot = new Map<string, number[]>()
   for (const precursor of structural.precursors) {
     const root = categories.root(precursor)
@@ -43,11 +44,11 @@ export function matchPrecursors(
     const gained = changes[mutation] as number
     const sameRoot = byRoot.get(categories.root(mutation)) ?? []
     const possible = sameRoot.filter(
-      (precursor) => !oneToN || -(changes[precursor] as number) >= gained,
+      (precursor) => !options.oneToN || -(changes[precursor] as number) >= gained,
     )
     candidates.set(mutation, weigh(possible, distances.from(mutation, possible)))
   }
-  return new Precursors(structural, { oneToN, editTokens: tokenKind }, candidates)
+  return new Precursors(structural, options, candidates)
 }
 
 function weigh(

@@ -1,14 +1,29 @@
+import { defineOptions, flag, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { StructuralMutations } from '../mutations/structural-mutations.ts'
-import type { EditTokens } from './edit-tokens.ts'
 
-/** How precursors are matched to mutations. */
-export interface PrecursorOptions {
-  /** Drop a candidate that lost fewer requests than the mutation gained. */
-  readonly oneToN: boolean
-  readonly editTokens: EditTokens
-}
+/** Options of `matchPrecursors`. */
+export const PRECURSOR_OPTIONS = defineOptions({
+  oneToN: flag({
+    default: true,
+    sentence: 'Drop a precursor that lost fewer requests than the mutation gained',
+  }),
+  editTokens: oneOf(['preorder', 'edges'], {
+    default: 'preorder',
+    sentence: 'How structures are compared: by nodes depth first, or by edges in that order',
+    flag: 'edit-tokens <kind>',
+  }),
+})
+
+/** Options that precursors were matched with. */
+export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
+
+/**
+ * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
+ * that order, two tokens each (as the program of 2013 does).
+ */
+export type EditTokens = PrecursorOptions['editTokens']
 
 /** A category that a mutation's requests may have belonged to before. */
 export interface PrecursorCandidate {

@@ -1,6 +1,7 @@
 import { editDistanceFrom } from '../../stats/edit-distance.ts'
 import type { Categories } from '../categories/categories.ts'
-import { type EditTokens, editTokens } from './edit-tokens.ts'
+import { editTokens } from './edit-tokens.ts'
+import type { EditTokens } from './precursors.ts'
 
 /** How far a structure is from others, one value each. */
 export interface DistanceColumns {

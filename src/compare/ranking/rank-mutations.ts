@@ -1,12 +1,17 @@
-import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import type { Precursors } from '../precursors/precursors.ts'
-import { type RankedMutation, Ranking, type RankingOptions } from './ranking.ts'
-import { type Centre, typicalTimeUs } from './typical-time.ts'
-
-const CENTRES: readonly Centre[] = ['mean', 'median', 'trimmed']
+import {
+  type Centre,
+  RANKING_OPTIONS,
+  type RankedMutation,
+  Ranking,
+  type RankingOptions,
+} from './ranking.ts'
+import { typicalTimeUs } from './typical-time.ts'
 
 type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 
@@ -34,11 +39,10 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 export function rankMutations(
   responseTime: ResponseTimeMutations,
   precursors: Precursors,
-  { centre = 'mean' }: Partial<RankingOptions> = {},
+  given: Partial<RankingOptions> = {},
 ): Ranking {
-  if (!CENTRES.includes(centre)) {
-    throw new OptionError('centre', centre, "'mean', 'median' or 'trimmed'")
-  }
+  const options = readOptions(RANKING_OPTIONS, given)
+  const { centre } = options
   const { categories } = responseTime
   if (precursors.structural.categories !== categories) {
     throw new FlowdeltaError(
@@ -64,7 +68,7 @@ export function rankMutations(
         return kind === 'structural' ? precursors.of(category) : []
       },
     }))
-  return new Ranking(responseTime, precursors, { mutations, options: { centre } })
+  return new Ranking(responseTime, precursors, { mutations, options })
 }
 
 function structural(precursors: Precursors, category: number, centre: Centre): Unranked {

@@ -1,13 +1,28 @@
+import { defineOptions, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import type { PrecursorCandidate, Precursors } from '../precursors/precursors.ts'
-import type { Centre } from './typical-time.ts'
 
-/** How mutations are ranked. */
-export interface RankingOptions {
-  readonly centre: Centre
-}
+/** Options of `rankMutations`. */
+export const RANKING_OPTIONS = defineOptions({
+  centre: oneOf(['mean', 'median', 'trimmed'], {
+    default: 'mean',
+    sentence:
+      "What stands for a category's response times; 'trimmed' leaves out the extreme tenths",
+    flag: 'centre <statistic>',
+  }),
+})
+
+/** Options that mutations were ranked with. */
+export type RankingOptions = OptionsOf<typeof RANKING_OPTIONS>
+
+/**
+ * Statistic that stands for the response times of a category: their mean, as in the thesis; their
+ * median; or their mean without the slowest and the fastest tenth. A mean adds up to the observed
+ * total, but a few extreme requests carry it.
+ */
+export type Centre = RankingOptions['centre']
 
 /** One ranked change. A category that changed in both ways appears twice. */
 export interface RankedMutation {

@@ -1,13 +1,7 @@
 import type { Period } from '../../flows/flow-set.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
-
-/**
- * What stands for the response times of a category: their mean, as in the thesis; their median; or
- * their mean without the slowest and the fastest tenth. A mean adds up to the observed total, but
- * a few extreme requests carry it.
- */
-export type Centre = 'mean' | 'median' | 'trimmed'
+import type { Centre } from './ranking.ts'
 
 const TRIM = 0.1
 

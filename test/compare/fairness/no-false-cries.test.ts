@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { COMPARISON_DEFAULTS } from '../../../src/compare/comparison-options.ts'
+import { COMPARISON_OPTIONS } from '../../../src/compare/comparison-options.ts'
 import { comparisonWarnings } from '../../../src/compare/fairness/comparison-warnings.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -73,7 +73,7 @@ describe('the options that warnings name', () => {
 
   test('exist in `compare`', () => {
     const named = Array.from(fairness.matchAll(/`(\w+)(?:: '?\w+'?)?` \(--/g), ([, name]) => name)
-    const known = [...Object.keys(COMPARISON_DEFAULTS), 'strict']
+    const known = [...Object.keys(COMPARISON_OPTIONS), 'strict']
     expect(named.length).toBeGreaterThan(4)
     expect(named.filter((name) => !known.includes(name as string))).toEqual([])
   })
