@@ -17,6 +17,7 @@ import {
   bundleCommandLine,
   bundleEvaluation,
   bundleLibrary,
+  bundleNotices,
   bundleRuntime,
   bundleVegaRenderer,
 } from './build/bundles.mjs'
@@ -46,7 +47,7 @@ const STEPS = [
   {
     name: 'library',
     inputs: [...TOOLS, 'src'],
-    outputs: ['dist/index.js', 'dist/index.cjs'],
+    outputs: ['dist/index.js', 'dist/index.cjs', 'dist/stats.js', 'dist/stats.cjs'],
     run: bundleLibrary,
   },
   {
@@ -80,6 +81,12 @@ const STEPS = [
     outputs: ['dist/widget-runtime.js'],
     run: (root) =>
       bundleRuntime(root, 'src/views/widgets/page/widget-runtime.tsx', 'dist/widget-runtime.js'),
+  },
+  {
+    name: 'notices',
+    inputs: [...TOOLS, 'src'],
+    outputs: ['dist/THIRD-PARTY-NOTICES.txt'],
+    run: bundleNotices,
   },
   {
     name: 'type declarations',

@@ -1,5 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
 import { build } from 'esbuild'
+import { noteBundled, writeNotices } from './notices.mjs'
 
 /** CommonJS has no import.meta.url; what asks for it there gets the file's own. */
 const CJS_META_URL = {
@@ -10,13 +12,49 @@ const CJS_META_URL = {
 /** @type {import('esbuild').BuildOptions} */
 const FOR_NODE = { platform: 'node', target: 'node20.19', packages: 'external' }
 
-/** @param {string} root */
+/**
+ * The library, its statistics on their own, and the errors that both throw: one class each, so that
+ * `instanceof` holds whichever of them threw.
+ *
+ * @param {string} root
+ */
 export async function bundleLibrary(root) {
-  const entry = { ...FOR_NODE, entryPoints: ['src/index.ts'], sourcemap: 'linked' }
-  await Promise.all([
-    bundle(root, { ...entry, format: 'esm', outfile: 'dist/index.js' }),
-    bundle(root, { ...entry, ...CJS_META_URL, format: 'cjs', outfile: 'dist/index.cjs' }),
-  ])
+  const entries = {
+    errors: 'src/core/errors.ts',
+    index: 'src/index.ts',
+    stats: 'src/stats/index.ts',
+  }
+  const bundles = Object.entries(entries).flatMap(([name, entry]) =>
+    /** @type {const} */ (['esm', 'cjs']).map((format) => {
+      const outfile = `dist/${name}.${format === 'esm' ? 'js' : 'cjs'}`
+      return bundle(root, {
+        ...FOR_NODE,
+        ...(format === 'cjs' && CJS_META_URL),
+        ...(name === 'index' && { sourcemap: 'linked' }),
+        ...(name !== 'errors' && { plugins: [errorsBeside(outfile)] }),
+        entryPoints: [entry],
+        format,
+        outfile,
+      })
+    }),
+  )
+  await Promise.all(bundles)
+}
+
+/**
+ * Leaves `core/errors.ts` to the bundle of that name.
+ *
+ * @param {string} outfile
+ * @returns {import('esbuild').Plugin}
+ */
+function errorsBeside(outfile) {
+  const path = `./errors${extname(outfile)}`
+  return {
+    name: 'errors beside',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /\/errors\.ts$/ }, () => ({ path, external: true }))
+    },
+  }
 }
 
 /**
@@ -102,10 +140,11 @@ export function bundleRuntime(root, entryPoint, outfile) {
  * @param {import('esbuild').BuildOptions} options
  */
 async function bundle(root, options) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     bundle: true,
     write: false,
+    metafile: true,
     logLevel: 'warning',
     tsconfigRaw: {
       compilerOptions: {
@@ -120,4 +159,11 @@ async function bundle(root, options) {
     writeFileSync(partial, contents, { mode: path.endsWith('cli.js') ? 0o755 : 0o644 })
     renameSync(partial, path)
   }
+  if (metafile !== undefined) noteBundled(basename(options.outfile ?? ''), metafile)
+}
+
+/** @param {string} root */
+export function bundleNotices(root) {
+  writeNotices(root)
+  return Promise.resolve()
 }

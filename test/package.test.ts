@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const requireFrom = createRequire(import.meta.url)
+const read = (path: string) => readFileSync(ROOT + path, 'utf8')
+
+test('docs/dependencies.md lists each runtime dependency with its license', () => {
+  const rows = Array.from(read('docs/dependencies.md').matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gm))
+  const { dependencies } = JSON.parse(read('package.json')) as {
+    dependencies: Record<string, string>
+  }
+  const licenses = Object.keys(dependencies).map((name) => [
+    name,
+    JSON.parse(read(`node_modules/${name}/package.json`)).license,
+  ])
+  expect(rows.map(([, name, license]) => [name, license])).toEqual(licenses)
+})
+
+test('the license of each bundled package stands in the notices with its text', () => {
+  const [, ...notices] = read('dist/THIRD-PARTY-NOTICES.txt').split(`\n${'-'.repeat(80)}\n`)
+  const names = notices.map((notice) => notice.split(' ', 1)[0])
+  for (const name of ['arquero', 'commander', 'd3-zoom', 'preact', 'vega', 'vega-embed']) {
+    expect(names).toContain(name)
+  }
+  const withoutText = notices.filter((notice) => notice.split('\n').length < 8)
+  expect(withoutText.map((notice) => notice.split('\n')[0])).toEqual([])
+})
+
+test('flowdelta/stats works without the library, and both throw the same errors', async () => {
+  const common = requireFrom('flowdelta/stats')
+  const { OptionError } = requireFrom('flowdelta')
+  expect(common.ksTwoSample([1, 2, 3], [4, 5, 6]).statistic).toBe(1)
+  expect(() => common.ksTwoSample([1], [2], { alternative: 'sideways' })).toThrow(OptionError)
+  const module = await import('flowdelta/stats' as string)
+  expect(Object.keys(module).sort()).toEqual(Object.keys(common).sort())
+})
