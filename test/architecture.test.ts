@@ -25,7 +25,7 @@ const ROOMS: readonly string[] = [
 const INNER_ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   logs: [['features'], ['performance', 'readers'], ['divergence', 'dependencies'], ['attention']],
   whatif: [['calls'], ['models'], ['recompute', 'prediction'], ['scenarios'], ['diagnosis']],
-  views: [['page'], ['drawing'], ['charts'], ['widgets'], ['notebook'], ['report']],
+  views: [['page'], ['charts'], ['drawing'], ['widgets'], ['notebook'], ['report']],
 }
 
 /** Where Node's own modules may be used; everything else also runs in a browser. */

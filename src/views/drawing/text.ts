@@ -1,19 +1,7 @@
 import { shortText } from '../../core/shown-text.ts'
+import { textWidth } from '../charts/text-width.ts'
 
-const WIDE = /[A-ZÄÖÜ@%&mwMW\u2190-\u21ff\u3000-\uffef]|[\u{10000}-\u{10ffff}]/u
-const NARROW = /[ ijlftrI.,:;|!'"()[\]/\\-]/
-
-/**
- * Estimates the width of a text in pixels. Fonts differ from machine to machine; this is for the
- * wider of the usual sans-serif ones, so that text fits the room made for it.
- */
-export function textWidth(text: string, fontSize: number): number {
-  let ems = 0
-  for (const character of text) {
-    ems += WIDE.test(character) ? 0.73 : NARROW.test(character) ? 0.38 : 0.62
-  }
-  return ems * fontSize
-}
+export { textWidth } from '../charts/text-width.ts'
 
 /** Fewer characters than this say nothing. */
 const MIN_CHARACTERS = 4

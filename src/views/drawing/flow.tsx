@@ -1,0 +1,250 @@
+import type { VNode } from 'preact'
+import type {
+  EdgeComparison,
+  ResponseTimeMutations,
+} from '../../compare/mutations/response-time-mutations.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, pValue } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { drawnFlow } from '../charts/drawn-flow.ts'
+import type { FlowLayout } from '../charts/flow-layout.ts'
+import { type FlowGap, flowPart } from '../charts/flow-part.ts'
+import { drawnName, rootName } from '../charts/node-names.ts'
+import {
+  type GraphBox,
+  type GraphLine,
+  LineLegend,
+  type LineLook,
+  layOutGraph,
+  layOutLegend,
+  NodeLink,
+} from './node-link.tsx'
+
+/** Options of the drawing of a flow. */
+export const FLOW_DRAWING_OPTIONS = defineOptions({
+  limit: count({
+    default: 60,
+    unit: 'nodes',
+    sentence: 'Nodes up to which a flow is drawn whole',
+  }),
+  keep: count({
+    default: 30,
+    unit: 'nodes',
+    sentence:
+      'Nodes that are drawn of a larger flow: its root and the ends of changed edges, then those of the slowest edges',
+  }),
+})
+
+export type FlowDrawingOptions = OptionsOf<typeof FLOW_DRAWING_OPTIONS>
+
+/** A flow with everything in its place, and the words above it. */
+export interface FlowPicture {
+  readonly title: string
+  /** What to look for, sentence by sentence. */
+  readonly subtitle: readonly string[]
+  /** What was left out; empty when everything is drawn. */
+  readonly omissions: readonly string[]
+  readonly width: number
+  readonly height: number
+  readonly boxes: readonly GraphBox[]
+  readonly lines: readonly FlowLine[]
+  readonly layout: FlowLayout
+  /** Contents of an `<svg>` of that size. */
+  readonly drawing: VNode
+}
+
+type LineKind = keyof typeof LOOKS
+
+export interface FlowLine extends GraphLine {
+  readonly kind: LineKind
+}
+
+const LOOKS = {
+  changed: { color: 'change', width: 3.5 },
+  unchanged: { color: 'soft', width: 1.5 },
+  untested: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
+  gap: { color: 'soft', width: 2, dash: '1.5 4' },
+} as const satisfies Record<string, LineLook>
+
+const MEANINGS: Readonly<Record<LineKind, string>> = {
+  changed: 'latency changed significantly',
+  unchanged: 'no significant change',
+  untested: 'not tested (off the critical path, or few requests)',
+  gap: 'nodes in between are left out',
+}
+
+const MAX_NAME_LENGTH = 34
+const MIN_WIDTH = 440
+
+/**
+ * Draws the flow that the requests of a category share, time running down, each edge with its mean
+ * latency before → after. Edges whose latency changed significantly are red; concurrent branches
+ * stand side by side and meet again where the request waits for all of them.
+ *
+ * @throws RangeError when there is no such category
+ * @throws OptionError for a limit or a number of nodes to keep below 1
+ *
+ * Source: Sambasivan 2013, §2.3 (request-flow graphs) and §4.2.2 (what marks a change).
+ */
+export function flowPicture(
+  responseTime: ResponseTimeMutations,
+  category: number,
+  given: Partial<FlowDrawingOptions> = {},
+): FlowPicture {
+  const { limit, keep } = readOptions(FLOW_DRAWING_OPTIONS, given)
+  const { categories } = responseTime
+  const flow = drawnFlow(categories.structure(category))
+  const { labels, classOf } = flow
+  const [from, to] = [Array.from(flow.from), Array.from(flow.to)]
+  const comparisons = responseTime.edges(category)
+  const known = Array.from(classOf, (number) => comparisons[number]).filter(
+    (each) => each !== undefined,
+  )
+  const part = flowPart(
+    { size: labels.length, from: flow.from, to: flow.to },
+    {
+      order: edgesByWeight(known),
+      limit: labels.length > limit ? Math.min(limit, keep) : limit,
+    },
+  )
+  const placeOf = new Map(part.nodes.map((node, place) => [node, place]))
+  const place = (node: number | undefined) => placeOf.get(node ?? 0) ?? 0
+  const full = (node: number | undefined) => tooltipText(labels[node ?? 0] ?? '')
+  const boxes = part.nodes.map((node): GraphBox => {
+    const { name, where } = drawnName(categories, flow, {
+      category,
+      node,
+      longest: MAX_NAME_LENGTH,
+    })
+    return { name, detail: where, tooltip: full(node) }
+  })
+  const lines = [
+    ...part.edges.flatMap((edge) => {
+      const comparison = known[edge]
+      if (comparison === undefined) return []
+      const ends = `${full(from[edge])} → ${full(to[edge])}`
+      return [flowLine(comparison, { from: place(from[edge]), to: place(to[edge]), ends })]
+    }),
+    ...part.gaps.map((gap) => gapLine(gap, place)),
+  ]
+  const layout = layOutGraph(boxes, lines)
+  const entries = (Object.keys(LOOKS) as LineKind[])
+    .filter((kind) => lines.some((line) => line.kind === kind))
+    .map((kind) => ({ text: MEANINGS[kind], look: LOOKS[kind] }))
+  const width = Math.ceil(Math.max(layout.width, MIN_WIDTH))
+  const legend = layOutLegend(entries, width).height
+  return {
+    title: `Flow of ${rootName(categories, category, 60)} (category ${category})`,
+    subtitle: [
+      'Time runs down. Beside each edge stands its mean latency, before → after.',
+      wholeText(responseTime, category),
+      changesText(comparisons),
+    ],
+    omissions:
+      part.nodes.length === flow.nextRound
+        ? []
+        : [
+            `${grouped(part.nodes.length)} of ${counted(flow.nextRound, 'node')} are drawn: the root, and the ends of the edges that changed most or take longest.`,
+          ],
+    width,
+    height: Math.ceil(layout.height) + legend,
+    boxes,
+    lines,
+    layout,
+    drawing: (
+      <>
+        <LineLegend entries={entries} width={width} />
+        <g transform={`translate(${(width - layout.width) / 2} ${legend})`}>
+          <NodeLink boxes={boxes} lines={lines} layout={layout} />
+        </g>
+      </>
+    ),
+  }
+}
+
+/** Numbers of edges by how much they tell: those that changed by their shift, the rest by latency. */
+function edgesByWeight(comparisons: readonly EdgeComparison[]): number[] {
+  const weight = (edge: EdgeComparison) =>
+    isChanged(edge) ? shiftUs(edge) : Math.max(edge.beforeMeanUs || 0, edge.afterMeanUs || 0)
+  return comparisons
+    .map((comparison, edge) => ({ comparison, edge }))
+    .sort(
+      (a, b) =>
+        Number(isChanged(b.comparison)) - Number(isChanged(a.comparison)) ||
+        weight(b.comparison) - weight(a.comparison) ||
+        a.edge - b.edge,
+    )
+    .map(({ edge }) => edge)
+}
+
+function flowLine(
+  comparison: EdgeComparison,
+  { from, to, ends }: { readonly from: number; readonly to: number; readonly ends: string },
+): FlowLine {
+  const kind = kindOf(comparison)
+  const text = latenciesText(comparison)
+  const tooltip = `${ends}\nmean latency, before → after: ${text}\n${testText(comparison)}`
+  return { from, to, kind, text, tooltip, look: LOOKS[kind], isChanged: kind === 'changed' }
+}
+
+function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number): FlowLine {
+  const text = `… ${counted(nodes, 'node')}`
+  return { from: place(from), to: place(to), kind: 'gap', text, look: LOOKS.gap }
+}
+
+/** Means before → after. An edge into a join has none where the join never waited for it. */
+function latenciesText({ beforeMeanUs, afterMeanUs, edge }: EdgeComparison): string {
+  const isUnknown = Number.isNaN(beforeMeanUs) && Number.isNaN(afterMeanUs)
+  if (isUnknown && edge.intoJoin) return 'never waited for'
+  const latency = (meanUs: number) => (Number.isFinite(meanUs) ? formatDuration(meanUs) : '–')
+  return `${latency(beforeMeanUs)} → ${latency(afterMeanUs)}`
+}
+
+function isChanged({ test }: EdgeComparison): boolean {
+  return test?.rejected === true
+}
+
+/** By how much the mean latency of an edge changed, whichever way. */
+function shiftUs({ beforeMeanUs, afterMeanUs }: EdgeComparison): number {
+  return Math.abs(afterMeanUs - beforeMeanUs) || 0
+}
+
+function kindOf({ test }: EdgeComparison): LineKind {
+  if (test === null || !test.testable) return 'untested'
+  return test.rejected ? 'changed' : 'unchanged'
+}
+
+function testText({ test }: EdgeComparison): string {
+  if (test === null) return 'not tested: off the critical path'
+  const sizes = `${counted(test.beforeCount, 'request')} before, ${test.afterCount} after`
+  if (!test.testable) return `not tested: ${sizes}`
+  return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}; ${sizes}`
+}
+
+/** What the requests took as a whole. */
+function wholeText({ categories }: ResponseTimeMutations, category: number): string {
+  const times = [BEFORE, AFTER].map((period) => categories.responseTimeMoments(category, period))
+  const [before = '', after = ''] = times.map(({ count, mean }, period) => {
+    const when = period === BEFORE ? 'before' : 'after'
+    return count === 0
+      ? `no request took this way ${when}`
+      : `${formatDuration(mean)} on average over ${counted(count, 'request')} ${when}`
+  })
+  return `Requests took ${before}, ${after}.`.replace('took no request', 'took: no request')
+}
+
+function changesText(all: readonly EdgeComparison[]): string {
+  const changed = all.filter(isChanged).sort((a, b) => shiftUs(b) - shiftUs(a))
+  const [first] = changed
+  if (first === undefined) {
+    const isTested = all.some(({ test }) => test?.testable === true)
+    return isTested ? 'No latency changed significantly.' : 'No latency could be tested.'
+  }
+  const { edge, beforeMeanUs, afterMeanUs } = first
+  const way = afterMeanUs < beforeMeanUs ? 'less' : 'more'
+  const count = counted(changed.length, 'latency', 'latencies')
+  const ends = `${shortText(edge.from, 60)} to ${shortText(edge.to, 60)}`
+  return `${count} changed significantly${changed.length > 1 ? ', most' : ':'} from ${ends}: ${formatDuration(shiftUs(first))} ${way}.`
+}
