@@ -30,6 +30,7 @@ function isRelevantFinding(
         comparison,
         {
           ...{ rank: 0, category: to, kind: 'structural', requests, contributionUs: 0 },
+          significant: true,
           precursors: [{ category: from, nsed: 0, weight: 1 }],
         },
         predicate,
@@ -46,6 +47,7 @@ function isRelevantFinding(
       comparison,
       {
         ...{ rank: 0, category, kind: 'response-time', requests: 0, contributionUs: 0 },
+        significant: true,
         precursors: [],
       },
       predicate,

@@ -33,6 +33,7 @@ export function comparisonDocument(
     schema: 'flowdelta.comparison/1',
     parameters: {
       smPThreshold: options.smPThreshold,
+      findingsThreshold: options.findingsThreshold,
       alpha: options.alpha,
       alternative: options.alternative,
       correction: options.correction,
@@ -89,11 +90,11 @@ function categoryEntry({ categories, responseTime, structural }: Comparison, cat
 
 function mutationEntry(comparison: Comparison, mutation: RankedMutation) {
   const { responseTime, categories } = comparison
-  const { rank, category, kind, requests, contributionUs, precursors } = mutation
+  const { rank, category, kind, requests, contributionUs, significant, precursors } = mutation
   const edges = responseTime.edges(category)
   const shown = edges.length > MOST_EDGES ? mostChanged(edges) : edges
   return {
-    ...{ rank, category, kind, requests, contributionUs },
+    ...{ rank, category, kind, requests, contributionUs, significant },
     precursors: precursors.slice(0, MOST_PRECURSORS),
     effect: mutationEffect(comparison, mutation),
     edges: shown.map((edge) => edgeEntry(comparison, { category, edge })),

@@ -28,8 +28,8 @@ export interface ComparisonFlags
   readonly beforeParameters?: string[]
   readonly afterParameters?: string[]
   readonly resourceAttributes: boolean
-  /** Missing when not asked for: 50 for the ranked list, and findings choose for themselves. */
   readonly smPThreshold?: number | 'auto'
+  readonly findingsThreshold?: number | 'auto'
   readonly scaleCounts: boolean
   readonly weightCounts: boolean
 }
@@ -42,7 +42,12 @@ export function addComparisonFlags(command: Command): Command {
     .option(
       '--sm-p-threshold <requests>',
       "more requests than this make a structural mutation or a precursor, or 'auto': what is " +
-        'significant does (default: 50; findings use auto unless this is given)',
+        'significant does (default: 50)',
+      requestsOrAuto,
+    )
+    .option(
+      '--findings-threshold <requests>',
+      'the same for findings (default: auto)',
       requestsOrAuto,
     )
     .option('--alpha <level>', 'significance level of the tests', levelOption, 0.05)
@@ -111,13 +116,14 @@ export function formatOption(): Option {
 
 /** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags): Promise<Comparison> {
-  const { smPThreshold, beforeParameters, afterParameters } = flags
+  const { smPThreshold, findingsThreshold, beforeParameters, afterParameters } = flags
   const before = await loadTraces(flags.before, loadOptions('before', flags, beforeParameters))
   const after = await loadTraces(flags.after, loadOptions('after', flags, afterParameters))
   requireRequests(before)
   requireRequests(after)
   return compare(before, after, {
     ...(smPThreshold !== undefined && { smPThreshold }),
+    ...(findingsThreshold !== undefined && { findingsThreshold }),
     alpha: flags.alpha,
     alternative: flags.alternative,
     correction: flags.correction,

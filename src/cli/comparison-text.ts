@@ -83,7 +83,7 @@ function counted(count: number, one: string, many: string): string {
 
 function mutationText(comparison: Comparison, mutation: RankedMutation): string {
   const { categories } = comparison
-  const { rank, kind, category, requests, contributionUs, precursors } = mutation
+  const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
   const root = categories.root(category)
   const sign = contributionUs > 0 ? '+' : ''
   const cost =
@@ -94,7 +94,8 @@ function mutationText(comparison: Comparison, mutation: RankedMutation): string 
     `${rank}. ${printable(root)}`,
     `   ${kind}, category ${category}: ${cost}, ` +
       `${counted(Math.round(requests), 'request', 'requests')} ` +
-      (kind === 'structural' ? 'more' : 'before'),
+      (kind === 'structural' ? 'more' : 'before') +
+      (significant ? '' : '; not significant when corrected'),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
       : responseTimeLines(comparison, category)),

@@ -2,6 +2,7 @@ import { defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
 import { EDGE_OPTIONS } from './edges/edge-changes.ts'
+import { FINDINGS_OPTIONS } from './findings/findings.ts'
 import { RESPONSE_TIME_OPTIONS } from './mutations/response-time-mutations.ts'
 import { STRUCTURAL_OPTIONS } from './mutations/structural-mutations.ts'
 import { PRECURSOR_OPTIONS } from './precursors/precursors.ts'
@@ -24,8 +25,16 @@ export const STAGE_OPTIONS = {
   responseTime: RESPONSE_TIME_OPTIONS,
   structural: STRUCTURAL_OPTIONS,
   precursors: PRECURSOR_OPTIONS,
+  evidence: {
+    ...FINDINGS_OPTIONS,
+    ...PRECURSOR_OPTIONS,
+    ...RANKING_OPTIONS,
+    counts: STRUCTURAL_OPTIONS.counts,
+    alpha: STRUCTURAL_OPTIONS.alpha,
+  },
   ranking: RANKING_OPTIONS,
   edges: EDGE_OPTIONS,
+  findings: FINDINGS_OPTIONS,
 } as const satisfies Record<string, OptionTable>
 
 /** Name of a stage of a comparison. */
@@ -37,6 +46,7 @@ export const COMPARISON_OPTIONS = defineOptions({
   ...STAGE_OPTIONS.categories,
   ...STAGE_OPTIONS.responseTime,
   ...STAGE_OPTIONS.structural,
+  ...STAGE_OPTIONS.findings,
   ...STAGE_OPTIONS.precursors,
   ...STAGE_OPTIONS.ranking,
   ...STAGE_OPTIONS.edges,

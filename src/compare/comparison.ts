@@ -40,8 +40,10 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
   responseTime: ['categories'],
   structural: ['categories'],
   precursors: ['structural'],
-  ranking: ['responseTime', 'precursors'],
+  evidence: ['responseTime'],
+  ranking: ['responseTime', 'precursors', 'evidence'],
   edges: ['categories'],
+  findings: ['ranking', 'edges'],
 }
 
 /**
@@ -65,8 +67,10 @@ interface Stages {
   responseTime: ResponseTimeMutations
   structural: StructuralMutations
   precursors: Precursors
+  evidence: Ranking
   ranking: Ranking
   edges: EdgeChanges
+  findings: Findings
 }
 
 /**
@@ -90,9 +94,7 @@ export function compare(
 ): Comparison {
   requireTraces(before, 'before')
   requireTraces(after, 'after')
-  return new Comparison({ before, after }, readOptions(COMPARISON_OPTIONS, options), {
-    thresholdAsked: options.smPThreshold !== undefined,
-  })
+  return new Comparison({ before, after }, readOptions(COMPARISON_OPTIONS, options))
 }
 
 /** A comparison of two periods, stage by stage. */
@@ -101,21 +103,18 @@ export class Comparison extends Stage {
   readonly after: TraceSet
   readonly options: ComparisonOptions
   readonly #stages: Partial<Stages>
-  readonly #thresholdAsked: boolean
-  #findings: Findings | undefined
 
   /** Use `compare` instead. */
   constructor(
     { before, after }: { before: TraceSet; after: TraceSet },
     options: ComparisonOptions,
-    { stages = {}, thresholdAsked }: { stages?: Partial<Stages>; thresholdAsked: boolean },
+    stages: Partial<Stages> = {},
   ) {
     super()
     this.before = before
     this.after = after
     this.options = options
     this.#stages = stages
-    this.#thresholdAsked = thresholdAsked
   }
 
   /**
@@ -128,8 +127,7 @@ export class Comparison extends Stage {
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
     }
-    const thresholdAsked = this.#thresholdAsked || changes.smPThreshold !== undefined
-    return new Comparison(this, options, { stages: shared, thresholdAsked })
+    return new Comparison(this, options, shared)
   }
 
   get flows(): FlowSet {
@@ -175,12 +173,32 @@ export class Comparison extends Stage {
     return this.#stages.precursors
   }
 
+  /**
+   * The mutations that hold when tests are corrected for their number: what findings rest on, and
+   * what the ranked list calls significant. `alpha` is shared by the three kinds of evidence:
+   * categories, structures, edges. `findingsThreshold` decides which structures changed.
+   */
+  get evidence(): Ranking {
+    if (this.#stages.evidence === undefined) {
+      const { findingsThreshold: smPThreshold, counts } = this.options
+      const alpha = findingsLevel(this.options.alpha)
+      const responseTime = this.responseTime.judged({ alpha, correction: 'bh' })
+      const structural = findStructuralMutations(this.categories, { alpha, smPThreshold, counts })
+      this.#stages.evidence = rankMutations(
+        responseTime,
+        matchPrecursors(structural, pickOptions(STAGE_OPTIONS.precursors, this.options)),
+        pickOptions(STAGE_OPTIONS.ranking, this.options),
+      )
+    }
+    return this.#stages.evidence
+  }
+
+  /** The mutations by contribution, with those that hold when corrected marked significant. */
   get ranking(): Ranking {
-    this.#stages.ranking ??= rankMutations(
-      this.responseTime,
-      this.precursors,
-      pickOptions(STAGE_OPTIONS.ranking, this.options),
-    )
+    this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, {
+      ...pickOptions(STAGE_OPTIONS.ranking, this.options),
+      evidence: this.evidence,
+    })
     return this.#stages.ranking
   }
 
@@ -194,17 +212,16 @@ export class Comparison extends Stage {
   }
 
   /**
-   * What changed, one entry a cause. Findings rest on corrected tests, whatever the options say,
-   * and on `smPThreshold: 'auto'` unless a number was asked for. The level is shared by the three
-   * kinds of evidence: categories, structures, edges.
+   * What changed, one entry a cause. Findings rest on corrected tests and on `findingsThreshold`,
+   * whatever `correction` and `smPThreshold` make of the ranked list.
    */
   get findings(): Findings {
-    if (this.#findings === undefined) {
-      const evidence = this.#corrected()
-      const { ranking, edges } = evidence
-      this.#findings = groupFindings({ ranking: this.ranking, evidence: ranking, edges })
+    if (this.#stages.findings === undefined) {
+      const edges = this.edges.judged(findingsLevel(this.options.alpha))
+      const { ranking, evidence } = this
+      this.#stages.findings = groupFindings({ ranking, evidence, edges })
     }
-    return this.#findings
+    return this.#stages.findings
   }
 
   /**
@@ -221,15 +238,6 @@ export class Comparison extends Stage {
   /** The ranked mutations. */
   table(): StageTable {
     return this.ranking.table()
-  }
-
-  /** The same comparison, as strict as findings are. */
-  #corrected(): Comparison {
-    return this.with({
-      alpha: findingsLevel(this.options.alpha),
-      correction: 'bh',
-      ...(this.#thresholdAsked ? {} : { smPThreshold: 'auto' }),
-    })
   }
 
   #pick(names: readonly (keyof ComparisonOptions)[]): Partial<ComparisonOptions> {

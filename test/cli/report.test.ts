@@ -72,7 +72,7 @@ describe('flowdelta report', () => {
   })
 
   test('options of comparisons reach it', async () => {
-    const { out } = await report(...periods('rmw'), '--markdown', '--sm-p-threshold', '100000')
+    const { out } = await report(...periods('rmw'), '--markdown', '--findings-threshold', '100000')
     expect(out).not.toContain('SN READ')
   })
 })

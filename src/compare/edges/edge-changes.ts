@@ -47,7 +47,7 @@ export interface EdgeChange extends PooledEdge {
   readonly probabilitySlower: number
   /** By how much one call became slower (negative: faster), in µs; 0 unless significant. */
   readonly shiftUs: number
-  /** Confidence interval of `shiftUs` at level 1 − α. */
+  /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
   /** The shift of a request's time on this edge over the mean response time of such requests. */
   readonly effect: number
@@ -57,6 +57,15 @@ export interface EdgeChange extends PooledEdge {
   /** What the shift adds to the sum of all response times after, in µs. */
   readonly contributionUs: number
 }
+
+const UNCHANGED = {
+  shiftUs: 0,
+  interval: [Number.NaN, Number.NaN],
+  effect: 0,
+  significant: false,
+  changed: false,
+  contributionUs: 0,
+} as const
 
 /** Sums over all requests, in µs. */
 export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'observedChangeUs'>
@@ -96,6 +105,15 @@ export class EdgeChanges extends Stage {
     this.options = options
     this.edges = edges
     this.#times = times
+  }
+
+  /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
+  judged(alpha: number): EdgeChanges {
+    const edges = this.edges
+      .map((edge) => (edge.q < alpha ? edge : { ...edge, ...UNCHANGED }))
+      .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+    const options = { ...this.options, alpha }
+    return new EdgeChanges(this.categories, options, { edges, times: this.#times, totals: this })
   }
 
   /** The edges that changed, significantly and by enough to matter. */

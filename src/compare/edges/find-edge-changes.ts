@@ -58,7 +58,7 @@ function describeChange(
 ): EdgeChange {
   const significant = q < alpha
   const { shift, low, high } = significant
-    ? stratifiedShift(strata, { level: 1 - alpha, sorted: true })
+    ? stratifiedShift(strata, { level: 0.95, sorted: true })
     : { shift: 0, low: Number.NaN, high: Number.NaN }
   const calls = after.criticalCalls / Math.max(1, after.requests)
   const meanUs = before.responseTimeUs / Math.max(1, before.requests)

@@ -16,8 +16,8 @@ export function findingsLevel(alpha: number): number {
 }
 
 /**
- * Finds what changed between two periods, one entry a cause, with every stage at its strictest:
- * corrected tests and `smPThreshold: 'auto'`. Of periods that do not differ, at most `alpha` of
+ * Finds what changed between two periods, one entry a cause, by corrected tests, as
+ * `comparison.findings` does with default options. Of periods that do not differ, at most `alpha` of
  * all comparisons find anything.
  *
  * @param options.alpha chance of any false finding; default 0.05

@@ -1,7 +1,20 @@
+import { defineOptions, number } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Finding } from './finding.ts'
 import { findingsText } from './findings-text.ts'
+
+/** Options of findings. */
+export const FINDINGS_OPTIONS = defineOptions({
+  findingsThreshold: number({
+    default: 'auto',
+    min: 0,
+    or: 'auto',
+    unit: 'requests',
+    sentence:
+      "Requests that a category must gain or lose to become a finding; 'auto' tests its share of the requests of its type",
+  }),
+})
 
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends Stage {

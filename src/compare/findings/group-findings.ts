@@ -103,7 +103,7 @@ function requireSame(ranking: Ranking, evidence: Ranking, { categories }: EdgeCh
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Omit<Draft, 'key'>) {
   const [move] = moves
   return exemplars(categories, {
-    ...{ rank: 0, requests: 0, contributionUs: 0 },
+    ...{ rank: 0, requests: 0, contributionUs: 0, significant: true },
     category: move?.to ?? (ids[0] as number),
     kind: move === undefined ? 'response-time' : 'structural',
     precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],

@@ -7,6 +7,7 @@ import type { EdgeClass } from '../categories/category-structure.ts'
 import { SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
 import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
 import { testEdges } from './test-edges.ts'
+import { decideFamily } from './test-family.ts'
 
 /** Options of `findResponseTimeMutations`. */
 export const RESPONSE_TIME_OPTIONS = defineOptions({
@@ -79,6 +80,12 @@ export class ResponseTimeMutations extends Stage {
   test(category: number): FamilyTest {
     this.categories.root(category)
     return this.#tests[category] as FamilyTest
+  }
+
+  /** The same tests, judged at another level or with another correction. */
+  judged({ alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>) {
+    const options = { ...this.options, alpha, correction }
+    return new ResponseTimeMutations(this.categories, options, decideFamily(this.#tests, options))
   }
 
   /** How large the change of one category's response times is, whatever its p. */

@@ -20,8 +20,17 @@ export function testFamily(
     compareSamples(before, after, { test, alternative, method }),
   )
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
-  return results.map((result, i) => {
-    const decisive = correction === 'bh' ? (q[i] as number) : result.p
-    return { ...result, q: q[i] as number, rejected: result.testable && decisive < alpha }
+  const tests = results.map((result, i) => ({ ...result, q: q[i] as number, rejected: false }))
+  return decideFamily(tests, { alpha, correction })
+}
+
+/** Rejects by p, or by q where p-values are corrected. */
+export function decideFamily(
+  tests: readonly FamilyTest[],
+  { alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>,
+): FamilyTest[] {
+  return tests.map((test) => {
+    const decisive = correction === 'bh' ? test.q : test.p
+    return { ...test, rejected: test.testable && decisive < alpha }
   })
 }

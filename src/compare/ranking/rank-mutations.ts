@@ -13,7 +13,7 @@ import {
 } from './ranking.ts'
 import { typicalTimeUs } from './typical-time.ts'
 
-type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
+type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
 
 /**
  * Ranks mutations by what they contribute to the change in the sum of response times.
@@ -28,6 +28,8 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
  *
  * @param options.centre what stands for a category's response times: `'mean'` (default, as in the
  *   thesis), `'median'`, or `'trimmed'` (the mean without the extreme tenths)
+ * @param options.evidence the mutations that hold when corrected, such as `comparison.evidence`:
+ *   only they are marked significant. Without it, all of the ranking are
  * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
  *   unknown centre
  *
@@ -39,7 +41,7 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors'>
 export function rankMutations(
   responseTime: ResponseTimeMutations,
   precursors: Precursors,
-  given: Partial<RankingOptions> = {},
+  { evidence, ...given }: Partial<RankingOptions> & { readonly evidence?: Ranking } = {},
 ): Ranking {
   const options = readOptions(RANKING_OPTIONS, given)
   const { centre } = options
@@ -54,6 +56,7 @@ export function rankMutations(
     ...precursors.structural.mutations.map((category) => structural(precursors, category, centre)),
     ...responseTime.mutations.map((category) => timed(categories, category, centre)),
   ]
+  const significant = evidence && new Set(evidence.mutations.map(mutationKey))
   const mutations = unranked
     .sort(
       (a, b) =>
@@ -64,11 +67,16 @@ export function rankMutations(
     .map(({ category, kind, requests, contributionUs }, i) => ({
       rank: i + 1,
       ...{ category, kind, requests, contributionUs },
+      significant: significant?.has(mutationKey({ category, kind })) ?? true,
       get precursors() {
         return kind === 'structural' ? precursors.of(category) : []
       },
     }))
   return new Ranking(responseTime, precursors, { mutations, options })
+}
+
+function mutationKey({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>): string {
+  return `${category} ${kind}`
 }
 
 function structural(precursors: Precursors, category: number, centre: Centre): Unranked {

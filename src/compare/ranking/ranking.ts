@@ -37,6 +37,11 @@ export interface RankedMutation {
   readonly requests: number
   /** What this change adds to the sum of all response times, in µs; negative where it saves. */
   readonly contributionUs: number
+  /**
+   * Whether it holds when tests are corrected for their number, as findings require. What is not
+   * significant may be chance.
+   */
+  readonly significant: boolean
   readonly precursors: readonly PrecursorCandidate[]
 }
 
@@ -77,6 +82,7 @@ export class Ranking extends Stage {
       ),
       requests: mutations.map(({ requests }) => requests),
       contributionUs: mutations.map(({ contributionUs }) => contributionUs),
+      significant: mutations.map(({ significant }) => significant),
       precursors: mutations.map(({ precursors }) =>
         precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
       ),

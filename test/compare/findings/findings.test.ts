@@ -114,10 +114,15 @@ describe('few requests', () => {
     expect(comparison.findings.findings).toMatchObject([{ kind: 'structure' }])
   })
 
-  test('a threshold that the user sets holds for findings too', () => {
-    const comparison = compareShops({}, { archive: 0.2 }, { smPThreshold: 1000 })
+  test('findings have a threshold of their own', () => {
+    const comparison = compareShops({}, { archive: 0.2 }, { findingsThreshold: 1000 })
     expect(comparison.findings.findings).toEqual([])
-    expect(comparison.with({ smPThreshold: 'auto' }).findings.findings).toHaveLength(1)
+    expect(comparison.with({ findingsThreshold: 'auto' }).findings.findings).toHaveLength(1)
+  })
+
+  test('the threshold of the ranked list does not change what is found', () => {
+    const { findings } = compareShops({}, { archive: 0.2 }, { smPThreshold: 1000 }).findings
+    expect(findings).toHaveLength(1)
   })
 })
 

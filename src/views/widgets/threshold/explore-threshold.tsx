@@ -1,5 +1,5 @@
 import type { Comparison } from '../../../compare/comparison.ts'
-import { takeSnapshot } from '../../../compare/snapshot/comparison-snapshot.ts'
+import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import { grouped } from '../../../core/words.ts'
 import { PICTURE_INK } from '../../drawing/ink.ts'

@@ -1,6 +1,6 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
-import type { ComparisonSnapshot } from '../../../compare/snapshot/comparison-snapshot.ts'
+import type { ComparisonSnapshot } from '../../../compare/snapshot.ts'
 import { rootName } from '../../charts/node-names.ts'
 
 /** What the threshold explorer can change. */

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { restoreComparison } from '../../../compare/snapshot/restore-comparison.ts'
+import { restoreComparison } from '../../../compare/snapshot.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { StateCode } from '../../drawing/state-code.tsx'
 import { CURVE_PLOT, position, ThresholdCurveDrawing } from './threshold-curve.tsx'

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { takeSnapshot } from '../../../src/compare/snapshot/comparison-snapshot.ts'
-import { restoreComparison } from '../../../src/compare/snapshot/restore-comparison.ts'
-import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { compareShops } from '../findings/fixture.ts'
+import { type Comparison, compare } from '../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import { compareShops } from './findings/fixture.ts'
 
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 const mutationsOf = ({ ranking }: Comparison) =>
@@ -11,7 +10,7 @@ const mutationsOf = ({ ranking }: Comparison) =>
     ...{ rank, category, kind, requests, contributionUs, precursors },
   }))
 
-const FOLDER = new URL('../../../datasets/storage-service/mds-config/', import.meta.url).pathname
+const FOLDER = new URL('../../datasets/storage-service/mds-config/', import.meta.url).pathname
 
 describe('a comparison from its snapshot', async () => {
   const comparison = compare(
