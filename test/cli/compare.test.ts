@@ -104,6 +104,7 @@ describe('flowdelta compare', () => {
     )
     expect(JSON.parse(out).parameters).toEqual({
       smPThreshold: 10,
+      findingsThreshold: 'auto',
       alpha: 0.01,
       alternative: 'slower',
       correction: 'bh',
