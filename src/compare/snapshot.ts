@@ -1,6 +1,6 @@
 import { AFTER, BEFORE, FlowReport, FlowSet } from '../flows/flow-set.ts'
-import { collapseFlows } from '../flows/fold/collapse-flows.ts'
-import { CollapsedFlows, type CollapseOptions } from '../flows/fold/collapsed-flows.ts'
+import { foldFlows } from '../flows/fold/fold-flows.ts'
+import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { QualityLog } from '../traces/quality.ts'
@@ -32,7 +32,7 @@ export interface ComparisonSnapshot {
   readonly labelTexts: readonly (readonly [own: string, given: string])[] | null
   readonly shapes: readonly SnapshotShape[]
   /** How to fold the flows again; `null` where they are carried as they are. */
-  readonly collapsing: CollapseOptions | null
+  readonly folding: FoldOptions | null
   /** Number of requests before; they come first. */
   readonly before: number
   readonly shapeOf: readonly number[]
@@ -67,8 +67,8 @@ export function takeSnapshot(
   const { label, ...options } = comparison.options
   const folded = comparison.flows
   // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
-  const refolds = folded instanceof CollapsedFlows && latenciesOf !== undefined
-  const flows = refolds ? folded.uncollapsed : folded
+  const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
+  const flows = refolds ? folded.unfolded : folded
   const rows = Array.from({ length: flows.size }, (_, request) => request)
   const carried = rows.filter(latenciesOf ?? (() => false))
   return {
@@ -76,7 +76,7 @@ export function takeSnapshot(
     labels: labelsOf(flows),
     labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
     shapes: shapesOf(flows),
-    collapsing: refolds ? folded.collapsing : null,
+    folding: refolds ? folded.folding : null,
     before: flows.count(BEFORE),
     shapeOf: [...flows.shapeOf],
     responseTimeUs: [...flows.responseTimeUs],
@@ -112,13 +112,13 @@ function finiteOrNull(value: number): number | null {
  * restoreComparison(takeSnapshot(comparison)).categories.size === comparison.categories.size // true
  */
 export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
-  const { options, labelTexts, collapsing } = snapshot
+  const { options, labelTexts, folding } = snapshot
   const flows = restoreFlows(snapshot)
   const none = noTraces()
   return new Comparison(
     { before: none, after: none },
     { ...options, label: labelTexts && labelRule(labelTexts) },
-    { flows: collapsing === null ? flows : collapseFlows(flows, collapsing) },
+    { flows: folding === null ? flows : foldFlows(flows, folding) },
   )
 }
 
