@@ -75,7 +75,7 @@ describe('compare', () => {
     )
   })
 
-  test('an unknown option is rejected with the name that was probably meant', () => {
+  test('refuses an unknown option and names the nearest', () => {
     const options = { smThreshold: 10 } as Partial<ComparisonOptions>
     const text = 'There is no option smThreshold. Did you mean smPThreshold?'
     expect(() => compare(before, after, options)).toThrow(text)
