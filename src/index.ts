@@ -161,8 +161,18 @@ export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { Chart, type ChartText } from './views/charts/chart.ts'
+export { Drawing } from './views/charts/drawing.ts'
+export {
+  plotBreakdown,
+  plotContributions,
+  plotEdgeChanges,
+  plotFindings,
+  plotLatencyProfiles,
+  plotResponseTimeEcdf,
+  plotSquaredVariation,
+  plotVariationSets,
+} from './views/charts/old-names.ts'
 export { type ArrivalsOptions, plotArrivals } from './views/charts/plot-arrivals.ts'
-export { type BreakdownOptions, plotBreakdown } from './views/charts/plot-breakdown.ts'
 export {
   type CategoryCountsOptions,
   plotCategoryCounts,
@@ -171,7 +181,6 @@ export {
   type CollapsedSizesOptions,
   plotCollapsedSizes,
 } from './views/charts/plot-collapsed-sizes.ts'
-export { type ContributionsOptions, plotContributions } from './views/charts/plot-contributions.ts'
 export { type CovariancesOptions, plotCovariances } from './views/charts/plot-covariances.ts'
 export {
   type DependenciesOptions,
@@ -179,7 +188,6 @@ export {
 } from './views/charts/plot-dependencies.ts'
 export { type DiagnosisChartOptions, plotDiagnosis } from './views/charts/plot-diagnosis.ts'
 export { type DivergenceChartOptions, plotDivergence } from './views/charts/plot-divergence.ts'
-export { type EdgeChangesOptions, plotEdgeChanges } from './views/charts/plot-edge-changes.ts'
 export {
   type ExecutionModelChartOptions,
   plotExecutionModel,
@@ -190,13 +198,8 @@ export {
   plotExpectedCategories,
 } from './views/charts/plot-expected-categories.ts'
 export { plotExplosion } from './views/charts/plot-explosion.ts'
-export { plotFindings } from './views/charts/plot-findings.ts'
 export { type FlowChartOptions, plotFlow } from './views/charts/plot-flow.ts'
 export { type HostClassesOptions, plotHostClasses } from './views/charts/plot-host-classes.ts'
-export {
-  type LatencyProfilesOptions,
-  plotLatencyProfiles,
-} from './views/charts/plot-latency-profiles.ts'
 export { type LogVariableOptions, plotLogVariable } from './views/charts/plot-log-variable.ts'
 export {
   type ParameterDifferencesOptions,
@@ -207,23 +210,19 @@ export {
   plotParameterStrip,
 } from './views/charts/plot-parameter-strip.ts'
 export { type ParameterTreeOptions, plotParameterTree } from './views/charts/plot-parameter-tree.ts'
-export { plotResponseTimeEcdf } from './views/charts/plot-response-time-ecdf.ts'
 export {
   plotSingleChanges,
   type SingleChangesChartOptions,
 } from './views/charts/plot-single-changes.ts'
 export {
-  plotSquaredVariation,
-  type SquaredVariationOptions,
-} from './views/charts/plot-squared-variation.ts'
-export {
   plotVarianceWaterfall,
   type VarianceWaterfallOptions,
 } from './views/charts/plot-variance-waterfall.ts'
-export { plotVariationSets, type VariationSets } from './views/charts/plot-variation-sets.ts'
+export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
 export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'
 export { show } from './views/notebook/show.ts'
+export { type PlotKind, type PlotOptions, type Plottable, plot } from './views/plot.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
 export type { ReportOptions } from './views/report/report-options.ts'

@@ -1,7 +1,8 @@
 /** A duration or an offset in microseconds. Fields that hold one end in `Us`. */
 export type Microseconds = number
 
-const STEPS: readonly (readonly [factor: number, unit: string])[] = [
+/** Units of durations, the smallest first. */
+export const DURATION_UNITS: readonly (readonly [factor: number, unit: string])[] = [
   [1, 'µs'],
   [1e3, 'ms'],
   [1e6, 's'],
@@ -22,11 +23,14 @@ export function formatDuration(durationUs: Microseconds): string {
   if (size < 1e-6) return '0 µs'
   const step = Math.max(
     0,
-    STEPS.findLastIndex(([factor]) => size >= factor),
+    DURATION_UNITS.findLastIndex(([factor]) => size >= factor),
   )
   const inUnit = ([factor]: readonly [number, string]) =>
     Number((durationUs / factor).toPrecision(3))
-  const [here, next] = [STEPS[step] as (typeof STEPS)[number], STEPS[step + 1]]
+  const [here, next] = [
+    DURATION_UNITS[step] as (typeof DURATION_UNITS)[number],
+    DURATION_UNITS[step + 1],
+  ]
   // Rounding can reach the next unit: 999.96 µs are 1 ms.
   if (next !== undefined && Math.abs(inUnit(here)) * here[0] >= next[0]) {
     return `${inUnit(next)} ${next[1]}`

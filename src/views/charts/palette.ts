@@ -1,6 +1,6 @@
 import type { SpecPart } from './chart-frame.ts'
 
-/** The colours of every chart; safe for colour-blind readers. */
+/** The colors of every chart; safe for color-blind readers. */
 export const PALETTE = {
   before: '#E69F00',
   after: '#0072B2',
@@ -15,8 +15,8 @@ export const PALETTE = {
 /** The names of the periods, in data and legends. */
 export const PERIOD_NAMES = ['before', 'after'] as const
 
-/** Colours a `period` field that holds `PERIOD_NAMES`. */
-export function periodColour({ legend = true }: { legend?: boolean } = {}): SpecPart {
+/** Colors a `period` field that holds `PERIOD_NAMES`. */
+export function periodColor({ legend = true }: { legend?: boolean } = {}): SpecPart {
   return {
     field: 'period',
     type: 'nominal',

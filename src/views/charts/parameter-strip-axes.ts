@@ -1,7 +1,7 @@
 import { shortText } from '../../core/shown-text.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
+import { linearDurationAxis, logDurationAxis, logTicks } from './axes.ts'
 import type { SpecPart } from './chart-frame.ts'
-import { linearDurationAxis, logDurationAxis, logTicks } from './duration-axis.ts'
 import { type NumberExtent, numberExtent } from './number-extent.ts'
 import type { ParameterDots } from './parameter-dots.ts'
 import type { ParameterGroups } from './parameter-groups.ts'

@@ -2,9 +2,9 @@ import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, shortNumber } from '../../core/words.ts'
 import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
+import { logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { logTicks } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
 
 /** How sizes of collapsed flows are drawn. */

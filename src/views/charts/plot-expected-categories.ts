@@ -4,9 +4,9 @@ import { counted, grouped } from '../../core/words.ts'
 import { expectedCategories } from '../../explain/explosion/expected-categories.ts'
 import { expectedCategoryCurves } from '../../explain/explosion/expected-category-curves.ts'
 import { requireCount } from '../../stats/require-option.ts'
+import { logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { logTicks } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
 
 /** How many categories requests turned out to be in. */

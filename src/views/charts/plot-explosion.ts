@@ -1,9 +1,9 @@
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { grouped, percent, shortNumber } from '../../core/words.ts'
 import type { ExplosionDiagnosis } from '../../explain/explosion/explosion-diagnosis.ts'
+import { logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { logTicks } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
 
 const WIDTH = 210

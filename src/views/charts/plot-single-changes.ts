@@ -7,9 +7,9 @@ import type {
   SingleChange,
   SingleChanges,
 } from '../../whatif/scenarios/single-changes.ts'
+import { linearDurationAxis } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { linearDurationAxis } from './duration-axis.ts'
 import { PALETTE } from './palette.ts'
 
 /** What {@link plotSingleChanges} can be told. */

@@ -1,7 +1,7 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import type { Chart } from '../charts/chart.ts'
-import { plotResponseTimeEcdf } from '../charts/plot-response-time-ecdf.ts'
+import { responseTimesChart } from '../charts/response-times.ts'
 
 /** More pictures than this would bury the page. */
 const MOST_CHARTS = 3
@@ -26,7 +26,7 @@ export function findingCharts({ findings, responseTime }: Comparison) {
     if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
     else if (drawn.size < MOST_CHARTS) {
       drawn.set(category, rank)
-      charts.set(rank, { kind: 'chart', chart: plotResponseTimeEcdf(responseTime, category) })
+      charts.set(rank, { kind: 'chart', chart: responseTimesChart(responseTime, { category }) })
     }
   }
   return charts

@@ -1,7 +1,7 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { counted, grouped } from '../../core/words.ts'
+import { breakdownChart } from '../charts/breakdown.ts'
 import { type Breakdown, breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
-import { plotBreakdown } from '../charts/plot-breakdown.ts'
 import { accounting, type Part } from './accounting.ts'
 import { chanceText, differenceText, durationText, intervalText, shareText } from './amounts.ts'
 import type { Power } from './detectable.ts'
@@ -66,7 +66,7 @@ export function breakdownSection({ edges }: Comparison): Html {
   const breakdown = breakdownRows(edges, MOST_PLACES)
   if (breakdown.rows.length === 0) return html``
   return html`<section><h2>Where the time goes</h2>${figure(
-    plotBreakdown(edges, { limit: MOST_PLACES }),
+    breakdownChart(edges, { limit: MOST_PLACES }),
     'Each place has two bars, orange before and blue after; where the blue one is longer, requests lose time. Time that another branch of the request covers is left out, so that the bars of one colour add up to a mean request.',
   )}${breakdownTable(breakdown)}</section>`
 }

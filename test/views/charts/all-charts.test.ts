@@ -3,19 +3,19 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { breakdownChart } from '../../../src/views/charts/breakdown.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
+import { contributionsChart } from '../../../src/views/charts/contributions.ts'
+import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
+import { findingsChart } from '../../../src/views/charts/findings.ts'
 import { plotArrivals } from '../../../src/views/charts/plot-arrivals.ts'
-import { plotBreakdown } from '../../../src/views/charts/plot-breakdown.ts'
 import { plotCategoryCounts } from '../../../src/views/charts/plot-category-counts.ts'
-import { plotContributions } from '../../../src/views/charts/plot-contributions.ts'
-import { plotEdgeChanges } from '../../../src/views/charts/plot-edge-changes.ts'
-import { plotFindings } from '../../../src/views/charts/plot-findings.ts'
 import { plotFlow } from '../../../src/views/charts/plot-flow.ts'
 import { plotParameterDifferences } from '../../../src/views/charts/plot-parameter-differences.ts'
 import { plotParameterStrip } from '../../../src/views/charts/plot-parameter-strip.ts'
 import { plotParameterTree } from '../../../src/views/charts/plot-parameter-tree.ts'
-import { plotResponseTimeEcdf } from '../../../src/views/charts/plot-response-time-ecdf.ts'
-import { plotSquaredVariation } from '../../../src/views/charts/plot-squared-variation.ts'
+import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
+import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -39,13 +39,13 @@ function everyChart(comparison: Comparison): Chart[] {
     plotArrivals(flows),
     plotArrivals(categories, { category }),
     plotCategoryCounts(structural),
-    plotContributions(ranking),
-    plotEdgeChanges(edges, { small: true }),
-    plotFindings(findings),
+    contributionsChart(ranking),
+    edgeChangesChart(edges, { small: true }),
+    findingsChart(findings),
     plotFlow(responseTime, category),
-    plotResponseTimeEcdf(responseTime, category),
-    plotSquaredVariation(categories, { large: 2 }),
-    plotBreakdown(edges),
+    responseTimesChart(responseTime, { category }),
+    squaredVariationChart(categories, { large: 2 }),
+    breakdownChart(edges),
     plotParameterDifferences(explanation),
     ...(hasParameters(explanation) ? [plotParameterStrip(explanation)] : []),
     plotParameterTree(explanation),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plotBreakdown } from '../../../src/views/charts/plot-breakdown.ts'
+import { breakdownChart } from '../../../src/views/charts/breakdown.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, upFrom } from './fixture.ts'
 
@@ -18,7 +18,7 @@ const calls = (machines: number, stepUs: (machine: number) => number) => {
 test('a place has two bars, before and after, and its change beside the longer one', () => {
   const before = calls(2, () => 100)
   const after = calls(2, (machine) => (machine === 2 ? 400 : 90))
-  const chart = plotBreakdown(comparisonOf(before, after).edges)
+  const chart = breakdownChart(comparisonOf(before, after).edges)
   expect(dataOf(chart)[0]).toEqual([
     { label: 'm2__t1 · network', period: 'before', timeUs: 100, time: '100 µs' },
     { label: 'm2__t1 · network', period: 'after', timeUs: 400, time: '400 µs' },
@@ -30,14 +30,14 @@ test('a place has two bars, before and after, and its change beside the longer o
     { label: 'm1__t1 · network', endUs: 100, change: '−10 µs' },
   ])
   expect(chart.description).toContain('It took 200 µs before and 490 µs after.')
-  expect(chart.description).toContain('The largest change: m2__t1 · network, +300 µs.')
+  expect(chart.description).toContain('Largest change: m2__t1 · network, +300 µs.')
   expectDrawable(chart)
 })
 
 test('beyond the limit the other places are one row, so that all bars add up', () => {
   const before = calls(6, () => 100)
   const after = calls(6, (machine) => 100 + machine)
-  const chart = plotBreakdown(comparisonOf(before, after).edges, { limit: 2 })
+  const chart = breakdownChart(comparisonOf(before, after).edges, { limit: 2 })
   expect(pick(dataOf(chart)[0], 'label', 'timeUs')).toEqual([
     ...[
       ['m6__t1 · network', 100],
@@ -57,7 +57,7 @@ test('beyond the limit the other places are one row, so that all bars add up', (
 
 test('a single other place keeps its own name', () => {
   const periods = [calls(3, () => 100), calls(3, (machine) => 100 + machine)] as const
-  const chart = plotBreakdown(comparisonOf(...periods).edges, { limit: 2 })
+  const chart = breakdownChart(comparisonOf(...periods).edges, { limit: 2 })
   expect(pick(dataOf(chart)[1], 'label')).toEqual([
     ['m3__t1 · network'],
     ['m2__t1 · network'],
@@ -66,7 +66,7 @@ test('a single other place keeps its own name', () => {
 })
 
 test('work and network of a service are told apart', () => {
-  const chart = plotBreakdown(compareShops({}, { stockUs: 1300 }).edges)
+  const chart = breakdownChart(compareShops({}, { stockUs: 1300 }).edges)
   expect(pick(dataOf(chart)[1], 'label')[0]).toEqual(['stock · work'])
   expect(pick(dataOf(chart)[1], 'label')).toContainEqual(['stock · network'])
   expectDrawable(chart)
@@ -78,23 +78,23 @@ test('places with one name when shortened keep rows of their own', () => {
     labels: ['m0__t__A', `${name('1')}__t__B`, `${name('2')}__t__C`],
     ...{ edges: [[0, 1] as const, [1, 2] as const], latencyUs: [10, 20], responseTimeUs: 30 },
   }))
-  const labels = pick(dataOf(plotBreakdown(comparisonOf(period, period).edges))[1], 'label')
+  const labels = pick(dataOf(breakdownChart(comparisonOf(period, period).edges))[1], 'label')
   expect(new Set(labels.flat()).size).toBe(2)
 })
 
 test('an empty period leaves bars of one colour, and the words say so', () => {
   const requests = chain(['A', 'B'], upFrom(100, 10))
-  const without = plotBreakdown(comparisonOf([], requests).edges)
-  expect(without.description).toContain('There are no requests before')
+  const without = breakdownChart(comparisonOf([], requests).edges)
+  expect(without.description).toContain('No requests before')
   expectDrawable(without)
-  const after = plotBreakdown(comparisonOf(requests, []).edges)
-  expect(after.description).toContain('There are no requests after')
+  const after = breakdownChart(comparisonOf(requests, []).edges)
+  expect(after.description).toContain('No requests after')
   expectDrawable(after)
 })
 
 test('a limit of 0 is refused', () => {
   const { edges } = comparisonOf([], [])
-  expect(() => plotBreakdown(edges, { limit: 0 })).toThrow(
-    'Option limit is 0. Give a number of places, 1 or more.',
+  expect(() => breakdownChart(edges, { limit: 0 })).toThrow(
+    'Option limit is 0. Give a whole number of places, 1 or more.',
   )
 })

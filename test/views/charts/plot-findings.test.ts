@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { groupFindings } from '../../../src/compare/findings/group-findings.ts'
-import { plotEdgeChanges } from '../../../src/views/charts/plot-edge-changes.ts'
-import { plotFindings } from '../../../src/views/charts/plot-findings.ts'
+import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
+import { findingsChart } from '../../../src/views/charts/findings.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { dataOf, expectDrawable, pick } from './fixture.ts'
 
 const both = compareShops({}, { stockUs: 1300, payUs: 2600 })
 
 test('bars of findings stand end to end, then the rest, then the observed change', () => {
-  const chart = plotFindings(both.findings)
+  const chart = findingsChart(both.findings)
   const rows = dataOf(chart)[0] ?? []
   expect(pick(rows, 'kind')).toEqual([
     ...[['finding'], ['finding'], ['not accounted for'], ['observed change']],
@@ -23,7 +23,7 @@ test('bars of findings stand end to end, then the rest, then the observed change
 })
 
 test('a finding that saves time goes to the left, with a minus sign', () => {
-  const chart = plotFindings(compareShops({ stockUs: 1500 }, {}).findings)
+  const chart = findingsChart(compareShops({ stockUs: 1500 }, {}).findings)
   const [row] = dataOf(chart)[0] as { startUs: number; endUs: number; amount: string }[]
   expect(row?.endUs).toBeLessThan(row?.startUs as number)
   expect(row?.amount).toMatch(/^−\d+ ms$/)
@@ -32,21 +32,21 @@ test('a finding that saves time goes to the left, with a minus sign', () => {
 
 test('smaller findings that were left out are counted', () => {
   const { ranking, edges } = both
-  const chart = plotFindings(groupFindings({ ranking, evidence: ranking, edges }, { limit: 1 }))
-  expect(chart.description).toContain('1 smaller finding left out, in “not accounted for”.')
+  const chart = findingsChart(groupFindings({ ranking, evidence: ranking, edges }, { limit: 1 }))
+  expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
   expectDrawable(chart)
 })
 
 test('without findings the chart says so', () => {
   const { findings, edges } = compareShops({}, {})
-  expect(plotFindings(findings).description).toContain('Nothing changed beyond what chance does.')
-  const chart = plotEdgeChanges(edges)
-  expect(chart.description).toContain('No step changed beyond what chance does')
+  expect(findingsChart(findings).description).toContain('No significant change.')
+  const chart = edgeChangesChart(edges)
+  expect(chart.description).toContain('No step changed significantly')
   expectDrawable(chart)
 })
 
 test('a changed step is a point with its interval, named by what happens and where', () => {
-  const chart = plotEdgeChanges(both.edges)
+  const chart = edgeChangesChart(both.edges)
   expect(pick(dataOf(chart)[0], 'label', 'kind', 'requests')).toEqual([
     ['1. stock: LOOKUP call → LOOKUP reply', 'changed', 300],
     ['2. pay: CHARGE call → CHARGE reply', 'changed', 100],
@@ -60,14 +60,14 @@ test('a changed step is a point with its interval, named by what happens and whe
 
 test('steps that changed by too little are counted, and drawn when asked for', () => {
   const { edges } = compareShops({ requests: 3000 }, { requests: 3000, stockUs: 1020 })
-  expect(plotEdgeChanges(edges).description).toContain('too little to matter, and not drawn.')
-  expect(pick(dataOf(plotEdgeChanges(edges, { small: true }))[0], 'kind')).toContainEqual([
+  expect(edgeChangesChart(edges).description).toContain('too little to matter.')
+  expect(pick(dataOf(edgeChangesChart(edges, { small: true }))[0], 'kind')).toContainEqual([
     'significant, but small',
   ])
 })
 
 test('a limit of 0 is refused', () => {
-  expect(() => plotEdgeChanges(both.edges, { limit: 0 })).toThrow(
-    'Option limit is 0. Give a number of steps, 1 or more.',
+  expect(() => edgeChangesChart(both.edges, { limit: 0 })).toThrow(
+    'Option limit is 0. Give a whole number of steps, 1 or more.',
   )
 })

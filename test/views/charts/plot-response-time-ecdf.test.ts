@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plotResponseTimeEcdf } from '../../../src/views/charts/plot-response-time-ecdf.ts'
+import { responseTimesChart } from '../../../src/views/charts/response-times.ts'
 import {
   chain,
   comparisonOf,
@@ -17,7 +17,7 @@ test('the rows are the steps of both distributions, from end to end of the axis'
     chain(['A', 'B'], [10, 20, 20, 40]),
     chain(['A', 'B'], [30, 50]),
   )
-  expect(dataOf(plotResponseTimeEcdf(responseTime, 0))[0]).toEqual([
+  expect(dataOf(responseTimesChart(responseTime, { category: 0 }))[0]).toEqual([
     { period: 'before', timeUs: 10, share: 0 },
     { period: 'before', timeUs: 10, share: 0.25 },
     { period: 'before', timeUs: 20, share: 0.75 },
@@ -31,7 +31,7 @@ test('the rows are the steps of both distributions, from end to end of the axis'
 })
 
 test('the largest gap is marked and said in words', () => {
-  const chart = plotResponseTimeEcdf(smallComparison().responseTime, WRITE)
+  const chart = responseTimesChart(smallComparison().responseTime, { category: WRITE })
   expect(chart.title).toBe('Response times of WRITE (category 1)')
   expect(chart.description).toBe(
     'After is slower: by 1.01 ms, 100 % of the requests before had finished, and 0 % of those ' +
@@ -50,14 +50,16 @@ test('the largest gap is marked and said in words', () => {
 test('swapped periods are faster', () => {
   const slow = chain(['A', 'B'], upFrom(100, 10))
   const quick = chain(['A', 'B'], upFrom(10, 10))
-  const { description } = plotResponseTimeEcdf(comparisonOf(slow, quick).responseTime, 0)
+  const { description } = responseTimesChart(comparisonOf(slow, quick).responseTime, {
+    category: 0,
+  })
   expect(description).toContain('After is faster: by 19 µs, 0 % of the requests before')
 })
 
 test('too few requests are no finding', () => {
   const before = chain(['A', 'B'], upFrom(100, 8))
   const after = chain(['A', 'B'], upFrom(900, 8))
-  const chart = plotResponseTimeEcdf(comparisonOf(before, after).responseTime, 0)
+  const chart = responseTimesChart(comparisonOf(before, after).responseTime, { category: 0 })
   expect(chart.description).toBe(
     'Largest gap: by 107 µs, 100 % of the requests before had finished, and 0 % of those after. ' +
       'Too few requests for a test: 8 requests before, 8 after.',
@@ -67,7 +69,7 @@ test('too few requests are no finding', () => {
 
 test('equal samples have no gap to mark', () => {
   const same = chain(['A', 'B'], upFrom(100, 10))
-  const chart = plotResponseTimeEcdf(comparisonOf(same, same).responseTime, 0)
+  const chart = responseTimesChart(comparisonOf(same, same).responseTime, { category: 0 })
   expect(dataOf(chart)).toHaveLength(1)
   expect(chart.description).toContain('Response times are the same in both periods.')
   expectDrawable(chart)
@@ -75,7 +77,7 @@ test('equal samples have no gap to mark', () => {
 
 test('curves that cross are not called the same', () => {
   const { responseTime } = comparisonOf(chain(['A', 'B'], [5]), chain(['A', 'B'], [1, 9]))
-  const chart = plotResponseTimeEcdf(responseTime, 0)
+  const chart = responseTimesChart(responseTime, { category: 0 })
   expect(responseTime.test(0).direction).toBe('none')
   expect(chart.description).toContain(
     'Largest gap: by 1 µs, 0 % of the requests before had finished, and 50 % of those after.',
@@ -87,14 +89,14 @@ test('a corrected test tells q as well', () => {
   const options = { correction: 'bh' } as const
   const before = chain(['A', 'B'], upFrom(100, 10))
   const { responseTime } = comparisonOf(before, chain(['A', 'B'], upFrom(200, 10)), options)
-  expect(plotResponseTimeEcdf(responseTime, 0).description).toContain(
+  expect(responseTimesChart(responseTime, { category: 0 }).description).toContain(
     'p < 0.001, q < 0.001 corrected:',
   )
 })
 
 test('a period without requests is missing, not NaN', () => {
   const { responseTime } = comparisonOf(chain(['A', 'B'], [5, 6]), [])
-  const chart = plotResponseTimeEcdf(responseTime, 0)
+  const chart = responseTimesChart(responseTime, { category: 0 })
   expect(new Set(pick(dataOf(chart)[0], 'period').flat())).toEqual(new Set(['before']))
   expect(chart.description).toContain('There are no requests of this category after')
   expectDrawable(chart)
@@ -102,12 +104,12 @@ test('a period without requests is missing, not NaN', () => {
 
 test('one request, and one that took no time', () => {
   const { responseTime } = comparisonOf(chain(['A', 'B'], [0]), chain(['A', 'B'], [0]))
-  expectDrawable(plotResponseTimeEcdf(responseTime, 0))
+  expectDrawable(responseTimesChart(responseTime, { category: 0 }))
 })
 
 test('times that span more than 50 times have a logarithmic axis', () => {
   const { responseTime } = comparisonOf(chain(['A', 'B'], [1, 100]), chain(['A', 'B'], [5, 9000]))
-  const chart = plotResponseTimeEcdf(responseTime, 0)
+  const chart = responseTimesChart(responseTime, { category: 0 })
   expect(JSON.stringify(chart.spec)).toContain('"type":"log"')
   const svg = expectDrawable(chart)
   expect(svg).toContain('>10 µs<')
@@ -117,14 +119,14 @@ test('times that span more than 50 times have a logarithmic axis', () => {
 test('100,000 requests are thinned to some 500 steps a curve, and the chart says so', () => {
   const times = Array.from({ length: 100_000 }, (_, i) => 1000 + Math.sqrt(i) * 7)
   const { responseTime } = comparisonOf(chain(['A', 'B'], times), chain(['A', 'B'], times))
-  const chart = plotResponseTimeEcdf(responseTime, 0)
+  const chart = responseTimesChart(responseTime, { category: 0 })
   expect(dataOf(chart)[0]?.length).toBeLessThan(1100)
   expect(dataOf(chart)[0]?.length).toBeGreaterThan(900)
-  expect(chart.description).toContain('The curves are thinned, by less than half a pixel.')
+  expect(chart.description).toContain('Curves are thinned by less than half a pixel.')
 })
 
 test('a category that is not there is refused', () => {
-  expect(() => plotResponseTimeEcdf(smallComparison().responseTime, 9)).toThrow(
+  expect(() => responseTimesChart(smallComparison().responseTime, { category: 9 })).toThrow(
     'There is no category 9; there are 0 to 3.',
   )
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plotSquaredVariation } from '../../../src/views/charts/plot-squared-variation.ts'
+import { squaredVariationChart } from '../../../src/views/charts/squared-variation.ts'
 import {
   chain,
   comparisonOf,
@@ -17,7 +17,7 @@ test('the rows are the distribution of C² over categories large enough', () => 
     ...chain(['E', 'F'], [7]),
   ]
   const { categories } = comparisonOf(before, chain(['A', 'B'], [1, 3]))
-  const chart = plotSquaredVariation(categories, { large: 1 })
+  const chart = squaredVariationChart(categories, { large: 1 })
   const rows = dataOf(chart)[0]
   expect(pick(rows, 'period', 'share')).toEqual([
     ['before', 0],
@@ -37,7 +37,7 @@ test('the rows are the distribution of C² over categories large enough', () => 
 })
 
 test('no category is large enough', () => {
-  const chart = plotSquaredVariation(smallComparison().categories, { large: 100 })
+  const chart = squaredVariationChart(smallComparison().categories, { large: 100 })
   expect(dataOf(chart)[0]).toEqual([])
   expect(chart.description).toContain('Before, no category has more than 100 requests.')
   expectDrawable(chart)
@@ -45,20 +45,20 @@ test('no category is large enough', () => {
 
 test('categories that never vary stand at the left edge, and those of no time are left out', () => {
   const before = [...chain(['A', 'B'], [5, 5, 5]), ...chain(['C', 'D'], [0, 0, 0])]
-  const chart = plotSquaredVariation(comparisonOf(before, []).categories, { large: 2 })
+  const chart = squaredVariationChart(comparisonOf(before, []).categories, { large: 2 })
   expect(pick(dataOf(chart)[0], 'share')).toEqual([[0], [1], [1]])
   expect(chart.description).toContain('C² is 0 1 times before and 0 times after')
   expectDrawable(chart)
 })
 
 test('1,602 categories are bounded', () => {
-  const chart = plotSquaredVariation(manyCategories().categories, { large: 1 })
+  const chart = squaredVariationChart(manyCategories().categories, { large: 1 })
   expect(dataOf(chart)[0]?.length).toBeLessThan(1100)
   expectDrawable(chart)
 })
 
 test('a negative size is refused', () => {
-  expect(() => plotSquaredVariation(smallComparison().categories, { large: -1 })).toThrow(
-    'Option large is -1. Give a number of requests, 0 or more.',
+  expect(() => squaredVariationChart(smallComparison().categories, { large: -1 })).toThrow(
+    'Option large is -1. Give a whole number of requests, 0 or more.',
   )
 })

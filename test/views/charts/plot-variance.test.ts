@@ -6,7 +6,7 @@ import { edgeName } from '../../../src/views/charts/edge-name.ts'
 import { flowDepths } from '../../../src/views/charts/flow-depths.ts'
 import { plotCovariances } from '../../../src/views/charts/plot-covariances.ts'
 import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
-import { plotVariationSets } from '../../../src/views/charts/plot-variation-sets.ts'
+import { variationSetsChart } from '../../../src/views/charts/squared-variation.ts'
 import { varianceShare } from '../../../src/views/charts/variance-share.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, type Row, upFrom } from './fixture.ts'
@@ -157,7 +157,7 @@ describe('several sets', () => {
     )
 
   test('are a curve each, and each share below 1 stands where the curve passes 1', () => {
-    const chart = plotVariationSets({
+    const chart = variationSetsChart({
       all: findVariance(comparison(), { period: 'before' }),
       [HOSTILE]: findVariance(comparison()),
     })
@@ -176,16 +176,16 @@ describe('several sets', () => {
   })
 
   test('of which none is large are said to be so', () => {
-    const chart = plotVariationSets({ few: findVariance(comparison(), { large: 1000 }) })
+    const chart = variationSetsChart({ few: findVariance(comparison(), { large: 1000 }) })
     expect(chart.description).toContain('few, before: no category is large.')
     expectDrawable(chart)
   })
 
   test('are one at least and six at most', () => {
     const found = findVariance(comparison())
-    expect(() => plotVariationSets({})).toThrow('Give one to 6 sets')
+    expect(() => variationSetsChart({})).toThrow('Give one to 6 sets')
     const seven = Object.fromEntries(upFrom(0, 7).map((i) => [`set ${i}`, found]))
-    expect(() => plotVariationSets(seven)).toThrow('Give one to 6 sets')
+    expect(() => variationSetsChart(seven)).toThrow('Give one to 6 sets')
   })
 })
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { diagnosisRows } from '../../../src/views/charts/diagnosis-rows.ts'
 import { groupedModel } from '../../../src/views/charts/execution-model-groups.ts'
+import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
 import { plotDiagnosis } from '../../../src/views/charts/plot-diagnosis.ts'
 import { plotExecutionModel } from '../../../src/views/charts/plot-execution-model.ts'
-import { plotLatencyProfiles } from '../../../src/views/charts/plot-latency-profiles.ts'
 import { plotSingleChanges } from '../../../src/views/charts/plot-single-changes.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
@@ -23,7 +23,7 @@ const { models } = diagnosis
 
 describe('latency profiles', () => {
   test('before, scenario and target are curves from 0 to 1, with dots at p50, p90 and p99', () => {
-    const chart = plotLatencyProfiles(diagnosis.profile(1), { targetName: 'after' })
+    const chart = latencyProfilesChart(diagnosis.profile(1), { targetName: 'after' })
     const [curves, dots] = dataOf(chart)
     const names = ['before', diagnosis.best?.scenario.title, 'after']
     expect([...new Set(curves?.map(({ profile }) => profile))]).toEqual(names)
@@ -39,7 +39,7 @@ describe('latency profiles', () => {
   })
 
   test('as densities: the shares of each profile add up to 1', () => {
-    const chart = plotLatencyProfiles([diagnosis.profile(1), diagnosis.profile(2)], {
+    const chart = latencyProfilesChart([diagnosis.profile(1), diagnosis.profile(2)], {
       as: 'density',
     })
     const [rows] = dataOf(chart)
@@ -65,7 +65,7 @@ describe('latency profiles', () => {
       { before, profile: profile([0, 1000], [3, 1]), target: null },
       3,
     )
-    const chart = plotLatencyProfiles(zero)
+    const chart = latencyProfilesChart(zero)
     expect(chart.description).toContain('Requests of 0 µs, 75 % of before (2), are drawn at the')
     const [rows] = dataOf(chart)
     expect(rows?.filter(({ profile: of }) => of === 'before')[1]).toMatchObject({ share: 0.75 })
@@ -74,17 +74,17 @@ describe('latency profiles', () => {
 
   test('as recorded, of one period or of two; and beside a target of one’s own', () => {
     const names = (chart: Chart) => [...new Set(dataOf(chart)[0]?.map(({ profile }) => profile))]
-    const both = plotLatencyProfiles(models)
+    const both = latencyProfilesChart(models)
     expect(both.title).toBe('Response times before and after')
     expect(names(both)).toEqual(['before', 'after'])
-    const one = plotLatencyProfiles(learnExecutionModels(BEFORE))
+    const one = latencyProfilesChart(learnExecutionModels(BEFORE))
     expect(names(one)).toEqual(['before'])
     expect(one.description).toMatch(/^before: p50\s[\d.]+\s[mµ]s, p90/)
     const slower = applyScenario(models, scaleCalls({ service: 'db', addUs: 3000 }))
-    const beside = plotLatencyProfiles(slower, { target: diagnosis.target, targetName: 'after' })
+    const beside = latencyProfilesChart(slower, { target: diagnosis.target, targetName: 'after' })
     expect(names(beside)).toEqual(['before', 'db +3 ms', 'after'])
     for (const chart of [both, one, beside]) expectDrawable(chart)
-    expect(() => plotLatencyProfiles(models, { target: diagnosis.target })).toThrow(
+    expect(() => latencyProfilesChart(models, { target: diagnosis.target })).toThrow(
       'Give profiles of applyScenario beside it',
     )
   })
@@ -94,12 +94,14 @@ describe('latency profiles', () => {
       learnExecutionModels(AFTER),
       scaleCalls({ service: 'db', factor: 2 }),
     )
-    expect(() => plotLatencyProfiles([])).toThrow('Option profiles is 0.')
-    expect(() => plotLatencyProfiles([diagnosis.profile(1), other])).toThrow(
+    expect(() => latencyProfilesChart([])).toThrow('Option profiles is 0.')
+    expect(() => latencyProfilesChart([diagnosis.profile(1), other])).toThrow(
       'Option profiles[1] is "db × 2". Give a profile of the same requests',
     )
-    expect(() => plotLatencyProfiles(other, { as: 'bars' as never })).toThrow('Option as is "bars"')
-    expect(() => plotLatencyProfiles(other, { limit: 1 } as never)).toThrow('no option limit')
+    expect(() => latencyProfilesChart(other, { as: 'bars' as never })).toThrow(
+      'Option as is "bars"',
+    )
+    expect(() => latencyProfilesChart(other, { limit: 1 } as never)).toThrow('no option limit')
   })
 })
 
@@ -269,7 +271,7 @@ test.each([HOSTILE, `'+datum.constructor('alert(1)')()+'`, '"]}}, \u202etxt', 'x
     const [before, after] = namedServices(name)
     const found = diagnoseLatency(before, after, { depth: 1 })
     const charts: Chart[] = [
-      plotLatencyProfiles(found.profile(1), { targetName: found.targetTitle }),
+      latencyProfilesChart(found.profile(1), { targetName: found.targetTitle }),
       plotDiagnosis(found),
       plotSingleChanges(findSingleChanges(found.models)),
       plotExecutionModel(found.models, 0),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { plotContributions } from '../../../src/views/charts/plot-contributions.ts'
+import { contributionsChart } from '../../../src/views/charts/contributions.ts'
 import { plotFlow } from '../../../src/views/charts/plot-flow.ts'
 import { staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
@@ -12,7 +12,7 @@ connectCharts()
 const comparison = compareShops({}, { payUs: 2600, payEvery: 2 })
 
 describe('a page with widgets and charts', () => {
-  const chart = (limit: number) => plotContributions(comparison.ranking, { limit })
+  const chart = (limit: number) => contributionsChart(comparison.ranking, { limit })
   const flow = (category: number) => plotFlow(comparison.responseTime, category)
 
   test('has each runtime once, however many outputs want it', () => {

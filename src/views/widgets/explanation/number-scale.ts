@@ -1,4 +1,4 @@
-import { logTicks } from '../../charts/duration-axis.ts'
+import { logTicks } from '../../charts/axes.ts'
 import { movedAlong, type NumberExtent, shareAlong } from '../../charts/number-extent.ts'
 import { numberText } from '../../charts/parameter-shares.ts'
 import { type AxisScale, logDurationScale, roundUp, timeScale } from '../../drawing/axis-scale.ts'

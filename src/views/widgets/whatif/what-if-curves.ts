@@ -3,7 +3,7 @@ import {
   type ProfileQuantiles,
   profileQuantiles,
 } from '../../../whatif/scenarios/scenario-profile.ts'
-import { profileSteps } from '../../charts/profile-curves.ts'
+import { profileSteps } from '../../charts/ecdf-curves.ts'
 
 /** p50, p90, p99 and the mean, µs. */
 export interface ProfileFacts extends ProfileQuantiles {
@@ -57,7 +57,7 @@ export function packedCurve({ latencyUs }: PackedProfile): readonly CurvePoint[]
 /** The curve of a profile that is there as a whole, as corners of its steps. */
 export function profileCurve(profile: LatencyProfile): readonly CurvePoint[] {
   let share = 0
-  return profileSteps(profile, STEPS).flatMap(({ x, y }) => {
+  return profileSteps(profile, STEPS).flatMap(([x, y]) => {
     const corner = { us: x, share }
     share = y
     return [corner, { us: x, share }]

@@ -1,0 +1,133 @@
+import { scaleLinear, scaleLog } from 'd3-scale'
+import { DURATION_UNITS } from '../../core/units.ts'
+import type { SpecPart } from './chart-frame.ts'
+
+/** Scale and axis of a quantitative field. */
+export interface Axis {
+  readonly scale: SpecPart & { readonly type?: string }
+  readonly axis: SpecPart
+  readonly domain: readonly [low: number, high: number]
+}
+
+/** What an axis has to show. */
+export interface DurationExtent {
+  readonly lowUs: number
+  readonly highUs: number
+  readonly title: string
+  /** About how many ticks fit; default 6. */
+  readonly ticks?: number
+  /** Begin and end at ticks; default true. */
+  readonly nice?: boolean
+}
+
+/** Each decade in its own unit: 100 µs, 1 ms, 10 ms. */
+const LOG_DURATIONS = DURATION_UNITS.slice(1, 3).reduce(
+  (smaller, [factor, unit]) =>
+    `datum.value >= ${factor} ? format(datum.value / ${factor}, ',~r') + ' ${unit}' : ${smaller}`,
+  "format(datum.value, ',~r') + ' µs'",
+)
+
+/** A linear axis of durations: all labels in the one unit that fits the largest. */
+export function linearDurationAxis({
+  lowUs,
+  highUs,
+  title,
+  ticks = 6,
+  nice = true,
+}: DurationExtent): Axis {
+  const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
+  const size = Math.max(Math.abs(lowUs), Math.abs(high))
+  const [factor, unit] = DURATION_UNITS.findLast(([step]) => size >= step) ?? [1, 'µs']
+  const scale = scaleLinear().domain([lowUs / factor, high / factor])
+  if (nice) scale.nice(ticks)
+  const inUs = (value: number) => Number((value * factor).toPrecision(12))
+  const [first, last] = scale.domain() as [number, number]
+  const domain = nice ? ([inUs(first), inUs(last)] as const) : ([lowUs, high] as const)
+  return {
+    domain,
+    scale: { domain: [...domain], zero: false, nice: false },
+    axis: {
+      title,
+      values: scale.ticks(ticks).map(inUs),
+      labelExpr: `datum.value === 0 ? '0' : format(datum.value / ${factor}, ',~r') + ' ${unit}'`,
+    },
+  }
+}
+
+/** A linear axis of durations around 0 with room for a text beside the bar that ends at either end. */
+export function durationAxisWithRoom(
+  endsUs: readonly number[],
+  { room, ...extent }: Omit<DurationExtent, 'lowUs' | 'highUs'> & { readonly room: number },
+): Axis {
+  const lowUs = Math.min(0, ...endsUs)
+  const highUs = Math.max(0, ...endsUs)
+  const margin = (highUs - lowUs) * room
+  return linearDurationAxis({
+    lowUs: lowUs < 0 ? lowUs - margin : 0,
+    highUs: highUs > 0 || lowUs === 0 ? highUs + margin : 0,
+    nice: false,
+    ...extent,
+  })
+}
+
+/** A logarithmic axis of durations, each label in its own unit; `lowUs` must be above 0. */
+export function logDurationAxis({ lowUs, highUs, title }: DurationExtent): Axis {
+  const axis = logAxis([lowUs, highUs], title)
+  const { format: _, ...plain } = axis.axis
+  return { ...axis, axis: { ...plain, labelExpr: LOG_DURATIONS } }
+}
+
+/** A logarithmic axis of numbers above 0. */
+export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
+  return {
+    domain: [low, high],
+    scale: { type: 'log', domain: [low, high], nice: false },
+    axis: { title, values: logTicks(low, high), format: ',~r' },
+  }
+}
+
+/**
+ * Returns powers of ten between two positive numbers; with 2 and 5 times these where they are few,
+ * and every second, third, … power where they are many.
+ */
+export function logTicks(low: number, high: number): number[] {
+  const isShort = Math.log10(high / low) < 3
+  return scaleLog()
+    .domain([low, high])
+    .ticks()
+    .filter((tick) => (isShort ? /^[125]e/ : /^1e/).test(tick.toExponential()))
+}
+
+/** Room below 0, so that points at 0 stand clear of the axis. */
+const BELOW_ZERO = -0.4
+
+/** A nearly logarithmic axis of counts from 0 to `largest`, with a place for 0. */
+export function countAxis(largest: number, title: string): Axis {
+  const high = Math.max(2, largest) * 1.25
+  const values = [0, ...logTicks(1, high)]
+  return {
+    domain: [BELOW_ZERO, high],
+    scale: { type: 'symlog', constant: 1, domain: [BELOW_ZERO, high], nice: false },
+    axis: { title, values, format: ',d' },
+  }
+}
+
+const PERCENT = "format(datum.value * 100, 'd') + ' %'"
+
+/** An axis of shares, shown as 0 to 100 % with `room` beyond for texts. */
+export function shareAxis(title: string | null, { room = 0 } = {}): Axis {
+  return {
+    domain: [0, 1 + room],
+    scale: { domain: [0, 1 + room], nice: false },
+    axis: { title, values: [0, 0.2, 0.4, 0.6, 0.8, 1], labelExpr: PERCENT },
+  }
+}
+
+/** An axis of shares that may be negative or add up to more than 1. */
+export function openShareAxis([low, high]: readonly [number, number], title: string | null): Axis {
+  return {
+    domain: [low, high],
+    scale: { domain: [low, high], nice: false },
+    axis: { title, tickCount: 6, labelExpr: PERCENT },
+  }
+}

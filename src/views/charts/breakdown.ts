@@ -1,0 +1,111 @@
+import type { EdgeChanges } from '../../compare/edges/edge-changes.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { formatDuration } from '../../core/units.ts'
+import { signedDuration } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { durationAxisWithRoom } from './axes.ts'
+import { type Breakdown, breakdownRows, KIND_NAMES, type PlaceTime } from './breakdown-rows.ts'
+import { distinctTexts, on, quantity, rowNames, ruleAt, textBeside, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { PERIOD_NAMES, periodColor } from './palette.ts'
+
+export const BREAKDOWN_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 12,
+    unit: 'places',
+    sentence: 'Most places drawn, largest change first; the others share one bar',
+  }),
+})
+export type BreakdownChartOptions = OptionsOf<typeof BREAKDOWN_CHART_OPTIONS>
+
+/**
+ * Draws where the time of a mean request goes before and after: for each service its own work and
+ * the network, which is the way to it and back with all queues. Counts only time on critical paths,
+ * so that the bars of a period add up to its mean response time.
+ */
+export function breakdownChart(edges: EdgeChanges, given?: Partial<BreakdownChartOptions>): Chart {
+  const { limit } = readOptions(BREAKDOWN_CHART_OPTIONS, given)
+  const breakdown = breakdownRows(edges, limit)
+  const { rows } = breakdown
+  const labels = distinctTexts(rows.map(labelOf), 44)
+  const axis = durationAxisWithRoom(
+    rows.flatMap(({ beforeUs, afterUs }) => [beforeUs, afterUs]),
+    { room: 0.2, title: 'mean time per request on critical paths' },
+  )
+  const y = { ...rowNames(), scale: { paddingInner: 0.2 } }
+  return framedChart(
+    {
+      title: 'Where the time of a mean request goes',
+      subtitle: [...sums(edges, breakdown), ...largest(rows[0])],
+      width: 640,
+    },
+    {
+      width: 420,
+      height: Math.max(1, rows.length) * 38,
+      layer: [
+        {
+          data: { values: rows.flatMap((row, i) => barsOf(row, labels[i] as string)) },
+          mark: { type: 'bar' },
+          encoding: {
+            x: on(axis, 'timeUs'),
+            y,
+            yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
+            color: periodColor(),
+            tooltip: tooltip({ place: 'label', period: 'period', 'mean time per request': 'time' }),
+          },
+        },
+        ruleAt(0),
+        {
+          data: { values: rows.map((row, i) => changeOf(row, labels[i] as string)) },
+          ...textBeside({ field: 'change', x: quantity('endUs'), y }),
+        },
+      ],
+    },
+  )
+}
+
+function sums({ categories: { flows } }: EdgeChanges, { beforeUs, afterUs }: Breakdown): string[] {
+  const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
+  if (before + after === 0) return ['There are no requests.']
+  if (before === 0) return [`No requests before; a mean one takes ${duration(afterUs)} after.`]
+  if (after === 0) return [`No requests after; a mean one took ${duration(beforeUs)} before.`]
+  return [
+    `It took ${duration(beforeUs)} before and ${duration(afterUs)} after.`,
+    'Work is time inside a service; network is the way to it and back, with all queues.',
+  ]
+}
+
+function duration(us: number): string {
+  return formatDuration(us).replace('-', '−')
+}
+
+function largest(first: PlaceTime | undefined): string[] {
+  if (first === undefined || first.changeUs === 0) return []
+  return [
+    `Largest change: ${distinctTexts([labelOf(first)], 44)[0]}, ${signedDuration(first.changeUs)}.`,
+  ]
+}
+
+function labelOf({ service, kind }: PlaceTime): string {
+  const name = KIND_NAMES[kind]
+  return `${service}${name === '' ? '' : ` · ${name}`}`
+}
+
+function barsOf({ beforeUs, afterUs }: PlaceTime, label: string) {
+  return [beforeUs, afterUs].map((us, period) => ({
+    label,
+    period: PERIOD_NAMES[period] as string,
+    timeUs: rounded(us),
+    time: duration(us),
+  }))
+}
+
+/** Beside the longer of the two bars. */
+function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string) {
+  return { label, endUs: rounded(Math.max(0, beforeUs, afterUs)), change: signedDuration(changeUs) }
+}
+
+function rounded(us: number): number {
+  return Number(us.toPrecision(6))
+}

@@ -1,0 +1,357 @@
+import { shortText } from '../../core/shown-text.ts'
+import type { Axis } from './axes.ts'
+import type { SpecPart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+/** A row of data; its fields are flowdelta's own words, its values may come from traces. */
+export type Row = Readonly<Record<string, string | number | boolean | null>>
+
+/** A name in a legend, and its color. */
+export interface Look {
+  readonly name: string
+  readonly color: string
+}
+
+/** Fields of a tooltip by their titles; `[field, format]` for a number. */
+export type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
+
+/** Height of a row, and how much of it a bar fills. */
+export const ROW = 24
+const BAR = { band: 0.66 }
+
+/** A quantitative channel on an axis. */
+export function on({ scale, axis }: Axis, field: string): SpecPart {
+  return { field, type: 'quantitative', scale, axis }
+}
+
+/** A quantitative channel on the axis of another layer. */
+export function quantity(field: string): SpecPart {
+  return { field, type: 'quantitative' }
+}
+
+/** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
+export function rowNames({ hidden = false, grid = false, field = 'label' } = {}): SpecPart {
+  const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 420, grid }
+  return {
+    field,
+    type: 'nominal',
+    sort: null,
+    axis: hidden ? { ...axis, labels: false } : axis,
+  }
+}
+
+/** Colors rows by `kind`, in the order of `looks`; those that no row has stay out of the legend. */
+export function colorBy(
+  looks: readonly Look[],
+  rows: readonly Row[],
+  { field = 'kind', legend = { title: null } }: { field?: string; legend?: SpecPart | null } = {},
+): SpecPart {
+  const shown = looks.filter(({ name }) => rows.some((row) => row[field] === name))
+  return {
+    field,
+    type: 'nominal',
+    scale: { domain: shown.map(({ name }) => name), range: shown.map(({ color }) => color) },
+    legend: shown.length === 0 ? null : legend,
+  }
+}
+
+export function tooltip(fields: TooltipFields): SpecPart[] {
+  return Object.entries(fields).map(([title, field]) =>
+    typeof field === 'string'
+      ? { field, type: 'nominal', title }
+      : { field: field[0], type: 'quantitative', title, format: field[1] },
+  )
+}
+
+/** Texts on one line, each of its own: shortened ones that are the same get a number. */
+export function distinctTexts(texts: readonly string[], longest: number): string[] {
+  const seen = new Map<string, number>()
+  return texts.map((text) => {
+    const short = shortText(text, longest)
+    const times = (seen.get(short) ?? 0) + 1
+    seen.set(short, times)
+    return times === 1 ? short : `${short} (${times})`
+  })
+}
+
+/** A line at one value of x. */
+export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): SpecPart {
+  return {
+    mark: { type: 'rule', tooltip: false, ...mark },
+    encoding: { x: { datum: value, type: 'quantitative' } },
+  }
+}
+
+/** What {@link bars} draws. */
+export interface Bars {
+  readonly rows: readonly Row[]
+  readonly axis: Axis
+  readonly color: SpecPart
+  readonly tooltip: TooltipFields
+  /** Field where a bar ends. */
+  readonly to: string
+  /** Field where it begins; at 0 by default. */
+  readonly from?: string
+  /** Field of the text beside its end; none by default. */
+  readonly text?: string
+  readonly y?: SpecPart
+  readonly width?: number
+  readonly rowHeight?: number
+}
+
+/**
+ * Ranked bars or, where each begins at a field of its own, a waterfall: one labelled row each with
+ * its amount beside its end.
+ */
+export function bars({
+  rows,
+  axis,
+  color,
+  tooltip: fields,
+  to,
+  from,
+  text,
+  y = rowNames(),
+  width = 380,
+  rowHeight = ROW,
+}: Bars): SpecPart {
+  const x = on(axis, from ?? to)
+  const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
+  return {
+    width,
+    height: Math.max(1, rows.length) * rowHeight,
+    data: { values: rows },
+    layer: [
+      {
+        mark: { type: 'bar', height: BAR },
+        encoding: {
+          x,
+          ...(from !== undefined && { x2: { field: to } }),
+          y,
+          color,
+          tooltip: tooltip(fields),
+        },
+      },
+      ...(text === undefined
+        ? []
+        : [textBeside({ field: text, x: on(axis, to), y, leftIf: leads })]),
+    ],
+  }
+}
+
+/** Texts beside the ends of marks: to the left where the expression `leftIf` holds. */
+export function textBeside({
+  field,
+  x,
+  y,
+  leftIf = 'false',
+  mark = {},
+}: {
+  readonly field: string
+  readonly x: SpecPart
+  readonly y: SpecPart
+  readonly leftIf?: string
+  readonly mark?: SpecPart
+}): SpecPart {
+  return {
+    mark: {
+      type: 'text',
+      align: { expr: `${leftIf} ? 'right' : 'left'` },
+      dx: { expr: `${leftIf} ? -6 : 6` },
+      baseline: 'middle',
+      color: PALETTE.text,
+      tooltip: false,
+      ...mark,
+    },
+    encoding: { x, y, text: { field, type: 'nominal' } },
+  }
+}
+
+/** What {@link intervals} draws: a point a row, and a line from `low` to `high` through it. */
+export interface Intervals {
+  readonly rows: readonly Row[]
+  readonly axis: Axis
+  readonly color: SpecPart
+  readonly tooltip: TooltipFields
+  readonly point: string
+  readonly low: string
+  readonly high: string
+  readonly y?: SpecPart
+  readonly width?: number
+}
+
+export function intervals({
+  rows,
+  axis,
+  color,
+  tooltip: fields,
+  point,
+  low,
+  high,
+  y = rowNames(),
+  width = 380,
+}: Intervals): SpecPart {
+  return {
+    width,
+    height: Math.max(1, rows.length) * ROW,
+    data: { values: rows },
+    layer: [
+      {
+        mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+        encoding: { x: on(axis, low), x2: { field: high }, y, color },
+      },
+      {
+        mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+        encoding: { x: on(axis, point), y, color, tooltip: tooltip(fields) },
+      },
+    ],
+  }
+}
+
+/** A curve, or a step function, with its look. */
+export interface Curve extends Look {
+  readonly points: readonly (readonly [x: number, y: number])[]
+  /** Lengths of strokes and gaps; a line without gaps by default. */
+  readonly dash?: readonly number[]
+}
+
+/** What {@link curves} draws. */
+export interface Curves {
+  readonly curves: readonly Curve[]
+  readonly x: Axis
+  readonly y: Axis
+  /** Layers over the curves. */
+  readonly over?: readonly SpecPart[]
+  /** Layers below them. */
+  readonly under?: readonly SpecPart[]
+  readonly interpolate?: 'step-after' | 'linear'
+  readonly legend?: SpecPart
+  /** Names of the fields that hold a curve's name and its points. */
+  readonly fields: readonly [name: string, x: string, y: string]
+  /** Draw points in the order given, not by x: for steps straight up and down at the ends. */
+  readonly inOrder?: boolean
+}
+
+/** Size of a chart of curves, in pixels. */
+export const CURVES = { width: 560, height: 280 } as const
+const SOLID = [1, 0]
+
+/** Curves over one another, told apart by color and, where any has one, by dash.  */
+export function curves({
+  curves: all,
+  x,
+  y,
+  over = [],
+  under = [],
+  interpolate = 'step-after',
+  legend = {},
+  fields: [nameField, xField, yField],
+  inOrder = false,
+}: Curves): SpecPart {
+  const values = all.flatMap(({ name, points }) =>
+    points.map(([atX, atY], order) => ({
+      [nameField]: name,
+      [xField]: atX,
+      [yField]: atY,
+      ...(inOrder && { order }),
+    })),
+  )
+  const shown = all.filter(({ points }) => points.length > 0)
+  const domain = shown.map(({ name }) => name)
+  const isDashed = shown.some(({ dash }) => dash !== undefined)
+  const look = { title: null, symbolType: 'stroke', symbolSize: 300, ...legend }
+  const named = { field: nameField, type: 'nominal', legend: shown.length === 0 ? null : look }
+  return {
+    ...CURVES,
+    layer: [
+      ...under,
+      {
+        data: { values },
+        mark: { type: 'line', interpolate, strokeWidth: 2, tooltip: false },
+        encoding: {
+          x: on(x, xField),
+          y: on(y, yField),
+          ...(inOrder && { order: quantity('order') }),
+          color: { ...named, scale: { domain, range: shown.map(({ color }) => color) } },
+          ...(isDashed && {
+            strokeDash: {
+              ...named,
+              scale: { domain, range: shown.map(({ dash }) => [...(dash ?? SOLID)]) },
+            },
+          }),
+        },
+      },
+      ...over,
+    ],
+  }
+}
+
+/** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
+export interface Matrix {
+  readonly rows: readonly Row[]
+  readonly labels: readonly string[]
+  readonly columns: readonly string[]
+  /** Side of a cell, in pixels. */
+  readonly cell: number
+  readonly color: SpecPart
+  readonly tooltip: TooltipFields
+  /** Further channels of the cells. */
+  readonly channels?: SpecPart
+  /** Whether rows are named. */
+  readonly named?: boolean
+  /** Layers over the cells, which take the channels `x` and `y` of them. */
+  readonly over?: (x: SpecPart, y: SpecPart) => readonly SpecPart[]
+}
+
+export function matrix({
+  rows,
+  labels,
+  columns,
+  cell,
+  color,
+  tooltip: fields,
+  channels = {},
+  named = true,
+  over = () => [],
+}: Matrix): SpecPart {
+  const plain = { title: null, domain: false, ticks: false }
+  const x = {
+    field: 'column',
+    type: 'nominal',
+    sort: null,
+    scale: { domain: columns },
+    axis: named ? { ...plain, orient: 'top', labelAngle: 0 } : null,
+  }
+  const y = {
+    field: 'label',
+    type: 'nominal',
+    sort: null,
+    scale: { domain: labels },
+    axis: named ? { ...plain, labelPadding: 6, labelLimit: 420 } : null,
+  }
+  return {
+    width: Math.max(1, columns.length) * cell,
+    height: Math.max(1, labels.length) * cell,
+    data: { values: rows },
+    layer: [
+      {
+        mark: { type: 'rect', stroke: 'white', strokeWidth: cell < 12 ? 0.5 : 1 },
+        encoding: { x, y, color, tooltip: tooltip(fields), ...channels },
+      },
+      ...over(x, y),
+    ],
+  }
+}
+
+/** Text above one of several panels. */
+export function panelTitle(text: string, color: string = PALETTE.text): SpecPart {
+  return {
+    text,
+    anchor: 'start',
+    fontSize: 12,
+    fontWeight: 'normal',
+    offset: 4,
+    frame: 'group',
+    color,
+  }
+}

@@ -1,0 +1,95 @@
+import type { RankedMutation, Ranking } from '../../compare/ranking/ranking.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { counted, grouped, signedDuration } from '../../core/words.ts'
+import { durationAxisWithRoom } from './axes.ts'
+import { bars, colorBy } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { rootName } from './node-names.ts'
+import { PALETTE } from './palette.ts'
+
+export const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
+  limit: count({ default: 20, unit: 'mutations', sentence: 'Most mutations drawn, best first' }),
+})
+export type ContributionsChartOptions = OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>
+
+const LOOKS = [
+  { name: 'response-time mutation', color: PALETTE.change },
+  { name: 'structural mutation', color: PALETTE.after },
+]
+const MAX_PRECURSORS = 5
+
+/**
+ * Draws what each ranked mutation adds to the sum of all response times: bars by rank.
+ *
+ * Source: Sambasivan 2013, §2.6.5.
+ */
+export function contributionsChart(
+  ranking: Ranking,
+  given?: Partial<ContributionsChartOptions>,
+): Chart {
+  const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
+  const shown = ranking.mutations
+    .filter(({ contributionUs }) => Number.isFinite(contributionUs))
+    .slice(0, limit)
+  const rows = shown.map((mutation) => rowOf(ranking, mutation))
+  return framedChart(
+    {
+      title: 'How much each mutation adds to all response times',
+      subtitle:
+        rows.length === 0
+          ? ['No category changed in number of requests or in response time.']
+          : ['Bars to the left of 0 save time. The category is in brackets.'],
+      omissions: omissions(ranking, shown),
+      width: 700,
+    },
+    bars({
+      rows,
+      axis: durationAxisWithRoom(
+        rows.map(({ contributionUs }) => contributionUs),
+        { room: 0.2, title: 'contribution to the change' },
+      ),
+      to: 'contributionUs',
+      text: 'contribution',
+      color: colorBy(LOOKS, rows),
+      tooltip: {
+        rank: ['rank', 'd'],
+        root: 'root',
+        category: ['category', 'd'],
+        kind: 'kind',
+        requests: ['requests', ',~r'],
+        contribution: 'contribution',
+        'precursor categories': 'precursors',
+      },
+    }),
+  )
+}
+
+function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutation) {
+  const { rank, category, kind, requests, contributionUs, precursors } = mutation
+  const named = precursors.slice(0, MAX_PRECURSORS).map((each) => String(each.category))
+  const more = precursors.length - named.length
+  const isUnknown = kind === 'structural' && precursors.length === 0
+  return {
+    rank,
+    label: `${rank}. ${rootName(categories, category, 40)} (${category})`,
+    root: rootName(categories, category, 300),
+    category,
+    kind: kind === 'structural' ? 'structural mutation' : 'response-time mutation',
+    requests: Number(requests.toPrecision(6)),
+    contributionUs,
+    contribution: isUnknown ? 'unknown: no precursor found' : signedDuration(contributionUs),
+    precursors:
+      named.length === 0 ? '–' : `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  }
+}
+
+function omissions({ mutations }: Ranking, shown: readonly RankedMutation[]): string[] {
+  if (shown.length === mutations.length) return []
+  const left = mutations.filter((mutation) => !shown.includes(mutation))
+  const sumUs = left.reduce((sum, { contributionUs }) => sum + (contributionUs || 0), 0)
+  return [
+    `Shows the first ${grouped(shown.length)} of ${counted(mutations.length, 'mutation')}; ` +
+      `the others add ${signedDuration(sumUs).replace('+', '')} together.`,
+  ]
+}

@@ -1,0 +1,68 @@
+import { bisectRight } from 'd3-array'
+import type { Ecdf } from '../../stats/ecdf.ts'
+import type { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+
+/** Steps of a drawn curve: one each half pixel of its height. */
+export const MAX_STEPS = 500
+
+export type Point = readonly [x: number, share: number]
+
+/**
+ * Returns the steps of a distribution function between the ends of an axis, about `limit` of them:
+ * the first, the last, and every one that leads `1 / limit` further up, so that the drawn line is
+ * nowhere further than that from the true one.
+ */
+export function stepsBetween(
+  curve: Ecdf,
+  [low, high]: readonly [number, number],
+  limit = MAX_STEPS,
+): Point[] {
+  if (curve.count === 0) return []
+  const steps = thinnedSteps(curve, limit).map(([x, share]): Point => [Math.max(x, low), share])
+  return [[low, 0], ...steps, [high, 1]]
+}
+
+/** The steps alone; see {@link stepsBetween}. */
+export function thinnedSteps({ x, y }: Pick<Ecdf, 'x' | 'y'>, limit: number): Point[] {
+  const steps: Point[] = []
+  let shown = Number.NEGATIVE_INFINITY
+  const last = x.length - 1
+  x.forEach((at, i) => {
+    const share = y[i] ?? 0
+    const next = y[Math.min(i + 1, last)] ?? 0
+    const isNeeded = x.length <= limit || i === 0 || i === last || next - shown > 1 / limit
+    if (!isNeeded) return
+    steps.push([at, share])
+    shown = share
+  })
+  return steps
+}
+
+/** Whether {@link stepsBetween} thins any of the curves, in words. */
+export function thinningNote(curves: readonly Ecdf[]): string[] {
+  return curves.some(({ x }) => x.length > MAX_STEPS)
+    ? ['Curves are thinned by less than half a pixel.']
+    : []
+}
+
+/** The share at or below `x`: 0 before the first step. */
+export function shareAt({ x: values, y }: Ecdf, x: number): number {
+  return y[bisectRight(values, x) - 1] ?? 0
+}
+
+/** The share of requests that took no longer, in about `limit` steps. */
+export function profileSteps(
+  { latencyUs, weight, requests }: LatencyProfile,
+  limit: number,
+): Point[] {
+  const x: number[] = []
+  const y: number[] = []
+  let below = 0
+  latencyUs.forEach((us, i) => {
+    below += weight[i] ?? 0
+    if (latencyUs[i + 1] === us) return
+    x.push(us)
+    y.push(Math.min(1, below / requests))
+  })
+  return thinnedSteps({ x: Float64Array.from(x), y: Float64Array.from(y) }, limit)
+}

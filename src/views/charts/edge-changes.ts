@@ -1,0 +1,121 @@
+import type { EdgeChange, EdgeChanges } from '../../compare/edges/edge-changes.ts'
+import { calledPlace, place } from '../../compare/edges/edge-pool.ts'
+import { count, defineOptions, flag, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'
+import { linearDurationAxis } from './axes.ts'
+import { colorBy, distinctTexts, intervals, ruleAt } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+export const EDGE_CHANGES_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 20,
+    unit: 'steps',
+    sentence: 'Most steps drawn, largest contribution first',
+  }),
+  small: flag({ default: false, sentence: 'Draw significant changes too small to matter as well' }),
+})
+export type EdgeChangesChartOptions = OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>
+
+const LOOKS = [
+  { name: 'changed', color: PALETTE.change },
+  { name: 'significant, but small', color: PALETTE.rest },
+]
+
+/**
+ * Draws by how much one call of each step became slower or faster, with its interval, pooled over
+ * all kinds of requests that make it.
+ */
+export function edgeChangesChart(
+  edges: EdgeChanges,
+  given?: Partial<EdgeChangesChartOptions>,
+): Chart {
+  const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
+  const significant = edges.edges.filter((edge) => edge.significant)
+  const wanted = significant
+    .filter(({ changed }) => changed || small)
+    .sort((a, b) => Number(b.changed) - Number(a.changed))
+  const shown = wanted.slice(0, limit)
+  const labels = distinctTexts(
+    shown.map((edge, i) => `${i + 1}. ${stepLabel(edge)}`),
+    84,
+  )
+  const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string))
+  const left = significant.length - wanted.length
+  const view = intervals({
+    rows,
+    axis: linearDurationAxis({
+      lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
+      highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
+      title: 'shift of one call',
+    }),
+    point: 'shiftUs',
+    low: 'lowUs',
+    high: 'highUs',
+    color: colorBy(LOOKS, rows),
+    tooltip: {
+      from: 'from',
+      to: 'to',
+      'shift of one call': 'shift',
+      interval: 'interval',
+      'a request after is slower in': 'slower',
+      'requests after': ['requests', ',~r'],
+      'corrected p': 'chance',
+    },
+  })
+  return framedChart(
+    {
+      title: 'By how much one call of each step shifted',
+      subtitle:
+        rows.length === 0
+          ? ['No step changed significantly and by enough to matter.']
+          : [
+              `Points are shifts, lines their ${percent(1 - edges.options.alpha)} intervals; right of 0 is slower.`,
+              'The steps that contribute most come first.',
+            ],
+      omissions: [
+        ...(rows.length < wanted.length
+          ? [`Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`]
+          : []),
+        ...(left > 0
+          ? [`Leaves out ${counted(left, 'step')} that changed too little to matter.`]
+          : []),
+      ],
+      width: 760,
+    },
+    { ...view, layer: [ruleAt(0), ...(view['layer'] as object[])] },
+  )
+}
+
+function rowOf(edge: EdgeChange, label: string) {
+  const { from, to, shiftUs, changed, probabilitySlower, afterRequests, q } = edge
+  const [lowUs, highUs] = edge.interval
+  return {
+    label,
+    kind: changed ? 'changed' : 'significant, but small',
+    from: tooltipText(from),
+    to: tooltipText(to),
+    shiftUs,
+    lowUs,
+    highUs,
+    shift: signedDuration(shiftUs),
+    interval: `${signedDuration(lowUs)} to ${signedDuration(highUs)}`,
+    slower: percent(probabilitySlower),
+    requests: afterRequests,
+    chance: pValue(q, 'q'),
+  }
+}
+
+/** What happens, and where. */
+function stepLabel(edge: EdgeChange): string {
+  const { fromNode, toNode, kind } = edge
+  if (fromNode.phase === 'point') return `${edge.from} → ${edge.to}`
+  if (kind === 'network') {
+    const called = calledPlace(edge) === place(fromNode) ? fromNode : toNode
+    return `${place(fromNode)} → ${place(toNode)}: ${called.operation} ${called.phase}`
+  }
+  const [from, to] = [fromNode, toNode].map(({ operation, phase }) => `${operation} ${phase}`)
+  return `${place(fromNode)}: ${from} → ${to}`
+}

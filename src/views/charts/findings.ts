@@ -1,0 +1,96 @@
+import type { Findings } from '../../compare/findings/findings.ts'
+import { defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { shortText } from '../../core/shown-text.ts'
+import { counted, percent, signedDuration } from '../../core/words.ts'
+import { durationAxisWithRoom } from './axes.ts'
+import { bars, colorBy, distinctTexts } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+export const FINDINGS_CHART_OPTIONS = defineOptions({})
+export type FindingsChartOptions = OptionsOf<typeof FINDINGS_CHART_OPTIONS>
+
+const LOOKS = [
+  { name: 'finding', color: PALETTE.change },
+  { name: 'not accounted for', color: PALETTE.faint },
+  { name: 'observed change', color: PALETTE.rest },
+]
+
+/**
+ * Draws how the findings add up to the observed change of all response times: a waterfall of the
+ * findings, what they leave over, and the whole.
+ */
+export function findingsChart(stage: Findings, given?: Partial<FindingsChartOptions>): Chart {
+  readOptions(FINDINGS_CHART_OPTIONS, given)
+  const rows = rowsOf(stage)
+  return framedChart(
+    {
+      title: 'How the findings add up to the observed change',
+      subtitle:
+        stage.findings.length === 0
+          ? ['No significant change.']
+          : [
+              'Each bar begins where the one above it ends; bars to the left save time.',
+              'Observed change: all requests after, against the mean before.',
+            ],
+      omissions:
+        stage.omitted > 0
+          ? [`Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`]
+          : [],
+      width: 760,
+    },
+    bars({
+      rows,
+      axis: durationAxisWithRoom(
+        rows.flatMap(({ startUs, endUs }) => [startUs, endUs]),
+        { room: 0.2, title: 'change of all response times together' },
+      ),
+      from: 'startUs',
+      to: 'endUs',
+      text: 'amount',
+      color: colorBy(LOOKS, rows),
+      tooltip: {
+        finding: 'label',
+        contribution: 'amount',
+        'of the observed change': 'share',
+        'in words': 'text',
+      },
+    }),
+  )
+}
+
+function rowsOf({ findings, observedChangeUs }: Findings) {
+  let atUs = 0
+  const steps = findings.map(({ rank, title, contributionUs, text }) => {
+    const startUs = atUs
+    atUs += contributionUs
+    return {
+      label: `${rank}. ${title}`,
+      kind: 'finding',
+      startUs,
+      endUs: atUs,
+      text: shortText(text, 300),
+    }
+  })
+  const rest = { startUs: atUs, endUs: observedChangeUs, text: '–' }
+  const whole = { startUs: 0, endUs: observedChangeUs, text: '–' }
+  const rows = [
+    ...steps,
+    { label: 'not accounted for', kind: 'not accounted for', ...rest },
+    { label: 'observed change', kind: 'observed change', ...whole },
+  ]
+  const labels = distinctTexts(
+    rows.map(({ label }) => label),
+    84,
+  )
+  return rows.map((row, i) => {
+    const share = (row.endUs - row.startUs) / observedChangeUs
+    return {
+      ...row,
+      label: labels[i] as string,
+      amount: signedDuration(row.endUs - row.startUs),
+      share: share >= 0 ? percent(share) : '–',
+    }
+  })
+}

@@ -1,0 +1,246 @@
+import { OptionError } from '../../core/errors.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { percent } from '../../core/words.ts'
+import { binCount, logBins } from '../../stats/log-bins.ts'
+import { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+import { RequestModel } from '../../whatif/recompute/request-model.ts'
+import type { ScenarioProfile } from '../../whatif/scenarios/scenario-profile.ts'
+import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
+import { type Curve, curves, distinctTexts, quantity, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { type Point, profileSteps } from './ecdf-curves.ts'
+import { PALETTE, PERIOD_NAMES } from './palette.ts'
+
+export const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
+  as: oneOf(['ecdf', 'density'], {
+    default: 'ecdf',
+    sentence: 'Share of requests that took no longer, or share in each of equally wide bins',
+  }),
+  target: custom<LatencyProfile | null>({
+    default: null,
+    expected: 'a LatencyProfile, or null',
+    accepts: (value) => value === null || value instanceof LatencyProfile,
+    sentence: 'Profile drawn beside; by default the target of the profiles, if any',
+  }),
+  targetName: text({ default: 'target', sentence: 'Name of the target' }),
+})
+export type LatencyProfilesChartOptions = OptionsOf<typeof LATENCY_PROFILES_CHART_OPTIONS>
+
+interface LatencyCurve extends Omit<Curve, 'points'> {
+  readonly profile: LatencyProfile
+}
+
+const MAX_NAME_LENGTH = 76
+const MAX_STEPS = 300
+const QUANTILES = [0.5, 0.9, 0.99] as const
+const SCENARIO_LOOKS = [
+  { color: PALETTE.text, dash: [6, 3] },
+  { color: PALETTE.change, dash: [2, 2] },
+  { color: PALETTE.rest, dash: [8, 2, 2, 2] },
+] as const
+
+/**
+ * Draws response times on a logarithmic axis: as recorded before, under up to three scenarios of the
+ * same requests, and the target where there is one; or, of execution models, as recorded in each
+ * period. Dots mark p50, p90 and p99.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, Figure 4.
+ *
+ * @throws OptionError for no or more than three profiles, profiles of other requests, and a target
+ *   beside execution models
+ */
+export function latencyProfilesChart(
+  profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[],
+  given?: Partial<LatencyProfilesChartOptions>,
+): Chart {
+  const options = readOptions(LATENCY_PROFILES_CHART_OPTIONS, given)
+  const drawn =
+    profiles instanceof ExecutionModels
+      ? recordedCurves(profiles, options)
+      : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
+  const names = distinctTexts(
+    drawn.map(({ name }) => name),
+    MAX_NAME_LENGTH,
+  )
+  const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
+  const range = positiveRange(all.map(({ profile }) => profile))
+  const x = logDurationAxis({
+    lowUs: range[0] / 1.1,
+    highUs: range[1] * 1.1,
+    title: 'response time',
+  })
+  return framedChart(
+    {
+      title:
+        profiles instanceof ExecutionModels
+          ? `Response times${all.length > 1 ? ' before and after' : ''}`
+          : 'Response times as recorded and as predicted',
+      subtitle: all.map(quantiles),
+      omissions: zeros(all),
+      width: 620,
+    },
+    options.as === 'ecdf' ? ecdfView(all, x) : densityView(all, x, range),
+  )
+}
+
+/** What was recorded, of one period or of two. */
+function recordedCurves(
+  models: ExecutionModels,
+  { target }: LatencyProfilesChartOptions,
+): LatencyCurve[] {
+  if (target !== null)
+    throw new OptionError('target', target, 'profiles of applyScenario beside it')
+  const periods = models.forests.length > 1 ? ([0, 1] as const) : ([0] as const)
+  return periods.map((period) => {
+    const base = new RequestModel(models, period)
+    return {
+      name: PERIOD_NAMES[period],
+      profile: LatencyProfile.ofRequests(base.responseTimes([]), base.forest.weight),
+      color: period === 0 ? PALETTE.before : PALETTE.after,
+    }
+  })
+}
+
+function scenarioCurves(
+  scenarios: readonly ScenarioProfile[],
+  { target, targetName }: LatencyProfilesChartOptions,
+): LatencyCurve[] {
+  const [first] = scenarios
+  if (first === undefined || scenarios.length > SCENARIO_LOOKS.length) {
+    throw new OptionError('profiles', scenarios.length, 'one, two or three profiles')
+  }
+  const { before } = first
+  scenarios.forEach((scenario, i) => {
+    if (isSame(before, scenario.before)) return
+    const expected = `a profile of the same requests as ${JSON.stringify(first.title)}`
+    throw new OptionError(`profiles[${i}]`, scenario.title, expected)
+  })
+  const aim = target ?? first.target
+  return [
+    { name: 'before', profile: before, color: PALETTE.before },
+    ...scenarios.map(({ title, profile }, i) => ({ name: title, profile, ...SCENARIO_LOOKS[i] })),
+    ...(aim === null ? [] : [{ name: targetName, profile: aim, color: PALETTE.after }]),
+  ] as LatencyCurve[]
+}
+
+function isSame(one: LatencyProfile, other: LatencyProfile): boolean {
+  return (
+    one.latencyUs.length === other.latencyUs.length &&
+    one.latencyUs.every((us, i) => us === other.latencyUs[i])
+  )
+}
+
+/** What all profiles span above 0; 1 µs to 10 µs where there is nothing. */
+function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, number] {
+  const lowest = profiles.flatMap(({ latencyUs }) => latencyUs.find((us) => us > 0) ?? [])
+  const highest = profiles.flatMap(({ latencyUs }) => latencyUs.at(-1) ?? [])
+  const lowUs = Math.min(...lowest)
+  return lowest.length === 0 ? [1, 10] : [lowUs, Math.max(...highest, lowUs * 1.01)]
+}
+
+function quantiles({ name, profile }: LatencyCurve): string {
+  // A line must not end within one of them.
+  const texts = QUANTILES.map((q) =>
+    `p${q * 100} ${formatDuration(profile.quantile(q))}`.replaceAll(' ', '\u00a0'),
+  )
+  return `${name}: ${texts.join(', ')}.`
+}
+
+/** Requests that a logarithmic axis has no place for. */
+function zeros(all: readonly LatencyCurve[]): string[] {
+  const shares = all.flatMap(({ name, profile: { latencyUs, weight, requests } }) => {
+    const sum = weight.reduce(
+      (total, each, i) => ((latencyUs[i] ?? 0) > 0 ? total : total + each),
+      0,
+    )
+    return sum > 0 ? [`${percent(sum / requests)} of ${name}`] : []
+  })
+  return shares.length === 0 ? [] : [`Requests of 0 µs (${shares.join(', ')}) are at the left end.`]
+}
+
+function ecdfView(all: readonly LatencyCurve[], x: Axis): SpecPart {
+  const [low, high] = x.domain
+  const marks = all.flatMap(({ name, profile }) =>
+    QUANTILES.map((q) => ({
+      profile: name,
+      timeUs: short(Math.max(low, profile.quantile(q))),
+      share: q,
+      measure: `p${q * 100}`,
+      time: formatDuration(profile.quantile(q)),
+      full: tooltipText(name),
+    })),
+  )
+  return curves({
+    x,
+    y: shareAxis('share of requests that took no longer'),
+    curves: all.map(({ profile, ...look }) => ({
+      ...look,
+      points: [
+        [low, 0],
+        ...profileSteps(profile, MAX_STEPS).map(
+          ([us, y]): Point => [short(Math.max(low, us)), short(y)],
+        ),
+        [high, 1],
+      ],
+    })),
+    over: [
+      {
+        data: { values: marks },
+        mark: { type: 'point', filled: true, size: 45, opacity: 1 },
+        encoding: {
+          x: quantity('timeUs'),
+          y: quantity('share'),
+          color: { field: 'profile', type: 'nominal' },
+          tooltip: tooltip({ profile: 'full', quantile: 'measure', 'response time': 'time' }),
+        },
+      },
+    ],
+    legend: { columns: 1 },
+    fields: ['profile', 'timeUs', 'share'],
+  })
+}
+
+function densityView(
+  all: readonly LatencyCurve[],
+  x: Axis,
+  [lowUs, highUs]: readonly [number, number],
+): SpecPart {
+  const size = Math.min(...all.map(({ profile }) => profile.latencyUs.length))
+  const bins = logBins(lowUs, highUs, binCount(size))
+  const { axis } = shareAxis(`share of requests in each of ${bins.count} bins`)
+  return curves({
+    x,
+    y: {
+      domain: [0, 1],
+      scale: { zero: true },
+      axis: { title: axis['title'], tickCount: 5, labelExpr: axis['labelExpr'] },
+    },
+    curves: all.map(({ profile, ...look }) => {
+      const shares = Array.from(profile.histogram(bins), (each) => short(each / profile.requests))
+      const steps = shares.map((share, bin): Point => [short(bins.edges[bin] ?? lowUs), share])
+      const ends: Point[] = [
+        [short(highUs), shares.at(-1) ?? 0],
+        [short(highUs), 0],
+      ]
+      return { ...look, points: [[short(lowUs), 0], ...steps, ...ends] }
+    }),
+    legend: { columns: 1 },
+    fields: ['profile', 'timeUs', 'share'],
+    inOrder: true,
+  })
+}
+
+function short(value: number): number {
+  return Number(value.toPrecision(5))
+}

@@ -1,0 +1,176 @@
+import { extent } from 'd3-array'
+import type {
+  FamilyTest,
+  ResponseTimeMutations,
+} from '../../compare/mutations/response-time-mutations.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, percent, pValue } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
+import { type Axis, linearDurationAxis, logDurationAxis, shareAxis } from './axes.ts'
+import { curves, quantity, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
+import { rootName } from './node-names.ts'
+import { PALETTE } from './palette.ts'
+
+export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category; by default the one whose response times differ most surely',
+  }),
+})
+export type ResponseTimesChartOptions = OptionsOf<typeof RESPONSE_TIMES_CHART_OPTIONS>
+
+/** A logarithmic axis when the longest time is more than this many times the shortest. */
+const WIDE = 50
+
+/**
+ * Draws the response times of one category in both periods: the share of requests that had finished
+ * after each time, and where the curves lie furthest apart (Kolmogorov-Smirnov statistic D).
+ *
+ * Source: Sambasivan 2013, §2.6.2 (the test).
+ */
+export function responseTimesChart(
+  responseTime: ResponseTimeMutations,
+  given?: Partial<ResponseTimesChartOptions>,
+): Chart {
+  const { category: asked } = readOptions(RESPONSE_TIMES_CHART_OPTIONS, given)
+  const category = asked ?? tellingCategory(responseTime)
+  const { categories } = responseTime
+  const test = responseTime.test(category)
+  const before = ecdf(categories.responseTimes(category, BEFORE))
+  const after = ecdf(categories.responseTimes(category, AFTER))
+  const x = timeAxis(before, after)
+  const gap = { test, before: shareAt(before, test.location), after: shareAt(after, test.location) }
+  return framedChart(
+    {
+      title: `Response times of ${rootName(categories, category, 60)} (category ${category})`,
+      subtitle: [finding(gap), verdict(test, responseTime)],
+      omissions: thinningNote([before, after]),
+      width: 560,
+    },
+    curves({
+      x,
+      y: shareAxis('share of requests finished'),
+      curves: [
+        { name: 'before', color: PALETTE.before, points: stepsBetween(before, x.domain) },
+        { name: 'after', color: PALETTE.after, points: stepsBetween(after, x.domain) },
+      ],
+      over: gapMark(gap, x),
+      fields: ['period', 'timeUs', 'share'],
+    }),
+  )
+}
+
+/** The category with the smallest p, the first one where none was tested. */
+export function tellingCategory(responseTime: ResponseTimeMutations): number {
+  let best = 0
+  let leastP = Number.POSITIVE_INFINITY
+  for (let category = 0; category < responseTime.categories.size; category++) {
+    const { testable, p } = responseTime.test(category)
+    if (!testable || p >= leastP) continue
+    best = category
+    leastP = p
+  }
+  return best
+}
+
+interface Gap {
+  readonly test: FamilyTest
+  /** Shares of requests that had finished at the gap. */
+  readonly before: number
+  readonly after: number
+}
+
+function timeAxis(before: Ecdf, after: Ecdf): Axis {
+  const ends = [before, after].flatMap(({ x }) =>
+    x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
+  )
+  const [lowUs = 0, highUs = 1000] = extent(ends)
+  const title = 'response time'
+  return lowUs > 0 && highUs / lowUs > WIDE
+    ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title })
+    : linearDurationAxis({ lowUs, highUs, title })
+}
+
+/** What the largest gap says. */
+function finding({ test, before, after }: Gap): string {
+  const { beforeCount, afterCount, location, direction, statistic } = test
+  if (beforeCount === 0 || afterCount === 0) {
+    return `No requests of this category ${beforeCount === 0 ? 'before' : 'after'}: nothing to compare.`
+  }
+  if (statistic === 0) return 'Response times are the same in both periods.'
+  const shares = `by ${formatDuration(location)}, ${percent(before)} of the requests before and ${percent(after)} of those after had finished.`
+  return test.rejected && direction !== 'none'
+    ? `After is ${direction}: ${shares}`
+    : `Largest gap: ${shares}`
+}
+
+/** What the test says. */
+function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
+  const { beforeCount, afterCount } = test
+  const sizes = `${counted(beforeCount, 'request')} before, ${grouped(afterCount)} after`
+  if (!test.testable) return `Too few requests for a test: ${sizes}.`
+  const q = options.correction === 'bh' ? `, ${pValue(test.q, 'q')} corrected` : ''
+  const level = `${Number((options.alpha * 100).toPrecision(3))} %`
+  const says = test.rejected ? 'significant' : 'not significant'
+  return `KS test: D = ${test.statistic.toFixed(2)}, ${pValue(test.p)}${q}; ${says} at the ${level} level; ${sizes}.`
+}
+
+/** The line between the curves where they are furthest apart, with what it means beside it. */
+function gapMark({ test, before, after }: Gap, { domain, scale }: Axis): SpecPart[] {
+  if (Number.isNaN(test.location)) return []
+  const [low, high] = domain
+  const isRight =
+    scale.type === 'log'
+      ? Math.log(test.location / low) > 0.7 * Math.log(high / low)
+      : test.location - low > 0.7 * (high - low)
+  const color = test.rejected ? PALETTE.change : PALETTE.rest
+  const value = {
+    timeUs: test.location,
+    low: Math.min(before, after),
+    high: Math.max(before, after),
+    middle: (before + after) / 2,
+    text: `D = ${test.statistic.toFixed(2)} at ${formatDuration(test.location)}`,
+    p: pValue(test.p),
+    finishedBefore: percent(before),
+    finishedAfter: percent(after),
+  }
+  const text = {
+    type: 'text',
+    fontSize: 12,
+    fontWeight: 'bold',
+    baseline: 'middle',
+    align: isRight ? 'right' : 'left',
+    dx: isRight ? -7 : 7,
+  }
+  const at = { x: quantity('timeUs'), y: quantity('middle'), text: { field: 'text' } }
+  return [
+    {
+      data: { values: [value] },
+      layer: [
+        {
+          mark: { type: 'rule', color, strokeWidth: 3 },
+          encoding: {
+            x: quantity('timeUs'),
+            y: quantity('low'),
+            y2: { field: 'high' },
+            tooltip: tooltip({
+              'largest gap': 'text',
+              'p-value': 'p',
+              'finished by then, before': 'finishedBefore',
+              'finished by then, after': 'finishedAfter',
+            }),
+          },
+        },
+        { mark: { ...text, color: 'white', stroke: 'white', strokeWidth: 4 }, encoding: at },
+        { mark: { ...text, color }, encoding: at },
+      ],
+    },
+  ]
+}

@@ -1,0 +1,152 @@
+import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
+import { OptionError } from '../../core/errors.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { counted, percent } from '../../core/words.ts'
+import { VarianceSources } from '../../explain/variance/variance-sources.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
+import { logAxis, shareAxis } from './axes.ts'
+import { type Curve, curves, distinctTexts, ruleAt } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { stepsBetween, thinningNote } from './ecdf-curves.ts'
+import { PALETTE } from './palette.ts'
+
+export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
+  large: count({
+    default: 10,
+    min: 0,
+    unit: 'requests',
+    sentence: 'Draw only categories with more requests than this in a period',
+  }),
+})
+export type SquaredVariationChartOptions = OptionsOf<typeof SQUARED_VARIATION_CHART_OPTIONS>
+
+/** The chart of variance stages has no options: each stage keeps its own `large` and `period`. */
+export const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
+
+/** Stages of `findVariance`, each by its name. */
+export type VariationSets = Readonly<Record<string, VarianceSources>>
+
+/** A color each: the palette's, and others of Okabe and Ito. */
+const COLORS = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#8C6BB1', '#7F7F7F'] as const
+const BEFORE_DASH = [5, 3]
+
+/** C² of the large categories of one set in one period. */
+interface Variation extends Pick<Curve, 'color' | 'dash'> {
+  readonly name: string
+  readonly c2: Ecdf
+}
+
+/**
+ * Draws how predictable response times are in each period: the distribution over large categories
+ * of C² = variance ÷ mean². Categories with C² = 0 stand at the left edge; those whose mean is 0
+ * have no C².
+ *
+ * Source: Sambasivan 2013, §3.2 and Figures 3.2 and 3.3.
+ */
+export function squaredVariationChart(
+  categories: Categories,
+  given?: Partial<SquaredVariationChartOptions>,
+): Chart {
+  const { large } = readOptions(SQUARED_VARIATION_CHART_OPTIONS, given)
+  const ofPeriod = (period: Period) =>
+    ecdf(
+      Array.from({ length: categories.size }, (_, category) => category)
+        .filter((category) => categories.count(category, period) > large)
+        .map((category) => squaredVariation(categories.responseTimeMoments(category, period)))
+        .filter(Number.isFinite),
+    )
+  return variationChart(`more than ${counted(large, 'request')}`, [
+    { name: 'before', color: PALETTE.before, c2: ofPeriod(BEFORE) },
+    { name: 'after', color: PALETTE.after, c2: ofPeriod(AFTER) },
+  ])
+}
+
+/**
+ * Draws how predictable several sets of requests are, one over the other; see
+ * {@link squaredVariationChart}. A set with both periods gives two curves.
+ *
+ * @throws OptionError for no set, or more than six
+ */
+export function variationSetsChart(
+  given: VariationSets | VarianceSources,
+  options?: Readonly<Record<string, never>>,
+): Chart {
+  readOptions(VARIATION_SETS_CHART_OPTIONS, options)
+  const sets = given instanceof VarianceSources ? { '': given } : given
+  const names = Object.keys(sets)
+  if (names.length === 0 || names.length > COLORS.length) {
+    throw new OptionError('sets', names.join(', '), `one to ${COLORS.length} sets, each by its name`)
+  }
+  const labels = distinctTexts(names, 40)
+  const variations = Object.values(sets).flatMap((found, set) => {
+    const { period } = found.options
+    const periods = period === 'both' ? (['before', 'after'] as const) : [period]
+    return periods.map((each) => ({
+      name: labels[set] === '' ? each : `${labels[set]}, ${each}`,
+      color: names.length > 1 ? (COLORS[set] as string) : PALETTE[each],
+      ...(each === 'before' && { dash: BEFORE_DASH }),
+      c2: ecdf(
+        found.ranked.flatMap((row) =>
+          row.period === each && Number.isFinite(row.c2) ? [row.c2] : [],
+        ),
+      ),
+    }))
+  })
+  return variationChart('enough requests', variations)
+}
+
+function variationChart(large: string, variations: readonly Variation[]): Chart {
+  const positive = variations.flatMap(({ c2 }) => Array.from(c2.x).filter((x) => x > 0))
+  const least = positive.reduce((low, x) => Math.min(low, x), 0.1)
+  const most = positive.reduce((high, x) => Math.max(high, x), 1)
+  const x = logAxis(
+    [least / 1.5, Math.max(10, most * 1.5)],
+    'C² of response times (left of 1: predictable)',
+  )
+  return framedChart(
+    {
+      title: 'How predictable response times are',
+      subtitle: [
+        `C² = variance ÷ mean² of the response times of each category with ${large}.`,
+        ...variations.map(said),
+      ],
+      omissions: [...zeros(variations), ...thinningNote(variations.map(({ c2 }) => c2))],
+      width: 560,
+    },
+    curves({
+      x,
+      y: shareAxis('share of large categories'),
+      curves: variations.map(({ c2, name, ...look }) => ({
+        ...look,
+        name: c2.count === 0 ? name : `${name}: ${percent(belowOne(c2))} below 1`,
+        points: stepsBetween(c2, x.domain),
+      })),
+      under: [ruleAt(1, { color: PALETTE.softText, strokeDash: [4, 3] })],
+      legend: { columns: 2, labelLimit: 270 },
+      fields: ['set', 'c2', 'share'],
+    }),
+  )
+}
+
+function belowOne({ x, y }: Ecdf): number {
+  return y[x.findLastIndex((c2) => c2 < 1)] ?? 0
+}
+
+function said({ name, c2 }: Variation): string {
+  return c2.count === 0
+    ? `${name}: no category is large enough.`
+    : `${name}: C² is below 1 in ${Math.round(belowOne(c2) * c2.count)} of ${counted(c2.count, 'large category', 'large categories')} (${percent(belowOne(c2))}).`
+}
+
+function zeros(variations: readonly Variation[]): string[] {
+  const found = variations
+    .map(({ name, c2 }) => ({
+      name,
+      count: c2.x[0] === 0 ? Math.round((c2.y[0] ?? 0) * c2.count) : 0,
+    }))
+    .filter(({ count: many }) => many > 0)
+    .map(({ name, count: many }) => `${many} times in ${name}`)
+  return found.length === 0 ? [] : [`C² is 0 ${found.join(', ')}: drawn at the left edge.`]
+}
