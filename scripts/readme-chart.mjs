@@ -5,11 +5,11 @@ import { ensureBuild, ensureDependencies, ROOT } from './setup.mjs'
 
 await ensureDependencies()
 await ensureBuild()
-const { compare, loadTraces, contributionsChart } = await import('../dist/index.js')
+const { compare, loadTraces, plot } = await import('../dist/index.js')
 const folder = join(ROOT, 'datasets', 'storage-service', 'delay-1ms')
 const before = await loadTraces(join(folder, 'before.jsonl.gz'), { name: 'before' })
 const after = await loadTraces(join(folder, 'after.jsonl.gz'), { name: 'after' })
-const chart = contributionsChart(compare(before, after, { alternative: 'slower' }).ranking, {
+const chart = plot(compare(before, after, { alternative: 'slower' }).ranking, 'contributions', {
   limit: 8,
 })
 writeFileSync(join(ROOT, 'docs', 'contributions.svg'), `${chart.svg()}\n`)

@@ -97,8 +97,8 @@ const STAGES: readonly (readonly [is: (value: unknown) => boolean, pictures: obj
   [(value) => value instanceof Ranking, OF_RANKING],
   [(value) => value instanceof ResponseTimeMutations, OF_RESPONSE_TIMES],
   [(value) => value instanceof ExecutionModels, OF_PROFILES],
-  [(value) => listOf(value).every((each) => each instanceof ScenarioProfile), OF_PROFILES],
-  [(value) => listOf(value).every((each) => each instanceof VarianceSources), OF_VARIANCE],
+  [(value) => value instanceof ScenarioProfile || Array.isArray(value), OF_PROFILES],
+  [(value) => value instanceof VarianceSources || isVariationSets(value), OF_VARIANCE],
 ]
 
 /**
@@ -147,6 +147,8 @@ function ofPart<Whole, Part, Given, Drawn>(
   return (whole, options) => draw(part(whole), options)
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return typeof value === 'object' && value !== null ? Object.values(value) : [value]
+function isVariationSets(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const sets = Object.values(value)
+  return sets.length > 0 && sets.every((each) => each instanceof VarianceSources)
 }

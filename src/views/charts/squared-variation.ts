@@ -77,7 +77,11 @@ export function variationSetsChart(
   const sets = given instanceof VarianceSources ? { '': given } : given
   const names = Object.keys(sets)
   if (names.length === 0 || names.length > COLORS.length) {
-    throw new OptionError('sets', names.join(', '), `one to ${COLORS.length} sets, each by its name`)
+    throw new OptionError(
+      'sets',
+      names.join(', '),
+      `one to ${COLORS.length} sets, each by its name`,
+    )
   }
   const labels = distinctTexts(names, 40)
   const variations = Object.values(sets).flatMap((found, set) => {
@@ -147,6 +151,6 @@ function zeros(variations: readonly Variation[]): string[] {
       count: c2.x[0] === 0 ? Math.round((c2.y[0] ?? 0) * c2.count) : 0,
     }))
     .filter(({ count: many }) => many > 0)
-    .map(({ name, count: many }) => `${many} times in ${name}`)
-  return found.length === 0 ? [] : [`C² is 0 ${found.join(', ')}: drawn at the left edge.`]
+    .map(({ name, count: many }) => `${counted(many, 'category', 'categories')} (${name})`)
+  return found.length === 0 ? [] : [`C² is 0 in ${found.join(', ')}: drawn at the left edge.`]
 }

@@ -89,7 +89,7 @@ describe('bounds', () => {
 
   test.each([0, Number.NaN])('a limit of %s is refused', (limit) => {
     expect(() => plotCategoryCounts(smallComparison().structural, { limit })).toThrow(
-      `Option limit is ${limit}. Give a whole number of points, 1 or more.`,
+      `Option limit is ${limit}. Give a number of points, 1 or more.`,
     )
   })
 })

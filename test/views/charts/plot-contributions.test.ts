@@ -44,7 +44,9 @@ test('a mutation without a precursor has an unknown contribution, not 0 µs', ()
 test('beyond the limit the chart says what is left out and what it adds', () => {
   const chart = contributionsChart(smallComparison().ranking, { limit: 1 })
   expect(pick(dataOf(chart)[0], 'rank')).toEqual([[1]])
-  expect(chart.description).toContain('Shows the first 1 of 2 mutations; the others add 20 ms together.')
+  expect(chart.description).toContain(
+    'Shows the first 1 of 2 mutations; the others add 20 ms together.',
+  )
   const { ranking } = manyCategories()
   expect(dataOf(contributionsChart(ranking))[0]).toHaveLength(20)
 })

@@ -19,19 +19,19 @@ test('the rows are the distribution of C² over categories large enough', () => 
   const { categories } = comparisonOf(before, chain(['A', 'B'], [1, 3]))
   const chart = squaredVariationChart(categories, { large: 1 })
   const rows = dataOf(chart)[0]
-  expect(pick(rows, 'period', 'share')).toEqual([
-    ['before', 0],
-    ['before', 0.5],
-    ['before', 1],
-    ['before', 1],
-    ['after', 0],
-    ['after', 1],
-    ['after', 1],
+  expect(pick(rows, 'set', 'share')).toEqual([
+    ['before: 50 % below 1', 0],
+    ['before: 50 % below 1', 0.5],
+    ['before: 50 % below 1', 1],
+    ['before: 50 % below 1', 1],
+    ['after: 100 % below 1', 0],
+    ['after: 100 % below 1', 1],
+    ['after: 100 % below 1', 1],
   ])
   expect(rows?.[1]?.['c2']).toBeCloseTo(0.5, 12)
   expect(rows?.[2]?.['c2']).toBeCloseTo(27 / 16, 12)
   expect(chart.description).toContain(
-    'Before, C² is below 1 in 1 of 2 large categories (50 %). After, C² is below 1 in 1 of 1 large category (100 %).',
+    'before: C² is below 1 in 1 of 2 large categories (50 %). after: C² is below 1 in 1 of 1 large category (100 %).',
   )
   expectDrawable(chart)
 })
@@ -39,7 +39,7 @@ test('the rows are the distribution of C² over categories large enough', () => 
 test('no category is large enough', () => {
   const chart = squaredVariationChart(smallComparison().categories, { large: 100 })
   expect(dataOf(chart)[0]).toEqual([])
-  expect(chart.description).toContain('Before, no category has more than 100 requests.')
+  expect(chart.description).toContain('before: no category is large enough.')
   expectDrawable(chart)
 })
 
@@ -47,7 +47,7 @@ test('categories that never vary stand at the left edge, and those of no time ar
   const before = [...chain(['A', 'B'], [5, 5, 5]), ...chain(['C', 'D'], [0, 0, 0])]
   const chart = squaredVariationChart(comparisonOf(before, []).categories, { large: 2 })
   expect(pick(dataOf(chart)[0], 'share')).toEqual([[0], [1], [1]])
-  expect(chart.description).toContain('C² is 0 1 times before and 0 times after')
+  expect(chart.description).toContain('C² is 0 in 1 category (before): drawn at the left edge.')
   expectDrawable(chart)
 })
 

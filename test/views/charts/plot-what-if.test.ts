@@ -66,7 +66,9 @@ describe('latency profiles', () => {
       3,
     )
     const chart = latencyProfilesChart(zero)
-    expect(chart.description).toContain('Requests of 0 µs, 75 % of before (2), are drawn at the')
+    expect(chart.description).toContain(
+      'Requests of 0 µs (75 % of before (2)) are at the left end.',
+    )
     const [rows] = dataOf(chart)
     expect(rows?.filter(({ profile: of }) => of === 'before')[1]).toMatchObject({ share: 0.75 })
     expectDrawable(chart)
