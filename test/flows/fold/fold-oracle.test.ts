@@ -21,7 +21,7 @@ interface Oracle {
 }
 
 describeWithShared('the quotient of a 320 KB write is that of the oracle', () => {
-  const { labels, edges, expected } = sharedJson<Oracle>('oracles/fold.json')
+  const { labels, edges, expected } = sharedJson<Oracle>('oracles/collapse.json')
   const texts = [...new Set(labels)].sort()
   const input = {
     labels: Uint32Array.from(labels, (label) => texts.indexOf(label)),
