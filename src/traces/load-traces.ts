@@ -1,7 +1,16 @@
-import { OptionError, rejectUnknownOptions, TraceFormatError } from '../core/errors.ts'
+import { OptionError, TraceFormatError } from '../core/errors.ts'
+import {
+  custom,
+  defineOptions,
+  flag,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../core/options.ts'
 import { GraphTracesBuilder } from './graph-traces.ts'
 import { QualityLog } from './quality.ts'
-import { type CsvOptions, csvReader } from './readers/csv.ts'
+import { type CsvOptions, csvReader, POD_CSV } from './readers/csv.ts'
 import { dotReader } from './readers/dot.ts'
 import {
   type EventTableSources,
@@ -23,15 +32,19 @@ import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
 import { type OpenableSource, openSource, type TraceSource } from './trace-source.ts'
 
-export type TraceFormat =
-  | 'dot'
-  | 'otlp'
-  | 'jaeger'
-  | 'zipkin'
-  | 'csv'
-  | 'xtrace'
-  | 'tracebench'
-  | 'event-tables'
+/** Formats that `loadTraces` reads. */
+const FORMATS = [
+  'dot',
+  'otlp',
+  'jaeger',
+  'zipkin',
+  'csv',
+  'xtrace',
+  'tracebench',
+  'event-tables',
+] as const
+
+export type TraceFormat = (typeof FORMATS)[number]
 
 /** How far a load has come. */
 export interface LoadProgress {
@@ -42,47 +55,58 @@ export interface LoadProgress {
   readonly bytesTotal: number
 }
 
-export interface LoadOptions {
-  /** What to call the period in messages and charts. Default: the name of the first file. */
-  readonly name?: string
-  /** The format of all the files, or `'auto'`: each is recognized by its content. Default: `'auto'`. */
-  readonly format?: TraceFormat | 'auto'
-  /** Whether the first trace or span that cannot be used stops the load. Default: `false`. */
-  readonly strict?: boolean
-  /** The columns of CSV files. Default: `POD_CSV`. */
-  readonly csv?: CsvOptions
-  /** The files and columns of event graphs kept as tables; needs format `'event-tables'`. */
-  readonly tables?: EventTables
-  /**
-   * Tables of low-level parameters beside the traces, which become attributes of trace points or spans
-   * as if they stood in the traces: files as for the traces, SQL dumps or CSV, recognized by content.
-   *
-   * CSV has a header line. Columns `spanId` and `traceId` (of which `traceId` may be absent), or
-   * `node`, the node id as it stands in the DOT file, say what a row is about, in any capitals, with or
-   * without underscores; every other column is a parameter. A dump has `CREATE TABLE` and `INSERT INTO`
-   * and the same columns, or the two halves of a DOT node id in its first two, as Spectroscope's have.
-   * Text that is a number becomes one; empty fields and NULL are missing.
-   *
-   * `.quality()` counts rows about nothing in the traces (`unused-parameters`), rows that more than one
-   * trace has (`ambiguous-parameters`) and values that the traces or an earlier row contradict
-   * (`repeated-parameter`), and says how many trace points or spans no row is about (`no-parameters`).
-   * Default: none.
-   */
-  readonly parameters?: TraceSource | readonly TraceSource[]
-  /**
-   * Whether attributes of OTLP resources and tags of Jaeger processes become attributes of their spans,
-   * as `resource.<key>`; all but `service.name`, `host.name` and the one that the host is taken from.
-   * Other formats have none. Default: `false`.
-   */
-  readonly resourceAttributes?: boolean
-  /** Called from time to time while files are read. */
-  readonly onProgress?: (progress: LoadProgress) => void
-}
+const isObject = (value: unknown) => typeof value === 'object'
 
-const OPTIONS = [
-  ...['name', 'format', 'strict', 'csv', 'tables', 'parameters', 'resourceAttributes'],
-  'onProgress',
-]
+/** Options of `loadTraces`. */
+export const LOAD_OPTIONS = defineOptions({
+  name: text({
+    default: null,
+    or: null,
+    sentence: 'Name of the period in messages and charts, or null for the name of the first file',
+    flag: null,
+  }),
+  format: oneOf(['auto', ...FORMATS], {
+    default: 'auto',
+    sentence: 'Format of all files; auto recognizes each by its content',
+    flag: 'format <format>',
+  }),
+  strict: flag({
+    default: false,
+    sentence: 'Whether the first trace or span that cannot be used stops the load',
+  }),
+  csv: custom<CsvOptions>({
+    default: POD_CSV,
+    accepts: isObject,
+    expected: 'an object with columns, as POD_CSV',
+    sentence: 'Columns and units of CSV files',
+  }),
+  tables: custom<EventTables | null>({
+    default: null,
+    accepts: isObject,
+    expected: "{ events: { file: 'event.csv', … }, edges: { … } } or null",
+    sentence: "Files and columns of event graphs kept as tables; needs format 'event-tables'",
+  }),
+  parameters: custom<TraceSource | readonly TraceSource[]>({
+    default: [],
+    accepts: (value) => value !== null,
+    expected: 'files, as for the traces',
+    sentence:
+      'Tables of low-level parameters (SQL dumps or CSV) that become attributes of trace points or spans',
+  }),
+  resourceAttributes: flag({
+    default: false,
+    sentence:
+      'Whether attributes of OTLP resources and tags of Jaeger processes become attributes of their spans, as resource.<key>',
+  }),
+  onProgress: custom<((progress: LoadProgress) => void) | null>({
+    default: null,
+    accepts: (value) => value === null || typeof value === 'function',
+    expected: 'a function or null',
+    sentence: 'Function called from time to time while files are read',
+  }),
+})
+
+export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
 
 /**
  * Reads the traces of one period from one or more files (paths, URLs of files, or content in
@@ -91,6 +115,16 @@ const OPTIONS = [
  * of option `tables` (format `'event-tables'`) or of TraceBench (`'tracebench'`, which `'auto'` finds).
  *
  * A trace or span that cannot be used is left out, counted and listed in `.quality()` of the result.
+ *
+ * Parameters in CSV have a header line: `spanId` and `traceId` (which may be absent), or `node`, the
+ * node id as it stands in the DOT file, name what a row is about, in any capitals; every other column
+ * is a parameter. A dump has `CREATE TABLE` and `INSERT INTO` with the same columns, or the two halves
+ * of a DOT node id first, as Spectroscope's have. Empty fields and NULL are missing. `.quality()` counts
+ * rows about nothing in the traces (`unused-parameters`), rows that more than one trace has
+ * (`ambiguous-parameters`), contradictions (`repeated-parameter`), and trace points or spans without a
+ * row (`no-parameters`).
+ *
+ * @param options see `LOAD_OPTIONS`
  *
  * @throws TraceFormatError for a file that is not a trace file, is damaged, or has no traces; for
  *   parameters that cannot be read, or none of which belongs to the traces.
@@ -116,22 +150,14 @@ export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  rejectUnknownOptions(options, OPTIONS)
-  const { name, format = 'auto', strict = false, csv, onProgress } = options
-  const { parameters = [], resourceAttributes = false } = options
+  const { name, format, strict, csv, tables, parameters, resourceAttributes, onProgress } =
+    readOptions(LOAD_OPTIONS, options)
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
-  const readers = [
-    ...[dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv)],
-    xtraceReader,
-  ]
-  const fixed = format === 'auto' ? undefined : readers.find((one) => one.format === format)
-  const tables = tablesOf(format, options.tables)
-  if (format !== 'auto' && fixed === undefined && tables === undefined) {
-    const known = [...readers.map((one) => one.format), 'tracebench', 'event-tables']
-    throw new OptionError('format', format, `auto, ${known.join(', ')}`)
-  }
-  const sources = await openAll([files].flat() as TraceSource[], format, tables)
+  const readers = [dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv), xtraceReader]
+  const fixed = readers.find((one) => one.format === format)
+  const runTables = tablesOf(format, tables)
+  const sources = await openAll([files].flat() as TraceSource[], format, runTables)
   const [first] = sources
   if (first === undefined) throw new OptionError('files', '[]', 'at least one trace file')
   const parameterFiles = await Promise.all([parameters].flat().map(openSource))
@@ -188,9 +214,9 @@ export async function loadTraces(
 async function openAll(
   files: readonly TraceSource[],
   format: string,
-  tables: EventTables | undefined,
+  tables: EventTables | null,
 ): Promise<(OpenableSource | EventTableSources)[]> {
-  if (tables !== undefined) return eventTableSources(files, tables)
+  if (tables !== null) return eventTableSources(files, tables)
   return Promise.all(
     files.map(async (file) => {
       const run = format === 'auto' ? await findEventTables(file, TRACEBENCH) : undefined

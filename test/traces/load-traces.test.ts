@@ -167,7 +167,7 @@ describe('errors name the file and the next step', () => {
 
   test('an unknown format', async () => {
     await expect(loadTraces(file('[]'), { format: 'xml' as 'dot' })).rejects.toThrow(
-      'Option format is "xml". Give auto, dot, otlp, jaeger, zipkin, csv, xtrace, tracebench, event-tables.',
+      "Option format is \"xml\". Give 'auto', 'dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace', 'tracebench' or 'event-tables'.",
     )
   })
 

@@ -1,16 +1,15 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions, show } from '../../core/errors.ts'
+import { FlowdeltaError, show } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
 import { FlowSet } from '../flow-set.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
 import { NodeRecords } from '../node-records.ts'
 import { type FoldedShapes, foldShapes, shapeEdges } from './fold-shapes.ts'
 import { type KeyOptions, structureKey } from './folded-colors.ts'
-import { FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
+import { FOLD_OPTIONS, FoldedFlows, type FoldOptions, recordedFlows } from './folded-flows.ts'
 import type { FoldedGraph } from './folded-graph.ts'
 import { foldedRecords } from './folded-records.ts'
 import { repetitionsText, sizeText, timesText } from './size-text.ts'
-
-const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
 
 /**
  * Folds what repeats within each flow into one: the portions that go through a replication pipeline,
@@ -37,14 +36,7 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
  *
  * @param source a stage of `buildFlows`; stays as it is. Of flows that are folded already, those
  *   that were recorded are folded anew, by these options
- * @param options.least what repeats less often than this stays as it is; default 2
- * @param options.log2 tell sizes apart only by powers of two (`×512–1023`), so that writes of
- *   nearly equal size share a category; default `false`
- * @param options.omitHosts leave hosts out of labels first, so that rounds of a loop on different
- *   hosts are the same; default `false`
- * @param options.sizeAttribute the root's parameter that decides how often things repeat, to be shown
- *   instead of `×1024`, as in `size=320KB`; default `null`. Requests without it show `×1024`
- * @param options.sizeUnit `'bytes'` (default), shown in KB of 1,024 bytes, or `null` for other numbers
+ * @param options see `FOLD_OPTIONS`
  * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or something else than flows
  *
  * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
@@ -56,7 +48,7 @@ const KNOWN = ['least', 'log2', 'omitHosts', 'sizeAttribute', 'sizeUnit']
 export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): FoldedFlows {
   requireFlows(source)
   const flows = recordedFlows(source)
-  const folding = checked(options)
+  const folding = readOptions(FOLD_OPTIONS, options)
   const { labels, relabel, labelRank } = relabeled(flows, folding.omitHosts)
   const folded = foldShapes(flows, { relabel, labelRank, least: folding.least })
   const sized = sizeRequests(flows, folded, { labelRank, folding })
@@ -103,22 +95,6 @@ function requireFlows(flows: unknown): void {
   throw new FlowdeltaError(
     `foldFlows was given ${show(flows)}. Give flows, as buildFlows makes them.`,
   )
-}
-
-function checked(options: Partial<FoldOptions>): FoldOptions {
-  rejectUnknownOptions(options, KNOWN)
-  const { least = 2, log2 = false, omitHosts = false } = options
-  const { sizeAttribute = null, sizeUnit = 'bytes' } = options
-  if (!(Number.isInteger(least) && least >= 2)) {
-    throw new OptionError('least', least, 'a whole number, 2 or more')
-  }
-  if (!(sizeAttribute === null || typeof sizeAttribute === 'string')) {
-    throw new OptionError('sizeAttribute', sizeAttribute, 'the name of a parameter, or null')
-  }
-  if (!(sizeUnit === null || sizeUnit === 'bytes')) {
-    throw new OptionError('sizeUnit', sizeUnit, "'bytes' or null")
-  }
-  return { least, log2, omitHosts, sizeAttribute, sizeUnit }
 }
 
 /** The sizes that folded requests have, by shape and, if so chosen, by what their root says. */

@@ -1,18 +1,42 @@
 import { OptionError } from '../../core/errors.ts'
+import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
 import type { FoldedShapes } from './fold-shapes.ts'
 import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
-/** What flows were folded with; see `foldFlows`. */
-export interface FoldOptions {
-  readonly least: number
-  readonly log2: boolean
-  readonly omitHosts: boolean
-  readonly sizeAttribute: string | null
-  readonly sizeUnit: 'bytes' | null
-}
+/** Options of `foldFlows`. */
+export const FOLD_OPTIONS = defineOptions({
+  least: count({
+    default: 2,
+    min: 2,
+    unit: 'repetitions',
+    sentence: 'Fewest repetitions that are folded',
+  }),
+  log2: flag({
+    default: false,
+    sentence:
+      'Whether sizes are told apart by powers of two only (×512–1023), so that flows of nearly equal size share a category',
+  }),
+  omitHosts: flag({
+    default: false,
+    sentence:
+      'Whether labels lose their hosts first, so that rounds of a loop on different hosts are the same',
+  }),
+  sizeAttribute: text({
+    default: null,
+    or: null,
+    sentence:
+      "Root's parameter that decides how often things repeat, shown instead of ×1024, as in size=320KB",
+  }),
+  sizeUnit: oneOf(['bytes', null], {
+    default: 'bytes',
+    sentence: 'Unit of sizeAttribute: bytes, shown in KB of 1,024 bytes, or null for other numbers',
+  }),
+})
+
+export type FoldOptions = OptionsOf<typeof FOLD_OPTIONS>
 
 /** An edge of a folded flow: of its shape, or a loop that the shape cannot hold. */
 interface LogicalEdge {

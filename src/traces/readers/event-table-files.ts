@@ -16,14 +16,14 @@ export interface EventTableSources {
   readonly traces: OpenableSource | undefined
 }
 
-/** The tables that a format reads; `undefined` for formats of which each file stands for itself. */
-export function tablesOf(format: string, tables: EventTables | undefined): EventTables | undefined {
-  if (tables !== undefined && format !== 'event-tables') {
+/** Returns the tables that a format reads; `null` for formats of which each file stands for itself. */
+export function tablesOf(format: string, tables: EventTables | null): EventTables | null {
+  if (tables !== null && format !== 'event-tables') {
     throw new OptionError('format', format, "'event-tables' where option tables is given")
   }
   if (format === 'tracebench') return TRACEBENCH
-  if (format !== 'event-tables') return undefined
-  if (tables === undefined) {
+  if (format !== 'event-tables') return null
+  if (tables === null) {
     throw new OptionError('tables', tables, "{ events: { file: 'event.csv', … }, edges: { … } }")
   }
   requireParts('events', tables.events, EVENT_PARTS)

@@ -152,7 +152,11 @@ describe('wrong options', () => {
   const flows = buildFlows(makeGraphs([chain('call', 'reply')]))
   const wrong: [string, object, string][] = [
     ['a misspelt name', { leest: 3 }, 'There is no option leest.'],
-    ['repetitions of one', { least: 1 }, 'Option least is 1. Give a whole number, 2 or more.'],
+    [
+      'repetitions of one',
+      { least: 1 },
+      'Option least is 1. Give a whole number of repetitions, 2 or more.',
+    ],
     [
       'an unknown unit',
       { sizeUnit: 'miles' },

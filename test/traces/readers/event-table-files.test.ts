@@ -125,7 +125,7 @@ describe('a mapping of columns', () => {
 
   test('must be given with its format, and the format with it', async () => {
     await expect(loadTraces(files, { format: 'event-tables' })).rejects.toThrow(
-      'Option tables is undefined. Give { events:',
+      'Option tables is null. Give { events:',
     )
     await expect(loadTraces(files, { format: 'csv', tables })).rejects.toThrow(
       `Option format is "csv". Give 'event-tables' where option tables is given.`,
