@@ -2,7 +2,7 @@ import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
 import type { CallPaths } from '../../src/whatif/calls/call-paths.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
-import { callRows } from '../../src/whatif/scenarios/call-rows.ts'
+import { callRows } from '../../src/whatif/scenarios/change-parts.ts'
 
 /** Where the callee of each path stands by how surely its latency changed, 0 first and 1 last. */
 export interface KsBaselines {

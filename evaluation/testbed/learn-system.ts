@@ -1,7 +1,6 @@
 // Over every call of a period: the loops index with `!`.
 import type { TraceSet } from '../../src/traces/trace-set.ts'
-import type { ExecutionModel } from '../../src/whatif/models/execution-model.ts'
-import type { ExecutionModels } from '../../src/whatif/models/execution-models.ts'
+import type { ExecutionModel, ExecutionModels } from '../../src/whatif/models/execution-models.ts'
 import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
 import { type LogNormal, logNormalOf } from './log-normal.ts'
 import type { SimulatedCall, SimulatedFlow, SimulatedSystem } from './simulated-system.ts'

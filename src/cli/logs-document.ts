@@ -1,4 +1,4 @@
-import type { LogComparison } from '../logs/log-comparison.ts'
+import type { LogComparison } from '../logs/compare-logs.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
 import { inFlags } from './logs-flag-words.ts'
 

@@ -1,5 +1,5 @@
 import { FlowdeltaError, show } from '../core/errors.ts'
-import type { VariableKind } from '../logs/features/feature-types.ts'
+import type { VariableKind } from '../logs/features/features.ts'
 import type { LogSet } from '../logs/features/log-set.ts'
 import type { Metric } from '../logs/performance/performance-metric.ts'
 

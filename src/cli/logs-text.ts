@@ -1,13 +1,16 @@
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts'
-import type { AttentionEdge, AttentionGraph, AttentionNode } from '../logs/attention/attention.ts'
-import { attentionTree } from '../logs/attention/attention-tree.ts'
+import {
+  type AttentionEdge,
+  type AttentionGraph,
+  type AttentionNode,
+  attentionTree,
+} from '../logs/attention/attention.ts'
+import type { LogComparison } from '../logs/compare-logs.ts'
 import { type FeatureTest, strongestDifference } from '../logs/divergence/divergence.ts'
-import { featureText } from '../logs/features/feature-text.ts'
-import { VARIABLE_KINDS } from '../logs/features/feature-types.ts'
-import type { LogComparison } from '../logs/log-comparison.ts'
-import { skipAdvice, skipText } from '../logs/readers/skip-advice.ts'
+import { featureText, VARIABLE_KINDS } from '../logs/features/features.ts'
+import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText, valueText } from '../views/charts/log-values.ts'
 import { inFlags } from './logs-flag-words.ts'
 import { warningLines } from './one-period.ts'

@@ -1,5 +1,5 @@
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/scenario-profile.ts'
+import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/apply-scenario.ts'
 import { finiteOrNull, numbers } from './json-numbers.ts'
 import type { PeriodWarning } from './one-period.ts'
 import type { Predictions } from './whatif-predictions.ts'

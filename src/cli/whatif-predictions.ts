@@ -2,14 +2,13 @@ import type { SpanTraces } from '../traces/span-traces.ts'
 import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
 import { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
-import { applyScenario } from '../whatif/scenarios/apply-scenario.ts'
-import { combineScenarios } from '../whatif/scenarios/combine-scenarios.ts'
-import { parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import {
+  applyScenario,
   type ProfileQuantiles,
   profileQuantiles,
   type ScenarioProfile,
-} from '../whatif/scenarios/scenario-profile.ts'
+} from '../whatif/scenarios/apply-scenario.ts'
+import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 
 /** What scenarios would make of the response times. */
 export interface Predictions {

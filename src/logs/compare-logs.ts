@@ -1,7 +1,15 @@
 import { FlowdeltaError, rejectUnknownOptions, show } from '../core/errors.ts'
+import { Stage } from '../core/stage.ts'
+import type { StageTable } from '../core/stage-table.ts'
+import type { Attention, AttentionOptions } from './attention/attention.ts'
+import { ATTENTION_DEFAULTS, focusAttention } from './attention/focus-attention.ts'
+import type { DependencyNetworks, DependencyOptions } from './dependencies/dependency-networks.ts'
+import { DEPENDENCY_DEFAULTS, learnDependencies } from './dependencies/learn-dependencies.ts'
+import type { Divergence, DivergenceOptions } from './divergence/divergence.ts'
+import { DIVERGENCE_DEFAULTS, findDivergence } from './divergence/find-divergence.ts'
 import { LogSet } from './features/log-set.ts'
-import { LogComparison } from './log-comparison.ts'
-import { LOG_COMPARISON_DEFAULTS, type LogComparisonOptions } from './log-comparison-options.ts'
+import { type LogWarning, logWarnings } from './log-warnings.ts'
+import { type MetricTail, metricTail } from './performance/metric-tail.ts'
 import { requirePerformance } from './performance/performance-metric.ts'
 
 /**
@@ -45,4 +53,144 @@ export function compareLogs(
   const chosen = { ...LOG_COMPARISON_DEFAULTS, ...options }
   requirePerformance(logs, chosen.metric)
   return new LogComparison(logs, chosen)
+}
+
+type OptionName = keyof LogComparisonOptions
+
+/** Which options each stage is computed with; everything else it gets from stages before it. */
+const STAGE_OPTIONS = {
+  tail: ['metric'],
+  divergence: Object.keys(DIVERGENCE_DEFAULTS) as OptionName[],
+  networks: Object.keys(DEPENDENCY_DEFAULTS) as OptionName[],
+  attention: Object.keys(ATTENTION_DEFAULTS) as OptionName[],
+} as const satisfies Record<string, readonly OptionName[]>
+
+type StageName = keyof typeof STAGE_OPTIONS
+
+const UPSTREAM: Readonly<Record<StageName, readonly StageName[]>> = {
+  tail: [],
+  divergence: [],
+  networks: [],
+  attention: ['divergence', 'networks'],
+}
+
+interface Stages {
+  tail: MetricTail
+  divergence: Divergence
+  networks: DependencyNetworks
+  attention: Attention
+}
+
+/** A comparison of two sets of logs, stage by stage. `compareLogs` makes it. */
+export class LogComparison extends Stage {
+  readonly logs: LogSet
+  readonly options: LogComparisonOptions
+  readonly #stages: Partial<Stages>
+
+  constructor(logs: LogSet, options: LogComparisonOptions, stages: Partial<Stages> = {}) {
+    super()
+    this.logs = logs
+    this.options = options
+    this.#stages = stages
+  }
+
+  /**
+   * The same comparison with other options. Stages that the changed options do not reach are
+   * shared, computed or not. A larger `minSplit` than the networks were learned with only leaves
+   * dependencies out; nothing is learned anew.
+   */
+  with(changes: Partial<LogComparisonOptions>): LogComparison {
+    rejectUnknownOptions(changes, Object.keys(LOG_COMPARISON_DEFAULTS))
+    const options = { ...this.options, ...changes }
+    if (options.metric !== this.options.metric) requirePerformance(this.logs, options.metric)
+    const shared: Partial<Stages> = {}
+    for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
+      if (!this.#isStale(name, options)) this.#share(name, shared, () => this[name])
+    }
+    if (this.#onlyPrunes(options)) {
+      this.#share('networks', shared, () => this.networks.pruned(options.minSplit))
+    }
+    return new LogComparison(this.logs, options, shared)
+  }
+
+  /** Whether performance has a heavy tail, and what to do about it. */
+  get tail(): MetricTail {
+    this.#stages.tail ??= metricTail(this.logs, pick(this.options, 'tail'))
+    return this.#stages.tail
+  }
+
+  /** What differs between the classes. */
+  get divergence(): Divergence {
+    this.#stages.divergence ??= findDivergence(this.logs, pick(this.options, 'divergence'))
+    return this.#stages.divergence
+  }
+
+  /** What depends on what, within each class. */
+  get networks(): DependencyNetworks {
+    this.#stages.networks ??= learnDependencies(this.logs, pick(this.options, 'networks'))
+    return this.#stages.networks
+  }
+
+  /** What to look at first. */
+  get attention(): Attention {
+    this.#stages.attention ??= focusAttention(
+      this.divergence,
+      this.networks,
+      pick(this.options, 'attention'),
+    )
+    return this.#stages.attention
+  }
+
+  /** Is it a fair comparison? What was not read, or cannot be told, and what to do about it. */
+  warnings(): readonly LogWarning[] {
+    return logWarnings(this.logs)
+  }
+
+  /** What to look at first, a row a graph. */
+  table(): StageTable {
+    return this.attention.table()
+  }
+
+  /** Whether other options reach a stage, directly or through one it is computed from. */
+  #isStale(name: StageName, options: LogComparisonOptions): boolean {
+    return (
+      STAGE_OPTIONS[name].some((option) => options[option] !== this.options[option]) ||
+      UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
+    )
+  }
+
+  /** Whether the only thing new to the networks is a minimum size that they hold already. */
+  #onlyPrunes(options: LogComparisonOptions): boolean {
+    const changed = STAGE_OPTIONS.networks.filter(
+      (option) => options[option] !== this.options[option],
+    )
+    const isAlone = changed.length === 1 && changed[0] === 'minSplit'
+    return isAlone && options.minSplit <= 1 && options.minSplit >= this.networks.grownAt
+  }
+
+  /** Computes what is shared on demand, once for both comparisons. */
+  #share<N extends StageName>(name: N, shared: Partial<Stages>, stage: () => Stages[N]): void {
+    let kept: Stages[N] | undefined
+    const get = () => {
+      kept ??= stage()
+      return kept
+    }
+    Object.defineProperty(shared, name, { enumerable: true, get })
+  }
+}
+
+function pick(options: LogComparisonOptions, name: StageName): Partial<LogComparisonOptions> {
+  return Object.fromEntries(STAGE_OPTIONS[name].map((option) => [option, options[option]]))
+}
+
+/** The options of all stages of a comparison of logs; see the stages for what each means. */
+export interface LogComparisonOptions
+  extends DivergenceOptions,
+    DependencyOptions,
+    AttentionOptions {}
+
+const LOG_COMPARISON_DEFAULTS: LogComparisonOptions = {
+  ...DIVERGENCE_DEFAULTS,
+  ...DEPENDENCY_DEFAULTS,
+  ...ATTENTION_DEFAULTS,
 }

@@ -1,7 +1,6 @@
 import { counted, grouped } from '../core/words.ts'
-import { LOG_CLASSES } from './features/log-class.ts'
-import type { LogSet } from './features/log-set.ts'
-import { isLost, skipAdvice, skipText } from './readers/skip-advice.ts'
+import { LOG_CLASSES, type LogSet } from './features/log-set.ts'
+import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /** Something that a comparison of logs should be read with. */
 export interface LogWarning {

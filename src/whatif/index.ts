@@ -3,26 +3,25 @@ export {
   diagnoseLatency,
   diagnoseLatencyStepwise,
 } from './diagnosis/diagnose-latency.ts'
-export type { DiagnosedScenario } from './diagnosis/diagnosed-scenarios.ts'
 export type { DiagnosisOptions } from './diagnosis/diagnosis-options.ts'
 export type { LatencyTarget } from './diagnosis/diagnosis-subject.ts'
-export type { LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
+export type { DiagnosedScenario, LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
 export type { HistogramTarget, WishTarget } from './diagnosis/latency-target.ts'
-export type { ExecutionModel } from './models/execution-model.ts'
-export type { ExecutionModelOptions, ExecutionModels } from './models/execution-models.ts'
+export type {
+  ExecutionModel,
+  ExecutionModelOptions,
+  ExecutionModels,
+} from './models/execution-models.ts'
 export { learnExecutionModels } from './models/learn-execution-models.ts'
-export { evaluatePrediction } from './prediction/predict-latency.ts'
-export type { PredictionEvaluation } from './prediction/prediction-evaluation.ts'
+export { evaluatePrediction, type PredictionEvaluation } from './prediction/predict-latency.ts'
 export type { LatencyChange } from './recompute/latency-change.ts'
 export { LatencyProfile } from './recompute/latency-profile.ts'
 export { RequestModel } from './recompute/request-model.ts'
-export { applyScenario } from './scenarios/apply-scenario.ts'
-export { combineScenarios } from './scenarios/combine-scenarios.ts'
-export { parseScenario } from './scenarios/parse-scenario.ts'
+export { applyScenario, type ScenarioProfile } from './scenarios/apply-scenario.ts'
+export { combineScenarios, parseScenario } from './scenarios/parse-scenario.ts'
 export { type ReweightOptions, reweightRequests } from './scenarios/reweight-requests.ts'
 export { type ScaleOptions, scaleCalls } from './scenarios/scale-calls.ts'
 export type { Scenario } from './scenarios/scenario.ts'
-export type { ScenarioProfile } from './scenarios/scenario-profile.ts'
 export {
   findSingleChanges,
   type SingleChange,

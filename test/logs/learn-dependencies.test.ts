@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { happensBefore } from '../../src/logs/dependencies/happens-before.ts'
-import { learnDependencies } from '../../src/logs/dependencies/learn-dependencies.ts'
+import { happensBefore, learnDependencies } from '../../src/logs/dependencies/learn-dependencies.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogSet } from '../../src/logs/features/log-set.ts'
 import { randomSource } from '../../src/stats/random.ts'

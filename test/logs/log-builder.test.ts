@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MOST_KEPT } from '../../src/logs/features/event-series.ts'
 import {
   EVENT_FEATURES,
   type EventFeature,
   STATE_FEATURES,
   type StateFeature,
-} from '../../src/logs/features/feature-types.ts'
+} from '../../src/logs/features/features.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogSet } from '../../src/logs/features/log-set.ts'
+import { MOST_KEPT } from '../../src/logs/features/open-instance.ts'
 
 function eventOf(logs: LogSet, name: string, instance: number): Record<EventFeature, number> {
   const index = logs.events.indexOf(name) as number

@@ -1,7 +1,6 @@
-import type { EventFeature, StateFeature } from '../../src/logs/features/feature-types.ts'
+import type { EventFeature, StateFeature } from '../../src/logs/features/features.ts'
 import { LogReport } from '../../src/logs/features/log-report.ts'
-import { LogSet } from '../../src/logs/features/log-set.ts'
-import { VariableFeatures } from '../../src/logs/features/variable-features.ts'
+import { LogSet, VariableFeatures } from '../../src/logs/features/log-set.ts'
 
 const NOTHING = new LogReport({
   lines: 0,

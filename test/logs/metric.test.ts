@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
-import { heavyTail } from '../../src/logs/performance/heavy-tail.ts'
-import { instanceWeights } from '../../src/logs/performance/instance-weights.ts'
-import { latencyWeights } from '../../src/logs/performance/latency-weights.ts'
-import { metricTail } from '../../src/logs/performance/metric-tail.ts'
+import { instanceWeights, latencyWeights } from '../../src/logs/performance/instance-weights.ts'
+import { heavyTail, metricTail } from '../../src/logs/performance/metric-tail.ts'
 import { performanceMetric } from '../../src/logs/performance/performance-metric.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
-import type { LogClass } from '../../src/logs/features/log-class.ts'
+import type { LogClass } from '../../src/logs/features/log-set.ts'
 
 /** Instances of both classes, each with what it logs. */
 function logsOf(messages: Readonly<Record<LogClass, readonly (readonly string[])[]>>): LogBuilder {

@@ -3,8 +3,12 @@ import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
 import { histogramTarget, wishTarget } from '../../src/whatif/diagnosis/latency-target.ts'
-import { knownChangeP, periodChangeP } from '../../src/whatif/diagnosis/profile-change.ts'
-import { type DivergenceName, divergenceTo } from '../../src/whatif/diagnosis/target-divergence.ts'
+import {
+  type DivergenceName,
+  divergenceTo,
+  knownChangeP,
+  periodChangeP,
+} from '../../src/whatif/diagnosis/target-divergence.ts'
 import { LatencyProfile } from '../../src/whatif/recompute/latency-profile.ts'
 
 function sample(size: number, seed: number, medianUs = 1000): Float64Array {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CallForest } from '../../src/whatif/calls/call-forest.ts'
-import { indexCalls } from '../../src/whatif/calls/index-calls.ts'
+import { type CallForest, indexCalls } from '../../src/whatif/calls/index-calls.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 function indexed(spans: readonly SpanSketch[]) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
+import { wideOrder } from '../../src/whatif/models/call-orders.ts'
 import { maximalModel } from '../../src/whatif/models/maximal-model.ts'
-import { wideOrder } from '../../src/whatif/models/wide-order.ts'
 
 test('the order of very many calls is that of few', () => {
   const random = randomSource(1)

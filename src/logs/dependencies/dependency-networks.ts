@@ -1,8 +1,7 @@
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/feature-types.ts'
-import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
-import type { LogSet } from '../features/log-set.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
+import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import type { LogWeights } from '../performance/instance-weights.ts'
 import type { Metric, PerformanceMetric } from '../performance/performance-metric.ts'
 

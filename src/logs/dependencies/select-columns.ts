@@ -1,18 +1,16 @@
+// Columns are read once a node, tree and feature: the loops index with `!`.
 import { welch } from '../../stats/welch.ts'
-import type { Feature } from '../features/feature-types.ts'
-import { AFTER, BEFORE } from '../features/log-class.ts'
-import type { LogSet } from '../features/log-set.ts'
-import type { VariableFeatures } from '../features/variable-features.ts'
-import { explainedShare } from './explained-share.ts'
+import type { Feature } from '../features/features.ts'
+import { AFTER, BEFORE, type LogSet, type VariableFeatures } from '../features/log-set.ts'
 
 /** One column of a network: a feature of a variable in the instances that it is learned from. */
-export interface NetworkColumn {
+interface NetworkColumn {
   readonly name: string
   readonly values: Float64Array
 }
 
 /** The columns that a network is learned from. */
-export interface SelectedColumns {
+interface SelectedColumns {
   readonly columns: readonly NetworkColumn[]
   /** How many variables could have taken part, and were too many. */
   readonly leftOut: number
@@ -111,4 +109,93 @@ export function picked(values: Float64Array, members: readonly number[]): Float6
 /** Infinite ones are equal: their difference would be none. */
 function descending(a: number, b: number): number {
   return a === b ? 0 : b - a
+}
+
+/**
+ * One feature of all variables of one kind, in the instances of one class, sorted once for the trees
+ * of all of them.
+ */
+export interface DependencyColumns {
+  /** Ascending, performance among them. */
+  readonly names: readonly string[]
+  /** A value an instance; NaN where it is missing. */
+  readonly values: readonly Float64Array[]
+  /**
+   * Of each column, the instances that have a value, ascending by it: those of column c from
+   * `c * instances` on, as many as `counts[c]` says.
+   */
+  readonly orders: Int32Array
+  readonly counts: Int32Array
+  /** How much each instance counts. */
+  readonly weights: Float64Array
+  /** Σ of the weights. */
+  readonly mass: number
+  /** Room for the orders of one tree's nodes: as large as `orders`. */
+  readonly scratch: Int32Array<ArrayBuffer>
+}
+
+/** Sorts columns. They must be in the order of their names. */
+export function dependencyColumns(
+  columns: readonly { readonly name: string; readonly values: Float64Array }[],
+  weights: Float64Array,
+): DependencyColumns {
+  const orders = new Int32Array(columns.length * weights.length)
+  const counts = columns.map(({ values }, column) => {
+    const order = ascending(values)
+    orders.set(order, column * weights.length)
+    return order.length
+  })
+  return {
+    names: columns.map(({ name }) => name),
+    values: columns.map(({ values }) => values),
+    orders,
+    counts: Int32Array.from(counts),
+    weights,
+    mass: weights.reduce((sum, weight) => sum + weight, 0),
+    scratch: new Int32Array(orders.length),
+  }
+}
+
+function ascending(values: Float64Array): Int32Array {
+  const present = Int32Array.from(values.keys()).filter((row) => !Number.isNaN(values[row]))
+  present.sort((i, j) => values[i]! - values[j]! || i - j)
+  // What never changes splits nothing: without rows it is passed over.
+  const varies = values[present[0]!] !== values[present[present.length - 1]!]
+  return varies ? present : new Int32Array(0)
+}
+
+/**
+ * Pearson's r² between a column and a target over some rows: the share of the target's variance that
+ * a straight line would explain. 0 where either does not vary.
+ *
+ * @param pulls weight times deviation of the target from any number, a row each
+ */
+export function explainedShare(
+  values: Float64Array,
+  pulls: Float64Array,
+  { rows, weights }: { readonly rows: Int32Array; readonly weights: Float64Array },
+): number {
+  let mass = 0
+  let ofValues = 0
+  let ofTarget = 0
+  const origin = values[rows[0]!]!
+  for (const row of rows) {
+    mass += weights[row]!
+    ofValues += weights[row]! * (values[row]! - origin)
+    ofTarget += pulls[row]!
+  }
+  const [shift, mean] = [ofValues / mass, ofTarget / mass]
+  let both = 0
+  let squares = 0
+  let targetSquares = 0
+  for (const row of rows) {
+    const weight = weights[row]!
+    const deviation = values[row]! - origin - shift
+    const pull = pulls[row]! - weight * mean
+    both += deviation * pull
+    squares += weight * deviation * deviation
+    targetSquares += (pull * pull) / weight
+  }
+  const share = (both * both) / (squares * targetSquares)
+  return Number.isFinite(share) ? share : 0
 }

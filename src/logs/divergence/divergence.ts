@@ -1,11 +1,10 @@
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import type { Feature, VariableKind } from '../features/feature-types.ts'
-import type { LogClass } from '../features/log-class.ts'
-import type { LogSet } from '../features/log-set.ts'
+import type { Feature, VariableKind } from '../features/features.ts'
+import type { LogClass, LogSet } from '../features/log-set.ts'
 import type { LogWeights } from '../performance/instance-weights.ts'
 import type { Metric } from '../performance/performance-metric.ts'
-import type { Presence } from './presence.ts'
+import type { Presence } from './find-divergence.ts'
 
 export interface DivergenceOptions {
   /** What `weights: 'latency'` goes by. */

@@ -1,7 +1,7 @@
 import { describePlace, type Place } from '../../core/errors.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import type { VariableKind } from './feature-types.ts'
+import type { VariableKind } from './features.ts'
 
 /** A line that gave no message. */
 export interface SkippedLine extends Place {
@@ -18,7 +18,7 @@ export interface SkippedLines {
 }
 
 /** Messages of one variable that had no finite time or value, and were left out. */
-export interface RefusedMessages {
+interface RefusedMessages {
   readonly kind: VariableKind
   readonly name: string
   readonly count: number
@@ -36,7 +36,7 @@ export interface ThinnedVariable {
   readonly stride: number
 }
 
-export interface LogReportData {
+interface LogReportData {
   /** Lines read; 0 where messages came from code. */
   readonly lines: number
   readonly messages: Readonly<Record<VariableKind, number>>
@@ -118,5 +118,55 @@ export class LogReport extends Stage implements LogReportData {
       count: rows.map(({ count }) => count),
       example: rows.map(({ example }) => example),
     })
+  }
+}
+
+const LISTED_PER_REASON = 5
+const SHOWN_CHARACTERS = 120
+
+export type Notes = Pick<
+  LogReportData,
+  'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses'
+>
+
+/** Keeps, while logs are read, what is left out. */
+export class ReadingNotes {
+  lines = 0
+  readonly unreadFiles: string[] = []
+  readonly inBothClasses: string[] = []
+  readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
+  readonly #refused = new Map<
+    string,
+    { kind: VariableKind; name: string; count: number; example: string }
+  >()
+
+  skip(reason: string, line: SkippedLine): void {
+    const known = this.#skipped.get(reason)
+    const entry = known ?? { count: 0, first: [] }
+    if (known === undefined) this.#skipped.set(reason, entry)
+    entry.count++
+    if (entry.first.length === LISTED_PER_REASON) return
+    const { text } = line
+    const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
+    // A slice keeps the whole text alive that it was cut from.
+    entry.first.push({ ...line, text: ` ${shown}`.slice(1) })
+  }
+
+  refuse(kind: VariableKind, name: string, example: () => string): void {
+    const key = `${kind} ${name}`
+    const known = this.#refused.get(key)
+    if (known === undefined) this.#refused.set(key, { kind, name, count: 1, example: example() })
+    else known.count++
+  }
+
+  get data(): Notes {
+    const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
+    return {
+      lines: this.lines,
+      skipped,
+      refused: [...this.#refused.values()],
+      unreadFiles: [...this.unreadFiles],
+      inBothClasses: [...this.inBothClasses],
+    }
   }
 }

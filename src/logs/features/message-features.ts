@@ -1,5 +1,5 @@
 import { quantile } from '../../stats/quantile.ts'
-import type { EventSeries, StateSeries } from './event-series.ts'
+import type { EventSeries, StateSeries } from './open-instance.ts'
 
 /** When an instance began and how long it ran, in microseconds. */
 export interface Run {

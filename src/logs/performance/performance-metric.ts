@@ -8,10 +8,8 @@ import {
   STATE_FEATURES,
   type StateFeature,
   type VariableKind,
-} from '../features/feature-types.ts'
-import { LOG_CLASSES } from '../features/log-class.ts'
-import type { LogSet } from '../features/log-set.ts'
-import type { VariableFeatures } from '../features/variable-features.ts'
+} from '../features/features.ts'
+import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../features/log-set.ts'
 
 /**
  * What is meant by performance, a number an instance: `'runTime'` (from its start to its last

@@ -1,6 +1,5 @@
 import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
-import { FieldMessage } from './field-message.ts'
-import { fieldRoles, INSTANCE, NAME, TIME, VALUE } from './field-roles.ts'
+import { FieldMessage, fieldRoles, INSTANCE, NAME, TIME, VALUE } from './field-message.ts'
 import type { LogClock } from './log-clock.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogLane, type LogSink, SKIPPED } from './log-sink.ts'

@@ -1,14 +1,22 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { counted } from '../../core/words.ts'
 import { LogBuilder } from '../features/log-builder.ts'
-import { LOG_CLASSES, type LogClass } from '../features/log-class.ts'
-import type { LogSet } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
+import { delimiterOf } from './csv-log.ts'
+import { LogTemplates } from './drain/log-templates.ts'
+import { mineInputs } from './drain/mine-log-templates.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
+import { parsedObject } from './json-lines.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
-import { type LogReadOptions, type ReadSettings, readSettings } from './log-read-options.ts'
-import { mineInputs } from './mine-log-templates.ts'
-import { hasFreeText } from './read-log-file.ts'
-import { matcherOf, readInputsInto } from './read-logs-into.ts'
-import { requireMessages } from './require-messages.ts'
+import {
+  type LogFormat,
+  type LogReadOptions,
+  type ReadSettings,
+  readSettings,
+} from './log-read-options.ts'
+import { adviceFor, LogWriter, skipText } from './log-sink.ts'
+import { logfmtPairs } from './logfmt.ts'
+import { hasFreeText, readLogFile, recogniseLogFormat } from './read-log-file.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
@@ -96,4 +104,150 @@ async function minedMatcher(
     }
   }
   return undefined
+}
+
+/**
+ * Reads the logs of one class into a builder, to which other messages may be added as well. See
+ * `loadLogs`, whose options these are; but the templates of free text are not mined, since those of
+ * one class would not fit the other: mine them with `mineLogTemplates` and give them.
+ *
+ * @throws FlowdeltaError for free text without templates; else as `loadLogs`
+ *
+ * @example
+ * const builder = new LogBuilder()
+ * const bytes = '{"time":1,"name":"queue length","value":3}'
+ * await readLogsInto(builder, 'before', { name: 'node 1', bytes })
+ * builder.build().instances // [ 'node 1' ]
+ */
+export async function readLogsInto(
+  builder: LogBuilder,
+  logClass: LogClass,
+  paths: LogPaths,
+  options: LogReadOptions = {},
+): Promise<void> {
+  const settings = readSettings(options)
+  const inputs = await logInputs(paths)
+  if (settings.templates === 'mined') await refuseFreeText(inputs, settings)
+  await readInputsInto(builder, logClass, inputs, { settings, matcher: matcherOf(settings) })
+}
+
+/** What gives free text its names, if the options say so already. */
+function matcherOf({ templates }: ReadSettings): TemplateMatcher | 'none' | undefined {
+  if (templates instanceof LogTemplates) return new TemplateMatcher(templates)
+  return templates === 'none' ? 'none' : undefined
+}
+
+async function readInputsInto(
+  builder: LogBuilder,
+  logClass: LogClass,
+  inputs: readonly LogInput[],
+  {
+    settings,
+    matcher,
+  }: {
+    readonly settings: ReadSettings
+    readonly matcher: TemplateMatcher | 'none' | undefined
+  },
+): Promise<void> {
+  const isByPath = settings.instance === undefined
+  for (const { id, files, isFile } of inputs) {
+    const pathInstance = isByPath ? builder.instanceCode(logClass, id) : -1
+    for (const source of files) {
+      const sink = new LogWriter({ builder, logClass, file: source.name, pathInstance, matcher })
+      await readLogFile(source, { settings, sink, isRequired: isFile })
+    }
+    if (isByPath) builder.close(pathInstance)
+  }
+}
+
+async function refuseFreeText(inputs: readonly LogInput[], settings: ReadSettings): Promise<void> {
+  for (const file of inputs.flatMap(({ files }) => files)) {
+    if (!(await hasFreeText(file, settings))) continue
+    throw new FlowdeltaError(
+      `${file.name} has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give option templates.`,
+    )
+  }
+}
+
+interface Reading {
+  readonly settings: ReadSettings
+  readonly matcher: TemplateMatcher | 'none' | undefined
+}
+
+/**
+ * Sees to it that the logs of a class gave a message.
+ *
+ * @throws OptionError where they gave none: why not, as in which line, and what to do
+ */
+async function requireMessages(
+  logs: LogSet,
+  { logClass, inputs }: { readonly logClass: LogClass; readonly inputs: readonly LogInput[] },
+  reading: Reading,
+): Promise<void> {
+  const hasMessage = logs.runTimeUs.some(
+    (runTimeUs, instance) => !Number.isNaN(runTimeUs) && logs.classNameOf(instance) === logClass,
+  )
+  if (hasMessage || inputs.length === 0) return
+  // Read once more, alone: what was noted of both classes does not say whose lines they were.
+  const builder = new LogBuilder()
+  await readInputsInto(builder, logClass, inputs, reading)
+  const { lines, skipped } = builder.build().report
+  const [most] = skipped.toSorted((a, b) => b.count - a.count)
+  const given = inputs.map(({ id }) => id).join(', ')
+  if (most === undefined) {
+    const found = lines === 0 ? 'this is empty' : `${counted(lines, 'line')} gave none`
+    throw new OptionError(logClass, given, `logs with messages: ${found}`)
+  }
+  const advice = adviceFor(most.reason, await lookAt(inputs, reading.settings))
+  throw new OptionError(
+    logClass,
+    given,
+    `logs with messages: none of ${counted(lines, 'line')} gave one; ${skipText(most)}. ${advice}`,
+  )
+}
+
+/** The fields of the first file, and its format where that is not the one that was said. */
+async function lookAt(
+  inputs: readonly LogInput[],
+  settings: ReadSettings,
+): Promise<Parameters<typeof adviceFor>[1]> {
+  const file = inputs.flatMap(({ files }) => files)[0]
+  if (file === undefined) return { fields: [] }
+  const { head: bytes, chunks } = await file.open(() => {})
+  for await (const _ of chunks) break
+  const head = new TextDecoder().decode(bytes)
+  const found = recogniseLogFormat(head, { ...settings, format: 'auto' })
+  const isOther = settings.format !== 'auto' && found !== undefined && found !== settings.format
+  const fields = settings.template.length > 0 ? [] : fieldsOfHead(head, found)
+  return { fields, ...(isOther && settings.template.length === 0 && { format: found }) }
+}
+
+const MOST_FIELDS = 20
+
+/** Names of the fields that a file has by its beginning; none in text. */
+function fieldsOfHead(head: string, format: LogFormat | undefined): readonly string[] {
+  const lines = head.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const [first = ''] = lines.filter((line) => line.trim() !== '')
+  return [...new Set(fieldsOf(format, { head, first }))].slice(0, MOST_FIELDS)
+}
+
+function fieldsOf(
+  format: LogFormat | undefined,
+  { head, first }: { readonly head: string; readonly first: string },
+): readonly string[] {
+  switch (format) {
+    case 'jsonl':
+      return Object.keys(parsedObject(first) ?? {})
+    case 'csv':
+      return first.split(delimiterOf(first)).map((name) => name.trim().replace(/^"|"$/g, ''))
+    case 'logfmt': {
+      const keys: string[] = []
+      const count = logfmtPairs(first, keys, [])
+      return keys.slice(0, Math.max(0, count))
+    }
+    case 'otlp':
+      return Array.from(head.matchAll(/"key"\s*:\s*"([^"\\]+)"/g), ([, key]) => String(key))
+    default:
+      return []
+  }
 }

@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
 import { LogTemplates } from './drain/log-templates.ts'
-import { type MiningOptions, resolveMining } from './drain/mining-options.ts'
+import { type MiningOptions, resolveMining } from './drain/masks.ts'
 import { type ClockOptions, LogClock, TIME_UNITS, type TimeUnit } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'] as const

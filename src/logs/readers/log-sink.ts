@@ -1,3 +1,12 @@
+import { describePlace } from '../../core/errors.ts'
+import { grouped } from '../../core/words.ts'
+import type { LogBuilder } from '../features/log-builder.ts'
+import type { SkippedLines } from '../features/log-report.ts'
+import type { LogClass } from '../features/log-set.ts'
+import { templateName } from './drain/log-templates.ts'
+import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
+import type { LogFormat } from './log-read-options.ts'
+
 /** What one message says, as the reader of a format found it. */
 export interface LogRecord {
   /** 1-based. */
@@ -60,3 +69,159 @@ export const SKIPPED = {
   broken: 'is not in the format of its file',
   tooLong: 'is longer than 16 MB',
 } as const
+
+const ADVICE: Readonly<Record<string, string>> = {
+  [SKIPPED.beforeFirst]:
+    'Say in option dateFormat how times are written, or in option template how lines are made',
+  [SKIPPED.noTime]:
+    'Name the field of times in option fields.time, or say in option dateFormat how they are written',
+  [SKIPPED.noName]: 'Name the field of names in option fields.name',
+  [SKIPPED.noInstance]: 'Name in option instance a field that lines have',
+  [SKIPPED.noNumber]: 'Name in option fields.value a field of numbers',
+  [SKIPPED.noTemplate]: 'Mine templates from these logs too, for option templates',
+  [SKIPPED.notMatched]: 'Give option template an expression for them as well',
+  [SKIPPED.broken]: 'Look at the line, or name another option format',
+}
+
+/** What to do about lines that gave no message for a reason; `''` where nothing is to be done. */
+export function skipAdvice(reason: string): string {
+  return ADVICE[reason] ?? ''
+}
+
+/** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
+export function skipText({ reason, count, first }: SkippedLines): string {
+  const place = describePlace({ ...first[0] }).replace(/: $/, '')
+  return `a line ${reason} (${grouped(count)}${place === '' ? '' : `, as in ${place}`})`
+}
+
+/** Whether lines that were skipped for a reason say something that is lost. */
+export function isLost(reason: string): boolean {
+  return reason !== SKIPPED.continuation
+}
+
+/** What to do where the logs have certain fields, and maybe another format than was said. */
+export function adviceFor(
+  reason: string,
+  { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
+): string {
+  if (format !== undefined) return `Leave option format out: by their content they are ${format}`
+  if (reason === SKIPPED.noInstance && fields.length === 0) {
+    return 'Text has no fields: name in option instance a group of option template, or leave it out'
+  }
+  const advice = skipAdvice(reason) || 'Give other logs'
+  return fields.length === 0 ? advice : `${advice}; there are ${fields.join(', ')}`
+}
+
+interface WriterOptions {
+  readonly builder: LogBuilder
+  readonly logClass: LogClass
+  readonly file: string
+  /** The instance that the path is, −1 where a field says it. */
+  readonly pathInstance: number
+  /** `'none'` where text is a name as it stands; absent where no file has any, as far as is known. */
+  readonly matcher: TemplateMatcher | 'none' | undefined
+}
+
+/** Hands what is found in one file on to a `LogBuilder`. */
+export class LogWriter implements LogSink {
+  readonly lane: LogLane
+  readonly #options: WriterOptions
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+    const { builder, logClass, pathInstance } = options
+    const instances = new Map<string, number>()
+    this.lane = {
+      pathInstance,
+      instanceCode(id) {
+        const known = instances.get(id)
+        if (known !== undefined) return known
+        const code = builder.instanceCode(logClass, id)
+        instances.set(id, code)
+        return code
+      },
+      eventCode: (name) => builder.eventCode(name),
+      stateCode: (name) => builder.stateCode(name),
+      event: (instance, code, timeUs) => builder.event(instance, code, timeUs),
+      state: (instance, code, timeUs, value) => builder.state(instance, code, timeUs, value),
+    }
+  }
+
+  record(record: LogRecord): void {
+    const { line, timeUs, isText, value } = record
+    const { builder, matcher } = this.#options
+    const name =
+      isText && matcher === 'none' ? templateName(record.component ?? '', record.name) : record.name
+    const instance = this.#instanceOf(record)
+    if (instance < 0) {
+      this.skip(SKIPPED.noInstance, line, name)
+      return
+    }
+    if (Number.isNaN(timeUs)) {
+      this.skip(SKIPPED.noTime, line, name)
+      return
+    }
+    if (isText && matcher !== 'none') {
+      this.#text(record, instance)
+      return
+    }
+    if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
+    else builder.event(instance, builder.eventCode(name), timeUs)
+    this.#numbers(record, instance, name)
+  }
+
+  skip(reason: string, line: number, text: string): void {
+    const { builder, file } = this.#options
+    builder.skipLine(reason, line > 0 ? { file, line, text } : { file, text })
+  }
+
+  skipFile(): void {
+    this.#options.builder.skipFile(this.#options.file)
+  }
+
+  countLines(count: number): void {
+    this.#options.builder.countLines(count)
+  }
+
+  #instanceOf({ instance }: LogRecord): number {
+    const { pathInstance } = this.#options
+    if (pathInstance >= 0) return pathInstance
+    return instance === undefined ? -1 : this.lane.instanceCode(instance)
+  }
+
+  #text(record: LogRecord, instance: number): void {
+    const { line, timeUs, name: text, component = '', value } = record
+    const { builder, matcher } = this.#options
+    const found = matcher === 'none' ? undefined : matcher?.match(component, text)
+    if (found === undefined) {
+      this.skip(SKIPPED.noTemplate, line, text)
+      return
+    }
+    const { match, values } = found
+    if (match.event < 0) this.#number(match)
+    if (value !== undefined) builder.state(instance, builder.stateCode(match.name), timeUs, value)
+    else builder.event(instance, match.event, timeUs)
+    for (let i = 0; i < match.wildcards.length; i++) {
+      if (match.wildcards[i] === 0) continue
+      builder.state(instance, match.states[i] as number, timeUs, Number(values[i]))
+    }
+    this.#numbers(record, instance, match.name)
+  }
+
+  #numbers({ numbers, timeUs }: LogRecord, instance: number, name: string): void {
+    if (numbers === undefined || numbers.length === 0) return
+    const { builder } = this.#options
+    for (const [key, value] of numbers) {
+      builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, value)
+    }
+  }
+
+  /** Asks for the codes of a template that comes for the first time. */
+  #number(match: TemplateMatch): void {
+    const { builder } = this.#options
+    match.event = builder.eventCode(match.name)
+    for (const place of match.wildcards) {
+      match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
+    }
+  }
+}

@@ -1,5 +1,5 @@
 // Runs once a byte of files of gigabytes: bytes are indexed without checks.
-import { type FieldRole, NUMBER } from './field-roles.ts'
+import { type FieldRole, NUMBER } from './field-message.ts'
 
 const NEWLINE = 10
 const SPACE = 32

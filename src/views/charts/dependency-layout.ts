@@ -1,10 +1,11 @@
 import { shortText } from '../../core/shown-text.ts'
-import type {
-  AttentionEdge,
-  AttentionGraph,
-  AttentionNode,
+import {
+  type AttentionEdge,
+  type AttentionGraph,
+  type AttentionNode,
+  type AttentionTree,
+  attentionTree,
 } from '../../logs/attention/attention.ts'
-import { type AttentionTree, attentionTree } from '../../logs/attention/attention-tree.ts'
 import { type DependencyRoute, dependencyRoutes } from './dependency-routes.ts'
 import { textWidth } from './text-width.ts'
 

@@ -1,5 +1,7 @@
-import type { DiagnosedScenario } from '../../whatif/diagnosis/diagnosed-scenarios.ts'
-import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import type {
+  DiagnosedScenario,
+  LatencyDiagnosis,
+} from '../../whatif/diagnosis/latency-diagnosis.ts'
 
 /** A scenario and how deep below the others it is drawn. */
 export interface DiagnosisRow {

@@ -1,7 +1,7 @@
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped } from '../../core/words.ts'
-import type { ExecutionModel, UnawaitedCalls } from '../../whatif/models/execution-model.ts'
+import type { ExecutionModel, UnawaitedCalls } from '../../whatif/models/execution-models.ts'
 import { NARROWEST_CHART } from './chart-frame.ts'
 import { type CallGroup, groupedModel } from './execution-model-groups.ts'
 import type { ExecutionModelTimes } from './execution-model-times.ts'

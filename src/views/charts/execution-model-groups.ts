@@ -1,4 +1,4 @@
-import type { ExecutionModel } from '../../whatif/models/execution-model.ts'
+import type { ExecutionModel } from '../../whatif/models/execution-models.ts'
 
 /** Calls of a model that are drawn as one: equal ones at the same time, or one after the other. */
 export interface CallGroup {

@@ -1,7 +1,6 @@
 // Over every call of a period: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import type { ExecutionModel } from '../../whatif/models/execution-model.ts'
-import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import type { ExecutionModel, ExecutionModels } from '../../whatif/models/execution-models.ts'
 
 /** Median times of a model's nodes over all calls that follow it, µs. */
 export interface ExecutionModelTimes {

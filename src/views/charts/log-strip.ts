@@ -1,6 +1,6 @@
 import { grouped, pValue } from '../../core/words.ts'
 import type { FeatureTest } from '../../logs/divergence/divergence.ts'
-import { LOG_CLASSES, type LogClass } from '../../logs/features/log-class.ts'
+import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
 import { tText } from './log-values.ts'
 
 /** Multiples of this fill a lane evenly, however many there are. */

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/units.ts'
 import { percent, shortNumber } from '../../core/words.ts'
-import { type Feature, isEventTime } from '../../logs/features/feature-types.ts'
+import { type Feature, isEventTime } from '../../logs/features/features.ts'
 
 /** What a feature is measured in. */
 export type FeatureUnit = 'time' | 'share' | 'number'

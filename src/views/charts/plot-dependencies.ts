@@ -2,7 +2,7 @@ import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../core/er
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import type { AttentionGraph } from '../../logs/attention/attention.ts'
-import { featureText } from '../../logs/features/feature-text.ts'
+import { featureText } from '../../logs/features/features.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, NARROWEST_CHART, type SpecPart } from './chart-frame.ts'
 import { type DependencyLayout, dependencyLayout } from './dependency-layout.ts'

@@ -7,8 +7,7 @@ import {
   strongestDifference,
   type VariableDivergence,
 } from '../../logs/divergence/divergence.ts'
-import { featureText } from '../../logs/features/feature-text.ts'
-import type { VariableKind } from '../../logs/features/feature-types.ts'
+import { featureText, type VariableKind } from '../../logs/features/features.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { tText, valueText } from './log-values.ts'

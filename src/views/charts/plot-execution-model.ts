@@ -1,8 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
-import type { ExecutionModel } from '../../whatif/models/execution-model.ts'
-import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import type { ExecutionModel, ExecutionModels } from '../../whatif/models/execution-models.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import {

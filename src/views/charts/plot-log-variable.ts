@@ -6,11 +6,10 @@ import type {
   FeatureTest,
   VariableDivergence,
 } from '../../logs/divergence/divergence.ts'
-import { featureText } from '../../logs/features/feature-text.ts'
-import type { Feature, VariableKind } from '../../logs/features/feature-types.ts'
-import { LOG_CLASSES } from '../../logs/features/log-class.ts'
-import type { LogSet } from '../../logs/features/log-set.ts'
-import type { VariableFeatures } from '../../logs/features/variable-features.ts'
+import type { Feature, VariableKind } from '../../logs/features/features.ts'
+import { featureText } from '../../logs/features/features.ts'
+import type { LogSet, VariableFeatures } from '../../logs/features/log-set.ts'
+import { LOG_CLASSES } from '../../logs/features/log-set.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'

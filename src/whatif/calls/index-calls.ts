@@ -1,10 +1,10 @@
 // Over every span of both periods: the loops index with `!`.
+import { FlowdeltaError } from '../../core/errors.ts'
 import { clockResolutionUs } from '../../flows/sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from '../../flows/span-calls.ts'
-import { SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
-import type { CallForest } from './call-forest.ts'
+import { NO_PARENT, SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
 import { CallPaths } from './call-paths.ts'
-import { requestRoots } from './request-roots.ts'
 
 const SERVER = SPAN_KINDS.indexOf('server')
 const CLIENT = SPAN_KINDS.indexOf('client')
@@ -197,4 +197,107 @@ function resolutionOfNames(
     return ofSpans
   })
   return clockResolutionUs(calls, names).slice(0, paths.names)
+}
+
+/**
+ * The rows of the spans that are requests, one list a period.
+ *
+ * A span whose caller was lost is part of a request, not one: counted as one, a lost span would make
+ * several short requests of a long one. It is a request only where its trace has no root of its own,
+ * and where it is of a kind that is a root elsewhere (a caller that is not traced handed its id on),
+ * or where no trace at all has a root (nothing above was traced).
+ */
+function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
+  const kinds = new Set<string>()
+  for (const { traces, roots } of periods) {
+    for (const root of roots) if (isOwn(traces.spans.parent, root)) kinds.add(kindOf(traces, root))
+  }
+  return periods.map(({ traces, roots }) => {
+    const { spanOffsets, spans } = traces
+    const hasOwn = new Uint8Array(traces.size)
+    const traceOf = new Uint32Array(roots.length)
+    let trace = 0
+    roots.forEach((root, i) => {
+      while (spanOffsets[trace + 1]! <= root) trace++
+      traceOf[i] = trace
+      if (isOwn(spans.parent, root)) hasOwn[trace] = 1
+    })
+    return roots.filter(
+      (root, i) =>
+        isOwn(spans.parent, root) ||
+        kinds.size === 0 ||
+        (hasOwn[traceOf[i]!] === 0 && kinds.has(kindOf(traces, root))),
+    )
+  })
+}
+
+function isOwn(parent: Int32Array, root: number): boolean {
+  return parent[root] === NO_PARENT
+}
+
+function kindOf({ spans, services, operations }: SpanCalls['traces'], span: number): string {
+  const service = services.value(spans.service[span]!)
+  return JSON.stringify([service, operations.value(spans.operation[span]!)])
+}
+
+/**
+ * One period's calls in columns, one row a call. A client span and the server span below it are one
+ * call. The calls of a request are next to each other, its root first, and callers come before what
+ * they call.
+ *
+ * Times are only compared on one clock: a call's children are placed on the clock of the server that
+ * makes them. What passes between client and server is known as a duration alone: `latencyUs` less
+ * `serverUs`, and less than 0 where the server goes on after it has answered.
+ */
+export interface CallForest {
+  readonly traces: SpanTraces
+  /** The calls of request `i` are rows `requestOffsets[i]` to `requestOffsets[i + 1]`. */
+  readonly requestOffsets: Uint32Array
+  /** Row of the trace of each request; a trace may have several roots, each a request. */
+  readonly requestTrace: Uint32Array
+  /** How many requests each stands for: 1 / sampling probability, 1 where none was recorded. */
+  readonly weight: Float64Array
+  /** The request of each call. */
+  readonly request: Uint32Array
+  /** Row of the caller, −1 for roots. */
+  readonly parent: Int32Array
+  /** The calls that call `i` makes are entries `childOffsets[i]` to `childOffsets[i + 1]`. */
+  readonly childOffsets: Uint32Array
+  /** Rows of calls; those of one caller by start, then end, then order of recording. */
+  readonly children: Uint32Array
+  /** Start of a call since its caller's server side began, µs; 0 for roots. */
+  readonly offsetUs: Float64Array
+  /** Duration as its caller sees it (of the client span), µs. */
+  readonly latencyUs: Float64Array
+  /** Duration as its server sees it, µs; equal to `latencyUs` where only one side was recorded. */
+  readonly serverUs: Float64Array
+  /** What is called, and by whom: numbers of `CallPaths`, of the server side. */
+  readonly path: Uint32Array
+  /** Row of the server's span; of the only one where only one was recorded. */
+  readonly serverSpan: Uint32Array
+  /** Row of the client's span, −1 where only one was recorded. */
+  readonly clientSpan: Int32Array
+  /**
+   * 1 where the caller does not wait for the call: producers, consumers, spans that only follow
+   * from their parent, and spans that lie wholly outside it.
+   */
+  readonly detached: Uint8Array
+}
+
+/**
+ * Traces that say who calls whom.
+ *
+ * @param which what they are called in the error
+ * @throws FlowdeltaError for graphs of trace points, and where there are no traces
+ */
+export function requireSpans(traces: TraceSet, which: string): SpanTraces {
+  if (traces.kind !== 'spans') {
+    throw new FlowdeltaError(
+      `The traces of ${which} (${traces.name}) are graphs of trace points, which do not say who calls whom. Give traces of spans.`,
+    )
+  }
+  if (traces.size > 0) return traces
+  throw new FlowdeltaError(
+    `There are no traces in ${which} (${traces.name}). Load some; quality() says what was left out.`,
+  )
 }

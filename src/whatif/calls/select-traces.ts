@@ -1,4 +1,5 @@
 // Over every span of the selected traces: the loops index with `!`.
+import { randomSource } from '../../stats/random.ts'
 import { AttributesBuilder } from '../../traces/attributes.ts'
 import { type SpanColumns, SpanTraces } from '../../traces/span-traces.ts'
 
@@ -73,4 +74,17 @@ function attributesOf({ attributes }: SpanTraces, rows: Uint32Array) {
     rows.length,
     Int32Array.from(rows, (_, i) => i),
   )
+}
+
+/** At most `size` traces of a period, each as likely as the others, in their order. */
+export function sampleTraces(traces: SpanTraces, size: number, seed: number): SpanTraces {
+  if (traces.size <= size) return traces
+  const random = randomSource(seed)
+  const chosen = new Uint32Array(size)
+  let taken = 0
+  for (let row = 0; taken < size; row++) {
+    // Each further row is taken with the chance that is left.
+    if (random.next() * (traces.size - row) < size - taken) chosen[taken++] = row
+  }
+  return selectTraces(traces, chosen)
 }

@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
-import { requireSimilarity } from '../models/require-similarity.ts'
-import { chooseFeature, type FeatureChoice } from '../scenarios/choose-feature.ts'
+import { requireSimilarity } from '../models/learn-execution-models.ts'
+import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
 import { DIVERGENCES, type DivergenceName } from './target-divergence.ts'
 
 export interface DiagnosisOptions {

@@ -1,7 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { requireSpans } from '../calls/require-spans.ts'
-import { sampleTraces } from '../calls/sample-traces.ts'
+import { requireSpans } from '../calls/index-calls.ts'
+import { sampleTraces } from '../calls/select-traces.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
@@ -17,11 +17,11 @@ import {
 } from './latency-target.ts'
 import {
   type ChangeTest,
+  divergenceTo,
   knownChangeP,
   periodChangeP,
   type WeighedLatencies,
-} from './profile-change.ts'
-import { divergenceTo } from './target-divergence.ts'
+} from './target-divergence.ts'
 
 /** What the base is to come close to: the traces of another period, a histogram, or a wish. */
 export type LatencyTarget = TraceSet | HistogramTarget | WishTarget

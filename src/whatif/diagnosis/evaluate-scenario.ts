@@ -1,16 +1,17 @@
+// Some hundred weights for every request: the loops index with `!`.
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { randomSource } from '../../stats/random.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { Candidate, ScenarioEffect } from '../scenarios/scenario.ts'
-import { resampledCounts, weighted } from './resampled-weights.ts'
 import type { DivergenceTo } from './target-divergence.ts'
 
 /** Rounds of the bootstrap. */
 const ROUNDS = 200
 
 /** What scenarios are measured against. */
-export interface Measurement {
+interface Measurement {
   readonly base: RequestModel
   /** The other period; null where the target is a profile only. */
   readonly target: RequestModel | null
@@ -144,4 +145,22 @@ function kindsStrength(statistic: number, p: number): number {
 /** The profile of an evaluation. */
 export function profileOf({ latencyUs, weight }: Evaluation): LatencyProfile {
   return LatencyProfile.ofRequests(latencyUs, weight)
+}
+
+/**
+ * Bootstrap resamples of requests: how often each is drawn, in each of `rounds` rounds. All
+ * scenarios are measured on the same resamples, so that what they have in common cancels.
+ */
+function resampledCounts(requests: number, rounds: number, seed: number): Uint8Array[] {
+  const random = randomSource(seed)
+  return Array.from({ length: rounds }, () => {
+    const counts = new Uint8Array(requests)
+    for (let i = 0; i < requests; i++) counts[random.integer(requests)]!++
+    return counts
+  })
+}
+
+/** `weight` times counts, into `into`. */
+function weighted(counts: Uint8Array, weight: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < counts.length; i++) into[i] = counts[i]! * weight[i]!
 }

@@ -1,7 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
-import { exactPercent } from '../scenarios/exact-percent.ts'
+import { exactPercent } from '../scenarios/scenario.ts'
 
 /** Latencies as counts of requests; a bin reaches from one edge to the next, µs. */
 export interface HistogramTarget {

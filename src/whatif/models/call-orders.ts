@@ -1,11 +1,11 @@
 // Over every call of both periods: the loops index with `!`.
-import type { CallForest } from '../calls/call-forest.ts'
+
 import type { CallPaths } from '../calls/call-paths.ts'
-import type { IndexedCalls } from '../calls/index-calls.ts'
+import type { CallForest, IndexedCalls } from '../calls/index-calls.ts'
 import { observedPrecedence, type PrecedenceBits, renumbered } from './precedence-bits.ts'
 
 /** Calls that wait for more children are not compared with others: pairs grow with their square. */
-export const MOST_NODES = 256
+const MOST_NODES = 256
 
 /**
  * One way in which calls to something ran: which children they waited for and in what order these
@@ -34,7 +34,7 @@ export interface PeriodOrders {
 }
 
 /** All orders that occur in some periods, each once, and which call has which. */
-export interface CallOrders {
+interface CallOrders {
   readonly orders: readonly CallOrder[]
   readonly periods: readonly PeriodOrders[]
 }
@@ -156,4 +156,63 @@ class OrderFinder {
     }
     return key
   }
+}
+
+/** Direct predecessors of nodes; nodes that wait for the same ones share one list. */
+interface WideOrder {
+  readonly predecessors: readonly (readonly number[])[]
+  readonly returnPredecessors: readonly number[]
+  /** Nodes by start. */
+  readonly order: Uint32Array
+}
+
+/**
+ * The observed order of very many calls, in O(n log n) and the size of the lists that differ.
+ *
+ * Of all calls that are over before one begins, let k be the one that begins last: exactly those
+ * precede directly that are not over before k begins. As later calls begin, so does k.
+ *
+ * Pairs that only a chain of overlaps within the slack would imply are kept.
+ */
+export function wideOrder(
+  startUs: ArrayLike<number>,
+  endUs: ArrayLike<number>,
+  slackUs: number,
+): WideOrder {
+  const n = startUs.length
+  const rows = Uint32Array.from({ length: n }, (_, i) => i)
+  const order = rows
+    .slice()
+    .sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)
+  const placeOf = new Uint32Array(n)
+  order.forEach((node, place) => {
+    placeOf[node] = place
+  })
+  const byEnd = rows.slice().sort((a, b) => endUs[a]! - endUs[b]! || placeOf[a]! - placeOf[b]!)
+  const predecessors: (readonly number[])[] = new Array(n)
+  const followed = new Uint8Array(n)
+  let frontier: readonly number[] = []
+  /** Over within the slack, but not earlier in order: hardly any. */
+  let held: number[] = []
+  let over = 0
+  let lastBegun = -1
+  order.forEach((node, place) => {
+    const beginsUs = startUs[node]! + slackUs
+    while (over < n && endUs[byEnd[over]!]! <= beginsUs) held.push(byEnd[over++]!)
+    if (held.length > 0) {
+      const done = held.filter((other) => placeOf[other]! < place)
+      held = held.filter((other) => placeOf[other]! >= place)
+      if (done.length > 0) {
+        for (const other of done) lastBegun = Math.max(lastBegun, placeOf[other]!)
+        const lastBeginsUs = startUs[order[lastBegun]!]! + slackUs
+        frontier = [...frontier, ...done].filter(
+          (other) => placeOf[other]! >= lastBegun || endUs[other]! > lastBeginsUs,
+        )
+        for (const other of done) followed[other] = 1
+      }
+    }
+    predecessors[node] = frontier
+  })
+  const returnPredecessors = Array.from(rows).filter((node) => followed[node] === 0)
+  return { predecessors, returnPredecessors, order }
 }

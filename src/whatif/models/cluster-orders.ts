@@ -12,7 +12,7 @@ import {
 } from './precedence-bits.ts'
 import { splitByWaiting, usuallyAwaited, type WeighedOrders } from './split-waiting.ts'
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /** Orders further apart on average than this (Jaccard's distance of their pairs) stay apart. */
   readonly similarity: number
   /** A cluster has the pairs that hold in at least this share of its calls. */
@@ -20,7 +20,7 @@ export interface ClusterOptions {
 }
 
 /** Orders that are taken for the same flow of control. */
-export interface OrderCluster {
+interface OrderCluster {
   /** Numbers of its orders. */
   readonly members: readonly number[]
   /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
@@ -222,4 +222,43 @@ function commonPrecedence(
   const always = first.slice()
   for (const i of group) for (let w = 0; w < always.length; w++) always[w]! &= bitsOf[i]![w]!
   return always
+}
+
+/** A cluster, and of what: an operation, and the children that its calls wait for. */
+export interface KeyedCluster extends OrderCluster {
+  readonly name: number
+  readonly key: number
+}
+
+/**
+ * Clusters calls, each operation and each set of children by itself.
+ *
+ * @param callsOf how many calls have each of `orders`; orders of none take no part
+ * @param options as of `clusterOrders`
+ * @returns clusters by operation, then calls, most first
+ */
+export function clusterCalls(
+  orders: readonly CallOrder[],
+  callsOf: Uint32Array,
+  options: ClusterOptions & { readonly times?: OrderTimes },
+): KeyedCluster[] {
+  const byKey = new Map<number, number[]>()
+  callsOf.forEach((calls, order) => {
+    if (calls === 0) return
+    const { key } = orders[order] as CallOrder
+    const members = byKey.get(key)
+    if (members === undefined) byKey.set(key, [order])
+    else members.push(order)
+  })
+  const clusters: KeyedCluster[] = []
+  for (const [key, members] of byKey) {
+    const { name } = orders[members[0] as number] as CallOrder
+    const calls = members.map((order) => callsOf[order] as number)
+    for (const cluster of clusterOrders(orders, { members, calls }, options)) {
+      clusters.push({ ...cluster, name, key })
+    }
+  }
+  return clusters.sort(
+    (a, b) => a.name - b.name || b.calls - a.calls || (a.members[0] ?? 0) - (b.members[0] ?? 0),
+  )
 }

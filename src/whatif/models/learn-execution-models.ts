@@ -1,24 +1,24 @@
+// Over every call: the loops index with `!`.
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
-import type { CallForest } from '../calls/call-forest.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
-import { indexCalls } from '../calls/index-calls.ts'
-import { requireSpans } from '../calls/require-spans.ts'
-import { type CallOrder, findCallOrders, type PeriodOrders } from './call-orders.ts'
-import { clusterCalls, type KeyedCluster } from './cluster-calls.ts'
-import { type ExecutionModel, graphOfBits, type ModelGraph, modelNodes } from './execution-model.ts'
+import { type CallForest, indexCalls, requireSpans } from '../calls/index-calls.ts'
+import { type CallOrder, findCallOrders, type PeriodOrders, wideOrder } from './call-orders.ts'
+import { clusterCalls, type KeyedCluster } from './cluster-orders.ts'
 import {
+  type ExecutionModel,
   type ExecutionModelOptions,
   ExecutionModels,
+  graphOfBits,
   type LearnedPeriod,
+  type ModelGraph,
+  modelNodes,
+  type UnawaitedCalls,
 } from './execution-models.ts'
 import { OrderTimes } from './order-times.ts'
 import { type PrecedenceBits, precedenceDistance } from './precedence-bits.ts'
-import { requireSimilarity } from './require-similarity.ts'
 import { waitsForMore } from './split-waiting.ts'
-import { unawaitedCalls } from './unawaited-calls.ts'
 import { type WaitPlan, waitPlan } from './wait-plan.ts'
-import { wideOrder } from './wide-order.ts'
 
 /**
  * Learns how each operation waits for what it calls.
@@ -221,4 +221,48 @@ function wideGraph(
   const startUs = Float64Array.from(calls, (call) => forest.offsetUs[call] as number)
   const endUs = startUs.map((us, i) => us + (forest.latencyUs[calls[i] as number] as number))
   return wideOrder(startUs, endUs, slackUs)
+}
+
+/** What the calls of one period made without waiting. */
+interface UnawaitedIn {
+  readonly paths: CallPaths
+  readonly orders: readonly CallOrder[]
+  readonly forest: CallForest
+  readonly orderOf: Uint32Array
+  readonly nodeCalls: Uint32Array
+  /** By call. */
+  readonly modelOf: Uint32Array
+}
+
+/** By model: what its calls call without waiting, most first. */
+function unawaitedCalls(period: UnawaitedIn): Map<number, readonly UnawaitedCalls[]> {
+  const { paths, orders, forest, orderOf, nodeCalls, modelOf } = period
+  const counts = new Map<number, Map<number, number>>()
+  for (let call = 0; call < modelOf.length; call++) {
+    const end = forest.childOffsets[call + 1]!
+    const awaited = orders[orderOf[call]!]!.nodes.length
+    for (let at = forest.childOffsets[call]! + awaited; at < end; at++) {
+      const name = paths.name(forest.path[nodeCalls[at]!]!)
+      const own = counts.get(modelOf[call]!) ?? new Map<number, number>()
+      counts.set(modelOf[call]!, own.set(name, (own.get(name) ?? 0) + 1))
+    }
+  }
+  return new Map(
+    Array.from(counts, ([model, own]) => [
+      model,
+      [...own]
+        .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+        .map(([name, calls]) => ({
+          service: paths.serviceOf(name),
+          operation: paths.operationOf(name),
+          calls,
+        })),
+    ]),
+  )
+}
+
+/** @throws OptionError for what is no distance at which orders of calls can be told apart. */
+export function requireSimilarity(similarity: number): void {
+  if (typeof similarity === 'number' && similarity >= 0 && similarity < 1) return
+  throw new OptionError('similarity', similarity, 'a distance from 0 up and below 1')
 }

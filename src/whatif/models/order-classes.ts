@@ -1,6 +1,5 @@
 // Over every call of both periods: the loops index with `!`.
-import type { ExecutionModel } from './execution-model.ts'
-import type { ExecutionModels } from './execution-models.ts'
+import type { ExecutionModel, ExecutionModels } from './execution-models.ts'
 import { OrderTimes } from './order-times.ts'
 import {
   closePrecedence,

@@ -1,6 +1,6 @@
 // Over the calls of orders that are compared: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import type { CallForest } from '../calls/call-forest.ts'
+import type { CallForest } from '../calls/index-calls.ts'
 import { comesBefore, type PrecedenceBits, wordsOf } from './precedence-bits.ts'
 
 /** So many calls tell how much a time varies. */

@@ -1,8 +1,7 @@
 // Over every call: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import { clusterCalls, type KeyedCluster } from '../models/cluster-calls.ts'
-import { graphOfBits } from '../models/execution-model.ts'
-import type { ExecutionModels } from '../models/execution-models.ts'
+import { clusterCalls, type KeyedCluster } from '../models/cluster-orders.ts'
+import { type ExecutionModels, graphOfBits } from '../models/execution-models.ts'
 import { OrderTimes } from '../models/order-times.ts'
 import { holdsAll, precedenceDistance } from '../models/precedence-bits.ts'
 import { setEnd, type WaitPlan, waitPlan } from '../models/wait-plan.ts'

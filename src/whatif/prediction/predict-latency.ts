@@ -1,12 +1,13 @@
 // Over every call: the loops index with `!`.
 import { rejectUnknownOptions } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
-import type { CallForest } from '../calls/call-forest.ts'
+import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { HeldOutModel } from './held-out-model.ts'
-import { type PredictionErrors, PredictionEvaluation } from './prediction-evaluation.ts'
-import { criticalPathSum, regressionOf } from './simple-predictions.ts'
 
 /**
  * Learns from each random half of a period's requests and predicts, from the latencies of its
@@ -122,4 +123,116 @@ function callersByName(models: ExecutionModels, period: number): Map<number, num
     else known.push(call)
   })
   return callers
+}
+
+/** How far predictions of calls to one operation, or to all, are off: medians of |predicted / recorded − 1|. */
+interface PredictionErrors {
+  /** Calls that were predicted: those that wait for children. */
+  readonly calls: number
+  /** Calls that were not, as none with the same children was among those learned from. */
+  readonly unlike: number
+  /** By the nearest execution model and its usual preprocessing times. */
+  readonly model: number
+  /** By linear regression on the latencies of children. */
+  readonly regression: number
+  /** By the sum of latencies along the call's critical path. */
+  readonly criticalPath: number
+}
+
+interface OperationErrors extends PredictionErrors {
+  readonly service: string
+  readonly operation: string
+}
+
+/** How well execution models predict latencies of callers, beside simpler ways. */
+export class PredictionEvaluation extends Stage {
+  /** Over all operations. */
+  readonly all: PredictionErrors
+  /** Of each operation, most calls first. */
+  readonly operations: readonly OperationErrors[]
+
+  constructor(all: PredictionErrors, operations: readonly OperationErrors[]) {
+    super()
+    this.all = all
+    this.operations = operations
+  }
+
+  /** One row an operation, `all` first. */
+  table(): StageTable {
+    const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
+    return stageTable({
+      service: rows.map(({ service }) => service),
+      operation: rows.map(({ operation }) => operation),
+      calls: rows.map(({ calls }) => calls),
+      unlike: rows.map(({ unlike }) => unlike),
+      model: rows.map(({ model }) => model),
+      regression: rows.map(({ regression }) => regression),
+      criticalPath: rows.map(({ criticalPath }) => criticalPath),
+    })
+  }
+}
+
+/** More columns than this are of no use to a regression; children beyond them count with the last. */
+const MOST_COLUMNS = 100
+
+/**
+ * Linear regression of the server time of one operation's calls on the latencies of their children:
+ * a column for each operation and occurrence, 0 where it was not called.
+ *
+ * @param calls all that are to be predicted, and `learned`, those to learn from
+ */
+function regressionOf(
+  models: ExecutionModels,
+  period: number,
+  { calls, learned }: { readonly calls: readonly number[]; readonly learned: readonly number[] },
+): (call: number) => number {
+  const { forest, nodeCalls, orderOf } = models.period(period)
+  const columnOf = new Map<string, number>()
+  const columnsOf = new Map<number, readonly number[]>()
+  for (const call of calls) {
+    const order = orderOf[call]!
+    if (columnsOf.has(order)) continue
+    const { nodes } = models.orders[order]!
+    const columns = nodes.map((node, i) => {
+      const child = `${node} ${i - nodes.indexOf(node)}`
+      const column = columnOf.get(child) ?? Math.min(columnOf.size, MOST_COLUMNS - 1)
+      columnOf.set(child, column)
+      return column
+    })
+    columnsOf.set(order, columns)
+  }
+  const width = Math.min(columnOf.size, MOST_COLUMNS)
+  const row = (call: number) => {
+    const latencyUs = new Float64Array(width)
+    columnsOf.get(orderOf[call]!)!.forEach((column, node) => {
+      latencyUs[column]! += forest.latencyUs[nodeCalls[forest.childOffsets[call]! + node]!]!
+    })
+    return latencyUs
+  }
+  const fit = leastSquares(
+    learned.map(row),
+    learned.map((call) => forest.serverUs[call]!),
+  )
+  return (call) => fit.predict(row(call))
+}
+
+/**
+ * The latencies of the children on a call's own critical path, added up: of the one that its reply
+ * waited for last, of the one that this one waited for last, and so on.
+ */
+function criticalPathSum(models: ExecutionModels, period: number, call: number): number {
+  const { forest, nodeCalls, orderOf } = models.period(period)
+  const { nodes } = models.orders[orderOf[call]!]!
+  const first = forest.childOffsets[call]!
+  const children = Array.from(nodeCalls.subarray(first, first + nodes.length))
+  const endUs = (child: number) => forest.offsetUs[child]! + forest.latencyUs[child]!
+  children.sort((a, b) => endUs(b) - endUs(a))
+  let sumUs = 0
+  let byUs = Number.POSITIVE_INFINITY
+  for (const child of children) {
+    if (endUs(child) > byUs) continue
+    sumUs += forest.latencyUs[child]!
+    byUs = forest.offsetUs[child]! + models.options.slackUs
+  }
+  return sumUs
 }

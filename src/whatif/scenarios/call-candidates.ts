@@ -7,14 +7,19 @@ import {
   groupName,
   groupsByName,
   groupsByService,
+  groupTitle,
   reachedBy,
   rootPaths,
 } from './call-group.ts'
-import { callRows } from './call-rows.ts'
 import type { CandidateContext } from './candidate-context.ts'
-import { type ChangedPart, changeParts, mapParts } from './change-parts.ts'
-import { groupTitle } from './group-title.ts'
-import { timesOfOne, timesPerRequest } from './one-per-request.ts'
+import {
+  type ChangedPart,
+  callRows,
+  changeParts,
+  mapParts,
+  timesOfOne,
+  timesPerRequest,
+} from './change-parts.ts'
 import { orderCandidates } from './order-candidates.ts'
 import { partitionCandidates } from './partition-candidates.ts'
 import { reweightCandidates } from './reweight-candidates.ts'

@@ -1,6 +1,6 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
-import type { FeatureChoice } from './choose-feature.ts'
+import type { FeatureChoice } from './features.ts'
 import { reweightRequests } from './reweight-requests.ts'
 import { type ScaleOptions, scaleCalls } from './scale-calls.ts'
 import type { Scenario } from './scenario.ts'
@@ -102,4 +102,58 @@ function resolved(paths: CallPaths, name: string): { service: string; operation?
     .sort((a, b) => b.length - a.length)[0]
   if (service === undefined) return { service: name }
   return { service, operation: name.slice(service.length + 1) }
+}
+
+/**
+ * A scenario, or one as it is written on the command line.
+ *
+ * @throws OptionError for what is neither, FlowdeltaError for text of no known form
+ */
+export function requireScenario(scenario: Scenario | string, option: string): Scenario {
+  if (typeof scenario === 'string') return parseScenario(scenario)
+  if (typeof scenario?.apply === 'function') return scenario
+  throw new OptionError(option, scenario, "a scenario, or one as text: 'inventory*0.5'")
+}
+
+/**
+ * Several scenarios at once. Those of `scaleCalls` build on each other: what a service takes is
+ * scaled together with what changed below it, and `+5 ms` twice is 10 ms. Of others that give the same
+ * time of the same call, the later one counts; weights multiply.
+ *
+ * @param given scenarios, or some as `parseScenario` reads them
+ * @throws OptionError for none, and for what is no scenario.
+ *
+ * @example
+ * combineScenarios(
+ *   scaleCalls({ service: 'cart', factor: 0.5 }),
+ *   scaleCalls({ service: 'price', addUs: 1000 }),
+ * ).title // 'cart × 0.5, and price +1 ms'
+ */
+export function combineScenarios(...given: readonly (Scenario | string)[]): Scenario {
+  const scenarios = given.map((each, i) => requireScenario(each, `scenarios[${i}]`))
+  const [first] = scenarios
+  if (first === undefined) throw new OptionError('scenarios', 'none', 'at least one')
+  return {
+    kind: 'combined',
+    title: scenarios.map(({ title }) => title).join(', and '),
+    service: scenarios.every(({ service }) => service === first.service) ? first.service : '',
+    operation: scenarios.every(({ operation }) => operation === first.operation)
+      ? first.operation
+      : '',
+    path: null,
+    apply(base, target) {
+      const effects = scenarios.map((scenario) => scenario.apply(base, target))
+      const weights = effects.flatMap(({ weight }) => (weight === null ? [] : [weight]))
+      return {
+        changes: effects.flatMap(({ changes }) => changes),
+        weight: weights.length === 0 ? null : weights.reduce(product(base.forest.weight)),
+      }
+    },
+  }
+}
+
+/** Weights are those recorded times a share each: the recorded ones must count once. */
+function product(recorded: Float64Array) {
+  return (a: Float64Array, b: Float64Array) =>
+    a.map((weight, i) => (weight * (b[i] as number)) / (recorded[i] as number))
 }

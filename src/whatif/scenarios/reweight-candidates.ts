@@ -1,7 +1,12 @@
 import type { CandidateContext } from './candidate-context.ts'
-import type { Feature } from './feature.ts'
-import { featureWords, partWords } from './feature-words.ts'
-import { largeParts, type Partition, partSizes } from './request-partition.ts'
+import {
+  type Feature,
+  featureWords,
+  largeParts,
+  type Partition,
+  partSizes,
+  partWords,
+} from './features.ts'
 import type { Candidate } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */

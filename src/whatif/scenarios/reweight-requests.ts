@@ -1,10 +1,14 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText } from '../../core/shown-text.ts'
-import { chooseFeature, type FeatureChoice } from './choose-feature.ts'
-import { exactPercent } from './exact-percent.ts'
-import { partWords } from './feature-words.ts'
-import { type Partition, partSizes, requirePart } from './request-partition.ts'
-import type { Scenario } from './scenario.ts'
+import {
+  chooseFeature,
+  type FeatureChoice,
+  type Partition,
+  partSizes,
+  partWords,
+  requirePart,
+} from './features.ts'
+import { exactPercent, type Scenario } from './scenario.ts'
 
 export interface ReweightOptions {
   /** What requests are divided by. */

@@ -56,3 +56,8 @@ export interface Candidate extends Scenario {
   /** Times of the changed calls, one of each request, or the kind of each request. */
   evidence(base: RequestModel, target: RequestModel): ScenarioEvidence
 }
+
+/** A share that was given, as it was given: `12.5 %`, `99.9 %`. */
+export function exactPercent(share: number): string {
+  return `${Number((100 * share).toPrecision(12))} %`
+}

@@ -6,8 +6,8 @@ import type { CallPaths } from '../calls/call-paths.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
+import { type ProfileQuantiles, profileQuantiles } from './apply-scenario.ts'
 import { scaleCalls } from './scale-calls.ts'
-import { type ProfileQuantiles, profileQuantiles } from './scenario-profile.ts'
 
 export interface SingleChangesOptions {
   /** Which time of a service changes, as of `scaleCalls`. Default `'server'`. */

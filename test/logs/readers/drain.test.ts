@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { DrainTree, tokensOf } from '../../../src/logs/readers/drain/drain-tree.ts'
 import { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
-import { DEFAULT_MASKS, Masker } from '../../../src/logs/readers/drain/masks.ts'
-import type { MiningOptions } from '../../../src/logs/readers/drain/mining-options.ts'
+import { DEFAULT_MASKS, Masker, type MiningOptions } from '../../../src/logs/readers/drain/masks.ts'
+import {
+  DrainTree,
+  mineLogTemplates,
+  tokensOf,
+} from '../../../src/logs/readers/drain/mine-log-templates.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
-import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
 import { contentOf, eventCounts, finalValues, skipped } from './log-messages.ts'
 
 function mined(texts: readonly string[], options: MiningOptions = {}): string[] {

@@ -4,7 +4,7 @@ import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { readJsonLines } from '../../../src/logs/readers/json-lines.ts'
 import { LogClock } from '../../../src/logs/readers/log-clock.ts'
 import { readSettings } from '../../../src/logs/readers/log-read-options.ts'
-import { LogWriter } from '../../../src/logs/readers/log-writer.ts'
+import { LogWriter } from '../../../src/logs/readers/log-sink.ts'
 import {
   contentOf,
   eventCounts,

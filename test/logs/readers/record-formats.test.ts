@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { logfmtPairs } from '../../../src/logs/readers/logfmt-pairs.ts'
+import { logfmtPairs } from '../../../src/logs/readers/logfmt.ts'
 import { eventCounts, finalValues, firstTimes, readText, skipped } from './log-messages.ts'
 
 describe('logfmt', () => {

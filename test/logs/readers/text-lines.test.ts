@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import { mineLogTemplates } from '../../../src/logs/readers/mine-log-templates.ts'
-import { readLogsInto } from '../../../src/logs/readers/read-logs-into.ts'
-import { readLines } from '../../../src/logs/readers/text-lines.ts'
+import { mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
+import { readLogsInto } from '../../../src/logs/readers/load-logs.ts'
+import { readLines } from '../../../src/logs/readers/text-log.ts'
 
 async function linesOf(text: string, size: number) {
   const lines: string[] = []

@@ -1,6 +1,5 @@
-import { compareLogs } from '../../../src/logs/compare-logs.ts'
+import { compareLogs, type LogComparison } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import type { LogComparison } from '../../../src/logs/log-comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 
 export interface ChainNames {

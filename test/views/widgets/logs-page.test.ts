@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
-import type { LogComparison } from '../../../src/logs/log-comparison.ts'
+import type { LogComparison } from '../../../src/logs/compare-logs.ts'
 import { exploreLogs } from '../../../src/views/widgets/logs/explore-logs.ts'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -4,11 +4,12 @@ import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.
 import type { LatencyDiagnosis } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../src/whatif/models/execution-models.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
-import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { combineScenarios } from '../../../src/whatif/scenarios/combine-scenarios.ts'
-import { parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
+import {
+  applyScenario,
+  type ScenarioProfile,
+} from '../../../src/whatif/scenarios/apply-scenario.ts'
+import { combineScenarios, parseScenario } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import { scaleCalls } from '../../../src/whatif/scenarios/scale-calls.ts'
-import type { ScenarioProfile } from '../../../src/whatif/scenarios/scenario-profile.ts'
 import { AFTER, BEFORE } from '../charts/what-if-fixture.ts'
 
 export const diagnosis = diagnoseLatency(BEFORE, AFTER)

@@ -6,10 +6,10 @@ import {
   dividedGroup,
   groupsByName,
   groupsByService,
+  groupTitle,
   reachedBy,
   rootPaths,
 } from '../../../src/whatif/scenarios/call-group.ts'
-import { groupTitle } from '../../../src/whatif/scenarios/group-title.ts'
 
 /** web GET calls cart list, whose step asks db read; web GET and api GET call db write. */
 function samplePaths() {

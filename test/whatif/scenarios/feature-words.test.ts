@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { featureWords, partWords } from '../../../src/whatif/scenarios/feature-words.ts'
+import { featureWords, partWords } from '../../../src/whatif/scenarios/features.ts'
 
 test.each([
   ['host', 'web-0', 'on host web-0'],

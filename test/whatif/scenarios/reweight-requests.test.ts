@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { applyScenario } from '../../../src/whatif/scenarios/apply-scenario.ts'
-import { combineScenarios } from '../../../src/whatif/scenarios/combine-scenarios.ts'
+import { combineScenarios } from '../../../src/whatif/scenarios/parse-scenario.ts'
 import {
   type ReweightOptions,
   reweightRequests,

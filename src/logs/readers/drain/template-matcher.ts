@@ -1,6 +1,6 @@
-import { tokensOf, WILDCARD } from './drain-tree.ts'
 import type { LogTemplates } from './log-templates.ts'
 import { Masker } from './masks.ts'
+import { tokensOf, WILDCARD } from './mine-log-templates.ts'
 
 const MOST_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g

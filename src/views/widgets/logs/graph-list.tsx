@@ -1,6 +1,5 @@
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
-import { featureText } from '../../../logs/features/feature-text.ts'
-import type { Feature } from '../../../logs/features/feature-types.ts'
+import { type Feature, featureText } from '../../../logs/features/features.ts'
 import { scoreText } from './logs-words.ts'
 
 const BAR = 70

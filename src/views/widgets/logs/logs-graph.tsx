@@ -1,7 +1,7 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { grouped } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
-import { featureText } from '../../../logs/features/feature-text.ts'
+import { featureText } from '../../../logs/features/features.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { GraphDrawing, graphLayout } from './graph-drawing.tsx'
 import { differenceText, graphText, nameText } from './logs-words.ts'

@@ -1,6 +1,5 @@
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
-import { featureText } from '../../../logs/features/feature-text.ts'
-import { VARIABLE_KINDS } from '../../../logs/features/feature-types.ts'
+import { featureText, VARIABLE_KINDS } from '../../../logs/features/features.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { PICTURE_INK } from '../../drawing/ink.ts'
 import { GraphDrawing, graphLayout } from './graph-drawing.tsx'

@@ -1,6 +1,6 @@
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
-import type { Feature, VariableKind } from '../../../logs/features/feature-types.ts'
+import type { Feature, VariableKind } from '../../../logs/features/features.ts'
 import type { LogsData } from './logs-data.ts'
 import type { GraphState } from './restored-stages.ts'
 

@@ -1,7 +1,10 @@
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted, percent } from '../../../core/words.ts'
-import type { AttentionEdge, AttentionGraph } from '../../../logs/attention/attention.ts'
-import { attentionTree } from '../../../logs/attention/attention-tree.ts'
+import {
+  type AttentionEdge,
+  type AttentionGraph,
+  attentionTree,
+} from '../../../logs/attention/attention.ts'
 import type { Divergence, VariableDivergence } from '../../../logs/divergence/divergence.ts'
 import { tText } from '../../charts/log-values.ts'
 import { differenceText, nameText, scoreText } from './logs-words.ts'

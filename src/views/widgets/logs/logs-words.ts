@@ -5,7 +5,7 @@ import type {
   AttentionGraph,
   AttentionNode,
 } from '../../../logs/attention/attention.ts'
-import { featureText } from '../../../logs/features/feature-text.ts'
+import { featureText } from '../../../logs/features/features.ts'
 import { tText } from '../../charts/log-values.ts'
 import type { LogsData } from './logs-data.ts'
 import type { LogsState } from './logs-state.ts'

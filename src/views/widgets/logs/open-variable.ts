@@ -1,6 +1,6 @@
 import { grouped } from '../../../core/words.ts'
 import type { FeatureTest, PerformanceTest } from '../../../logs/divergence/divergence.ts'
-import { VARIABLE_KINDS, type VariableKind } from '../../../logs/features/feature-types.ts'
+import { VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import type { LogsData } from './logs-data.ts'
 import { variableCode } from './logs-state.ts'
 import type { RestoredStages } from './restored-stages.ts'

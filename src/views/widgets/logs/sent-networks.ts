@@ -1,3 +1,4 @@
+import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {
   type DependencyEdge,
   type DependencyNetwork,
@@ -5,9 +6,8 @@ import {
   leastMass,
 } from '../../../logs/dependencies/dependency-networks.ts'
 import type { VariableDivergence } from '../../../logs/divergence/divergence.ts'
-import type { Feature, VariableKind } from '../../../logs/features/feature-types.ts'
-import { LOG_CLASSES, type LogClass } from '../../../logs/features/log-class.ts'
-import type { LogComparison } from '../../../logs/log-comparison.ts'
+import type { Feature, VariableKind } from '../../../logs/features/features.ts'
+import { LOG_CLASSES, type LogClass } from '../../../logs/features/log-set.ts'
 
 /** A dependency: both ends as numbers of variables, −1 for performance; weight, R², directed. */
 export type SentEdge = readonly [from: number, to: number, weight: number, r2: number, 0 | 1]

@@ -1,4 +1,4 @@
-import type { Presence } from '../../../logs/divergence/presence.ts'
+import type { Presence } from '../../../logs/divergence/find-divergence.ts'
 import { readNumber, type SentNumber, sentNumber } from './sent-number.ts'
 
 /** Where a variable was logged as a row: instances before and after, messages in each, p. */

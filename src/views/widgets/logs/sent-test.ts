@@ -1,5 +1,5 @@
 import type { FeatureTest, PerformanceTest } from '../../../logs/divergence/divergence.ts'
-import type { Feature } from '../../../logs/features/feature-types.ts'
+import type { Feature } from '../../../logs/features/features.ts'
 import { readNumber, type SentNumber, sentNumber } from './sent-number.ts'
 
 /** A test as a row: t, df, p, q, significant, tested, both means, both counts. */

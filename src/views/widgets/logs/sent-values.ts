@@ -1,8 +1,7 @@
 import { tooltipText } from '../../../core/shown-text.ts'
+import type { LogComparison } from '../../../logs/compare-logs.ts'
 import type { VariableDivergence } from '../../../logs/divergence/divergence.ts'
-import { LOG_CLASSES } from '../../../logs/features/log-class.ts'
-import type { VariableFeatures } from '../../../logs/features/variable-features.ts'
-import type { LogComparison } from '../../../logs/log-comparison.ts'
+import { LOG_CLASSES, type VariableFeatures } from '../../../logs/features/log-set.ts'
 import { thinned } from '../../charts/log-strip.ts'
 
 /** What a few variables were in a few instances. */

@@ -1,6 +1,6 @@
 import { shortText } from '../../../core/shown-text.ts'
 import type { Divergence, VariableDivergence } from '../../../logs/divergence/divergence.ts'
-import { VARIABLE_KINDS, type VariableKind } from '../../../logs/features/feature-types.ts'
+import { VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import type { LogsStart } from './logs-data.ts'
 import type { NetworksToSend } from './sent-networks.ts'
 import { type SentNumber, sentNumber } from './sent-number.ts'

@@ -1,4 +1,4 @@
-import { AFTER, BEFORE } from '../../../logs/features/log-class.ts'
+import { AFTER, BEFORE } from '../../../logs/features/log-set.ts'
 import { besideMiddle } from '../../charts/log-strip.ts'
 import { numberExtent, shareAlong } from '../../charts/number-extent.ts'
 import type { Ink } from '../../drawing/ink.ts'

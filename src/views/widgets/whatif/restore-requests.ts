@@ -1,8 +1,8 @@
 // Over every call of the sampled requests: the loops index with `!`.
 import { QualityLog } from '../../../traces/quality.ts'
 import { SpanTracesBuilder } from '../../../traces/span-traces-builder.ts'
-import type { CallForest } from '../../../whatif/calls/call-forest.ts'
 import { CallPaths } from '../../../whatif/calls/call-paths.ts'
+import type { CallForest } from '../../../whatif/calls/index-calls.ts'
 import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import type { WaitPlan } from '../../../whatif/models/wait-plan.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'

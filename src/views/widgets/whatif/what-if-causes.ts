@@ -1,6 +1,8 @@
 import { tooltipText } from '../../../core/shown-text.ts'
-import type { DiagnosedScenario } from '../../../whatif/diagnosis/diagnosed-scenarios.ts'
-import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
+import type {
+  DiagnosedScenario,
+  LatencyDiagnosis,
+} from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
 import { type PackedProfile, packProfile } from './what-if-curves.ts'
 

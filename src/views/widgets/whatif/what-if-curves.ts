@@ -2,7 +2,7 @@ import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.t
 import {
   type ProfileQuantiles,
   profileQuantiles,
-} from '../../../whatif/scenarios/scenario-profile.ts'
+} from '../../../whatif/scenarios/apply-scenario.ts'
 import { profileSteps } from '../../charts/ecdf-curves.ts'
 
 /** p50, p90, p99 and the mean, µs. */

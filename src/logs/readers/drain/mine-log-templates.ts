@@ -1,11 +1,120 @@
+import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
+import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
+import type { LogRecord, LogSink } from '../log-sink.ts'
+import { readLogFile } from '../read-log-file.ts'
 import { levelIn } from './level-token.ts'
-import type { MiningOptions } from './mining-options.ts'
+import { LogTemplates, templateName } from './log-templates.ts'
+import { Masker, type MiningOptions } from './masks.ts'
+
+/**
+ * Mines, from the free text of logs, what kinds of messages there are: templates to look at, rename
+ * and merge, and to give to `loadLogs` as option `templates`. Mine both classes together: only what
+ * has one name can be compared.
+ *
+ * @param paths files, directories or content in memory
+ * @param options as for `loadLogs`; option `mining` says how, `templates` is not asked for
+ * @throws as `loadLogs`
+ *
+ * Source: He et al., ICWS 2017 (Drain).
+ *
+ * @example
+ * const templates = await mineLogTemplates({
+ *   name: 'node.log',
+ *   bytes: '2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected to 10.0.0.7:50010\n',
+ * })
+ * templates.templates[0].name // 'Peer: connected to <ip>'
+ */
+export async function mineLogTemplates(
+  paths: LogPaths,
+  options: Omit<LogReadOptions, 'templates'> = {},
+): Promise<LogTemplates> {
+  return mineInputs(await logInputs(paths), readSettings(options))
+}
+
+export async function mineInputs(
+  inputs: readonly LogInput[],
+  settings: ReadSettings,
+): Promise<LogTemplates> {
+  const sink = new TemplateMiner(settings.mining)
+  // Groups depend on what came first, which must not depend on which class is called before.
+  const sorted = inputs.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
+  for (const { files, isFile } of sorted) {
+    for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })
+  }
+  return sink.finish()
+}
+
+const MOST_KNOWN = 1 << 16
+const SHOWN_CHARACTERS = 200
+
+/** Mines templates from the free text of the messages it is given; passes over all others. */
+class TemplateMiner implements LogSink {
+  readonly #options: Required<MiningOptions>
+  readonly #masker: Masker
+  readonly #tree: DrainTree
+  /** Groups of texts that came lately: most texts come again and again. */
+  readonly #known = new Map<string, { count: number }>()
+
+  constructor(options: Required<MiningOptions>) {
+    this.#options = options
+    this.#masker = new Masker(options.masks)
+    this.#tree = new DrainTree(options)
+  }
+
+  record({ name, isText, component = '' }: LogRecord): void {
+    if (!isText) return
+    const { text } = this.#masker.mask(name)
+    const key = `${component}\n${text}`
+    const known = this.#known.get(key)
+    if (known !== undefined) {
+      known.count++
+      return
+    }
+    // A slice of a file's text would keep all of it alive.
+    const own = ` ${text}`.slice(1)
+    const example = ` ${name.slice(0, SHOWN_CHARACTERS)}`.slice(1)
+    const group = this.#tree.add(component, tokensOf(own), example)
+    if (group === undefined) return
+    if (this.#known.size === MOST_KNOWN) this.#known.clear()
+    this.#known.set(key, group)
+  }
+
+  skip(): void {}
+
+  skipFile(): void {}
+
+  countLines(): void {}
+
+  /** The templates, most messages first. Groups that came to the same are one. */
+  finish(): LogTemplates {
+    const byName = new Map<
+      string,
+      { name: string; component: string; text: string; count: number; example: string }
+    >()
+    for (const { component, tokens, count, example } of this.#tree.groups) {
+      const text = tokens.join(' ')
+      const name = templateName(component, text)
+      const known = byName.get(name)
+      if (known === undefined) byName.set(name, { name, component, text, count, example })
+      else known.count += count
+    }
+    const sorted = [...byName.values()].sort(
+      (a, b) => b.count - a.count || (a.name < b.name ? -1 : 1),
+    )
+    return new LogTemplates(
+      sorted.map(({ name, component, text, count, example }, i) => ({
+        ...{ id: i + 1, name, patterns: [{ component, text }], count, example },
+      })),
+      this.#options.masks,
+    )
+  }
+}
 
 /** What a template has where its messages differ. */
 export const WILDCARD = '<*>'
 
 /** Messages of one form. */
-export interface MessageGroup {
+interface MessageGroup {
   readonly component: string
   /** What all of them have in common, with wildcards for the rest. */
   tokens: string[]

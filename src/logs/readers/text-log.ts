@@ -1,0 +1,290 @@
+import { datePattern, KNOWN_TIMES } from './date-pattern.ts'
+import type { LogClock } from './log-clock.ts'
+import type { ReadSettings } from './log-read-options.ts'
+import { type LogFile, type LogSink, SKIPPED } from './log-sink.ts'
+
+interface TextOptions {
+  readonly layout: LineLayout
+  readonly clock: LogClock
+  /** Whether any line that the layout does not know goes on with the message before it. */
+  readonly isOpen: boolean
+}
+
+/**
+ * Messages that are lines of text, and what follows them: a stack trace belongs to the message before
+ * it. An exception that the message or its stack trace names is an event of its own, once a message:
+ * `threw java.io.IOException: No space left`. So one cause has one name, whoever tells of it.
+ */
+export async function readTextMessages(file: LogFile, options: TextOptions): Promise<void> {
+  file.sink.countLines(await readLines(file.chunks, new TextMessages(file.sink, options)))
+}
+
+class TextMessages implements LineTaker {
+  readonly #sink: LogSink
+  readonly #options: TextOptions
+  /** The message that further lines belong to. */
+  #head: LineParts | undefined
+  #timeUs = Number.NaN
+  /** Exceptions that the message has named. */
+  #thrown: string[] = []
+
+  constructor(sink: LogSink, options: TextOptions) {
+    this.#sink = sink
+    this.#options = options
+  }
+
+  line(text: string, line: number): void {
+    const parts = this.#options.layout(text)
+    if (parts !== undefined) this.#begin(parts, line)
+    else if (text.trim() !== '') this.#goOn(text, line)
+  }
+
+  tooLong(beginning: string, line: number): void {
+    this.#sink.skip(SKIPPED.tooLong, line, beginning)
+  }
+
+  #begin(parts: LineParts, line: number): void {
+    const { time, name, isText, component, instance, value, numbers } = parts
+    this.#head = parts
+    if (this.#thrown.length > 0) this.#thrown = []
+    const timeUs = this.#options.clock.text(time)
+    this.#timeUs = timeUs
+    const number = value === undefined || value.trim() === '' ? undefined : Number(value)
+    if (Number.isNaN(number)) {
+      this.#sink.skip(SKIPPED.noNumber, line, `${name} ${value}`)
+      return
+    }
+    this.#sink.record({
+      line,
+      timeUs,
+      instance,
+      name,
+      isText,
+      component,
+      value: number,
+      numbers,
+    })
+    // A line without a time is one skipped line, whatever else it says.
+    const thrown = isText && !Number.isNaN(timeUs) ? lastMentioned(name) : undefined
+    if (thrown !== undefined) this.#throw(thrown, line)
+  }
+
+  #goOn(text: string, line: number): void {
+    const thrown = thrownAtStart(text)
+    if (this.#head === undefined) {
+      this.#sink.skip(SKIPPED.beforeFirst, line, text)
+      return
+    }
+    if (thrown !== undefined && this.#throw(thrown, line)) return
+    const isFurther = this.#options.isOpen || thrown !== undefined || /^\s/.test(text)
+    this.#sink.skip(isFurther ? SKIPPED.continuation : SKIPPED.notMatched, line, text)
+  }
+
+  /** Whether the message had not named it before. */
+  #throw({ className, message }: ThrownException, line: number): boolean {
+    const key = `${className}: ${message}`
+    if (this.#thrown.includes(key)) return false
+    this.#thrown.push(key)
+    this.#sink.record({
+      ...{ line, timeUs: this.#timeUs, instance: this.#head?.instance },
+      ...{ name: message, isText: true, component: `threw ${className}` },
+    })
+    return true
+  }
+}
+
+/** Characters. */
+const LONGEST = 1 << 24
+
+/** Takes the lines of a text; `line` is 1-based. */
+export interface LineTaker {
+  line(text: string, line: number): void
+  /** A line too long to be one; `beginning` is what it begins with. */
+  tooLong(beginning: string, line: number): void
+}
+
+/**
+ * Splits UTF-8 text into lines that end in LF or CRLF; blank ones are handed on too. Gives the
+ * number of lines.
+ */
+export async function readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  taker: LineTaker,
+): Promise<number> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  let line = 1
+  let isTooLong = false
+  const take = (text: string) => {
+    if (!isTooLong) taker.line(text.endsWith('\r') ? text.slice(0, -1) : text, line)
+    isTooLong = false
+    line++
+  }
+  for await (const chunk of chunks) {
+    const text = decoder.decode(chunk, { stream: true })
+    let from = text.indexOf('\n') + 1
+    if (from > 0) take(rest + text.slice(0, from - 1))
+    for (let end = text.indexOf('\n', from); from > 0 && end >= 0; end = text.indexOf('\n', from)) {
+      take(text.slice(from, end))
+      from = end + 1
+    }
+    rest = from > 0 ? text.slice(from) : isTooLong ? '' : rest + text
+    if (rest.length > LONGEST) {
+      taker.tooLong(rest.slice(0, 200), line)
+      rest = ''
+      isTooLong = true
+    }
+  }
+  rest += decoder.decode()
+  if (rest !== '' || isTooLong) take(rest)
+  return line - 1
+}
+
+/** What the first line of a message says. */
+interface LineParts {
+  readonly time: string
+  readonly name: string
+  readonly isText: boolean
+  readonly component: string
+  readonly instance?: string | undefined
+  readonly value?: string | undefined
+  readonly numbers?: readonly (readonly [key: string, value: number])[]
+}
+
+/** How the lines of a file are made; `undefined` for a line on which no message begins. */
+type LineLayout = (line: string) => LineParts | undefined
+
+const LEVEL = 'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL'
+const EPOCH = '\\d{9,19}(?:\\.\\d+)?(?=\\s)'
+/** Seconds since the kernel started, as dmesg writes them: `[   12.345678]`. */
+const UPTIME = '\\d{1,8}\\.\\d{6}(?=\\])'
+/** A time must not end where a fraction or a zone goes on: neither may be lost. */
+const TIME_ENDS = '(?!\\w|[.,]\\d|[+-]\\d\\d:?\\d\\d)'
+const ACCESS = datePattern('dd/MMM/yyyy:HH:mm:ss Z').source
+const OWN_GROUPS = new Set(['time', 'name', 'message', 'component', 'value', 'instance'])
+
+/**
+ * log4j's `%d %p [%t] %c: %m` and its usual relatives: thread before level (logback), a process id
+ * (Spring Boot), no thread, ` - ` before the message. The component is the class without its package.
+ */
+export function log4jLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): LineLayout {
+  const pattern = new RegExp(
+    `^\\[?(${timeSource(dateFormat)})${TIME_ENDS}\\]?\\s+(?:\\d+\\s+)?(?:\\[[^\\]]*\\]\\s+)?\\[?(?:${LEVEL})\\]?\\s+` +
+      '(?:\\d+\\s+---\\s+)?(?:\\[[^\\]]*\\]\\s+)*([\\w.$/@-]+)(?:\\s*:|\\s+-)(?:\\s(.*))?$',
+  )
+  return (line) => {
+    const found = pattern.exec(line)
+    if (found === null) return undefined
+    const [, time = '', logger = '', name = ''] = found
+    return { time, name, isText: true, component: classOf(logger) }
+  }
+}
+
+/** A time, and behind it free text; of syslog, host and process id are left out. */
+export function textLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): LineLayout {
+  // The letter is the level in glog's lines, the number the priority in those of syslog.
+  const leading = new RegExp(
+    `^(?:<\\d+>(?:\\d )?|[IWEFD](?=\\d))?(?:\\[\\s*(?=${UPTIME})|[[(])?(${timeSource(dateFormat)}|${EPOCH}|${UPTIME})${TIME_ENDS}[\\])]?(?!\\w)[\\s,;:|-]*(.*)$`,
+  )
+  const syslog = /^\S+ ([\w./@-]+)(?:\[\d+\])?: (.*)$/
+  const access = new RegExp(`^(\\S+ \\S+ \\S+) \\[(${ACCESS})\\] (.*)$`)
+  return (line) => {
+    const found = leading.exec(line)
+    if (found !== null) {
+      const [, time = '', rest = ''] = found
+      const [, component = '', name = rest] = (/^[A-Z]/.test(time) && syslog.exec(rest)) || []
+      return { time, name, isText: true, component }
+    }
+    const request = access.exec(line)
+    if (request === null) return undefined
+    const [, client, time = '', rest] = request
+    return { time, name: `${client} ${rest}`, isText: true, component: '' }
+  }
+}
+
+/** Lines as option `template` says. */
+export function templateLayout({ template, instance }: ReadSettings): LineLayout {
+  return (line) => {
+    for (const pattern of template) {
+      const groups = pattern.exec(line)?.groups
+      if (groups === undefined) continue
+      const { time = '', name, message = '', component = '', value } = groups
+      return {
+        ...{ time, component, value },
+        name: name ?? message,
+        isText: name === undefined,
+        instance: instance === undefined ? undefined : groups[instance],
+        numbers: numbersIn(groups, instance),
+      }
+    }
+    return undefined
+  }
+}
+
+function numbersIn(
+  groups: Readonly<Record<string, string | undefined>>,
+  instance: string | undefined,
+): [string, number][] {
+  return Object.entries(groups).flatMap(([key, text]): [string, number][] => {
+    if (OWN_GROUPS.has(key) || key === instance || text === undefined || text.trim() === '') {
+      return []
+    }
+    const value = Number(text)
+    return Number.isFinite(value) ? [[key, value]] : []
+  })
+}
+
+function timeSource(dateFormat: string): string {
+  return dateFormat === 'auto' ? KNOWN_TIMES : `(?:${datePattern(dateFormat).source})`
+}
+
+/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
+function classOf(logger: string): string {
+  const last = logger.slice(logger.lastIndexOf('.') + 1)
+  return /^[A-Z]/.test(last) ? last : logger
+}
+
+/** An exception that a line of a log names. */
+interface ThrownException {
+  readonly className: string
+  /** `''` if it has none. */
+  readonly message: string
+}
+
+const KINDS = '(?:Exception|Error|Throwable|Failure|Fault)'
+const QUALIFIED = new RegExp(
+  `(?<![\\w.$])(?:[A-Za-z_$][\\w$]*\\.)+[A-Z][\\w$]*${KINDS}(?![\\w$.])`,
+  'g',
+)
+const BEGINNING = new RegExp(
+  `^\\s*(?:(?:Caused by|Suppressed|Wrapped by): |Exception in thread "[^"]*" )?((?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (.*)|:?\\s*$)`,
+)
+const MENTION = /Exception|Error|Throwable|Failure|Fault/
+
+/** The exception that a further line of a message begins with, as the first line of a stack trace. */
+function thrownAtStart(line: string): ThrownException | undefined {
+  const found = BEGINNING.exec(line)
+  if (found === null) return undefined
+  const [, className = '', message = ''] = found
+  return lastMentioned(message) ?? { className, message: messageOf(message) }
+}
+
+/**
+ * The exception that a message names; of several, as in
+ * `FSError: java.io.IOException: No space left`, the last, which caused the others.
+ */
+function lastMentioned(text: string): ThrownException | undefined {
+  if (!MENTION.test(text)) return undefined
+  let last: RegExpExecArray | undefined
+  for (const found of text.matchAll(QUALIFIED)) last = found
+  if (last === undefined) return undefined
+  const rest = text.slice(last.index + last[0].length)
+  return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+}
+
+/** Behind a semicolon comes advice, such as where to read more; a bracket may have opened before. */
+function messageOf(text: string): string {
+  const end = text.search(/;(?:\s|$)/)
+  const message = (end < 0 ? text : text.slice(0, end)).trim()
+  return /[[(]/.test(message) ? message : message.replace(/[\])]+$/, '')
+}
