@@ -1,4 +1,5 @@
-import { AFTER, BEFORE, FlowReport, FlowSet } from '../flows/flow-set.ts'
+import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
+import { FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
@@ -21,35 +22,35 @@ export interface SnapshotParts {
   readonly latenciesOf?: (request: number) => boolean
 }
 
-/**
- * A comparison as plain JSON, enough to compute its stages from categories to findings again, by
- * the same code, where there are no traces: in a page.
- */
-export interface ComparisonSnapshot {
+/** A comparison's flows and options in columns. */
+interface SnapshotData {
   readonly options: Omit<ComparisonOptions, 'label'>
   readonly labels: readonly NodeLabel[]
   /** Each label's own text and the one the user's rule gives it; `null` without a rule. */
   readonly labelTexts: readonly (readonly [own: string, given: string])[] | null
-  readonly shapes: readonly SnapshotShape[]
+  /** Label codes of the nodes of all shapes, one shape after the other; where their edges lead. */
+  readonly nodes: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly nodeCounts: Uint32Array
+  readonly edgeCounts: Uint32Array
   /** How to fold the flows again; `null` where they are carried as they are. */
   readonly folding: FoldOptions | null
-  /** Number of requests before; they come first. */
-  readonly before: number
-  readonly shapeOf: readonly number[]
-  readonly responseTimeUs: readonly number[]
-  readonly startUs: readonly number[] | null
+  readonly period: Uint8Array
+  readonly shapeOf: Uint32Array
+  readonly responseTimeUs: Float64Array
+  readonly startUs: Float64Array | null
   readonly ids: readonly string[] | null
-  readonly weight: readonly (number | null)[] | null
-  /** Latencies of the edges of some requests, by row. */
-  readonly latencies: readonly (readonly [request: number, latencyUs: readonly number[]])[]
+  readonly weight: Float64Array | null
+  readonly latencyUs: Float64Array
+  readonly latencyOffsets: Uint32Array
 }
 
-/** Label codes of the nodes, then where the edges start and end. */
-export type SnapshotShape = readonly [
-  labels: readonly number[],
-  from: readonly number[],
-  to: readonly number[],
-]
+/**
+ * A comparison as plain JSON, enough to compute its stages from categories to findings again, by
+ * the same code, where there are no traces: in a page.
+ */
+export type ComparisonSnapshot = EncodedColumns<SnapshotData>
 
 /**
  * Takes a comparison's flows out of its traces.
@@ -58,7 +59,7 @@ export type SnapshotShape = readonly [
  * @param parts see {@link SnapshotParts}
  *
  * @example
- * takeSnapshot(comparison).shapeOf.length === comparison.flows.size // true
+ * restoreComparison(takeSnapshot(comparison)).flows.size === comparison.flows.size // true
  */
 export function takeSnapshot(
   comparison: Comparison,
@@ -69,38 +70,61 @@ export function takeSnapshot(
   // Edges of folded flows are tested by what was recorded, so that is carried along with latencies.
   const refolds = folded instanceof FoldedFlows && latenciesOf !== undefined
   const flows = refolds ? folded.unfolded : folded
-  const rows = Array.from({ length: flows.size }, (_, request) => request)
-  const carried = rows.filter(latenciesOf ?? (() => false))
-  return {
+  const { shapes } = flows
+  const each = Array.from({ length: shapes.size }, (_, shape) => shape)
+  return encodeColumns<SnapshotData>({
     options,
     labels: labelsOf(flows),
     labelTexts: label && labelsOf(folded).map((node) => [labelText(node), label(node)] as const),
-    shapes: shapesOf(flows),
+    nodes: joined(each.map((shape) => shapes.labels(shape))),
+    from: joined(each.map((shape) => shapes.from(shape))),
+    to: joined(each.map((shape) => shapes.to(shape))),
+    nodeCounts: Uint32Array.from(each, (shape) => shapes.nodeCount(shape)),
+    edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
-    before: flows.count(BEFORE),
-    shapeOf: [...flows.shapeOf],
-    responseTimeUs: [...flows.responseTimeUs],
-    startUs: arrivals ? [...flows.startUs] : null,
+    period: flows.period,
+    shapeOf: flows.shapeOf,
+    responseTimeUs: flows.responseTimeUs,
+    startUs: arrivals ? flows.startUs : null,
     ids: ids ? flows.ids : null,
-    weight: flows.weight === undefined ? null : Array.from(flows.weight, finiteOrNull),
-    latencies: carried.map((row) => [row, [...flows.latencies(row)]] as const),
-  }
+    weight: flows.weight ?? null,
+    ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
+  })
 }
 
 function labelsOf({ labels }: FlowSet): NodeLabel[] {
   return Array.from({ length: labels.size }, (_, code) => labels.get(code))
 }
 
-function shapesOf({ shapes }: FlowSet): SnapshotShape[] {
-  return Array.from({ length: shapes.size }, (_, shape) => [
-    [...shapes.labels(shape)],
-    [...shapes.from(shape)],
-    [...shapes.to(shape)],
-  ])
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let start = 0
+  for (const part of parts) {
+    all.set(part, start)
+    start += part.length
+  }
+  return all
 }
 
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null
+function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean) {
+  const latencyOffsets = new Uint32Array(flows.size + 1)
+  const wanted: Float64Array[] = []
+  let length = 0
+  for (let request = 0; request < flows.size; request++) {
+    if (isWanted(request)) {
+      const own = flows.latencies(request)
+      wanted.push(own)
+      length += own.length
+    }
+    latencyOffsets[request + 1] = length
+  }
+  const latencyUs = new Float64Array(length)
+  let start = 0
+  for (const own of wanted) {
+    latencyUs.set(own, start)
+    start += own.length
+  }
+  return { latencyUs, latencyOffsets }
 }
 
 /**
@@ -112,8 +136,9 @@ function finiteOrNull(value: number): number | null {
  * restoreComparison(takeSnapshot(comparison)).categories.size === comparison.categories.size // true
  */
 export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
-  const { options, labelTexts, folding } = snapshot
-  const flows = restoreFlows(snapshot)
+  const data = decodeColumns(snapshot)
+  const { options, labelTexts, folding } = data
+  const flows = restoreFlows(data)
   const none = noTraces()
   return new Comparison(
     { before: none, after: none },
@@ -122,53 +147,45 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   )
 }
 
-function restoreFlows(snapshot: ComparisonSnapshot): FlowSet {
-  const { shapeOf, responseTimeUs, startUs, ids, weight, options, before } = snapshot
-  const size = shapeOf.length
+function restoreFlows(data: SnapshotData): FlowSet {
+  const { period, shapeOf, responseTimeUs, latencyUs, latencyOffsets, options } = data
   const labels = new NodeLabels()
-  for (const label of snapshot.labels) labels.code(label)
+  for (const label of data.labels) labels.code(label)
   return new FlowSet(
     {
       periods: [],
       labels,
-      shapes: restoreShapes(snapshot),
-      ids: ids ?? shapeOf.map((_, request) => String(request)),
-      period: Uint8Array.from(shapeOf, (_, request) => (request < before ? BEFORE : AFTER)),
-      traceOf: new Uint32Array(size),
-      startUs: startUs === null ? new Float64Array(size) : Float64Array.from(startUs),
-      responseTimeUs: Float64Array.from(responseTimeUs),
-      shapeOf: Uint32Array.from(shapeOf),
-      ...restoreLatencies(snapshot),
-      weight:
-        weight === null ? undefined : Float64Array.from(weight, (value) => value ?? Number.NaN),
+      shapes: restoreShapes(data),
+      ids: data.ids ?? Array.from(shapeOf, (_, request) => String(request)),
+      period,
+      traceOf: new Uint32Array(shapeOf.length),
+      startUs: data.startUs ?? new Float64Array(shapeOf.length),
+      responseTimeUs,
+      shapeOf,
+      latencyUs,
+      latencyOffsets,
+      weight: data.weight ?? undefined,
     },
     { concurrency: options.concurrency, slackUs: options.slackUs },
     new FlowReport(),
   )
 }
 
-function restoreShapes({ shapes }: ComparisonSnapshot): ShapeTable {
+function restoreShapes({ nodes, from, to, nodeCounts, edgeCounts }: SnapshotData): ShapeTable {
   const table = new ShapeTable()
-  for (const [labels, from, to] of shapes) {
-    const edges = { from: Uint32Array.from(from), to: Uint32Array.from(to) }
-    table.intern(Uint32Array.from(labels), labels.length, { ...edges, edgeCount: from.length })
-  }
+  let node = 0
+  let edge = 0
+  nodeCounts.forEach((nodeCount, shape) => {
+    const edgeCount = edgeCounts[shape] as number
+    const ends = { from: from.subarray(edge), to: to.subarray(edge), edgeCount }
+    table.intern(nodes.subarray(node), nodeCount, ends)
+    node += nodeCount
+    edge += edgeCount
+  })
   return table
 }
 
-function restoreLatencies({ shapeOf, shapes, latencies }: ComparisonSnapshot) {
-  const latencyOffsets = new Uint32Array(shapeOf.length + 1)
-  const known = new Map(latencies)
-  for (const [request, shape] of shapeOf.entries()) {
-    const edges = known.has(request) ? (shapes[shape]?.[1].length ?? 0) : 0
-    latencyOffsets[request + 1] = (latencyOffsets[request] as number) + edges
-  }
-  const latencyUs = new Float64Array(latencyOffsets.at(-1) ?? 0)
-  for (const [request, values] of latencies) latencyUs.set(values, latencyOffsets[request])
-  return { latencyUs, latencyOffsets }
-}
-
-function labelRule(texts: NonNullable<ComparisonSnapshot['labelTexts']>) {
+function labelRule(texts: NonNullable<SnapshotData['labelTexts']>) {
   const rule = new Map(texts)
   return (label: NodeLabel) => rule.get(labelText(label)) ?? labelText(label)
 }

@@ -1,9 +1,18 @@
-/** `text` in UTF-8 and base64, with nothing but what browsers and Node share. */
+/** Encodes text as UTF-8 in base64, with nothing but what browsers and Node share. */
 export function base64OfText(text: string): string {
-  const bytes = new TextEncoder().encode(text)
+  return base64OfBytes(new TextEncoder().encode(text))
+}
+
+/** Encodes bytes as base64. */
+export function base64OfBytes(bytes: Uint8Array): string {
   let binary = ''
   for (let start = 0; start < bytes.length; start += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000))
   }
   return btoa(binary)
+}
+
+/** Decodes base64 to bytes. */
+export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
 }
