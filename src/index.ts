@@ -246,7 +246,7 @@ export {
   type SwimlaneOptions,
   type SwimlaneTraces,
 } from './views/widgets/swimlanes/explore-swimlanes.ts'
-export { exploreTable, type TableExplorerOptions } from './views/widgets/table/explore-table.ts'
+export { exploreTable, type TableExplorerOptions } from './views/widgets/table/explore-table.tsx'
 export {
   exploreThreshold,
   type ThresholdExplorerOptions,

@@ -2,20 +2,22 @@ import * as aq from 'arquero'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../../src/core/stage-table.ts'
-import { exploreTable } from '../../../src/views/widgets/table/explore-table.ts'
-import { tableColumns, valueAt } from '../../../src/views/widgets/table/table-columns.ts'
-import { tableData } from '../../../src/views/widgets/table/table-data.ts'
-import { explorableTableHtml } from '../../../src/views/widgets/table/table-display-html.ts'
-import { columnFilter, searchFilter } from '../../../src/views/widgets/table/table-filter.ts'
 import {
+  explorableTableHtml,
+  exploreTable,
+} from '../../../src/views/widgets/table/explore-table.tsx'
+import { tableColumns, tableData, valueAt } from '../../../src/views/widgets/table/table-columns.ts'
+import {
+  columnFilter,
   keptRows,
+  searchFilter,
   sortedRows,
   stateFilters,
   type TableState,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/table-state.ts'
-import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.ts'
+} from '../../../src/views/widgets/table/table-query.ts'
+import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

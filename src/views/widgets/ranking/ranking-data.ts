@@ -8,7 +8,7 @@ import { rootName } from '../../charts/node-names.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import type { FlowData } from '../flows/flow-data.ts'
 import { flowData } from '../flows/flow-explorer-data.ts'
-import { type TableData, tableData } from '../table/table-data.ts'
+import { type TableData, tableData } from '../table/table-columns.ts'
 
 /** What the ranking browser carries into a page. */
 export interface RankingData {

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
 import { StateCode } from '../../drawing/state-code.tsx'
 import { valueAt } from '../table/table-columns.ts'
-import { FilterCell, HeadCell } from '../table/table-head.tsx'
-import { useTable } from '../table/table-use.ts'
+import { FilterRow, HeadCell, useTable } from '../table/table-view.tsx'
 import type { RankingData } from './ranking-data.ts'
 import { RankingDetails } from './ranking-details.tsx'
 import { RankingRow } from './ranking-row.tsx'
@@ -64,12 +63,7 @@ export function RankingView({ data }: Shown) {
                   response times, medians
                 </th>
               </tr>
-              <tr class="fd-filters">
-                {places.map((at) => (
-                  <FilterCell key={at} {...{ table, at }} />
-                ))}
-                <td />
-              </tr>
+              <FilterRow table={table} shown={places} others={1} />
             </thead>
             <tbody>
               {Array.from(sorted, (row) => {

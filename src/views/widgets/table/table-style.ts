@@ -18,6 +18,7 @@ export const TABLE_STYLE = `
 .flowdelta .fd-pager { margin-top: 8px; }
 .flowdelta .fd-pages { display: inline-flex; gap: 4px; }
 .flowdelta button:disabled { opacity: 0.45; cursor: default; }
+.flowdelta .fd-sum .fd-top:disabled { opacity: 1; color: inherit; }
 .flowdelta .fd-columns { position: relative; }
 .flowdelta .fd-columns summary { cursor: pointer; }
 .flowdelta .fd-choices { position: absolute; z-index: 2; display: grid; gap: 2px; padding: 8px 10px; margin-top: 4px; max-height: 20em; overflow: auto;

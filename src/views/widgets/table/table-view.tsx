@@ -1,96 +1,158 @@
 import { useMemo, useState } from 'preact/hooks'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import { isDuration } from '../../../core/table-cells.ts'
+import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { StateCode } from '../../drawing/state-code.tsx'
-import { TableRows } from './table-body.tsx'
-import type { TableData } from './table-data.ts'
-import { FilterCell, HeadCell } from './table-head.tsx'
-import { Pager, pageCount } from './table-pager.tsx'
-import { columnSummarizer } from './table-summary.ts'
-import { SummaryCell } from './table-summary-cell.tsx'
-import { TableTools } from './table-tools.tsx'
-import { useTable } from './table-use.ts'
+import {
+  isFilterable,
+  isSortable,
+  type TableColumn,
+  type TableData,
+  tableColumns,
+  valueAt,
+} from './table-columns.ts'
+import {
+  columnFilter,
+  keptRows,
+  nextSort,
+  sortedRows,
+  stateFilters,
+  type TableState,
+  tableCode,
+  untouched,
+} from './table-query.ts'
+import { type ColumnSummary, columnSummarizer, SummaryCell } from './table-summary.tsx'
 
 const PAGE_SIZES = [10, 20, 50, 100]
-/** A table of fewer rows is seen whole: filters and summaries come when asked for. */
-const FEW_ROWS = 8
+/** Shorter tables are seen whole: filters and summaries come when asked for. */
+const MIN_ROWS_WITH_FILTERS = 8
+const MAX_NAME_LENGTH = 40
+const MAX_CELL_LENGTH = 72
 
-/** A table to sort, to filter, to see at a glance and to leaf through. */
+/** A table in the state its reader has brought it to. */
+export interface UsedTable {
+  readonly columns: readonly TableColumn[]
+  readonly state: TableState
+  /** Rows that the filters leave, in the table's own order. */
+  readonly kept: Uint32Array
+  /** The same rows, sorted. */
+  readonly sorted: Uint32Array
+  readonly code: string
+  readonly isUntouched: boolean
+  change(changes: Partial<TableState>): void
+  filter(column: number, text: string): void
+  /** Sorts by a column: the useful way first, then the other, then not at all. */
+  sortBy(column: number, options: { readonly andThen: boolean }): void
+  reset(): void
+}
+
+/** Keeps the state of a table; filters and sorts again only when they change. */
+export function useTable(data: TableData): UsedTable {
+  const columns = useMemo(() => tableColumns(data), [data])
+  const [state, setState] = useState(() => untouched(columns))
+  const { search, filters, sort } = state
+  const kept = useMemo(
+    () => keptRows(data.rows, stateFilters(columns, { search, filters })),
+    [data, columns, search, filters],
+  )
+  const sorted = useMemo(
+    () => sortedRows(kept, columns, { sort, origin: data.origin }),
+    [data, columns, kept, sort],
+  )
+  const change = (changes: Partial<TableState>) => setState({ ...state, ...changes })
+  return {
+    columns,
+    state,
+    kept,
+    sorted,
+    change,
+    code: tableCode(data, columns, state),
+    isUntouched: search === '' && sort.length === 0 && filters.every((text) => text === ''),
+    filter: (column, text) => change({ filters: filters.with(column, text) }),
+    sortBy: (column, { andThen }) => {
+      const known = columns[column]
+      if (known !== undefined) change({ sort: nextSort(sort, { column, known, andThen }) })
+    },
+    reset: () => setState({ ...untouched(columns), hidden: state.hidden }),
+  }
+}
+
+/** Shows a table to sort, to filter, to summarize and to page through. */
 export function TableView({ data }: { readonly data: TableData }) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
   const [wantedPage, setPage] = useState(0)
   const [pageSize, setPageSize] = useState(data.pageSize)
-  const [isOpen, setOpen] = useState(data.rows >= FEW_ROWS)
-  const page = Math.min(wantedPage, pageCount(kept.length, pageSize) - 1)
-  const rows = sorted.subarray(page * pageSize, (page + 1) * pageSize)
+  const [isOpen, setOpen] = useState(data.rows >= MIN_ROWS_WITH_FILTERS)
+  const lastPage = Math.max(0, Math.ceil(kept.length / pageSize) - 1)
+  const page = Math.min(wantedPage, lastPage)
+  const first = page * pageSize
   const summarizers = useMemo(
     () => (isOpen ? columns.map(columnSummarizer) : []),
     [columns, isOpen],
   )
   const summaries = useMemo(() => summarizers.map((summary) => summary(kept)), [summarizers, kept])
   const shown = columns.flatMap((_, at) => (state.hidden.includes(at) ? [] : [at]))
-  const region = {
-    ...{
-      class: 'fd-scroll',
-      role: 'group' as const,
-      'aria-label': `${data.title}, rows`,
-      tabIndex: 0,
-    },
-    onKeyDown: (event: KeyboardEvent) => {
-      const last = pageCount(kept.length, pageSize) - 1
-      const to = { PageDown: page + 1, PageUp: page - 1, Home: 0, End: last }[event.key]
-      if (to === undefined || event.target !== event.currentTarget) return
-      event.preventDefault()
-      setPage(Math.max(0, Math.min(last, to)))
-    },
+  const turnPage = (event: KeyboardEvent) => {
+    const to = { PageDown: page + 1, PageUp: page - 1, Home: 0, End: lastPage }[event.key]
+    if (to === undefined || event.target !== event.currentTarget) return
+    event.preventDefault()
+    setPage(Math.max(0, Math.min(lastPage, to)))
+  }
+  // A scrolling group that keys turn the pages of: no element of HTML is one.
+  const pages = {
+    role: 'group' as const,
+    'aria-label': `${data.title}, rows`,
+    tabIndex: 0,
+    onKeyDown: turnPage,
   }
   return (
     <section aria-label={data.title}>
-      <TableTools {...{ table, data, isOpen }} onOpen={setOpen} />
-      <div {...region}>
+      <Tools {...{ table, data, isOpen }} onOpen={setOpen} />
+      <div class="fd-scroll" {...pages}>
         <table aria-label={data.title} aria-rowcount={kept.length + 1}>
           <thead>
             <tr aria-rowindex={1}>
               {shown.map((at) => (
-                <HeadCell key={at} {...{ table, at }} />
+                <HeadCell key={at} table={table} at={at} />
               ))}
             </tr>
             {isOpen ? (
-              <tr>
-                {shown.map((at) => {
-                  const [column, summary] = [columns[at], summaries[at]]
-                  return column === undefined || summary === undefined ? null : (
+              <>
+                <tr>
+                  {shown.map((at) => (
                     <SummaryCell
                       key={at}
-                      {...{ column, summary }}
+                      column={columns[at] as TableColumn}
+                      summary={summaries[at] as ColumnSummary}
                       onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
                     />
-                  )
-                })}
-              </tr>
-            ) : null}
-            {isOpen ? (
-              <tr class="fd-filters">
-                {shown.map((at) => (
-                  <FilterCell key={at} {...{ table, at }} />
-                ))}
-              </tr>
+                  ))}
+                </tr>
+                <FilterRow table={table} shown={shown} />
+              </>
             ) : null}
           </thead>
-          <TableRows
-            {...{ rows, first: page * pageSize }}
-            columns={shown.flatMap((at) => columns[at] ?? [])}
-          />
+          <tbody>
+            {Array.from(sorted.subarray(first, first + pageSize), (row, i) => (
+              <tr key={row} aria-rowindex={first + i + 2}>
+                {shown.map((at) => (
+                  <ValueCell key={at} column={columns[at] as TableColumn} row={row} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
         </table>
       </div>
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
       {data.rows > Math.min(data.pageSize, 10) ? (
         <Pager
-          {...{ rows: kept.length, page, pageSize, onPage: setPage }}
+          {...{ rows: kept.length, page, lastPage, pageSize, onPage: setPage }}
           pageSizes={[...new Set([...PAGE_SIZES, data.pageSize])].sort((a, b) => a - b)}
           onPageSize={(size) => {
             setPageSize(size)
-            setPage(Math.floor((page * pageSize) / size))
+            setPage(Math.floor(first / size))
           }}
         />
       ) : null}
@@ -102,5 +164,304 @@ export function TableView({ data }: { readonly data: TableData }) {
       ) : null}
       {isOpen || table.code !== data.name ? <StateCode code={table.code} /> : null}
     </section>
+  )
+}
+
+interface ToolsProps {
+  readonly table: UsedTable
+  readonly data: TableData
+  /** Whether filters and summaries are shown. */
+  readonly isOpen: boolean
+  readonly onOpen: (isOpen: boolean) => void
+}
+
+function Tools({ table, data, isOpen, onOpen }: ToolsProps) {
+  const all =
+    data.rows < data.totalRows
+      ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
+      : counted(data.rows, 'row')
+  return (
+    <div class="fd-bar">
+      {isOpen ? <SearchField table={table} label="Only rows with" /> : null}
+      <KeptCount kept={table.kept.length} rows={data.rows} all={all} />
+      <button type="button" aria-pressed={isOpen} onClick={() => onOpen(!isOpen)}>
+        Filters and summaries
+      </button>
+      <ColumnChoice table={table} />
+      <StartOver table={table} />
+    </div>
+  )
+}
+
+/** Searches all columns. */
+export function SearchField({
+  table,
+  label,
+}: {
+  readonly table: UsedTable
+  readonly label: string
+}) {
+  return (
+    <input
+      type="search"
+      value={table.state.search}
+      aria-label={label}
+      placeholder="search, or > 100"
+      title="text or a number in any column; > 100 for any number above"
+      onInput={({ currentTarget }) => table.change({ search: currentTarget.value })}
+    />
+  )
+}
+
+/** Says how many rows the filters leave. */
+export function KeptCount(props: {
+  readonly kept: number
+  readonly rows: number
+  readonly all: string
+}) {
+  const { kept, rows, all } = props
+  return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
+}
+
+/** Takes search, filters and order away. */
+export function StartOver({ table }: { readonly table: UsedTable }) {
+  return table.isUntouched ? null : (
+    <button type="button" onClick={table.reset}>
+      Start over
+    </button>
+  )
+}
+
+/** Chooses the columns that are shown; one at least. */
+function ColumnChoice({ table: { columns, state, change } }: { readonly table: UsedTable }) {
+  const { hidden } = state
+  const left = columns.length - hidden.length
+  if (columns.length < 2) return null
+  return (
+    <details class="fd-columns">
+      <summary>{hidden.length === 0 ? 'Columns' : `${left} of ${columns.length} columns`}</summary>
+      <div class="fd-choices">
+        {columns.map(({ name }, at) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={!hidden.includes(at)}
+              disabled={left === 1 && !hidden.includes(at)}
+              onInput={({ currentTarget: { checked } }) =>
+                change({
+                  hidden: checked ? hidden.filter((other) => other !== at) : [...hidden, at],
+                })
+              }
+            />
+            {shortText(name, MAX_NAME_LENGTH)}
+          </label>
+        ))}
+      </div>
+    </details>
+  )
+}
+
+interface ColumnPlace {
+  readonly table: UsedTable
+  /** Number of the column. */
+  readonly at: number
+}
+
+/** Shows the name of a column; a click sorts by it. */
+export function HeadCell({ table, at }: ColumnPlace) {
+  const column = table.columns[at] as TableColumn
+  const { sort } = table.state
+  const place = sort.findIndex((key) => key.column === at)
+  const key = sort[place]
+  const name = shortText(column.name, MAX_NAME_LENGTH)
+  const rank = sort.length > 1 && place >= 0 ? String(place + 1) : ''
+  const hints = [
+    name === column.name ? '' : column.name,
+    isDuration(column.name) ? 'durations; in code in µs' : '',
+    'sort; with Shift, sort by this too',
+  ]
+  return (
+    <th
+      scope="col"
+      class={column.format.numeric ? 'fd-amount' : ''}
+      aria-sort={key === undefined ? 'none' : key.descending ? 'descending' : 'ascending'}
+    >
+      {isSortable(column) ? (
+        <button
+          type="button"
+          class="fd-sort"
+          title={hints.filter((hint) => hint !== '').join(': ')}
+          onClick={(event) => table.sortBy(at, { andThen: event.shiftKey })}
+        >
+          {name}
+          <span aria-hidden="true" class={key === undefined ? 'fd-arrow fd-arrow-off' : 'fd-arrow'}>
+            {key === undefined ? '↕' : key.descending ? '▼' : '▲'}
+            {rank}
+          </span>
+        </button>
+      ) : (
+        <span title={column.name}>{name}</span>
+      )}
+    </th>
+  )
+}
+
+interface FilterRowProps {
+  readonly table: UsedTable
+  readonly shown: readonly number[]
+  /** Columns after the table's own, without a filter. */
+  readonly others?: number
+}
+
+/** Takes a filter for each column. */
+export function FilterRow({ table, shown, others = 0 }: FilterRowProps) {
+  return (
+    <tr class="fd-filters">
+      {shown.map((at) => (
+        <td key={at}>
+          <Filter table={table} at={at} />
+        </td>
+      ))}
+      {others > 0 ? <td colSpan={others} /> : null}
+    </tr>
+  )
+}
+
+function Filter({ table, at }: ColumnPlace) {
+  const column = table.columns[at] as TableColumn
+  const written = table.state.filters[at] ?? ''
+  const label = `Only rows where ${column.name} is`
+  if (!isFilterable(column)) return null
+  if (column.kind === 'boolean') {
+    return (
+      <select
+        aria-label={label}
+        value={written}
+        onInput={({ currentTarget }) => table.filter(at, currentTarget.value)}
+      >
+        <option value="">any</option>
+        <option value="true">true</option>
+        <option value="false">false</option>
+      </select>
+    )
+  }
+  const parsed = columnFilter(column, written)
+  const problem = parsed !== null && 'problem' in parsed ? parsed.problem : ''
+  return (
+    <>
+      <input
+        type="search"
+        class="fd-filter"
+        aria-label={label}
+        value={written}
+        placeholder={placeholder(column)}
+        title={problem === '' ? filterHelp(column) : problem}
+        aria-invalid={problem !== ''}
+        onInput={({ currentTarget }) => table.filter(at, currentTarget.value)}
+      />
+      {problem === '' ? null : (
+        <div role="alert" class="fd-problem">
+          {problem}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Shows by example how to filter: numbers with one of the column's own size. */
+function placeholder(column: TableColumn): string {
+  if ('words' in column) return 'has …'
+  const size = Math.abs(column.largest)
+  const round = size > 0 ? 10 ** Math.floor(Math.log10(size)) : 0
+  return `> ${isDuration(column.name) ? formatDuration(round) : round}`
+}
+
+function filterHelp({ kind }: TableColumn): string {
+  return kind === 'text'
+    ? 'part of the text; =text for the whole, !=text for anything else'
+    : '> 100, <= 5, 2..5, = 3, != 0; a number alone finds what is shown so'
+}
+
+/** Shows a value as a person says it, to the last digit on hover. */
+function ValueCell({ column, row }: { readonly column: TableColumn; readonly row: number }) {
+  const value = valueAt(column, row)
+  const whole = column.format.text(value)
+  if (column.format.numeric) {
+    const exact = column.format.exact(value)
+    return (
+      <td class="fd-amount" title={exact === '' ? undefined : exact}>
+        {whole}
+      </td>
+    )
+  }
+  const text = shortText(whole, MAX_CELL_LENGTH)
+  return (
+    <td
+      class={text.length > 36 ? 'fd-long' : 'fd-name'}
+      title={text === whole ? undefined : tooltipText(whole)}
+    >
+      {text}
+    </td>
+  )
+}
+
+interface PagerProps {
+  readonly rows: number
+  readonly page: number
+  readonly lastPage: number
+  readonly pageSize: number
+  readonly pageSizes: readonly number[]
+  readonly onPage: (page: number) => void
+  readonly onPageSize: (size: number) => void
+}
+
+function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }: PagerProps) {
+  const first = page * pageSize
+  const turn = (name: string, sign: string, to: number) => (
+    <button
+      type="button"
+      aria-label={name}
+      title={name}
+      disabled={to === page || to < 0 || to > lastPage}
+      onClick={() => onPage(to)}
+    >
+      {sign}
+    </button>
+  )
+  return (
+    <nav class="fd-bar fd-pager" aria-label="Pages">
+      {lastPage === 0 ? null : (
+        <span class="fd-pages">
+          {turn('First page', '«', 0)}
+          {turn('Previous page', '‹', page - 1)}
+        </span>
+      )}
+      <span aria-live="polite">
+        {rows === 0
+          ? 'no rows'
+          : lastPage === 0
+            ? counted(rows, 'row')
+            : `rows ${grouped(first + 1)} to ${grouped(Math.min(rows, first + pageSize))} of ${grouped(rows)}`}
+      </span>
+      {lastPage === 0 ? null : (
+        <span class="fd-pages">
+          {turn('Next page', '›', page + 1)}
+          {turn('Last page', '»', lastPage)}
+        </span>
+      )}
+      <label class="fd-soft">
+        rows per page
+        <select
+          value={String(pageSize)}
+          onInput={({ currentTarget }) => onPageSize(Number(currentTarget.value))}
+        >
+          {pageSizes.map((size) => (
+            <option key={size} value={String(size)}>
+              {size}
+            </option>
+          ))}
+        </select>
+      </label>
+    </nav>
   )
 }
