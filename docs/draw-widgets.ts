@@ -17,7 +17,6 @@ import { exploreLogs } from '../src/views/widgets/logs/explore-logs.ts'
 import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
 import { exploreSwimlanes } from '../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
-import { exploreTimeline } from '../src/views/widgets/timeline/explore-timeline.ts'
 import { exploreVariance } from '../src/views/widgets/variance/explore-variance.ts'
 import { exploreWhatIf } from '../src/views/widgets/whatif/explore-what-if.ts'
 import type { Widget } from '../src/views/widgets/widget.ts'
@@ -80,7 +79,7 @@ const PICTURES: readonly Picture[] = [
   },
   { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
   { name: 'calling-contexts', widget: explore(delay, 'calling-contexts') },
-  { name: 'timeline', widget: exploreTimeline(delay) },
+  { name: 'timeline', widget: explore(delay, 'timeline') },
   {
     name: 'variance',
     widget: exploreVariance(delay, { period: 'after' }),

@@ -246,12 +246,10 @@ export {
   type SwimlaneOptions,
   type SwimlaneTraces,
 } from './views/widgets/swimlanes/explore-swimlanes.ts'
-export { exploreTable, type TableExplorerOptions } from './views/widgets/table/explore-table.tsx'
 export {
   exploreThreshold,
   type ThresholdExplorerOptions,
 } from './views/widgets/threshold/explore-threshold.tsx'
-export { exploreTimeline, type TimelineOptions } from './views/widgets/timeline/explore-timeline.ts'
 export {
   type ExploreVarianceOptions,
   exploreVariance,

@@ -21,9 +21,9 @@ import {
   type SwimlaneOptions,
   type SwimlaneTraces,
 } from './widgets/swimlanes/explore-swimlanes.ts'
-import { exploreTable } from './widgets/table/explore-table.ts'
+import { exploreTable } from './widgets/table/table-widget.ts'
 import { exploreThreshold } from './widgets/threshold/explore-threshold.tsx'
-import { exploreTimeline } from './widgets/timeline/explore-timeline.ts'
+import { timelineWidget } from './widgets/timeline/timeline-widget.ts'
 import { exploreVariance } from './widgets/variance/explore-variance.ts'
 import { exploreVariation } from './widgets/variation/explore-variation.ts'
 import { exploreWhatIf } from './widgets/whatif/explore-what-if.ts'
@@ -37,7 +37,7 @@ const OF_COMPARISON = {
     comparison: Comparison,
     { mutation, ...options }: FlowExplorerOptions & { readonly mutation?: FlowsToCompare } = {},
   ) => exploreFlows(comparison, mutation ?? topMutation(comparison), options),
-  timeline: exploreTimeline,
+  timeline: defined(timelineWidget),
   swimlanes: (
     comparison: Comparison,
     {

@@ -1,7 +1,7 @@
 import { type DisplaySink, type MimeBundle, setDisplaySink } from '../../core/display.ts'
 import { setTableHtml } from '../../core/stage-table.ts'
 import { setCompressor } from '../page/page-data.ts'
-import { explorableTableHtml } from '../widgets/table/explore-table.tsx'
+import { explorableTableHtml } from '../widgets/table/table-widget.ts'
 import { type BundleCompleter, interactiveBundles, staticBundles } from './bundle-completer.ts'
 import { connectCharts } from './connect-charts.ts'
 import { compressed } from './runtime-html.ts'

@@ -2,10 +2,6 @@ import * as aq from 'arquero'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../../src/core/stage-table.ts'
-import {
-  explorableTableHtml,
-  exploreTable,
-} from '../../../src/views/widgets/table/explore-table.tsx'
 import { tableColumns, tableData, valueAt } from '../../../src/views/widgets/table/table-columns.ts'
 import {
   columnFilter,
@@ -18,6 +14,7 @@ import {
   untouched,
 } from '../../../src/views/widgets/table/table-query.ts'
 import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
+import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

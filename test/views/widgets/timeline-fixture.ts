@@ -2,7 +2,7 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
+import { explore } from '../../../src/views/explore.ts'
 import type { TimelineData } from '../../../src/views/widgets/timeline/timeline-model.ts'
 
 const FOLDER = new URL('../../../datasets/storage-service/delay-1ms/', import.meta.url).pathname
@@ -12,7 +12,8 @@ export const comparison = compare(
   await loadTraces(`${FOLDER}after.jsonl.gz`),
 )
 
-export const dataOf = (of: Comparison): TimelineData => exploreTimeline(of).data as TimelineData
+export const dataOf = (of: Comparison): TimelineData =>
+  (explore(of, 'timeline').data as { data: TimelineData }).data
 
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): FlowSet {

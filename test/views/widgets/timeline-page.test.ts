@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { formatDuration } from '../../../src/core/units.ts'
 import { grouped } from '../../../src/core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'
-import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { timelineModel } from '../../../src/views/widgets/timeline/timeline-model.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -47,14 +47,14 @@ async function expectAgreement(page: Page): Promise<FlowSet> {
 
 describeInBrowser('the timeline in a page', (open) => {
   test('begins with everything', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     expect(await codeOf(page)).toBe('comparison.flows')
     expect(await requestsOf(page)).toEqual(['10,000', '10,000'])
     expect(problems).toEqual([])
   })
 
   test('dragging selects a range of each period, and the code gives its requests', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     await drag(page, 'before', 0.2, 0.5)
     expect(await codeOf(page)).toMatch(/^selectRequests\(comparison\.flows, .*beforeUs: \[/)
     await expectAgreement(page)
@@ -67,7 +67,7 @@ describeInBrowser('the timeline in a page', (open) => {
   })
 
   test('a range can be dragged along, and by its ends', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     await drag(page, 'before', 0.2, 0.4)
     const first = await codeOf(page)
     await drag(page, 'before', 0.3, 0.5)
@@ -86,7 +86,7 @@ describeInBrowser('the timeline in a page', (open) => {
   })
 
   test('the arrow keys move the ends, Escape selects everything', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     const end = page.getByLabel('after, to')
     const step = timelineModel(dataOf(comparison)).stepUs
     await end.focus()
@@ -103,7 +103,7 @@ describeInBrowser('the timeline in a page', (open) => {
   })
 
   test('filters by where requests begin and by category', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     await drag(page, 'before', 0.2, 0.5)
     for (const group of ['that begin with', 'of a category']) {
       const value = await page
@@ -117,7 +117,7 @@ describeInBrowser('the timeline in a page', (open) => {
   })
 
   test('selects the same range in both periods, if asked to', async () => {
-    const { page, problems } = await open([exploreTimeline(comparison)])
+    const { page, problems } = await open([explore(comparison, 'timeline')])
     await page.getByLabel('same range').check()
     await drag(page, 'after', 0.1, 0.3)
     const [, before, after] =
@@ -132,7 +132,10 @@ describeInBrowser('the timeline in a page', (open) => {
   test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
     const shops = compareShops({}, { payUs: 2600 })
     const hostile = shops.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
-    const { page, problems } = await open([exploreTimeline(hostile)], { dark: true, width: 500 })
+    const { page, problems } = await open([explore(hostile, 'timeline')], {
+      dark: true,
+      width: 500,
+    })
     await page.locator('select').selectOption('root 0')
     expect(pasted(await codeOf(page), hostile).size).toBe(hostile.flows.size)
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
-import { timelineLayout } from '../../../src/views/widgets/timeline/timeline-layout.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { timelineLayout } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   type TimelineData,
   timelineModel,
@@ -18,8 +18,8 @@ function taking(...timesUs: number[]) {
 }
 
 function axisOf(before: readonly number[], after: readonly number[]) {
-  const widget = exploreTimeline(compare(taking(...before), taking(...after)))
-  const { y } = timelineLayout(timelineModel(widget.data as TimelineData), 760)
+  const widget = explore(compare(taking(...before), taking(...after)), 'timeline')
+  const { y } = timelineLayout(timelineModel((widget.data as { data: TimelineData }).data), 760)
   return { ...y, svg: widget.svg() }
 }
 

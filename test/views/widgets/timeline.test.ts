@@ -3,19 +3,19 @@ import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
-import { exploreTimeline } from '../../../src/views/widgets/timeline/explore-timeline.ts'
-import { numberCode, timelineCode } from '../../../src/views/widgets/timeline/timeline-code.ts'
-import { arrivalBins, densityPaths } from '../../../src/views/widgets/timeline/timeline-density.ts'
-import {
-  type TimelineFilter,
-  timelineModel,
-} from '../../../src/views/widgets/timeline/timeline-model.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { arrivalBins, densityPaths } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   movedRange,
+  numberCode,
   rangeBetween,
+  rateText,
+  summarizeRange,
+  type TimelineFilter,
+  timelineCode,
+  timelineModel,
   withEnd,
-} from '../../../src/views/widgets/timeline/timeline-range.ts'
-import { rateText, summarizeRange } from '../../../src/views/widgets/timeline/timeline-summary.ts'
+} from '../../../src/views/widgets/timeline/timeline-model.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'
@@ -177,7 +177,7 @@ describe('what goes into a page', () => {
   test('20,000 requests take less than 250 kB, picture included', () => {
     const { flows } = comparison
     expect(flows.size).toBe(20_000)
-    const widget = exploreTimeline(comparison)
+    const widget = explore(comparison, 'timeline')
     const packed = (gzipSync(JSON.stringify(widget.data)).length * 4) / 3
     expect(packed + (widget.svg().length * 4) / 3).toBeLessThan(250_000)
   })
@@ -198,17 +198,17 @@ describe('what goes into a page', () => {
   })
 
   test('the picture says what is selected', () => {
-    const svg = exploreTimeline(comparison, { afterUs: [0, 2e6], category: 3 }).svg()
+    const svg = explore(comparison, 'timeline', { afterUs: [0, 2e6], category: 3 }).svg()
     expect(svg).toContain('from 0 to 2 s')
     expect(svg).not.toMatch(/NaN|undefined|var\(--/)
   })
 
   test('options are checked', () => {
-    expect(() => exploreTimeline(comparison, { beforeUs: [2, 1] })).toThrow('beforeUs is 2,1')
-    expect(() => exploreTimeline(comparison, { afterUs: [0, Number.POSITIVE_INFINITY] })).toThrow(
-      'finite',
-    )
-    expect(() => exploreTimeline(comparison, { category: 1e6 })).toThrow('category')
-    expect(() => exploreTimeline(comparison, { range: 3 } as never)).toThrow('range')
+    expect(() => explore(comparison, 'timeline', { beforeUs: [2, 1] })).toThrow('beforeUs is 2,1')
+    expect(() =>
+      explore(comparison, 'timeline', { afterUs: [0, Number.POSITIVE_INFINITY] }),
+    ).toThrow('finite')
+    expect(() => explore(comparison, 'timeline', { category: 1e6 })).toThrow('category')
+    expect(() => explore(comparison, 'timeline', { range: 3 } as never)).toThrow('range')
   })
 })

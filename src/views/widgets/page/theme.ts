@@ -5,8 +5,6 @@ import { GANTT_STYLE } from '../gantt/gantt-style.ts'
 import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
-import { TABLE_STYLE } from '../table/table-style.ts'
-import { TIMELINE_STYLE } from '../timeline/timeline-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
@@ -86,8 +84,6 @@ export const THEME = `
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }
 ${RANKING_STYLE}
-${TABLE_STYLE}
-${TIMELINE_STYLE}
 ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
 ${EXPLANATION_STYLE}

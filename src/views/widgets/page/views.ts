@@ -7,15 +7,19 @@ import { GanttView } from '../gantt/gantt-view.tsx'
 import { LogsView } from '../logs/logs-view.tsx'
 import { RankingView } from '../ranking/ranking-view.tsx'
 import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
-import { TableView } from '../table/table-view.tsx'
+import { tableWidget } from '../table/table-widget.ts'
 import { ThresholdView } from '../threshold/threshold-view.tsx'
-import { TimelineView } from '../timeline/timeline-view.tsx'
+import { timelineWidget } from '../timeline/timeline-widget.ts'
 import { VarianceView } from '../variance/variance-view.tsx'
 import { VariationView } from '../variation/variation-view.tsx'
 import { WhatIfView } from '../whatif/what-if-view.tsx'
 
 /** Widgets made by `defineWidget`. */
-export const DEFINITIONS: readonly AnyWidget[] = [callingContextsWidget]
+export const DEFINITIONS: readonly AnyWidget[] = [
+  callingContextsWidget,
+  tableWidget,
+  timelineWidget,
+]
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
 type View = FunctionComponent<{ readonly data: never }>
@@ -28,9 +32,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   logs: LogsView,
   ranking: RankingView,
   swimlanes: SwimlaneView,
-  table: TableView,
   threshold: ThresholdView,
-  timeline: TimelineView,
   variance: VarianceView,
   variation: VariationView,
   'what-if': WhatIfView,

@@ -1,5 +1,8 @@
 /** How the ranking browser looks, beyond what tables have. */
+import { TABLE_STYLE } from '../table/table-style.ts'
+
 export const RANKING_STYLE = `
+.flowdelta.fd-ranking {${TABLE_STYLE}}
 .flowdelta .fd-openable { cursor: pointer; }
 .flowdelta .fd-openable[aria-selected="false"]:hover td { background: var(--fd-raised); }
 .flowdelta .fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }

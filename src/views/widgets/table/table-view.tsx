@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
+import { StillTable } from '../../drawing/figure.tsx'
 import { StateCode } from '../../drawing/state-code.tsx'
+import type { ViewProps } from '../define-widget.ts'
 import { type TableColumn, type TableData, valueAt } from './table-columns.ts'
 import { FilterRow, HeadCell } from './table-head.tsx'
 import { type ColumnSummary, columnSummarizer, SummaryCell } from './table-summary.tsx'
@@ -10,11 +12,12 @@ import { type UsedTable, useTable } from './use-table.ts'
 const PAGE_SIZES = [10, 20, 50, 100]
 /** Shorter tables are seen whole: filters and summaries come when asked for. */
 const MIN_ROWS_WITH_FILTERS = 8
+const STILL_ROWS = 10
 const MAX_NAME_LENGTH = 40
 const MAX_CELL_LENGTH = 72
 
 /** Shows a table to sort, to filter, to summarize and to page through. */
-export function TableView({ data }: { readonly data: TableData }) {
+export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
   const [wantedPage, setPage] = useState(0)
@@ -45,41 +48,51 @@ export function TableView({ data }: { readonly data: TableData }) {
   return (
     <section aria-label={data.title}>
       <Tools {...{ table, data, isOpen }} onOpen={setOpen} />
-      <div class="fd-scroll" {...pages}>
-        <table aria-label={data.title} aria-rowcount={kept.length + 1}>
-          <thead>
-            <tr aria-rowindex={1}>
-              {shown.map((at) => (
-                <HeadCell key={at} table={table} at={at} />
-              ))}
-            </tr>
-            {isOpen ? (
-              <>
-                <tr>
-                  {shown.map((at) => (
-                    <SummaryCell
-                      key={at}
-                      column={columns[at] as TableColumn}
-                      summary={summaries[at] as ColumnSummary}
-                      onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
-                    />
-                  ))}
-                </tr>
-                <FilterRow table={table} shown={shown} />
-              </>
-            ) : null}
-          </thead>
-          <tbody>
-            {Array.from(sorted.subarray(first, first + pageSize), (row, i) => (
-              <tr key={row} aria-rowindex={first + i + 2}>
+      <StillTable
+        columns={shown.map((at) => stillColumn(columns[at] as TableColumn))}
+        rows={Array.from(sorted.subarray(0, STILL_ROWS + 1), (row) =>
+          shown.map((at) => stillCell(columns[at] as TableColumn, row)),
+        )}
+        max={STILL_ROWS}
+      >
+        <div class="fd-scroll" {...pages}>
+          <table aria-label={data.title} aria-rowcount={kept.length + 1}>
+            <thead>
+              <tr aria-rowindex={1}>
                 {shown.map((at) => (
-                  <ValueCell key={at} column={columns[at] as TableColumn} row={row} />
+                  <HeadCell key={at} table={table} at={at} />
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+              {isOpen ? (
+                <>
+                  <tr>
+                    {shown.map((at) => (
+                      <SummaryCell
+                        key={at}
+                        column={columns[at] as TableColumn}
+                        summary={summaries[at] as ColumnSummary}
+                        onFilter={(text) =>
+                          table.filter(at, state.filters[at] === text ? '' : text)
+                        }
+                      />
+                    ))}
+                  </tr>
+                  <FilterRow table={table} shown={shown} />
+                </>
+              ) : null}
+            </thead>
+            <tbody>
+              {Array.from(sorted.subarray(first, first + pageSize), (row, i) => (
+                <tr key={row} aria-rowindex={first + i + 2}>
+                  {shown.map((at) => (
+                    <ValueCell key={at} column={columns[at] as TableColumn} row={row} />
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </StillTable>
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
       {data.rows > Math.min(data.pageSize, 10) ? (
         <Pager
@@ -194,6 +207,14 @@ function ColumnChoice({ table: { columns, state, change } }: { readonly table: U
       </div>
     </details>
   )
+}
+
+function stillColumn({ name, format }: TableColumn) {
+  return { title: name, align: format.numeric ? ('end' as const) : ('start' as const) }
+}
+
+function stillCell(column: TableColumn, row: number): string {
+  return shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH)
 }
 
 /** Shows a value as a person says it, to the last digit on hover. */

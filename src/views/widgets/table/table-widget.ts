@@ -1,0 +1,110 @@
+import type { Table } from 'arquero'
+import type { MimeBundle } from '../../../core/display.ts'
+import { fingerprint } from '../../../core/fingerprint.ts'
+import { count, defineOptions, type OptionsOf, text } from '../../../core/options.ts'
+import { tableHtml, tableText } from '../../../core/table-display.ts'
+import { counted } from '../../../core/words.ts'
+import { pageData } from '../../page/page-data.ts'
+import { pagePromise, RUNTIME_MARKS } from '../../page/page-promise.ts'
+import { defineWidget, STAGE_NAME, type WidgetCall } from '../define-widget.ts'
+import { makeWidget, Widget } from '../widget.ts'
+import { type TableData, tableData } from './table-columns.ts'
+import { TABLE_STYLE } from './table-style.ts'
+import { TableView } from './table-view.tsx'
+
+const TABLE_OPTIONS = defineOptions({
+  pageSize: count({ default: 20, unit: 'rows', sentence: 'Rows of a page' }),
+  title: text({ default: 'Table', sentence: 'Title, which screen readers say' }),
+  limit: count({
+    default: 100_000,
+    unit: 'rows',
+    sentence: 'Rows that the page carries, the first of the table’s order',
+  }),
+  name: STAGE_NAME,
+})
+
+/** A table to sort, to filter (`read`, `> 100`, `> 1 ms`, `2..5`), to summarize and to page through. */
+export const tableWidget = defineWidget({
+  name: 'table',
+  title: ({ title }: TableData) => title,
+  description: ({ totalRows, columns }) =>
+    `${counted(totalRows, 'row')} of ${counted(columns.length, 'column')}; ` +
+    'sort by a column’s name, write filters below it.',
+  options: TABLE_OPTIONS,
+  data: (table: Table, { pageSize, title, limit, name }) =>
+    tableData(table, { pageSize, title, limit, name: name ?? 'table' }),
+  view: TableView,
+  style: TABLE_STYLE,
+})
+
+/**
+ * Makes a table to explore. Its line of code gives the rows shown in Arquero, imported as
+ * `import * as aq from 'arquero'`.
+ *
+ * @param table any Arquero table: of a stage, or your own
+ * @throws OptionError for a page size or limit below 1, FlowdeltaError for an unknown option
+ *
+ * @example
+ * exploreTable(comparison.ranking.table(), { name: 'comparison.ranking.table()' }).view // 'table'
+ */
+export function exploreTable(
+  table: Table,
+  options: Partial<OptionsOf<typeof TABLE_OPTIONS>> = {},
+  call?: WidgetCall,
+): TableWidget {
+  return new TableWidget(table, makeWidget(tableWidget, table, options, call))
+}
+
+/** A table to explore; without scripts a plain table, whose text can be selected. */
+export class TableWidget extends Widget {
+  readonly #table: Table
+
+  constructor(table: Table, widget: Widget) {
+    super({ ...widget, picture: () => widget.svg() })
+    this.#table = table
+  }
+
+  override displayText(): string {
+    return tableText(this.#table)
+  }
+
+  override mimeBundle(): MimeBundle {
+    return { 'text/plain': this.displayText(), 'text/html': livingTableHtml(this.#table, this) }
+  }
+}
+
+/** Writes a plain table, and a script that brings it to life once the runtime is there. */
+function livingTableHtml(table: Table, { data }: Widget, packed = pageData(data)): string {
+  // Not of the packed data: compressors differ, and committed outputs must not.
+  const id = fingerprint(`table${JSON.stringify(data)}`)
+  const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","table",${packed}))`
+  return `<div ${RUNTIME_MARKS.widgets}="${id}">${tableHtml(table)}</div><script type="module">${upgrade}</script>`
+}
+
+const MAX_ROWS = 100_000
+/** Characters of compressed data in a notebook's output: a notebook shows many tables. */
+const MAX_CHARACTERS = 300_000
+/** Rows by which the size of the whole is estimated. */
+const SAMPLE = 1000
+
+/**
+ * Shows a table as notebooks do: to sort and to filter, with as many rows as fit. Tables with
+ * nothing to sort, and those whose rows are too large, stay plain.
+ */
+export function explorableTableHtml(table: Table): string {
+  if (table.numRows() < 2 || table.numCols() === 0) return tableHtml(table)
+  const fitting = (rows: number, characters: number) =>
+    Math.floor((0.95 * MAX_CHARACTERS * rows) / characters)
+  let limit = Math.min(MAX_ROWS, table.numRows())
+  if (limit > SAMPLE) {
+    const { data } = makeWidget(tableWidget, table, { limit: SAMPLE })
+    limit = Math.min(limit, fitting(SAMPLE, pageData(data).length))
+  }
+  while (limit >= 2) {
+    const widget = makeWidget(tableWidget, table, { limit })
+    const packed = pageData(widget.data)
+    if (packed.length <= MAX_CHARACTERS) return livingTableHtml(table, widget, packed)
+    limit = Math.min(fitting(limit, packed.length), Math.floor(limit * 0.9))
+  }
+  return tableHtml(table)
+}

@@ -1,0 +1,88 @@
+import type { Comparison } from '../../../compare/comparison.ts'
+import { OptionError } from '../../../core/errors.ts'
+import { count, custom, defineOptions, type OptionsOf } from '../../../core/options.ts'
+import { counted } from '../../../core/words.ts'
+import type { RangeUs } from '../../../flows/select-requests.ts'
+import { defineWidget, STAGE_NAME } from '../define-widget.ts'
+import { type TimelineData, timelineData } from './timeline-model.ts'
+import { TimelineView } from './timeline-view.tsx'
+
+function range(period: string) {
+  return custom<RangeUs | null>({
+    default: null,
+    unit: 'µs',
+    sentence: `Range selected ${period}, since its start, widened to whole µs; null for all of it`,
+    expected: 'two finite numbers, the smaller first, or null',
+    accepts: (value) =>
+      value === null ||
+      (Array.isArray(value) &&
+        value.length === 2 &&
+        value.every(Number.isFinite) &&
+        value[0] <= value[1]),
+  })
+}
+
+const TIMELINE_OPTIONS = defineOptions({
+  beforeUs: range('before'),
+  afterUs: range('after'),
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category whose requests are shown; null for all requests',
+  }),
+  name: STAGE_NAME,
+})
+
+/**
+ * When the requests of both periods arrived and how long they took, on one scale of time: select a
+ * stretch of time in each and see how many requests it holds and how they fared. The selection
+ * stands below as code: `selectRequests(comparison.flows, requestsBetween(…))`.
+ *
+ * The page carries every request, at 5 to 8 bytes each, except those whose times are not numbers.
+ */
+export const timelineWidget = defineWidget({
+  name: 'timeline',
+  title: 'Timeline',
+  description: ({ packed: [before, after] }: TimelineData) =>
+    `When ${counted(before.gapsUs.length, 'request')} before and ` +
+    `${counted(after.gapsUs.length, 'request')} after arrived and how long they took; ` +
+    'drag across a period to select a stretch of time.',
+  options: TIMELINE_OPTIONS,
+  data,
+  view: TimelineView,
+  style: `
+.fd-brush { touch-action: pan-y; user-select: none; }
+.fd-brush-area { cursor: crosshair; }
+.fd-brush-range { cursor: grab; }
+.fd-brush-end { cursor: ew-resize; }
+.fd-brush-end:focus-visible { outline: none; }
+.fd-brush-end:focus-visible .fd-brush-grip rect { stroke: var(--fd-focus); stroke-width: 3; }
+.fd-facts thead th.fd-amount { white-space: normal; }
+.fd-facts th, .fd-facts td { padding: 3px 6px; }
+.fd-facts table { min-width: min(100%, 600px); }
+select { max-width: 26em; }
+`,
+})
+
+function data(
+  comparison: Comparison,
+  { beforeUs, afterUs, category, name }: OptionsOf<typeof TIMELINE_OPTIONS>,
+): TimelineData {
+  const { size } = comparison.categories
+  if (category !== null && category >= size) {
+    throw new OptionError('category', category, `a category from 0 to ${size - 1}`)
+  }
+  return timelineData(comparison, {
+    name: name ?? 'comparison',
+    initial: {
+      ranges: [wholeRange(beforeUs), wholeRange(afterUs)],
+      filter: category === null ? { kind: 'all' } : { kind: 'category', of: category },
+    },
+  })
+}
+
+/** Widens a range to whole µs, as arrivals are rounded in the page. */
+function wholeRange(range: RangeUs | null): RangeUs | null {
+  return range === null ? null : [Math.floor(range[0]), Math.ceil(range[1])]
+}
