@@ -193,7 +193,7 @@ describe('what goes into a page', () => {
       comparison.flows.options,
       comparison.flows.report,
     )
-    const broken = { flows, categories: categorize(flows, comparison.options) } as Comparison
+    const broken = { flows, categories: categorize(flows) } as Comparison
     expect(timelineModel(dataOf(broken)).requests[0].startUs.length).toBe(9999)
   })
 
