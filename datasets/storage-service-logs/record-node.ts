@@ -39,7 +39,7 @@ export async function recordNode(plan: NodePlan, scratch: string): Promise<Recor
 async function recordOnce(plan: NodePlan, scratch: string): Promise<IngestDone> {
   const { instance, cacheBytes, announceMs, indexEntries, blockBytes } = plan
   const path = join(scratch, instance)
-  const node = new ManagedProcess(instance, '../storage-service-logs/node/main.ts', {})
+  const node = new ManagedProcess(instance, './node/main.ts', {})
   try {
     const port = await node.ready()
     const blocks = blockBytes.map(randomBlock(instance))

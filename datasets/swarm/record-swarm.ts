@@ -16,7 +16,7 @@ export async function recordSwarm(
   { logClass, peers }: SwarmPlan,
   { bytesPerSecond, ...file }: Download,
 ): Promise<InstanceLog[]> {
-  const processes = peers.map(({ name }) => new ManagedProcess(name, '../swarm/peer/main.ts', {}))
+  const processes = peers.map(({ name }) => new ManagedProcess(name, './peer/main.ts', {}))
   const commandAll = <Answer>(name: string, payloadOf: (place: number) => unknown) =>
     Promise.all(
       processes.map((process, place) => process.command(name, payloadOf(place))),

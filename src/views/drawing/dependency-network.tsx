@@ -1,0 +1,356 @@
+import { graphlib, layout } from '@dagrejs/dagre'
+import type { JSX } from 'preact'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
+import type {
+  AttentionEdge,
+  AttentionGraph,
+  AttentionNode,
+} from '../../logs/attention/attention.ts'
+import { attentionTree } from '../../logs/attention/attention.ts'
+import { featureText } from '../../logs/features/features.ts'
+import { tText } from '../charts/log-values.ts'
+import { useInk } from './ink.ts'
+import { type Point, smoothPath, tenth } from './path.ts'
+import type { Picture } from './picture.tsx'
+import { textWidth } from './text.ts'
+
+/** A variable in its place; pixels, y down. */
+export interface DrawnVariable extends Point {
+  readonly node: AttentionNode
+  /** As much of the name as is drawn. */
+  readonly label: string
+  readonly fontSize: number
+  readonly width: number
+}
+
+/** A dependency as a line through points. */
+export interface DrawnDependency {
+  readonly edge: AttentionEdge
+  readonly points: readonly Point[]
+  readonly strokeWidth: number
+}
+
+/** A dependency network with everything in its place. */
+export interface DependencyLayout {
+  readonly width: number
+  readonly height: number
+  readonly variables: readonly DrawnVariable[]
+  /** Faint ones first, so that they lie below the others. */
+  readonly dependencies: readonly DrawnDependency[]
+}
+
+const FONT = { min: 11, max: 19 }
+const STROKE = { min: 1.2, max: 5.5 }
+const MAX_LABEL_LENGTH = 44
+export const MAX_NAME_LENGTH = 60
+const HEIGHT = 28
+const MARGIN = 12
+/** Room between a name and the lines that reach it. */
+const NEAR = 6
+const ARROW = 10
+
+/**
+ * Draws what performance depends on: the metric at the right end, letters as large as a variable
+ * differs between the classes, lines as thick as the dependency is strong.
+ */
+export function DependencyNetwork({
+  graph,
+  layout: { variables, dependencies },
+  open = null,
+  handsOf,
+}: {
+  readonly graph: AttentionGraph
+  readonly layout: DependencyLayout
+  /** The variable that is underlined. */
+  readonly open?: string | null
+  /** What makes names answer to pointer and keyboard. */
+  readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
+}) {
+  return (
+    <>
+      {dependencies.map((dependency) => (
+        <Dependency
+          key={`${dependency.edge.from}\n${dependency.edge.to}`}
+          dependency={dependency}
+        />
+      ))}
+      {variables.map((variable) => (
+        <g key={variable.node.name} {...handsOf?.(variable.node.name)}>
+          <Variable
+            variable={variable}
+            isMetric={variable.node.name === graph.metric}
+            isOpen={variable.node.name === open}
+          />
+        </g>
+      ))}
+    </>
+  )
+}
+
+function Dependency({
+  dependency: { edge, points, strokeWidth },
+}: {
+  readonly dependency: DrawnDependency
+}) {
+  const ink = useInk()
+  const opacity = edge.inTree ? 0.75 : 0.32
+  const end = points.at(-1)
+  const isRight = (points[0]?.x ?? 0) <= (end?.x ?? 0)
+  const tip = edge.directed ? end : undefined
+  const half = 4 + strokeWidth / 2
+  const back = isRight ? -ARROW : ARROW
+  const line =
+    tip === undefined
+      ? points
+      : [
+          ...points.filter(({ x }) => (isRight ? x <= tip.x + back : x >= tip.x + back)),
+          { x: tip.x + back, y: tip.y },
+        ]
+  return (
+    <g stroke-opacity={opacity} fill-opacity={opacity} data-in-tree={edge.inTree}>
+      <title>
+        {dependencyText(edge)}, R² = {edge.r2.toFixed(2)}
+      </title>
+      <path
+        d={smoothPath(line, 'x')}
+        fill="none"
+        stroke-width={tenth(strokeWidth)}
+        stroke-linejoin="round"
+        style={`stroke:${ink.soft}`}
+      />
+      {tip === undefined ? null : (
+        <path
+          d={`M${tenth(tip.x)},${tenth(tip.y)}l${back},${-half}v${2 * half}Z`}
+          style={`fill:${ink.soft}`}
+        />
+      )}
+    </g>
+  )
+}
+
+function Variable({
+  variable: { node, label, fontSize, width, x, y },
+  isMetric,
+  isOpen,
+}: {
+  readonly variable: DrawnVariable
+  readonly isMetric: boolean
+  readonly isOpen: boolean
+}) {
+  const ink = useInk()
+  const color = isMetric ? ink.changeText : node.significant ? ink.text : ink.soft
+  const left = tenth(x - width / 2)
+  const underline = tenth(y + fontSize / 2 + 3)
+  return (
+    <>
+      <title>
+        {tooltipText(node.name)}: {isMetric ? 'performance; ' : ''}
+        {differenceText(node)}
+      </title>
+      <rect
+        class="fd-logs-name"
+        rx={4}
+        x={left - 4}
+        y={tenth(y - HEIGHT / 2)}
+        width={tenth(width + 8)}
+        height={HEIGHT}
+        fill="transparent"
+      />
+      <text
+        x={tenth(x)}
+        y={tenth(y)}
+        font-size={tenth(fontSize)}
+        text-anchor="middle"
+        dominant-baseline="central"
+        font-weight={isMetric ? 700 : 400}
+        style={`fill:${color}`}
+      >
+        {label}
+      </text>
+      {isOpen ? (
+        <line
+          x1={left}
+          x2={left + tenth(width)}
+          y1={underline}
+          y2={underline}
+          stroke-width={2}
+          style={`stroke:${ink.text}`}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/**
+ * Lays a graph out from left to right, every variable to the left of what it leads to: its most
+ * telling variables, at most `limit` with the metric.
+ */
+export function dependencyLayout(graph: AttentionGraph, limit: number): DependencyLayout {
+  const kept = tellingVariables(graph, limit)
+  const nodes = graph.nodes.filter(({ name }) => kept.has(name))
+  const edges = graph.edges
+    .filter(({ from, to }) => kept.has(from) && kept.has(to))
+    .sort((a, b) => Number(a.inTree) - Number(b.inTree))
+  const { depth } = attentionTree({ ...graph, nodes, edges })
+  const depthOf = (name: string) => depth.get(name) ?? 0
+  const isTowardsMetric = ({ from, to }: AttentionEdge) => depthOf(from) >= depthOf(to)
+  const sizes = nodes.map((node) => {
+    const fontSize = FONT.min + (FONT.max - FONT.min) * Math.min(1, node.divergence)
+    const label = shortText(node.name, MAX_LABEL_LENGTH)
+    return { node, fontSize, label, width: textWidth(label, fontSize) }
+  })
+  const placed = new graphlib.Graph({ multigraph: true })
+  placed.setGraph({
+    rankdir: 'LR',
+    ranksep: 64,
+    nodesep: 8,
+    edgesep: 8,
+    marginx: MARGIN,
+    marginy: MARGIN,
+  })
+  for (const { node, width } of sizes) {
+    placed.setNode(node.name, { width: width + 2 * NEAR, height: HEIGHT })
+  }
+  edges.forEach((edge, i) => {
+    const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
+    placed.setEdge(left, right, { weight: edge.inTree ? 8 : 1 }, String(i))
+  })
+  layout(placed)
+  const strongest = edges.reduce((most, { weight }) => Math.max(most, weight), 0)
+  const box = (name: string) => placed.node(name) as Box
+  const columns = columnsOf(nodes.map(({ name }) => box(name)))
+  const { width = 0, height = 0 } = placed.graph() as { width?: number; height?: number }
+  return {
+    width,
+    height,
+    variables: sizes.map((size) => ({
+      ...size,
+      x: box(size.node.name).x,
+      y: box(size.node.name).y,
+    })),
+    dependencies: edges.map((edge, i) => {
+      const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
+      const { points } = placed.edge(left, right, String(i)) as unknown as {
+        points: readonly Point[]
+      }
+      const way = wayBetween(box(left), box(right), points.slice(1, -1), columns)
+      return {
+        edge,
+        points: isTowardsMetric(edge) ? way : way.toReversed(),
+        strokeWidth: STROKE.min + ((STROKE.max - STROKE.min) * edge.weight) / strongest,
+      }
+    }),
+  }
+}
+
+interface Box extends Point {
+  readonly width: number
+}
+
+/** From where to where names of a column reach, by the middle of the column. */
+type Columns = ReadonlyMap<number, readonly [left: number, right: number]>
+
+function columnsOf(boxes: readonly Box[]): Columns {
+  const columns = new Map<number, readonly [left: number, right: number]>()
+  for (const { x, width } of boxes) {
+    const [left, right] = columns.get(x) ?? [x, x]
+    columns.set(x, [Math.min(left, x - width / 2), Math.max(right, x + width / 2)])
+  }
+  return columns
+}
+
+/** A line that passes every column straight, between its names, and bends only between columns. */
+function wayBetween(
+  start: Box,
+  end: Box,
+  between: readonly Point[],
+  columns: Columns,
+): readonly Point[] {
+  const startRight = columns.get(start.x)?.[1] ?? start.x
+  const endLeft = columns.get(end.x)?.[0] ?? end.x
+  return [
+    { x: start.x + start.width / 2, y: start.y },
+    { x: startRight, y: start.y },
+    ...between.flatMap(({ x, y }) => (columns.get(x) ?? []).map((side) => ({ x: side, y }))),
+    { x: endLeft, y: end.y },
+    { x: end.x - end.width / 2, y: end.y },
+  ]
+}
+
+/**
+ * Returns the variables of a graph to draw where there is no room for all: the metric, and those that
+ * add most to the score with all that lead them to the metric.
+ */
+export function tellingVariables(graph: AttentionGraph, limit: number): ReadonlySet<string> {
+  const kept = new Set(graph.nodes.map(({ name }) => name))
+  const linksOf = new Map<string, string[]>()
+  for (const { from, to, inTree } of graph.edges) {
+    if (!inTree) continue
+    linksOf.set(from, [...(linksOf.get(from) ?? []), to])
+    linksOf.set(to, [...(linksOf.get(to) ?? []), from])
+  }
+  const isLeaf = (name: string) =>
+    (linksOf.get(name) ?? []).filter((other) => kept.has(other)).length < 2
+  // Those that add least first; the metric, which stands first in a graph, always stays.
+  const rising = graph.nodes.slice(1).toReversed()
+  while (kept.size > limit) {
+    const leaf = rising.find(({ name }) => kept.has(name) && isLeaf(name))
+    if (leaf === undefined) break
+    kept.delete(leaf.name)
+  }
+  return kept
+}
+
+/** Returns a graph as a picture with its words, of at most `limit` variables. */
+export function dependencyPicture(graph: AttentionGraph, limit: number): Picture {
+  const drawn = dependencyLayout(graph, limit)
+  const left = graph.nodes.length - drawn.variables.length
+  return {
+    title: dependencyTitle(graph),
+    subtitle: dependencyWords(graph),
+    omissions:
+      left > 0
+        ? [
+            `${grouped(drawn.variables.length)} of ${counted(graph.nodes.length, 'variable')} are drawn, those that add most to the score.`,
+          ]
+        : [],
+    width: drawn.width,
+    height: drawn.height,
+    drawing: <DependencyNetwork graph={graph} layout={drawn} />,
+  }
+}
+
+export function dependencyTitle({ metric, kind, featureType }: AttentionGraph): string {
+  return `What ${shortText(metric, MAX_NAME_LENGTH)} depends on: ${kind}s by ${featureText(featureType)}`
+}
+
+function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph): string[] {
+  if (nodes.length < 2) {
+    return [`In the ${logClass} period it depends on no other logged variable.`]
+  }
+  return [
+    `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
+    ...(edges.some(({ directed }) => directed) ? ['Arrows: always in this order.'] : []),
+    ...(nodes.some(({ significant }) => !significant)
+      ? ['Gray letters: no significant difference.']
+      : []),
+    ...(edges.some(({ inTree }) => !inTree)
+      ? ['Faint lines: dependencies that do not count in the score.']
+      : []),
+  ]
+}
+
+/** Returns how a variable differs, in a few words. */
+export function differenceText({
+  t,
+  significant,
+}: Pick<AttentionNode, 't' | 'significant'>): string {
+  if (Number.isNaN(t)) return 'not tested'
+  return significant ? `t = ${tText(t)}` : `t = ${tText(t)}, not significant`
+}
+
+function dependencyText({ from, to, weight, directed }: AttentionEdge): string {
+  const [one, other] = [from, to].map((name) => shortText(name, MAX_NAME_LENGTH))
+  return `${one} ${directed ? 'before' : 'with'} ${other}, ${percent(weight)}`
+}

@@ -1,0 +1,288 @@
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted } from '../../core/words.ts'
+import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
+import type { Explanation } from '../../explain/parameters/explanation.ts'
+import { pathSentence } from '../../explain/parameters/explanation-words.ts'
+import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import {
+  groupSizes,
+  groupsOf,
+  type ParameterGroups,
+  QUESTION_WORDS,
+} from '../charts/parameter-groups.ts'
+import {
+  countText,
+  leafText,
+  type TreeRow,
+  treeHidden,
+  treeRows,
+} from '../charts/parameter-tree-rows.ts'
+import { type Ink, useInk } from './ink.ts'
+import type { Picture } from './picture.tsx'
+import { fittedText, textWidth } from './text.ts'
+
+/** A tree and the rows it tells apart. */
+export interface DrawnTree {
+  readonly explanation: Explanation
+  readonly question: ParameterQuestion
+  readonly groups: ParameterGroups
+  readonly rows: readonly TreeRow[]
+  readonly width: number
+  /** Takes a parameter out; left out where there is nobody to click. */
+  readonly onTakeOut?: ((column: string) => void) | undefined
+}
+
+const ROW = 50
+const LEGEND = 24
+const INDENT = 24
+const MIDDLE = 14
+const BAR = 9
+const COUNTS = 88
+const MAX_SENTENCE_LENGTH = 700
+
+/** Returns the height of a tree of so many rows, its legend included. */
+export function parameterTreeHeight(rows: number): number {
+  return LEGEND + rows * ROW
+}
+
+/** Returns the colors of both groups of a question: what is slow is all of the period after. */
+export function groupColors(question: ParameterQuestionName, ink: Ink): readonly [string, string] {
+  return question === 'what-differs' ? [ink.before, ink.after] : [ink.soft, ink.change]
+}
+
+/**
+ * Draws a tree that tells two groups of rows apart: each node below the one it splits, indented,
+ * with the share of either group that is there. The way to the best leaf is bold.
+ */
+export function ParameterTree(tree: DrawnTree) {
+  const { rows, width } = tree
+  return (
+    <g font-size="12">
+      <GroupLegend groups={tree.groups} question={tree.question.question} />
+      <g transform={`translate(0 ${LEGEND})`}>
+        <Lines rows={rows} />
+        {rows.map((row, i) => (
+          <g key={`${i} ${row.condition}`} transform={`translate(0 ${i * ROW})`}>
+            <NodeWords tree={tree} row={row} room={width - barsWidth(width) - COUNTS - 12} />
+            <NodeBars tree={tree} row={row} />
+          </g>
+        ))}
+      </g>
+    </g>
+  )
+}
+
+/** Says what the colors of both groups mean. */
+export function GroupLegend({
+  groups: { names },
+  question,
+}: {
+  readonly groups: ParameterGroups
+  readonly question: ParameterQuestionName
+}) {
+  const ink = useInk()
+  const colors = groupColors(question, ink)
+  const second = 40 + textWidth(names[0], 12)
+  return (
+    <g font-size="12">
+      {names.map((name, group) => (
+        <g key={name} transform={`translate(${6 + group * second} 0)`}>
+          <rect width="11" height="11" y="3" style={`fill:${colors[group]}`} />
+          <text x="17" y="13" style={`fill:${ink.text}`}>
+            {name}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+/** The lines from each row up to its parent's, down and across; those to the best leaf are bold. */
+function Lines({ rows }: { readonly rows: readonly TreeRow[] }) {
+  const ink = useInk()
+  const lineTo = ({ parent, depth }: TreeRow, place: number) => {
+    const x = (depth - 1) * INDENT + 12
+    return `M${x},${(parent + 1) * ROW - 8}V${place * ROW + MIDDLE}H${depth * INDENT + 2}`
+  }
+  return (
+    <>
+      {[false, true].map((isBest) => (
+        <path
+          key={String(isBest)}
+          d={rows
+            .map((row, i) => (row.parent >= 0 && row.isBest === isBest ? lineTo(row, i) : ''))
+            .join('')}
+          fill="none"
+          stroke={isBest ? ink.text : ink.soft}
+          stroke-width={isBest ? 2.5 : 1}
+        />
+      ))}
+    </>
+  )
+}
+
+function barsWidth(width: number): number {
+  return Math.min(150, Math.max(60, Math.round(width * 0.2)))
+}
+
+interface DrawnNode {
+  readonly tree: DrawnTree
+  readonly row: TreeRow
+}
+
+/** How one gets to a node, and what it says or splits by. */
+function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
+  const ink = useInk()
+  const { subject } = tree.explanation
+  const { depth, column, isBest, hidden } = row
+  const x = depth * INDENT + 6
+  const isRoot = depth === 0
+  const condition = isRoot ? `all ${groupSizes(tree.groups, subject)}` : row.condition
+  const says = column === null ? leafText(row, subject) : `split by ${column}${moreText(hidden)}`
+  return (
+    <>
+      <text x={x} y={18} style={`fill:${ink.text}`} font-weight={isBest ? '700' : '400'}>
+        <title>{tooltipText(isRoot ? condition : row.wholeCondition)}</title>
+        {fittedText(condition, room - x, isBest ? 13 : 12)}
+      </text>
+      {column === null || tree.onTakeOut === undefined ? (
+        <text x={x} y={36} font-size="11" style={`fill:${ink.soft}`}>
+          {fittedText(says, room - x, 11)}
+        </text>
+      ) : (
+        <SplitButton
+          explanation={tree.explanation}
+          column={column}
+          text={says}
+          x={x}
+          room={room - x}
+          onTakeOut={tree.onTakeOut}
+        />
+      )}
+    </>
+  )
+}
+
+function moreText(hidden: number): string {
+  return hidden === 0 ? '' : ` (${hidden} nodes below)`
+}
+
+function SplitButton({
+  explanation,
+  column,
+  text,
+  x,
+  room,
+  onTakeOut,
+}: {
+  readonly explanation: Explanation
+  readonly column: string
+  readonly text: string
+  readonly x: number
+  readonly room: number
+  readonly onTakeOut: (column: string) => void
+}) {
+  const ink = useInk()
+  const fitted = fittedText(text, room - 26, 11)
+  const width = Math.min(room, textWidth(fitted, 11) + 26)
+  const equal = new Set(explanation.questions.flatMap(({ table }) => table.equalTo(column)))
+  equal.delete(column)
+  const help =
+    equal.size === 0
+      ? `Take out ${column}`
+      : `Take out ${column}, and what divides the rows alike: ${[...equal].join(', ')}`
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a button of HTML cannot stand in an SVG
+    <g
+      class="fd-split"
+      role="button"
+      tabindex={0}
+      aria-label={tooltipText(help)}
+      onClick={() => onTakeOut(column)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return
+        event.preventDefault()
+        onTakeOut(column)
+      }}
+    >
+      <title>{tooltipText(help)}</title>
+      <rect x={x - 4} y={24} width={width} height={18} rx={4} fill={ink.raised} stroke={ink.line} />
+      <text x={x + 1} y={37} font-size="11">
+        {fitted}
+      </text>
+      <text x={x + width - 17} y={37} font-size="12">
+        ×
+      </text>
+    </g>
+  )
+}
+
+/** The share of either group at a node, how many that are, and how long they take. */
+function NodeBars({ tree: { groups, question, width }, row }: DrawnNode) {
+  const ink = useInk()
+  const colors = groupColors(question.question, ink)
+  const longest = barsWidth(width)
+  const left = width - longest - COUNTS
+  return (
+    <>
+      {row.counts.map((count, group) => {
+        const size = groups.sizes[group] ?? 0
+        const y = 5 + group * (BAR + 4)
+        const length = (count / Math.max(1, size)) * longest
+        return (
+          <g key={groups.names[group]}>
+            <title>{`${countText(count)} of ${countText(size)} ${groups.names[group]}`}</title>
+            <rect x={left} y={y} width={longest} height={BAR} fill={ink.raised} />
+            <rect x={left} y={y} width={length} height={BAR} style={`fill:${colors[group]}`} />
+            <text x={left + longest + 6} y={y + 9} font-size="10.5" style={`fill:${ink.soft}`}>
+              {countText(count)} of {countText(size)}
+            </text>
+          </g>
+        )
+      })}
+      {row.meanUs === null || !Number.isFinite(row.meanUs) ? null : (
+        <text x={left} y={43} font-size="11" style={`fill:${ink.text}`}>
+          mean {formatDuration(row.meanUs)}
+        </text>
+      )}
+    </>
+  )
+}
+
+const PICTURE_WIDTH = 740
+
+/** Returns the tree of a question as a picture with its words, of about `limit` nodes. */
+export function parameterTreePicture(
+  explanation: Explanation,
+  question: ParameterQuestion,
+  limit: number,
+): Picture {
+  const groups = groupsOf(explanation, question)
+  const rows = treeRows(question, { limit })
+  const { subject } = explanation
+  const [best] = question.paths
+  const hidden = treeHidden(rows)
+  return {
+    title: `${QUESTION_WORDS[question.question]} ${tooltipText(subject.title)}`,
+    subtitle:
+      best === undefined
+        ? [`No parameter tells ${groups.names[0]} and ${groups.names[1]} apart.`]
+        : [
+            shortText(pathSentence(best, subject), MAX_SENTENCE_LENGTH),
+            `Bars are shares of each group (${groupSizes(groups, subject)}). The way to the leaf that separates best is bold.`,
+          ],
+    omissions: hidden === 0 ? [] : [`${counted(hidden, 'node')} further down are not drawn.`],
+    width: PICTURE_WIDTH,
+    height: parameterTreeHeight(rows.length),
+    drawing: (
+      <ParameterTree
+        explanation={explanation}
+        question={question}
+        groups={groups}
+        rows={rows}
+        width={PICTURE_WIDTH}
+      />
+    ),
+  }
+}
