@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { InternalError } from '../core/errors.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
@@ -32,28 +33,28 @@ export class CriticalPathFinder {
    * edges are those of the request's shape, in its order.
    */
   mark(request: number, onPath: Uint8Array): void {
-    const plan = this.#plan(this.#flows.shapeOf[request] as number)
+    const plan = this.#plan(this.#flows.shapeOf[request]!)
     const latencyUs = this.#flows.latencies(request)
     this.#arrivals(plan, latencyUs)
     onPath.fill(0)
-    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request] as number)
-    for (let edge = this.#waitedFor[node] as number; edge >= 0; ) {
+    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request]!)
+    for (let edge = this.#waitedFor[node]!; edge >= 0; ) {
       onPath[edge] = 1
-      node = plan.from[edge] as number
-      edge = this.#waitedFor[node] as number
+      node = plan.from[edge]!
+      edge = this.#waitedFor[node]!
     }
   }
 
   /** The edges on the critical path of a request, first to last. */
   edges(request: number): number[] {
-    const plan = this.#plan(this.#flows.shapeOf[request] as number)
+    const plan = this.#plan(this.#flows.shapeOf[request]!)
     this.#arrivals(plan, this.#flows.latencies(request))
     const path: number[] = []
-    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request] as number)
-    for (let edge = this.#waitedFor[node] as number; edge >= 0; ) {
+    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request]!)
+    for (let edge = this.#waitedFor[node]!; edge >= 0; ) {
       path.push(edge)
-      node = plan.from[edge] as number
-      edge = this.#waitedFor[node] as number
+      node = plan.from[edge]!
+      edge = this.#waitedFor[node]!
     }
     return path.reverse()
   }
@@ -70,15 +71,15 @@ export class CriticalPathFinder {
     waitedFor.fill(-1, 0, plan.nodes)
     for (const node of plan.roots) timeUs[node] = 0
     for (const edge of edgesByTarget) {
-      const source = from[edge] as number
-      const target = to[edge] as number
-      const arrival = (timeUs[source] as number) + (latencyUs[edge] as number)
-      const ahead = arrival - (timeUs[target] as number)
-      const last = waitedFor[target] as number
+      const source = from[edge]!
+      const target = to[edge]!
+      const arrival = timeUs[source]! + latencyUs[edge]!
+      const ahead = arrival - timeUs[target]!
+      const last = waitedFor[target]!
       if (ahead > SAME_MOMENT_US || last < 0) waitedFor[target] = edge
       else if (ahead < -SAME_MOMENT_US) continue
       else {
-        const later = (timeUs[source] as number) - (timeUs[from[last] as number] as number)
+        const later = timeUs[source]! - timeUs[from[last]!]!
         if (later > SAME_MOMENT_US) waitedFor[target] = edge
       }
       if (ahead > 0) timeUs[target] = arrival
@@ -90,10 +91,10 @@ export class CriticalPathFinder {
    * at that moment the first, which in flows from spans is the root's reply.
    */
   #replyNode({ leaves }: ShapePlan, responseTimeUs: number): number {
-    let reply = leaves[0] as number
+    let reply = leaves[0]!
     let nearest = Number.POSITIVE_INFINITY
     for (const leaf of leaves) {
-      const distance = Math.abs((this.#timeUs[leaf] as number) - responseTimeUs)
+      const distance = Math.abs(this.#timeUs[leaf]! - responseTimeUs)
       if (distance < nearest - SAME_MOMENT_US) {
         nearest = distance
         reply = leaf
@@ -136,12 +137,9 @@ function planShape({ shapes, labels }: FlowSet, shape: number): ShapePlan {
     rank[node] = at
   })
   const codes = shapes.labels(shape)
-  const labelOf = (edge: number) => labels.text(codes[from[edge] as number] as number)
+  const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
   const edgesByTarget = Uint32Array.from(from, (_, edge) => edge).sort(
-    (a, b) =>
-      (rank[to[a] as number] as number) - (rank[to[b] as number] as number) ||
-      compareText(labelOf(a), labelOf(b)) ||
-      a - b,
+    (a, b) => rank[to[a]!]! - rank[to[b]!]! || compareText(labelOf(a), labelOf(b)) || a - b,
   )
   const numbers = Array.from({ length: nodes }, (_, node) => node)
   return {

@@ -130,7 +130,7 @@ export class FlowSet extends Stage implements FlowColumns {
 
   /** The traces that a request was recorded in; undefined where flows were not built from traces. */
   tracesOf(request: number): TraceSet | undefined {
-    return this.periods[this.recordedIn[request] as number]
+    return this.periods[this.recordedIn[request]!]
   }
 
   /** Latencies of one request's edges, in the order of its shape's edges. */

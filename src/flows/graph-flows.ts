@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import { type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
@@ -30,8 +31,8 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
     columns.period.fill(period, row, row + traces.size)
     for (let trace = 0; trace < traces.size; trace++) {
       columns.traceOf[row + trace] = trace
-      columns.shapeOf[row + trace] = shapeCodes[traces.shapeOf[trace] as number] as number
-      columns.latencyOffsets[row + trace + 1] = edge + (traces.latencyOffsets[trace + 1] as number)
+      columns.shapeOf[row + trace] = shapeCodes[traces.shapeOf[trace]!]!
+      columns.latencyOffsets[row + trace + 1] = edge + traces.latencyOffsets[trace + 1]!
     }
     row += traces.size
     edge += traces.latencyUs.length
@@ -67,7 +68,7 @@ function internShapes(traces: GraphTraces, labels: NodeLabels, shapes: ShapeTabl
   const codes = Uint32Array.from(traces.labels, (text) => labels.code(parsePointLabel(text)))
   const numbers = new Uint32Array(traces.shapes.size)
   for (const shape of new Set(traces.shapeOf)) {
-    const relabeled = traces.shapes.labels(shape).map((label) => codes[label] as number)
+    const relabeled = traces.shapes.labels(shape).map((label) => codes[label]!)
     const from = traces.shapes.from(shape)
     numbers[shape] = shapes.intern(relabeled, relabeled.length, {
       from,

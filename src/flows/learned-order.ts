@@ -120,7 +120,7 @@ export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   candidates.forEach((tally, i) => {
     const { held, calls } = tally
     const difference = Math.abs(held[0] / calls[0] - held[1] / calls[1])
-    tally.differs = (q[i] as number) < ALPHA && difference >= CLEAR_DIFFERENCE
+    tally.differs = q[i]! < ALPHA && difference >= CLEAR_DIFFERENCE
   })
   const differences = learned.map((order) => order.differences())
   return {

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { Attributes, AttributeValue } from '../traces/attributes.ts'
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
@@ -26,7 +27,7 @@ export class NodeRecords {
     const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
     if (traces.kind === 'graphs') {
-      return this.#pointRecord(traces, this.#flows.traceOf[request] as number, node)
+      return this.#pointRecord(traces, this.#flows.traceOf[request]!, node)
     }
     const row = node % 2 === 1 ? undefined : this.spanRow(request, node)
     return row === undefined ? NONE : spanRecord(traces, row)
@@ -38,14 +39,14 @@ export class NodeRecords {
    */
   spanRow(request: number, node: number): number | undefined {
     const { spanRows, spanOffsets } = this.#flows
-    return spanOffsets && spanRows?.[(spanOffsets[request] as number) + (node >> 1)]
+    return spanOffsets && spanRows?.[spanOffsets[request]! + (node >> 1)]
   }
 
   #pointRecord(traces: GraphTraces, trace: number, node: number): NodeRecord {
     if (traces.attributes === null) return NONE
     const first = this.#firstNodes.get(traces) ?? firstNodes(traces)
     this.#firstNodes.set(traces, first)
-    return recordOf(traces.attributes, (first[trace] as number) + node)
+    return recordOf(traces.attributes, first[trace]! + node)
   }
 }
 
@@ -58,8 +59,8 @@ function firstNodes({ shapes, shapeOf }: GraphTraces): Uint32Array {
 }
 
 function spanRecord({ attributes, hosts, spans }: SpanTraces, row: number): NodeRecord {
-  const host = hosts.value(spans.host[row] as number)
-  const status = SPAN_STATUSES[spans.status[row] as number] as string
+  const host = hosts.value(spans.host[row]!)
+  const status = SPAN_STATUSES[spans.status[row]!]!
   return [
     ...(host === '' ? [] : [['host', host] as const]),
     ...(status === 'unset' ? [] : [['status', status] as const]),

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 /**
  * The order of the children of one call: which wait for which, reduced to the pairs that no
  * longer chain implies. Children are numbered 0 to n − 1.
@@ -33,28 +34,27 @@ export function reducePrecedence(
   const starters: number[] = []
   const awaited = new Uint8Array(n)
   for (let at = 0; at < n; at++) {
-    const child = order[at] as number
+    const child = order[at]!
     const row = child * words
     let waits = false
     for (let earlier = at - 1; earlier >= 0; earlier--) {
-      const other = order[earlier] as number
+      const other = order[earlier]!
       const word = row + (other >>> 5)
-      if (((ancestors[word] as number) >>> (other & 31)) & 1) continue
+      if ((ancestors[word]! >>> (other & 31)) & 1) continue
       if (!precedes(other, child)) continue
       followers[other]?.push(child)
       waits = true
       for (let w = 0; w < words; w++) {
-        ancestors[row + w] =
-          (ancestors[row + w] as number) | (ancestors[other * words + w] as number)
+        ancestors[row + w] = ancestors[row + w]! | ancestors[other * words + w]!
       }
-      ancestors[word] = (ancestors[word] as number) | (1 << (other & 31))
+      ancestors[word] = ancestors[word]! | (1 << (other & 31))
     }
     if (!waits) starters.push(child)
   }
   for (let child = 0; child < n; child++) {
     if (asynchronous(child)) continue
     for (let other = 0; other < n; other++) {
-      const bit = (ancestors[child * words + (other >>> 5)] as number) >>> (other & 31)
+      const bit = ancestors[child * words + (other >>> 5)]! >>> (other & 31)
       if (bit & 1) awaited[other] = 1
     }
   }
@@ -89,7 +89,7 @@ export function intervalPrecedence(
 ): Precedence {
   const n = startUs.length
   const byEnd = Uint32Array.from({ length: n }, (_, i) => i).sort(
-    (a, b) => (endUs[a] as number) - (endUs[b] as number) || a - b,
+    (a, b) => endUs[a]! - endUs[b]! || a - b,
   )
   const followers: number[][] = Array.from({ length: n }, () => [])
   const starters: number[] = []
@@ -99,9 +99,9 @@ export function intervalPrecedence(
   let over = 0
   let lastBegun = -1
   for (let child = 0; child < n; child++) {
-    const beginsUs = (startUs[child] as number) + slackUs
-    while (over < n && (endUs[byEnd[over] as number] as number) <= beginsUs) {
-      held.push(byEnd[over++] as number)
+    const beginsUs = startUs[child]! + slackUs
+    while (over < n && endUs[byEnd[over]!]! <= beginsUs) {
+      held.push(byEnd[over++]!)
     }
     const done = held.filter((other) => other < child)
     held = held.filter((other) => other >= child)
@@ -111,10 +111,8 @@ export function intervalPrecedence(
     }
     const grown = done.length > 0
     if (grown) {
-      const lastBeginsUs = (startUs[lastBegun] as number) + slackUs
-      frontier = frontier.filter(
-        (other) => other >= lastBegun || (endUs[other] as number) > lastBeginsUs,
-      )
+      const lastBeginsUs = startUs[lastBegun]! + slackUs
+      frontier = frontier.filter((other) => other >= lastBegun || endUs[other]! > lastBeginsUs)
     }
     for (const other of frontier) followers[other]?.push(child)
     if (frontier.length === 0) starters.push(child)
@@ -130,7 +128,7 @@ function finishersOf(
   const awaited = new Uint8Array(followers.length)
   const finishers: number[] = []
   for (let child = followers.length - 1; child >= 0; child--) {
-    const next = followers[child] as readonly number[]
+    const next = followers[child]!
     if (next.some((other) => !asynchronous(other) || awaited[other] === 1)) awaited[child] = 1
     else if (!asynchronous(child)) finishers.push(child)
   }

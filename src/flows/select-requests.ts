@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
@@ -34,12 +35,12 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
   const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
   const { spanRows, spanOffsets } = flows
   const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
-  const pick = (column: ArrayLike<number>) => (row: number) => column[row] as number
+  const pick = (column: ArrayLike<number>) => (row: number) => column[row]!
   return {
     periods: flows.periods,
     labels: flows.labels,
     shapes: flows.shapes,
-    ids: Array.from(rows, (row) => flows.ids[row] as string),
+    ids: Array.from(rows, (row) => flows.ids[row]!),
     period: Uint8Array.from(rows, (_, i) => (i < before.length ? BEFORE : AFTER)),
     traceOf: rows.map(pick(flows.traceOf)),
     recordedIn: Uint8Array.from(rows, pick(flows.recordedIn)),
@@ -63,9 +64,9 @@ function sliced<T extends Float64Array | Uint32Array>(
   const next = new Uint32Array(rows.length + 1)
   const of = (row: number) => entries.subarray(offsets[row], offsets[row + 1])
   rows.forEach((row, i) => {
-    next[i + 1] = (next[i] as number) + of(row).length
+    next[i + 1] = next[i]! + of(row).length
   })
-  const copy = new (entries.constructor as new (length: number) => T)(next[rows.length] as number)
+  const copy = new (entries.constructor as new (length: number) => T)(next[rows.length]!)
   rows.forEach((row, i) => {
     copy.set(of(row), next[i])
   })
@@ -109,7 +110,7 @@ export function requestsBetween(flows: FlowSet, ranges: RequestRanges = {}): Sel
   for (let request = 0; request < flows.size; request++) {
     const period = flows.period[request] as Period
     const range = period === BEFORE ? beforeUs : afterUs
-    if (!isWithin(flows.startUs[request] as number, range) || !where(request)) continue
+    if (!isWithin(flows.startUs[request]!, range) || !where(request)) continue
     if (period === AFTER) after.push(request)
     else before.push(request)
   }

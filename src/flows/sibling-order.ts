@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { FlowOptions, Period } from './flow-set.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
@@ -39,14 +40,14 @@ export function siblingOrder(
   const observed: SiblingOrder = {
     counts: {},
     order: (period, caller, children) =>
-      observedOrder(periods[period] as SpanCalls, { caller, children, slackUs }),
+      observedOrder(periods[period]!, { caller, children, slackUs }),
   }
   if (concurrency === 'observed') return observed
   if (concurrency === 'none') {
     return {
       counts: {},
       order: (period, caller, children) =>
-        concurrentOrder(periods[period] as SpanCalls, { caller, children, slackUs }),
+        concurrentOrder(periods[period]!, { caller, children, slackUs }),
     }
   }
   return new LearnedSiblingOrder(periods, names, { slackUs, observed })
@@ -64,32 +65,31 @@ function outlives(calls: SpanCalls, child: number, call: Call): boolean {
   return (
     detached[child] === 1 ||
     outside[child] === 1 ||
-    (endUs[child] as number) > (endUs[call.caller] as number) + call.slackUs ||
-    (startUs[child] as number) > (endUs[call.caller] as number)
+    endUs[child]! > endUs[call.caller]! + call.slackUs ||
+    startUs[child]! > endUs[call.caller]!
   )
 }
 
 /** `children` come sorted by start, then end: an order in which predecessors come first. */
 function observedOrder(calls: SpanCalls, call: Call): OrderedChildren {
   const { children, slackUs } = call
-  const startUs = Float64Array.from(children, (span) => calls.startUs[span] as number)
-  const endUs = Float64Array.from(children, (span) => calls.endUs[span] as number)
-  const asynchronous = (child: number) => outlives(calls, children[child] as number, call)
+  const startUs = Float64Array.from(children, (span) => calls.startUs[span]!)
+  const endUs = Float64Array.from(children, (span) => calls.endUs[span]!)
+  const asynchronous = (child: number) => outlives(calls, children[child]!, call)
   if (children.length > MAX_CHILDREN) {
     return {
       spans: children,
       precedence: intervalPrecedence({ startUs, endUs, slackUs }, asynchronous),
     }
   }
-  const precedes = (a: number, b: number) =>
-    (endUs[a] as number) <= (startUs[b] as number) + slackUs
+  const precedes = (a: number, b: number) => endUs[a]! <= startUs[b]! + slackUs
   const order = children.map((_, i) => i)
   return { spans: children, precedence: reducePrecedence(order, precedes, asynchronous) }
 }
 
 function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
   const all = Array.from(call.children, (_, i) => i)
-  const finishers = all.filter((i) => !outlives(calls, call.children[i] as number, call))
+  const finishers = all.filter((i) => !outlives(calls, call.children[i]!, call))
   return {
     spans: call.children,
     precedence: { followers: all.map(() => []), starters: all, finishers },
@@ -143,15 +143,11 @@ class LearnedSiblingOrder implements SiblingOrder {
 
   order(period: Period, caller: number, children: Uint32Array): OrderedChildren {
     if (children.length > MAX_CHILDREN) return this.#observed.order(period, caller, children)
-    const name = (this.#names[period] as Uint32Array)[caller] as number
+    const name = this.#names[period]![caller]!
     const numbers = this.#numberChildren(period, children)
-    const listing = Array.from(children, (_, i) => i).sort(
-      (a, b) => (numbers[a] as number) - (numbers[b] as number),
-    )
-    const sorted = listing.map((i) => numbers[i] as number)
-    const detached = listing.map(
-      (i) => this.#periods[period]?.detached[children[i] as number] === 1,
-    )
+    const listing = Array.from(children, (_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
+    const sorted = listing.map((i) => numbers[i]!)
+    const detached = listing.map((i) => this.#periods[period]?.detached[children[i]!] === 1)
     const key = `${period} ${name} ${sorted.join()} ${detached.map(Number).join('')}`
     let precedence = this.#precedences.get(key)
     if (precedence === undefined) {
@@ -162,14 +158,14 @@ class LearnedSiblingOrder implements SiblingOrder {
       this.counts.circularOrders++
       return this.#observed.order(period, caller, children)
     }
-    const spans = listing.map((i) => children[i] as number)
+    const spans = listing.map((i) => children[i]!)
     if (this.#violates(period, spans, precedence)) this.counts.orderViolations++
     return { spans, precedence }
   }
 
   #learn(period: Period): void {
-    const { childOffsets, children, startUs, endUs, outside } = this.#periods[period] as SpanCalls
-    const names = this.#names[period] as Uint32Array
+    const { childOffsets, children, startUs, endUs, outside } = this.#periods[period]!
+    const names = this.#names[period]!
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
       if (siblings.length === 0) continue
@@ -177,19 +173,19 @@ class LearnedSiblingOrder implements SiblingOrder {
         this.counts.wideCalls++
         continue
       }
-      const order = this.#orderOf(names[caller] as number)
+      const order = this.#orderOf(names[caller]!)
       const numbers = this.#numberChildren(period, siblings)
-      const replyUs = endUs[caller] as number
+      const replyUs = endUs[caller]!
       for (let j = 0; j < siblings.length; j++) {
-        const span = siblings[j] as number
-        const beginUs = (startUs[span] as number) + this.#slackUs
-        const slackUs = this.#replySlackUs(names[caller] as number, names[span] as number)
-        const over = outside[span] === 0 && (endUs[span] as number) <= replyUs + slackUs
-        order.noteReply(period, numbers[j] as number, over)
+        const span = siblings[j]!
+        const beginUs = startUs[span]! + this.#slackUs
+        const slackUs = this.#replySlackUs(names[caller]!, names[span]!)
+        const over = outside[span] === 0 && endUs[span]! <= replyUs + slackUs
+        order.noteReply(period, numbers[j]!, over)
         for (let i = 0; i < j; i++) {
-          const earlier = siblings[i] as number
-          const done = (endUs[earlier] as number) <= beginUs
-          order.notePair(period, [numbers[i] as number, numbers[j] as number], done)
+          const earlier = siblings[i]!
+          const done = endUs[earlier]! <= beginUs
+          order.notePair(period, [numbers[i]!, numbers[j]!], done)
         }
       }
     }
@@ -197,8 +193,8 @@ class LearnedSiblingOrder implements SiblingOrder {
 
   /** A start that was cut to milliseconds moves its span's end by as much. */
   #replySlackUs(caller: number, child: number): number {
-    const callerUs = this.#resolutionUs[caller] as number
-    return Math.max(this.#slackUs, callerUs, this.#resolutionUs[child] as number)
+    const callerUs = this.#resolutionUs[caller]!
+    return Math.max(this.#slackUs, callerUs, this.#resolutionUs[child]!)
   }
 
   #orderOf(name: number): LearnedOrder {
@@ -212,10 +208,10 @@ class LearnedSiblingOrder implements SiblingOrder {
 
   /** Numbers children by what is called and which of its calls it is, in order of start. */
   #numberChildren(period: Period, children: Uint32Array): number[] {
-    const names = this.#names[period] as Uint32Array
+    const names = this.#names[period]!
     const seen = new Map<number, number>()
     return Array.from(children, (span) => {
-      const name = names[span] as number
+      const name = names[span]!
       const occurrence = seen.get(name) ?? 0
       seen.set(name, occurrence + 1)
       const key = name * MAX_CHILDREN + occurrence
@@ -235,24 +231,19 @@ class LearnedSiblingOrder implements SiblingOrder {
     { sorted, detached }: { sorted: readonly number[]; detached: readonly boolean[] },
   ): Precedence | null {
     const order = this.#orderOf(name)
-    const precedes = (a: number, b: number) =>
-      order.precedes(period, sorted[a] as number, sorted[b] as number)
+    const precedes = (a: number, b: number) => order.precedes(period, sorted[a]!, sorted[b]!)
     const topological = topologicalOrder(sorted.length, precedes)
     if (topological === null) return null
     return reducePrecedence(topological, precedes, (child) => {
-      const waited = order.waitsFor(period, sorted[child] as number)
+      const waited = order.waitsFor(period, sorted[child]!)
       return !waited || detached[child] === true
     })
   }
 
   #violates(period: Period, spans: readonly number[], { followers }: Precedence): boolean {
-    const { startUs, endUs } = this.#periods[period] as SpanCalls
+    const { startUs, endUs } = this.#periods[period]!
     return followers.some((next, i) =>
-      next.some(
-        (j) =>
-          (endUs[spans[i] as number] as number) >
-          (startUs[spans[j] as number] as number) + this.#slackUs,
-      ),
+      next.some((j) => endUs[spans[i]!]! > startUs[spans[j]!]! + this.#slackUs),
     )
   }
 }
@@ -272,7 +263,7 @@ function topologicalOrder(n: number, precedes: (a: number, b: number) => boolean
     done[next] = 1
     order.push(next)
     for (let b = 0; b < n; b++) {
-      if (b !== next && precedes(next, b)) waiting[b] = (waiting[b] as number) - 1
+      if (b !== next && precedes(next, b)) waiting[b] = waiting[b]! - 1
     }
   }
   return order
@@ -304,8 +295,8 @@ export function clockResolutionUs(
     const { startUs, durationUs } = traces.spans
     const phaseUs = Number(traces.epochNs % MILLISECOND_NS) / 1000
     names[period]?.forEach((name, span) => {
-      const start = phaseUs + (startUs[span] as number)
-      const end = start + (durationUs[span] as number)
+      const start = phaseUs + startUs[span]!
+      const end = start + durationUs[span]!
       spans[name] = (spans[name] ?? 0) + 1
       if (latestUs[name] !== start) starts[name] = (starts[name] ?? 0) + 1
       latestUs[name] = start

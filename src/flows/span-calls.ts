@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
 
 /** The call structure of one period's spans: children of each, and times made consistent. */
@@ -32,33 +33,31 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   const { spans } = traces
   const { childOffsets, children, roots } = groupChildren(spans.parent)
   const startUs = spans.startUs.slice()
-  const endUs = spans.startUs.map((start, span) => start + (spans.durationUs[span] as number))
+  const endUs = spans.startUs.map((start, span) => start + spans.durationUs[span]!)
   const detached = new Uint8Array(startUs.length)
   const outside = new Uint8Array(startUs.length)
   let clampedStarts = 0
   let outsideParent = 0
   const pending = Array.from(roots)
   for (let caller = pending.pop(); caller !== undefined; caller = pending.pop()) {
-    const callerStart = startUs[caller] as number
-    const callerEnd = endUs[caller] as number
-    const end = childOffsets[caller + 1] as number
-    for (let entry = childOffsets[caller] as number; entry < end; entry++) {
-      const span = children[entry] as number
+    const callerStart = startUs[caller]!
+    const callerEnd = endUs[caller]!
+    const end = childOffsets[caller + 1]!
+    for (let entry = childOffsets[caller]!; entry < end; entry++) {
+      const span = children[entry]!
       const kind = spans.kind[span]
-      const start = startUs[span] as number
+      const start = startUs[span]!
       if (spans.followsFrom[span] === 1 || kind === PRODUCER || kind === CONSUMER) {
         detached[span] = 1
       }
-      if (start >= callerEnd ? start > callerEnd : (endUs[span] as number) < callerStart) {
+      if (start >= callerEnd ? start > callerEnd : endUs[span]! < callerStart) {
         outside[span] = 1
         outsideParent++
       }
       if (start < callerStart) {
         startUs[span] = callerStart
         endUs[span] =
-          (endUs[span] as number) < callerStart
-            ? callerStart + (spans.durationUs[span] as number)
-            : (endUs[span] as number)
+          endUs[span]! < callerStart ? callerStart + spans.durationUs[span]! : endUs[span]!
         clampedStarts++
       }
       pending.push(span)
@@ -76,16 +75,16 @@ function groupChildren(parent: Int32Array) {
   const roots: number[] = []
   parent.forEach((caller, span) => {
     if (caller === NO_PARENT || caller === PARENT_MISSING) roots.push(span)
-    else childOffsets[caller + 1] = (childOffsets[caller + 1] as number) + 1
+    else childOffsets[caller + 1] = childOffsets[caller + 1]! + 1
   })
   for (let span = 0; span < parent.length; span++) {
-    childOffsets[span + 1] = (childOffsets[span + 1] as number) + (childOffsets[span] as number)
+    childOffsets[span + 1]! += childOffsets[span]!
   }
   const next = childOffsets.slice()
   const children = new Uint32Array(parent.length - roots.length)
   parent.forEach((caller, span) => {
     if (caller < 0) return
-    const at = next[caller] as number
+    const at = next[caller]!
     children[at] = span
     next[caller] = at + 1
   })
@@ -95,10 +94,5 @@ function groupChildren(parent: Int32Array) {
 /** Sorts a handful of rows in place by start, then end, then row. */
 function sortByStart(rows: Uint32Array, startUs: Float64Array, endUs: Float64Array): void {
   if (rows.length < 2) return
-  rows.sort(
-    (a, b) =>
-      (startUs[a] as number) - (startUs[b] as number) ||
-      (endUs[a] as number) - (endUs[b] as number) ||
-      a - b,
-  )
+  rows.sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)
 }

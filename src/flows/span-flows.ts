@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from '../traces/dictionary.ts'
 import { growingFloat64, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
@@ -60,13 +61,13 @@ class SpanFlowBuilder {
     this.#outsideParent += calls.outsideParent
     let trace = 0
     for (const root of roots) {
-      while ((traces.spanOffsets[trace + 1] as number) <= root) trace++
+      while (traces.spanOffsets[trace + 1]! <= root) trace++
       this.#addRequest(calls, { period, root, callLabels, replyLabels })
-      this.#ids.push(traces.ids[trace] as string)
+      this.#ids.push(traces.ids[trace]!)
       this.#period.push(period)
       this.#traceOf.push(trace)
-      this.#startUs.push(calls.startUs[root] as number)
-      this.#responseTimeUs.push(traces.spans.durationUs[root] as number)
+      this.#startUs.push(calls.startUs[root]!)
+      this.#responseTimeUs.push(traces.spans.durationUs[root]!)
     }
   }
 
@@ -105,7 +106,7 @@ class SpanFlowBuilder {
     const { values: traceOf } = this.#traceOf
     return Float64Array.from(
       this.#period,
-      (period, request) => periods[period]?.weight?.[traceOf[request] as number] ?? Number.NaN,
+      (period, request) => periods[period]?.weight?.[traceOf[request]!] ?? Number.NaN,
     )
   }
 
@@ -121,9 +122,9 @@ class SpanFlowBuilder {
     this.#to.length = 0
     const walk = [root]
     for (let k = 0; k < walk.length; k++) {
-      const span = walk[k] as number
-      this.#nodes.push(callLabels[span] as number)
-      this.#nodes.push(replyLabels[span] as number)
+      const span = walk[k]!
+      this.#nodes.push(callLabels[span]!)
+      this.#nodes.push(replyLabels[span]!)
       const below = children.subarray(childOffsets[span], childOffsets[span + 1])
       if (below.length === 0) {
         this.#edge(calls, walk, 2 * k, 2 * k + 1)
@@ -131,7 +132,7 @@ class SpanFlowBuilder {
       }
       const { spans, precedence } = this.#order.order(period, span, below)
       const first = walk.length
-      for (let i = 0; i < spans.length; i++) walk.push(spans[i] as number)
+      for (let i = 0; i < spans.length; i++) walk.push(spans[i]!)
       for (const i of precedence.starters) this.#edge(calls, walk, 2 * k, 2 * (first + i))
       precedence.followers.forEach((next, i) => {
         for (const j of next) this.#edge(calls, walk, 2 * (first + i) + 1, 2 * (first + j))
@@ -167,9 +168,9 @@ class SpanFlowBuilder {
     const callLabels = new Uint32Array(spans.service.length)
     const replyLabels = new Uint32Array(spans.service.length)
     for (let span = 0; span < callLabels.length; span++) {
-      const service = spans.service[span] as number
-      const operation = spans.operation[span] as number
-      const host = spans.host[span] as number
+      const service = spans.service[span]!
+      const operation = spans.operation[span]!
+      const host = spans.host[span]!
       const key = (service * operations.size + operation) * hosts.size + host
       let codes = known.get(key)
       if (codes === undefined) {
@@ -193,7 +194,7 @@ class SpanFlowBuilder {
 
 /** When node `node` happened: even nodes are starts, odd ones ends. */
 function timeOf({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
-  const span = walk[node >>> 1] as number
+  const span = walk[node >>> 1]!
   return (node & 1 ? endUs[span] : startUs[span]) as number
 }
 
@@ -220,7 +221,7 @@ class CallNames {
   ofSpans({ spans, services, operations }: SpanTraces): Uint32Array {
     const known = new Map<number, number>()
     return Uint32Array.from(spans.service, (service, span) => {
-      const operation = spans.operation[span] as number
+      const operation = spans.operation[span]!
       const pair = service * operations.size + operation
       let name = known.get(pair)
       if (name === undefined) {

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { type Dictionary, Dictionary as StringDictionary } from './dictionary.ts'
 import {
   type GrowingFloat64,
@@ -58,12 +59,12 @@ export class Attributes {
   *entries(owner: number): Generator<[key: string, value: AttributeValue]> {
     const end = this.offsets[owner + 1] ?? 0
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
-      yield [this.keys.value(this.#key[entry] as number), this.#decode(entry)]
+      yield [this.keys.value(this.#key[entry]!), this.#decode(entry)]
     }
   }
 
   #decode(entry: number): AttributeValue {
-    const value = this.#value[entry] as number
+    const value = this.#value[entry]!
     const type = this.#type[entry]
     return type === TEXT ? this.#texts.value(value) : type === TRUTH ? value === 1 : value
   }
@@ -94,26 +95,26 @@ export class AttributesBuilder {
     const offsets = new Uint32Array(owners + 1)
     const placed = new Int32Array(entries)
     for (let entry = 0; entry < entries; entry++) {
-      const at = position[this.#owner.values[entry] as number] ?? -1
+      const at = position[this.#owner.values[entry]!] ?? -1
       placed[entry] = at
-      if (at >= 0) offsets[at + 1] = (offsets[at + 1] as number) + 1
+      if (at >= 0) offsets[at + 1] = offsets[at + 1]! + 1
     }
     for (let owner = 0; owner < owners; owner++) {
-      offsets[owner + 1] = (offsets[owner + 1] as number) + (offsets[owner] as number)
+      offsets[owner + 1]! += offsets[owner]!
     }
-    const kept = offsets[owners] as number
+    const kept = offsets[owners]!
     const next = offsets.slice()
     const key = new Uint32Array(kept)
     const type = new Uint8Array(kept)
     const value = new Float64Array(kept)
     for (let entry = 0; entry < entries; entry++) {
-      const at = placed[entry] as number
+      const at = placed[entry]!
       if (at < 0) continue
-      const to = next[at] as number
+      const to = next[at]!
       next[at] = to + 1
-      key[to] = this.#key.values[entry] as number
-      type[to] = this.#type.values[entry] as number
-      value[to] = this.#value.values[entry] as number
+      key[to] = this.#key.values[entry]!
+      type[to] = this.#type.values[entry]!
+      value[to] = this.#value.values[entry]!
     }
     return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, key, type, value })
   }

@@ -38,7 +38,7 @@ class GrowingColumn<A extends NumericArray> {
     this.reserve(count)
     const values = this.#values
     let at = this.length
-    for (let i = 0; i < count; i++) values[at++] = source[i] as number
+    for (let i = 0; i < count; i++) values[at++] = source[i]!
     this.length = at
   }
 

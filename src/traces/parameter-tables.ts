@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
@@ -91,7 +92,7 @@ export class ParameterTables {
     this.#requireUse()
     this.#usedBy.forEach((user, key) => {
       if (user !== UNUSED && user !== SEVERAL) return
-      const place = { file: files[file[key] as number], line: line[key] }
+      const place = { file: files[file[key]!], line: line[key] }
       const about = keyWords(keys.text(key))
       const [code, message] =
         user === UNUSED
@@ -124,7 +125,7 @@ export class ParameterTables {
     const taken: Entry[] = []
     for (const key of found) {
       if (key < 0) continue
-      const user = this.#usedBy[key] as number
+      const user = this.#usedBy[key]!
       this.#usedBy[key] = user === UNUSED || user === trace.number + 1 ? trace.number + 1 : SEVERAL
       // One row names each column once; more rows may disagree.
       const mayRepeat = repeated[key] === 1 || taken.length > 0
@@ -156,7 +157,7 @@ export class ParameterTables {
   #requireUse(): void {
     const { keys, file, files, line, rows } = this.#columns
     if (rows === 0 || this.#usedBy.some((user) => user !== UNUSED)) return
-    const place: Place = { file: files[file[0] as number], line: line[0] }
+    const place: Place = { file: files[file[0]!], line: line[0] }
     const about = keyWords(keys.text(0))
     const nothing = `Nothing in the traces is what a row of parameters is about (${counted(rows, 'row')})`
     throw this.#asked.count === 0

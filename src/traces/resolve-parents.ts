@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from './dictionary.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
@@ -52,13 +53,13 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
     }
     let orphans = 0
     for (let at = first; at < kept; at++) {
-      const found = parentRow(spans, order[at] as number, index, shared)
+      const found = parentRow(spans, order[at]!, index, shared)
       if (found === PARENT_MISSING) orphans++
-      parent[at] = found < 0 ? found : (position[found] as number)
+      parent[at] = found < 0 ? found : position[found]!
     }
     if (hasCircle(parent, first, kept)) {
       noteCircle(spans.traceId(trace), quality)
-      for (let at = first; at < kept; at++) position[order[at] as number] = LEFT_OUT
+      for (let at = first; at < kept; at++) position[order[at]!] = LEFT_OUT
       kept = first
       continue
     }
@@ -112,14 +113,14 @@ function parentRow(
 /** Counting sort: the arrival numbers of each trace's spans, in order of arrival. */
 function groupByTrace({ trace, traceCount }: ArrivedSpans) {
   const starts = new Uint32Array(traceCount + 1)
-  for (const t of trace) starts[t + 1] = (starts[t + 1] as number) + 1
+  for (const t of trace) starts[t + 1] = starts[t + 1]! + 1
   for (let t = 0; t < traceCount; t++) {
-    starts[t + 1] = (starts[t + 1] as number) + (starts[t] as number)
+    starts[t + 1]! += starts[t]!
   }
   const next = starts.slice()
   const byTrace = new Uint32Array(trace.length)
   trace.forEach((t, row) => {
-    const at = next[t] as number
+    const at = next[t]!
     byTrace[at] = row
     next[t] = at + 1
   })
@@ -134,11 +135,11 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
     let at = start
     while (at >= 0 && settled[at - first] === 0) {
       if (++steps > end - first) return true
-      at = parent[at] as number
+      at = parent[at]!
     }
     for (let back = start; back >= 0 && settled[back - first] === 0; ) {
       settled[back - first] = 1
-      back = parent[back] as number
+      back = parent[back]!
     }
   }
   return false
@@ -149,7 +150,7 @@ function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): v
     {
       code: 'duplicate-span',
       effect: 'span skipped',
-      place: { trace: spans.traceId(spans.trace[row] as number) },
+      place: { trace: spans.traceId(spans.trace[row]!) },
       message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
     },
     'Remove the copy, or load without `strict`',
@@ -234,7 +235,7 @@ class SharedSpanIds {
     return (
       call.servers.find(sameHost) ??
       call.servers.find(sameService) ??
-      (sameService(call.client) ? call.client : (call.servers[0] as number))
+      (sameService(call.client) ? call.client : call.servers[0]!)
     )
   }
 
@@ -286,22 +287,22 @@ class SpanIndex {
   /** Adds `row`; gives back the row that already has its id, or -1. */
   add(row: number): number {
     const slot = this.#slot(this.#ids, row)
-    const taken = (this.#slots[slot] as number) - 1
+    const taken = this.#slots[slot]! - 1
     if (taken < 0) this.#slots[slot] = row + 1
     return taken
   }
 
   /** The row whose id is `ids[row]`, or -1. */
   find(ids: SpanIds, row: number): number {
-    return (this.#slots[this.#slot(ids, row)] as number) - 1
+    return this.#slots[this.#slot(ids, row)]! - 1
   }
 
   #slot(ids: SpanIds, row: number): number {
     let slot = ids.hash(row) & this.#mask
     for (
-      let found = this.#slots[slot] as number;
+      let found = this.#slots[slot]!;
       found !== 0 && !ids.same(row, this.#ids, found - 1);
-      found = this.#slots[slot] as number
+      found = this.#slots[slot]!
     ) {
       slot = (slot + 1) & this.#mask
     }
@@ -344,8 +345,8 @@ export class SpanIds {
 
   /** The id for a message: hex ids in full 16 digits, others as they were. */
   text(row: number): string {
-    const high = this.#high.values[row] as number
-    const low = this.#low.values[row] as number
+    const high = this.#high.values[row]!
+    const low = this.#low.values[row]!
     if (high === INTERNED) return this.#others.value(low)
     return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
   }
@@ -363,7 +364,7 @@ export class SpanIds {
 
   hash(row: number): number {
     const mixed = Math.imul(
-      (this.#low.values[row] as number) ^ Math.imul(this.#high.values[row] as number, 0x9e3779b1),
+      this.#low.values[row]! ^ Math.imul(this.#high.values[row]!, 0x9e3779b1),
       0x85ebca6b,
     )
     return (mixed ^ (mixed >>> 15)) >>> 0

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 
 /**
@@ -63,11 +64,7 @@ export class ShapeTable {
     const hash = hashShape(labels, nodeCount, { from, to, edgeCount })
     const mask = this.#slots.length - 1
     let slot = hash & mask
-    for (
-      let found = this.#slots[slot] as number;
-      found !== 0;
-      found = this.#slots[slot] as number
-    ) {
+    for (let found = this.#slots[slot]!; found !== 0; found = this.#slots[slot]!) {
       const shape = found - 1
       if (
         this.#hashes.values[shape] === hash &&
@@ -108,7 +105,7 @@ export class ShapeTable {
     const slots = new Uint32Array(this.#slots.length * 2)
     const mask = slots.length - 1
     for (let shape = 0; shape < this.size; shape++) {
-      let slot = (this.#hashes.values[shape] as number) & mask
+      let slot = this.#hashes.values[shape]! & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = shape + 1
     }
@@ -116,7 +113,7 @@ export class ShapeTable {
   }
 
   #width(offsets: GrowingUint32, shape: number): number {
-    return (offsets.values[shape + 1] as number) - (offsets.values[shape] as number)
+    return offsets.values[shape + 1]! - offsets.values[shape]!
   }
 
   #slice(column: GrowingUint32, offsets: GrowingUint32, shape: number): Uint32Array {
@@ -136,9 +133,9 @@ function hashShape(
   { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
 ): number {
   let hash = 0x811c9dc5 ^ nodeCount
-  for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ (labels[i] as number), 0x01000193)
+  for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)
   for (let i = 0; i < edgeCount; i++) {
-    hash = Math.imul(hash ^ (((from[i] as number) << 16) ^ (to[i] as number)), 0x01000193)
+    hash = Math.imul(hash ^ ((from[i]! << 16) ^ to[i]!), 0x01000193)
   }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
@@ -190,19 +187,19 @@ export class ShapeGraph {
   #list({ offsets, nodes }: Neighbors, near: Uint32Array, far: Uint32Array): void {
     offsets.fill(0, 0, this.nodes + 1)
     for (let edge = 0; edge < this.edges; edge++) {
-      const node = near[edge] as number
-      offsets[node] = (offsets[node] as number) + 1
+      const node = near[edge]!
+      offsets[node]!++
     }
     let sum = 0
     for (let node = 0; node <= this.nodes; node++) {
-      sum += offsets[node] as number
+      sum += offsets[node]!
       offsets[node] = sum
     }
     for (let edge = this.edges - 1; edge >= 0; edge--) {
-      const node = near[edge] as number
-      const at = (offsets[node] as number) - 1
+      const node = near[edge]!
+      const at = offsets[node]! - 1
       offsets[node] = at
-      nodes[at] = far[edge] as number
+      nodes[at] = far[edge]!
     }
   }
 
@@ -211,15 +208,15 @@ export class ShapeGraph {
     const waiting = this.#waiting
     let found = 0
     for (let node = 0; node < this.nodes; node++) {
-      waiting[node] = (above.offsets[node + 1] as number) - (above.offsets[node] as number)
+      waiting[node] = above.offsets[node + 1]! - above.offsets[node]!
       if (waiting[node] === 0) order[found++] = node
     }
     for (let at = 0; at < found; at++) {
-      const node = order[at] as number
-      const end = below.offsets[node + 1] as number
-      for (let entry = below.offsets[node] as number; entry < end; entry++) {
-        const target = below.nodes[entry] as number
-        waiting[target] = (waiting[target] as number) - 1
+      const node = order[at]!
+      const end = below.offsets[node + 1]!
+      for (let entry = below.offsets[node]!; entry < end; entry++) {
+        const target = below.nodes[entry]!
+        waiting[target]!--
         if (waiting[target] === 0) order[found++] = target
       }
     }

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { Place } from '../core/errors.ts'
 import { formatDuration, type Microseconds } from '../core/units.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
@@ -118,7 +119,7 @@ export class SpanTracesBuilder {
     if (version !== '') this.#versions.add(span.service, version)
     if (span.probability !== undefined) {
       const isRoot = this.#parentIds.isNone(row)
-      this.#sampling.note(this.#trace.values[row] as number, span.probability, isRoot)
+      this.#sampling.note(this.#trace.values[row]!, span.probability, isRoot)
     }
   }
 
@@ -205,7 +206,7 @@ function gather<A extends Float64Array | Uint32Array | Uint8Array>(
   order: Uint32Array,
   into: A,
 ): A {
-  for (let i = 0; i < order.length; i++) into[i] = column[order[i] as number] as number
+  for (let i = 0; i < order.length; i++) into[i] = column[order[i]!]!
   return into
 }
 
@@ -234,9 +235,9 @@ function noteClockSkew(
   traceIds.forEach((trace, i) => {
     let outside = 0
     let farthestUs = 0
-    const end = spanOffsets[i + 1] as number
-    for (let span = spanOffsets[i] as number; span < end; span++) {
-      const parent = spans.parent[span] as number
+    const end = spanOffsets[i + 1]!
+    for (let span = spanOffsets[i]!; span < end; span++) {
+      const parent = spans.parent[span]!
       if (parent < 0 || !crossesHosts(span, parent)) continue
       const reachUs = reachOutside(spans, span, parent)
       if (reachUs <= 0) continue
@@ -284,14 +285,14 @@ function noteNamelessServices(
 
 /** How far beyond rounding a span begins before its parent or ends after it; 0 if it does not. */
 function reachOutside(spans: SpanColumns, span: number, parent: number): Microseconds {
-  const startUs = spans.startUs[span] as number
-  const parentStartUs = spans.startUs[parent] as number
+  const startUs = spans.startUs[span]!
+  const parentStartUs = spans.startUs[parent]!
   const waits =
     spans.followsFrom[span] === 0 &&
     spans.kind[span] !== CONSUMER &&
     spans.kind[parent] !== PRODUCER
-  const endUs = startUs + (spans.durationUs[span] as number)
-  const parentEndUs = parentStartUs + (spans.durationUs[parent] as number)
+  const endUs = startUs + spans.durationUs[span]!
+  const parentEndUs = parentStartUs + spans.durationUs[parent]!
   const reachUs = Math.max(parentStartUs - startUs, waits ? endUs - parentEndUs : 0)
   return reachUs > Math.max(roundingUs(startUs), roundingUs(parentStartUs)) ? reachUs : 0
 }

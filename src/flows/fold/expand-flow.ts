@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { FoldedFlows } from './folded-flows.ts'
 import type { EdgeNote, FlowGraph, FoldedGraph, WhichLanes } from './folded-graph.ts'
@@ -31,7 +32,7 @@ export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
     throw new OptionError('request', request, `the row of one of ${flows.size} requests, from 0`)
   }
   const folded = flows.folded(request)
-  const shape = flows.shapeOf[request] as number
+  const shape = flows.shapeOf[request]!
   const { shapes } = flows
   const graph =
     folded === undefined
@@ -39,7 +40,7 @@ export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
       : expandGraph(folded)
   return {
     labels: Array.from(graph.labels, (label) => flows.labels.text(label)),
-    edges: Array.from(graph.from, (from, edge) => [from, graph.to[edge] as number] as const),
+    edges: Array.from(graph.from, (from, edge) => [from, graph.to[edge]!] as const),
   }
 }
 
@@ -65,7 +66,7 @@ interface Growing {
  */
 export function expandGraph(graph: FoldedGraph): FlowGraph {
   const instances = graph.repetitions.map((_, of): Instance => ({ of }))
-  const instanceOf = (repetition: number) => instances[repetition] as Instance
+  const instanceOf = (repetition: number) => instances[repetition]!
   let current: Growing = {
     labels: [...graph.labels],
     inside: graph.inside.map((stack) => stack.map(instanceOf)),
@@ -92,7 +93,7 @@ function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): 
   /** Where each node's copies begin: lane i's is i further on. */
   const start: number[] = []
   folded.labels.forEach((label, node) => {
-    const stack = folded.inside[node] as readonly Instance[]
+    const stack = folded.inside[node]!
     const instance = stack.at(-1)
     start.push(next.labels.length)
     const lanes = instance?.of === number ? times : 1
@@ -107,8 +108,8 @@ function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): 
   })
   folded.from.forEach((source, edge) => {
     const said = folded.notes[edge] as Growing['notes'][0]
-    const from = start[source] as number
-    const to = start[folded.to[edge] as number] as number
+    const from = start[source]!
+    const to = start[folded.to[edge]!]!
     // Two where the edge leads from one instance to another that was folded together with it.
     const own = said.filter(({ instance }) => instance.of === number)
     const others = said.filter(({ instance }) => instance.of !== number)

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
@@ -59,7 +60,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
   const shapes = new ShapeTable()
   const numbers = new Map<number, number>()
   const shapeOf = flows.shapeOf.map((shape, request) => {
-    const size = sized.sizeOf[request] as number
+    const size = sized.sizeOf[request]!
     const key = size < 0 ? -1 - shape : size
     const known = numbers.get(key)
     if (known !== undefined) return known
@@ -75,7 +76,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
     return number
   })
   const { latencyUs, latencyOffsets } = folded
-  const nodesOf = (request: number) => folded.sources[flows.shapeOf[request] as number]
+  const nodesOf = (request: number) => folded.sources[flows.shapeOf[request]!]
   const texts = Array.from({ length: labels.size }, (_, label) => labels.text(label))
   const parts = { shapes, labels: texts, shapeOf, latencyUs, latencyOffsets, nodesOf }
   return new FoldedFlows(
@@ -117,7 +118,7 @@ function sizeRequests(
   const sizeOf = Int32Array.from(flows.shapeOf, (shape, request) => {
     const graph = graphs[shape]
     if (graph === undefined) return -1
-    const size = recorded(request) ?? (ofShape[shape] as string)
+    const size = recorded(request) ?? ofShape[shape]!
     const key = `${shape} ${size}`
     const known = numbers.get(key) ?? sizes.push({ graph, size }) - 1
     numbers.set(key, known)
@@ -143,7 +144,7 @@ function internShape(
   const kept = (ends: Uint32Array) => (loops ? ends.filter((_, edge) => loops[edge] === 0) : ends)
   const edges = { from: kept(from), to: kept(to) }
   const named = labels.slice()
-  named[0] = rootLabel(labels[0] as number)
+  named[0] = rootLabel(labels[0]!)
   return shapes.intern(named, named.length, { ...edges, edgeCount: edges.from.length })
 }
 
@@ -181,18 +182,18 @@ function rootSuffixes(
     const structures = new Map<string, Set<string>>()
     shown.forEach((look, i) => {
       const known = structures.get(look) ?? new Set()
-      structures.set(look, known.add(whole[i] as string))
+      structures.set(look, known.add(whole[i]!))
     })
     shown.forEach((look, i) => {
       if ((structures.get(look)?.size ?? 0) < 2) return
-      suffixes[i] += ` #${(whole[i] as string).split(' ').at(-1)}`
+      suffixes[i] += ` #${whole[i]!.split(' ').at(-1)}`
     })
   }
   flows.forEach(({ graph }, i) => {
-    const root = labels.get(graph.labels[0] as number)
+    const root = labels.get(graph.labels[0]!)
     const label = { ...root, operation: `${root.operation} ${suffixes[i]}` }
     const isTaken = recordedRoots.has(labelText(label)) || recordedRoots.has(withoutHost(label))
-    if (!isTaken || (suffixes[i] as string).includes(' #')) return
+    if (!isTaken || suffixes[i]!.includes(' #')) return
     const key = structureKey(graph, { textOf: withHosts, timesOf })
     suffixes[i] += ` #${key}`
   })
@@ -222,7 +223,7 @@ export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) 
   texts.forEach(({ code }, rank) => {
     labelRank[code] = rank
   })
-  const relabel = (shape: number) => shapes.labels(shape).map((code) => codes[code] as number)
+  const relabel = (shape: number) => shapes.labels(shape).map((code) => codes[code]!)
   return { labels, labelRank, relabel }
 }
 

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { type FoldStep, foldLanes } from './fold-lanes.ts'
 import { LazyColors } from './folded-colors.ts'
 import {
@@ -62,7 +63,7 @@ export function foldGraph(
     steps.push(step)
     current = step.after
     const before = sources
-    sources = step.sources.map((node) => before[node] as number)
+    sources = step.sources.map((node) => before[node]!)
   }
   return { ...inOrderOfSources(current, sources), steps, gaveUp: patience <= 0 }
 }
@@ -95,7 +96,7 @@ function foldOnce(
 
 /** Two sets of nodes with one key are the same, or near enough to save a search in vain. */
 function setKey(nodes: Uint32Array): string {
-  let [sum, least] = [0, nodes[0] as number]
+  let [sum, least] = [0, nodes[0]!]
   for (const node of nodes) {
     sum += node
     least = Math.min(least, node)
@@ -110,7 +111,7 @@ function work({ from }: FoldedGraph, { count, roles }: Lanes): number {
 /** Nodes as they were recorded, so that what is known of recorded nodes is found; the root first. */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
   const order = countedThrough(sources.length).sort(
-    (a, b) => Number(a !== 0) - Number(b !== 0) || (sources[a] as number) - (sources[b] as number),
+    (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,
   )
   const place = new Uint32Array(order.length)
   order.forEach((node, at) => {
@@ -120,12 +121,12 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
   return {
     graph: {
       ...graph,
-      labels: order.map((node) => labels[node] as number),
-      inside: Array.from(order, (node) => inside[node] as readonly number[]),
-      from: from.map((node) => place[node] as number),
-      to: to.map((node) => place[node] as number),
+      labels: order.map((node) => labels[node]!),
+      inside: Array.from(order, (node) => inside[node]!),
+      from: from.map((node) => place[node]!),
+      to: to.map((node) => place[node]!),
     },
-    sources: order.map((node) => sources[node] as number),
+    sources: order.map((node) => sources[node]!),
   }
 }
 
@@ -161,7 +162,7 @@ function* laneAnchors(
   ]
   const promise = local.map((nodes) => ({
     nodes,
-    rank: kinds.rank[kinds.of[nodes[0] as number] as number] as number,
+    rank: kinds.rank[kinds.of[nodes[0]!]!]!,
     color: colors.ofSet(nodes),
   }))
   promise.sort((a, b) => b.nodes.length - a.nodes.length || a.rank - b.rank || a.color - b.color)
@@ -174,15 +175,14 @@ function* laneAnchors(
 function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
   const equals = new Map<number, number>()
   for (const size of sizes) equals.set(size, (equals.get(size) ?? 0) + 1)
-  const covered = (kind: number) =>
-    (sizes[kind] as number) * (equals.get(sizes[kind] as number) as number)
+  const covered = (kind: number) => sizes[kind]! * (equals.get(sizes[kind]!) as number)
   const sets = Array.from(sizes, (size) => new Uint32Array(size >= least ? size : 0))
   const filled = new Uint32Array(count)
   for (let node = 0; node < of.length; node++) {
-    const kind = of[node] as number
-    if ((sizes[kind] as number) < least) continue
-    const at = filled[kind] as number
-    ;(sets[kind] as Uint32Array)[at] = node
+    const kind = of[node]!
+    if (sizes[kind]! < least) continue
+    const at = filled[kind]!
+    sets[kind]![at] = node
     filled[kind] = at + 1
   }
   return sets
@@ -192,7 +192,7 @@ function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint3
       (a, b) =>
         covered(b.kind) - covered(a.kind) ||
         b.nodes.length - a.nodes.length ||
-        (rank[a.kind] as number) - (rank[b.kind] as number),
+        rank[a.kind]! - rank[b.kind]!,
     )
     .map(({ nodes }) => nodes)
 }
@@ -205,18 +205,18 @@ function besideOneNode(
 ): Uint32Array[] {
   const sets: Uint32Array[] = []
   for (let node = 0; node + 1 < rows.offsets.length; node++) {
-    const [start, end] = [rows.offsets[node] as number, rows.offsets[node + 1] as number]
+    const [start, end] = [rows.offsets[node]!, rows.offsets[node + 1]!]
     if (end - start < least) continue
     const byKind = new Map<number, Set<number>>()
     for (let entry = start; entry < end; entry++) {
-      const other = far[rows.edges[entry] as number] as number
-      const kind = kinds.of[other] as number
+      const other = far[rows.edges[entry]!]!
+      const kind = kinds.of[other]!
       const known = byKind.get(kind)
       if (known === undefined) byKind.set(kind, new Set([other]))
       else known.add(other)
     }
     for (const [kind, nodes] of byKind) {
-      if (nodes.size >= least && nodes.size < (kinds.sizes[kind] as number)) {
+      if (nodes.size >= least && nodes.size < kinds.sizes[kind]!) {
         sets.push(Uint32Array.from(nodes).sort())
       }
     }
@@ -240,7 +240,7 @@ function chains(
     return root
   }
   for (let edge = 0; edge < from.length; edge++) {
-    const [a, b] = [from[edge] as number, to[edge] as number]
+    const [a, b] = [from[edge]!, to[edge]!]
     if (loops[edge] === 1 || of[a] !== of[b]) continue
     if (!parent.has(a)) parent.set(a, a)
     if (!parent.has(b)) parent.set(b, b)
@@ -255,7 +255,7 @@ function chains(
   }
   return [...sets.values()]
     .filter((nodes) => {
-      const all = sizes[of[nodes[0] as number] as number] as number
+      const all = sizes[of[nodes[0]!]!]!
       return nodes.length >= least && nodes.length < all
     })
     .map((nodes) => Uint32Array.from(nodes).sort())
@@ -265,7 +265,7 @@ function chains(
 function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
   return (node: number): string => {
     const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
-    const ranks = Array.from(edges, (edge) => rank[of[far[edge] as number] as number] as number)
+    const ranks = Array.from(edges, (edge) => rank[of[far[edge]!]!]!)
     return ranks.sort((a, b) => a - b).join(' ')
   }
 }

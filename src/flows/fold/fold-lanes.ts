@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { LazyColors } from './folded-colors.ts'
 import {
   type EdgeNote,
@@ -47,7 +48,7 @@ export function foldLanes(
   const number = graph.repetitions.length
   const edges = groupLaneEdges(graph, lanes, { place, repetition: number, below })
   if (edges === undefined) return undefined
-  const nodes = foldNodes(graph, lanes, { first: order[0] as number, number })
+  const nodes = foldNodes(graph, lanes, { first: order[0]!, number })
   const links = foldEdges(graph, { ...edges, ...nodes, match })
   const repetition: Repetition = {
     times: lanes.count,
@@ -65,7 +66,7 @@ export function foldLanes(
   const laneOf = new Int32Array(lanes.laneOf.length).fill(-1)
   for (const nodes of lanes.roles) {
     for (let at = 0; at < order.length; at++) {
-      laneOf[nodes[order[at] as number] as number] = at
+      laneOf[nodes[order[at]!]!] = at
     }
   }
   const step = { before: graph, after, nodeOf, sources, edgeOf, laneOf }
@@ -82,22 +83,22 @@ function foldNodes(
   const placeOfRole = new Int32Array(roles.length).fill(-1)
   const kept: number[] = []
   for (let node = 0; node < labels.length; node++) {
-    const role = roleOf[node] as number
+    const role = roleOf[node]!
     if (role < 0) nodeOf[node] = kept.push(node) - 1
     else {
       if (placeOfRole[role] === -1) {
-        placeOfRole[role] = kept.push((roles[role] as Uint32Array)[first] as number) - 1
+        placeOfRole[role] = kept.push(roles[role]![first]!) - 1
       }
-      nodeOf[node] = placeOfRole[role] as number
+      nodeOf[node] = placeOfRole[role]!
     }
   }
   return {
     nodeOf,
     sources: Uint32Array.from(kept),
-    labels: Uint32Array.from(kept, (node) => labels[node] as number),
+    labels: Uint32Array.from(kept, (node) => labels[node]!),
     inside: kept.map((node) => {
-      const stack = inside[node] as readonly number[]
-      return (roleOf[node] as number) < 0 ? stack : [...stack, number]
+      const stack = inside[node]!
+      return roleOf[node]! < 0 ? stack : [...stack, number]
     }),
   }
 }
@@ -126,29 +127,27 @@ function foldEdges(
   const loops: number[] = []
   const shifted: Shifted[] = []
   const add = (edge: number, said: readonly EdgeNote[]) => {
-    from.push(nodeOf[graph.from[edge] as number] as number)
-    to.push(nodeOf[graph.to[edge] as number] as number)
-    loops.push(graph.loops[edge] as number)
+    from.push(nodeOf[graph.from[edge]!]!)
+    to.push(nodeOf[graph.to[edge]!]!)
+    loops.push(graph.loops[edge]!)
     return notes.push(said) - 1
   }
   for (let edge = 0; edge < groupOf.length; edge++) {
-    const number = groupOf[edge] as number
+    const number = groupOf[edge]!
     if (number < 0) {
-      edgeOf[edge] = add(edge, graph.notes[edge] as readonly EdgeNote[])
+      edgeOf[edge] = add(edge, graph.notes[edge]!)
       continue
     }
     if (placeOfGroup[number] === -1) {
-      const group = groups[number] as EdgeGroup
-      const said = (graph.notes[group.first] as readonly EdgeNote[]).map((note) =>
-        asInFirstLane(note, group, match),
-      )
+      const group = groups[number]!
+      const said = graph.notes[group.first]!.map((note) => asInFirstLane(note, group, match))
       const place = add(group.first, [...said, group.note])
       placeOfGroup[number] = place
       if (group.note.side === 'inside' && group.note.offset > 0 && loops[place] === 0) {
         shifted.push({ edge: place, offset: group.note.offset })
       }
     }
-    edgeOf[edge] = placeOfGroup[number] as number
+    edgeOf[edge] = placeOfGroup[number]!
   }
   markLoops({ nodes: sources.length, from, to, loops }, shifted)
   return {
@@ -194,16 +193,16 @@ function markLoops(
   const links = from.map((_, edge) => edge).filter((edge) => loops[edge] === 0)
   const part = strongParts({
     nodes,
-    from: links.map((edge) => from[edge] as number),
-    to: links.map((edge) => to[edge] as number),
+    from: links.map((edge) => from[edge]!),
+    to: links.map((edge) => to[edge]!),
   })
   const later = new Set(shifted.map(({ edge }) => edge))
   const joined = new Set<number>()
-  const pair = (edge: number) => (from[edge] as number) * nodes + (to[edge] as number)
+  const pair = (edge: number) => from[edge]! * nodes + to[edge]!
   for (const edge of links) if (!later.has(edge)) joined.add(pair(edge))
   const nearest = [...shifted].sort((a, b) => a.offset - b.offset)
   for (const { edge } of nearest) {
-    const back = part[from[edge] as number] === part[to[edge] as number]
+    const back = part[from[edge]!] === part[to[edge]!]
     if (back || joined.has(pair(edge))) loops[edge] = 1
     else joined.add(pair(edge))
   }
@@ -229,15 +228,13 @@ function keepsOrder(
     const note = said.find(({ repetition }) => repetition === number)
     if (note === undefined || after.loops[edge] === 1) return
     if (note.side === 'inside' ? note.offset > 0 : note.lanes !== 'all') isPlain = false
-    if (note.side === 'to') entering.add(sources[after.from[edge] as number] as number)
-    if (note.side === 'from') leaving.add(sources[after.to[edge] as number] as number)
+    if (note.side === 'to') entering.add(sources[after.from[edge]!]!)
+    if (note.side === 'from') leaving.add(sources[after.to[edge]!]!)
   })
   if (isPlain) return true
   for (const source of entering) {
-    const reachedNow = reachedFrom(after, rows.after, { start: nodeOf[source] as number })
-    const wanted = new Set(
-      [...leaving].filter((target) => reachedNow[nodeOf[target] as number] === 1),
-    )
+    const reachedNow = reachedFrom(after, rows.after, { start: nodeOf[source]! })
+    const wanted = new Set([...leaving].filter((target) => reachedNow[nodeOf[target]!] === 1))
     const reached = reachedFrom(before, rows.before, { start: source, wanted })
     for (const target of wanted) if (reached[target] === 0) return false
   }
@@ -254,9 +251,9 @@ function reachedFrom(
   const pending = [start]
   let missing = wanted?.size ?? labels.length
   for (let node = pending.pop(); node !== undefined && missing > 0; node = pending.pop()) {
-    const end = below.offsets[node + 1] as number
-    for (let entry = below.offsets[node] as number; entry < end; entry++) {
-      const target = to[below.edges[entry] as number] as number
+    const end = below.offsets[node + 1]!
+    for (let entry = below.offsets[node]!; entry < end; entry++) {
+      const target = to[below.edges[entry]!]!
       if (reached[target] === 1) continue
       reached[target] = 1
       if (wanted?.has(target)) missing--
@@ -282,7 +279,7 @@ interface Links {
 function strongParts({ nodes, from, to }: Links): Uint32Array {
   const next: number[][] = Array.from({ length: nodes }, () => [])
   from.forEach((node, edge) => {
-    ;(next[node] as number[]).push(to[edge] as number)
+    next[node]!.push(to[edge]!)
   })
   const part = new Uint32Array(nodes)
   const index = new Uint32Array(nodes)
@@ -304,20 +301,20 @@ function strongParts({ nodes, from, to }: Links): Uint32Array {
         low[node] = found
         open.push(node)
       }
-      const targets = next[node] as number[]
-      const at = tried[node] as number
+      const targets = next[node]!
+      const at = tried[node]!
       if (at < targets.length) {
-        const target = targets[at] as number
+        const target = targets[at]!
         tried[node] = at + 1
         if (index[target] === 0) path.push(target)
         else if (done[target] === 0) {
-          low[node] = Math.min(low[node] as number, index[target] as number)
+          low[node] = Math.min(low[node]!, index[target]!)
         }
         continue
       }
       path.pop()
       const above = path.at(-1)
-      if (above !== undefined) low[above] = Math.min(low[above] as number, low[node] as number)
+      if (above !== undefined) low[above] = Math.min(low[above]!, low[node]!)
       if (low[node] !== index[node]) continue
       for (let member = -1; member !== node; ) {
         member = open.pop() as number

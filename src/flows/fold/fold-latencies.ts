@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { InternalError } from '../../core/errors.ts'
 import type { FoldStep } from './fold-lanes.ts'
 import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
@@ -48,8 +49,8 @@ export class LatencyFolder {
     this.#isStep = new Uint8Array(nodes)
     this.#perNode = new Uint32Array(nodes)
     step.nodeOf.forEach((node, before) => {
-      if ((step.laneOf[before] as number) >= 0) this.#isStep[node] = 1
-      this.#perNode[node] = (this.#perNode[node] as number) + 1
+      if (step.laneOf[before]! >= 0) this.#isStep[node] = 1
+      this.#perNode[node]!++
     })
     this.#beforeJoins = stepsBeforeJoins(step.after, this.#above, this.#isStep)
     this.#timeUs = new Float64Array(nodes)
@@ -75,13 +76,12 @@ export class LatencyFolder {
     this.#meanTimeUs.fill(0)
     this.#meanWaitUs.fill(0)
     for (let before = 0; before < nodeOf.length; before++) {
-      const node = nodeOf[before] as number
-      const share = 1 / (this.#perNode[node] as number)
-      const edge = this.#walk.waitedFor[before] as number
-      const waitUs = edge < 0 ? 0 : (latencyUs[edge] as number)
-      this.#meanTimeUs[node] =
-        (this.#meanTimeUs[node] as number) + (this.#walk.timeUs[before] as number) * share
-      this.#meanWaitUs[node] = (this.#meanWaitUs[node] as number) + waitUs * share
+      const node = nodeOf[before]!
+      const share = 1 / this.#perNode[node]!
+      const edge = this.#walk.waitedFor[before]!
+      const waitUs = edge < 0 ? 0 : latencyUs[edge]!
+      this.#meanTimeUs[node]! += this.#walk.timeUs[before]! * share
+      this.#meanWaitUs[node]! += waitUs * share
     }
   }
 
@@ -92,13 +92,13 @@ export class LatencyFolder {
     this.#visits.fill(0)
     let entryUs = Number.NaN
     for (let at = 0; at < this.#walk.length; at++) {
-      const edge = this.#walk.path[at] as number
-      const target = before.to[edge] as number
-      const node = nodeOf[target] as number
-      this.#spentUs[node] = (this.#spentUs[node] as number) + (latencyUs[edge] as number)
-      this.#visits[node] = (this.#visits[node] as number) + 1
-      if ((laneOf[target] as number) >= 0) {
-        entryUs = this.#walk.timeUs[before.from[edge] as number] as number
+      const edge = this.#walk.path[at]!
+      const target = before.to[edge]!
+      const node = nodeOf[target]!
+      this.#spentUs[node]! += latencyUs[edge]!
+      this.#visits[node]!++
+      if (laneOf[target]! >= 0) {
+        entryUs = this.#walk.timeUs[before.from[edge]!]!
       }
     }
     return entryUs
@@ -110,15 +110,15 @@ export class LatencyFolder {
     const { edges, offsets } = this.#above
     for (const node of this.#order) {
       if (this.#isStep[node] === 0) {
-        this.#timeUs[node] = this.#meanTimeUs[node] as number
+        this.#timeUs[node] = this.#meanTimeUs[node]!
         continue
       }
       let behindUs = Number.isNaN(entryUs) ? 0 : entryUs
-      let notBeforeUs = Number.isNaN(entryUs) ? (this.#meanTimeUs[node] as number) : 0
-      const end = offsets[node + 1] as number
-      for (let entry = offsets[node] as number; entry < end; entry++) {
-        const source = from[edges[entry] as number] as number
-        const sourceUs = this.#timeUs[source] as number
+      let notBeforeUs = Number.isNaN(entryUs) ? this.#meanTimeUs[node]! : 0
+      const end = offsets[node + 1]!
+      for (let entry = offsets[node]!; entry < end; entry++) {
+        const source = from[edges[entry]!]!
+        const sourceUs = this.#timeUs[source]!
         if (this.#isStep[source] === 1 || this.#isOnPath(source)) {
           behindUs = Math.max(behindUs, sourceUs)
         } else notBeforeUs = Math.max(notBeforeUs, sourceUs)
@@ -127,18 +127,18 @@ export class LatencyFolder {
       if (before !== undefined && !Number.isNaN(entryUs)) {
         behindUs = Math.max(behindUs, entryUs + this.#spentOn(before))
       }
-      this.#timeUs[node] = Math.max(behindUs + (this.#spentUs[node] as number), notBeforeUs)
+      this.#timeUs[node] = Math.max(behindUs + this.#spentUs[node]!, notBeforeUs)
     }
   }
 
   #spentOn(nodes: Uint32Array): number {
     let us = 0
-    for (const node of nodes) us += this.#spentUs[node] as number
+    for (const node of nodes) us += this.#spentUs[node]!
     return us
   }
 
   #isOnPath(node: number): boolean {
-    return (this.#visits[node] as number) > 0
+    return this.#visits[node]! > 0
   }
 
   /** Steps are not later than what follows them; those off the path take the room there is. */
@@ -146,17 +146,17 @@ export class LatencyFolder {
     const { to } = this.#step.after
     const { edges, offsets } = this.#below
     for (let at = this.#order.length - 1; at >= 0; at--) {
-      const node = this.#order[at] as number
+      const node = this.#order[at]!
       if (this.#isStep[node] === 0) continue
       let limitUs = Number.POSITIVE_INFINITY
-      const end = offsets[node + 1] as number
-      for (let entry = offsets[node] as number; entry < end; entry++) {
-        const target = to[edges[entry] as number] as number
-        limitUs = Math.min(limitUs, this.#timeUs[target] as number)
+      const end = offsets[node + 1]!
+      for (let entry = offsets[node]!; entry < end; entry++) {
+        const target = to[edges[entry]!]!
+        limitUs = Math.min(limitUs, this.#timeUs[target]!)
       }
-      const timeUs = this.#timeUs[node] as number
+      const timeUs = this.#timeUs[node]!
       const isPlaced = this.#isOnPath(node) || !isEntered
-      const wantedUs = isPlaced ? timeUs : timeUs + (this.#meanWaitUs[node] as number)
+      const wantedUs = isPlaced ? timeUs : timeUs + this.#meanWaitUs[node]!
       this.#timeUs[node] = Math.min(wantedUs, limitUs)
     }
   }
@@ -165,18 +165,15 @@ export class LatencyFolder {
     const { before, after, edgeOf, laneOf } = this.#step
     const folded = new Float64Array(after.from.length)
     for (let edge = 0; edge < edgeOf.length; edge++) {
-      const inLane = Math.max(
-        laneOf[before.from[edge] as number] as number,
-        laneOf[before.to[edge] as number] as number,
-      )
-      if (inLane < 0) folded[edgeOf[edge] as number] = latencyUs[edge] as number
+      const inLane = Math.max(laneOf[before.from[edge]!]!, laneOf[before.to[edge]!]!)
+      if (inLane < 0) folded[edgeOf[edge]!] = latencyUs[edge]!
     }
     for (let edge = 0; edge < folded.length; edge++) {
-      const source = after.from[edge] as number
-      const target = after.to[edge] as number
+      const source = after.from[edge]!
+      const target = after.to[edge]!
       if (after.loops[edge] === 1) folded[edge] = Number.NaN
       else if (this.#isStep[source] === 1 || this.#isStep[target] === 1) {
-        const us = (this.#timeUs[target] as number) - (this.#timeUs[source] as number)
+        const us = this.#timeUs[target]! - this.#timeUs[source]!
         folded[edge] = Math.max(0, us)
       }
     }
@@ -220,7 +217,7 @@ class StepWalk {
     const order = forwardOrder(graph, below)
     if (order === undefined) throw new InternalError('a flow to fold has a cycle')
     this.order = order
-    const rank = (edge: number) => labelRank[labels[from[edge] as number] as number] as number
+    const rank = (edge: number) => labelRank[labels[from[edge]!]!]!
     for (let node = 0; node < nodes; node++) {
       const { offsets, edges } = this.#into
       const into = edges.subarray(offsets[node], offsets[node + 1])
@@ -237,10 +234,10 @@ class StepWalk {
     for (const node of this.order) this.#arrive(node, latencyUs)
     this.length = 0
     let node = this.#reply(responseTimeUs)
-    for (let edge = this.waitedFor[node] as number; edge >= 0; ) {
+    for (let edge = this.waitedFor[node]!; edge >= 0; ) {
       this.path[this.length++] = edge
-      node = this.#graph.from[edge] as number
-      edge = this.waitedFor[node] as number
+      node = this.#graph.from[edge]!
+      edge = this.waitedFor[node]!
     }
   }
 
@@ -248,18 +245,18 @@ class StepWalk {
     const { timeUs } = this
     const { from } = this.#graph
     const { offsets, edges } = this.#into
-    const end = offsets[node + 1] as number
+    const end = offsets[node + 1]!
     let time = 0
     let last = -1
-    for (let entry = offsets[node] as number; entry < end; entry++) {
-      const edge = edges[entry] as number
-      const source = from[edge] as number
-      const arrival = (timeUs[source] as number) + (latencyUs[edge] as number)
+    for (let entry = offsets[node]!; entry < end; entry++) {
+      const edge = edges[entry]!
+      const source = from[edge]!
+      const arrival = timeUs[source]! + latencyUs[edge]!
       const ahead = arrival - time
       if (last < 0 || ahead > SAME_MOMENT_US) last = edge
       else if (ahead < -SAME_MOMENT_US) continue
       else {
-        const later = (timeUs[source] as number) - (timeUs[from[last] as number] as number)
+        const later = timeUs[source]! - timeUs[from[last]!]!
         if (later > SAME_MOMENT_US) last = edge
       }
       if (ahead > 0 || last === edge) time = Math.max(time, arrival)
@@ -270,10 +267,10 @@ class StepWalk {
 
   /** Of the nodes that nothing follows, the one that happened when the request was over. */
   #reply(responseTimeUs: number): number {
-    let reply = this.#leaves[0] as number
+    let reply = this.#leaves[0]!
     let nearest = Number.POSITIVE_INFINITY
     for (const leaf of this.#leaves) {
-      const distance = Math.abs((this.timeUs[leaf] as number) - responseTimeUs)
+      const distance = Math.abs(this.timeUs[leaf]! - responseTimeUs)
       if (distance < nearest - SAME_MOMENT_US) {
         nearest = distance
         reply = leaf
@@ -318,6 +315,6 @@ function stepsBeforeJoins(
 
   function stepsAbove(node: number): number[] {
     const edges = above.edges.subarray(above.offsets[node], above.offsets[node + 1])
-    return Array.from(edges, (edge) => from[edge] as number).filter((step) => isStep[step] === 1)
+    return Array.from(edges, (edge) => from[edge]!).filter((step) => isStep[step] === 1)
   }
 }

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { FlowSet } from '../flow-set.ts'
 import { type FoldResult, foldGraph } from './fold-graph.ts'
 import { LatencyFolder } from './fold-latencies.ts'
@@ -50,7 +51,7 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
     logicalOf[shape] = logicalEdges(graph.from, { steps, graph: after })
     const folders = steps.map((step) => new LatencyFolder(step, labelRank))
     for (const request of requests) {
-      const responseTimeUs = flows.responseTimeUs[request] as number
+      const responseTimeUs = flows.responseTimeUs[request]!
       const recorded = flows.latencies(request)
       // Flows restored from a snapshot have latencies of some requests only.
       if (recorded.length < graph.from.length) {
@@ -81,8 +82,8 @@ function logicalEdges(
     place[edge] = at
   })
   return recorded.map((_, edge) => {
-    const folded = steps.reduce((at, step) => step.edgeOf[at] as number, edge)
-    return place[folded] as number
+    const folded = steps.reduce((at, step) => step.edgeOf[at]!, edge)
+    return place[folded]!
   })
 }
 
@@ -97,9 +98,9 @@ function requestsByShape({ shapes, shapeOf }: FlowSet): number[][] {
 function joined(latencies: readonly Float64Array[]) {
   const latencyOffsets = new Uint32Array(latencies.length + 1)
   latencies.forEach((own, request) => {
-    latencyOffsets[request + 1] = (latencyOffsets[request] as number) + own.length
+    latencyOffsets[request + 1] = latencyOffsets[request]! + own.length
   })
-  const latencyUs = new Float64Array(latencyOffsets[latencies.length] as number)
+  const latencyUs = new Float64Array(latencyOffsets[latencies.length]!)
   latencies.forEach((own, request) => {
     latencyUs.set(own, latencyOffsets[request])
   })

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import {
   type EdgeNote,
   type EdgeRows,
@@ -34,10 +35,10 @@ function foldedColors(
   for (let edge = 0; edge < from.length; edge++) {
     if (said === null || loops[edge] === 0) continue
     // A loop counts where it starts and where it ends, and by which kinds of node it joins.
-    const [a, b] = [from[edge] as number, to[edge] as number]
-    const loop = mix(mix(start[a] as number, start[b] as number), said[edge] as number)
-    colors[a] = addMod(colors[a] as number, mix(loop, 1))
-    colors[b] = addMod(colors[b] as number, mix(loop, 2))
+    const [a, b] = [from[edge]!, to[edge]!]
+    const loop = mix(mix(start[a]!, start[b]!), said[edge]!)
+    colors[a] = addMod(colors[a]!, mix(loop, 1))
+    colors[b] = addMod(colors[b]!, mix(loop, 2))
   }
   return sweepColors({ from, to, order, below, above }, colors, said ?? undefined)
 }
@@ -57,13 +58,13 @@ export class LazyColors {
   ofSet(nodes: Iterable<number>): number {
     this.#known ??= this.#colors()
     let sum = 0
-    for (const node of nodes) sum = addMod(sum, this.#known[node] as number)
+    for (const node of nodes) sum = addMod(sum, this.#known[node]!)
     return sum
   }
 
   #colors(): Float64Array {
     const { of, rank } = this.#kinds
-    const start = Float64Array.from(of, (kind) => rank[kind] as number)
+    const start = Float64Array.from(of, (kind) => rank[kind]!)
     return foldedColors(this.#graph, start, hashNotes(this.#graph))
   }
 }
@@ -122,15 +123,15 @@ function sweep(
   const { offsets, edges } = side === 0 ? below : above
   const far = side === 0 ? to : from
   for (let at = 0; at < order.length; at++) {
-    const node = order[side === 0 ? order.length - 1 - at : at] as number
-    const end = offsets[node + 1] as number
+    const node = order[side === 0 ? order.length - 1 - at : at]!
+    const end = offsets[node + 1]!
     let around = side
-    for (let entry = offsets[node] as number; entry < end; entry++) {
-      const edge = edges[entry] as number
-      const color = swept[far[edge] as number] as number
-      around = addMod(around, mix(color, said === undefined ? side : (said[edge] as number)))
+    for (let entry = offsets[node]!; entry < end; entry++) {
+      const edge = edges[entry]!
+      const color = swept[far[edge]!]!
+      around = addMod(around, mix(color, said === undefined ? side : said[edge]!))
     }
-    swept[node] = mix(colors[node] as number, around)
+    swept[node] = mix(colors[node]!, around)
   }
 }
 
@@ -186,7 +187,7 @@ export interface KeyOptions {
 export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions): string {
   const { labels, from, to, inside, loops, repetitions } = graph
   const start = Float64Array.from(labels, (label, node) => {
-    const stack = inside[node] as readonly number[]
+    const stack = inside[node]!
     const times = timesOf && stack.map((number) => timesOf(repetitions[number]?.times ?? 1))
     return hashText(`${textOf(label)}\n${times?.join() ?? ''}`)
   })
@@ -195,7 +196,7 @@ export function structureKey(graph: FoldedGraph, { textOf, timesOf }: KeyOptions
   let key = colors.reduce(addMod, labels.length)
   for (let edge = 0; edge < from.length; edge++) {
     if (said === null && loops[edge] === 1) continue
-    const ends = mix(colors[from[edge] as number] as number, colors[to[edge] as number] as number)
+    const ends = mix(colors[from[edge]!]!, colors[to[edge]!]!)
     key = addMod(key, mix(ends, said?.[edge] ?? 0))
   }
   return key.toString(36)

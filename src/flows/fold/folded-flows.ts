@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { OptionError } from '../../core/errors.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
@@ -113,18 +114,18 @@ export class FoldedFlows extends FlowSet {
   logicalEdges(request: number): readonly LogicalEdge[] {
     const graph = this.folded(request)
     if (graph === undefined) {
-      const shape = this.shapeOf[request] as number
+      const shape = this.shapeOf[request]!
       const to = this.shapes.to(shape)
       return Array.from(this.shapes.from(shape), (from, edge) => {
-        return { from, to: to[edge] as number, edge, notes: [] }
+        return { from, to: to[edge]!, edge, notes: [] }
       })
     }
     let edges = 0
     return logicalOrder(graph).map((at) => ({
-      from: graph.from[at] as number,
-      to: graph.to[at] as number,
+      from: graph.from[at]!,
+      to: graph.to[at]!,
       edge: graph.loops[at] === 1 ? null : edges++,
-      notes: graph.notes[at] as readonly EdgeNote[],
+      notes: graph.notes[at]!,
     }))
   }
 
@@ -159,14 +160,14 @@ export class FoldedFlows extends FlowSet {
     const found = new Map<number, { from: number[]; to: number[] }>()
     const once = (key: string) => !seen.has(key) && seen.add(key)
     for (let request = 0; request < this.size; request++) {
-      const shape = this.shapeOf[request] as number
+      const shape = this.shapeOf[request]!
       if (!once(`${shape} ${this.#shape(request)}`)) continue
       const graph = this.folded(request)
       if (graph === undefined) continue
       const loops = found.get(shape) ?? { from: [], to: [] }
       found.set(shape, loops)
       graph.loops.forEach((isLoop, edge) => {
-        const [from, to] = [graph.from[edge] as number, graph.to[edge] as number]
+        const [from, to] = [graph.from[edge]!, graph.to[edge]!]
         if (isLoop === 0 || !once(`${shape} ${from} ${to} loop`)) return
         loops.from.push(from)
         loops.to.push(to)
@@ -176,7 +177,7 @@ export class FoldedFlows extends FlowSet {
   }
 
   #shape(request: number): number {
-    return this.unfolded.shapeOf[request] as number
+    return this.unfolded.shapeOf[request]!
   }
 }
 
@@ -212,7 +213,7 @@ export function foldedSizes(
   }
   const groups = new Map<number, number[]>()
   for (let request = 0; request < flows.size; request++) {
-    const group = groupOf[request] as number
+    const group = groupOf[request]!
     const known = groups.get(group)
     if (known === undefined) groups.set(group, [request])
     else known.push(request)
@@ -222,11 +223,9 @@ export function foldedSizes(
     .sort(([a], [b]) => a - b)
     .map(([group, requests]) => ({
       ...{ group, requests: requests.length },
-      root: labels.text(shapes.labels(shapeOf[requests[0] as number] as number)[0] as number),
-      recorded: moments(
-        requests.map((i) => unfolded.shapes.nodeCount(unfolded.shapeOf[i] as number)),
-      ),
-      folded: moments(requests.map((i) => shapes.nodeCount(shapeOf[i] as number))),
+      root: labels.text(shapes.labels(shapeOf[requests[0]!]!)[0] as number),
+      recorded: moments(requests.map((i) => unfolded.shapes.nodeCount(unfolded.shapeOf[i]!))),
+      folded: moments(requests.map((i) => shapes.nodeCount(shapeOf[i]!))),
     }))
   return stageTable({
     group: rows.map(({ group }) => group),

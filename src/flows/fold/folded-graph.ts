@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 /** A flow's structure: labels of nodes, and edges between node positions. */
 export interface FlowGraph {
   /** Label code of each node; node 0 is the root. */
@@ -80,18 +81,18 @@ export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): E
   const offsets = new Uint32Array(nodes + 1)
   for (let edge = 0; edge < near.length; edge++) {
     if (loops[edge] === 1) continue
-    const next = (near[edge] as number) + 1
-    offsets[next] = (offsets[next] as number) + 1
+    const next = near[edge]! + 1
+    offsets[next]!++
   }
   for (let node = 0; node < nodes; node++) {
-    offsets[node + 1] = (offsets[node + 1] as number) + (offsets[node] as number)
+    offsets[node + 1]! += offsets[node]!
   }
   const next = offsets.slice(0, nodes)
-  const edges = new Uint32Array(offsets[nodes] as number)
+  const edges = new Uint32Array(offsets[nodes]!)
   for (let edge = 0; edge < near.length; edge++) {
     if (loops[edge] === 1) continue
-    const node = near[edge] as number
-    const at = next[node] as number
+    const node = near[edge]!
+    const at = next[node]!
     edges[at] = edge
     next[node] = at + 1
   }
@@ -104,18 +105,18 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
   const nodes = graph.labels.length
   const waiting = new Uint32Array(nodes)
   for (let edge = 0; edge < to.length; edge++) {
-    const node = to[edge] as number
-    if (loops[edge] === 0) waiting[node] = (waiting[node] as number) + 1
+    const node = to[edge]!
+    if (loops[edge] === 0) waiting[node] = waiting[node]! + 1
   }
   const order = new Uint32Array(nodes)
   let found = 0
   for (let node = 0; node < nodes; node++) if (waiting[node] === 0) order[found++] = node
   for (let at = 0; at < found; at++) {
-    const node = order[at] as number
-    const end = below.offsets[node + 1] as number
-    for (let entry = below.offsets[node] as number; entry < end; entry++) {
-      const target = to[below.edges[entry] as number] as number
-      waiting[target] = (waiting[target] as number) - 1
+    const node = order[at]!
+    const end = below.offsets[node + 1]!
+    for (let entry = below.offsets[node]!; entry < end; entry++) {
+      const target = to[below.edges[entry]!]!
+      waiting[target]!--
       if (waiting[target] === 0) order[found++] = target
     }
   }
@@ -142,8 +143,8 @@ export function nodeKinds({ labels, inside, repetitions }: FoldedGraph, labelRan
   const ranks: { label: number; folded: string }[] = []
   const of = new Uint32Array(labels.length)
   for (let node = 0; node < labels.length; node++) {
-    const label = labels[node] as number
-    const stack = inside[node] as readonly number[]
+    const label = labels[node]!
+    const stack = inside[node]!
     const folded =
       stack.length === 0 ? '' : stack.map((number) => repetitions[number]?.times).join(' ')
     const key = folded === '' ? label : `${label} ${folded}`
@@ -151,7 +152,7 @@ export function nodeKinds({ labels, inside, repetitions }: FoldedGraph, labelRan
     if (kind === undefined) {
       kind = numbers.size
       numbers.set(key, kind)
-      ranks.push({ label: labelRank[label] as number, folded })
+      ranks.push({ label: labelRank[label]!, folded })
     }
     of[node] = kind
   }
@@ -176,7 +177,7 @@ export function refineKinds(kinds: NodeKinds, keyOf: (node: number) => string): 
     if (number === undefined) {
       number = numbers.size
       numbers.set(key, number)
-      seen.push({ rank: kinds.rank[kind] as number, key: keyOf(node) })
+      seen.push({ rank: kinds.rank[kind]!, key: keyOf(node) })
     }
     return number
   })
@@ -192,8 +193,8 @@ export function refineKinds(kinds: NodeKinds, keyOf: (node: number) => string): 
 function describeKinds(of: Uint32Array, order: readonly number[]): NodeKinds {
   const sizes = new Uint32Array(order.length)
   for (let node = 0; node < of.length; node++) {
-    const kind = of[node] as number
-    sizes[kind] = (sizes[kind] as number) + 1
+    const kind = of[node]!
+    sizes[kind]!++
   }
   const rank = new Uint32Array(order.length)
   order.forEach((kind, at) => {

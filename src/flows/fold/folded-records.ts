@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { AttributesBuilder } from '../../traces/attributes.ts'
 import { GraphTraces } from '../../traces/graph-traces.ts'
 import { growingUint32 } from '../../traces/growing-columns.ts'
@@ -52,7 +53,7 @@ function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
     const end = spanOffsets?.[request + 1] as number
     const nodes = nodesOf(request) ?? Uint32Array.from({ length: 2 * (end - start) }, (_, i) => i)
     for (let node = 0; node < nodes.length; node += 2) {
-      const call = nodes[node] as number
+      const call = nodes[node]!
       if (call % 2 === 1 || nodes[node + 1] !== call + 1) {
         return { spanRows: undefined, spanOffsets: undefined }
       }
@@ -80,7 +81,7 @@ function graphsOfPeriod(
   requests.forEach((request, trace) => {
     traceOf[request] = trace
     const of = nodesOf(request)
-    const count = shapes.nodeCount(shapeOf[request] as number)
+    const count = shapes.nodeCount(shapeOf[request]!)
     for (let node = 0; node < count; node++) {
       for (const [key, value] of records.of(request, of?.[node] ?? node)) {
         attributes.add(nodes + node, key, value)
@@ -89,9 +90,9 @@ function graphsOfPeriod(
     nodes += count
     const own = latencyUs.subarray(latencyOffsets[request], latencyOffsets[request + 1])
     latencies.push(own)
-    offsets[trace + 1] = (offsets[trace] as number) + own.length
+    offsets[trace + 1] = offsets[trace]! + own.length
   })
-  const joined = new Float64Array(offsets[requests.length] as number)
+  const joined = new Float64Array(offsets[requests.length]!)
   latencies.forEach((own, trace) => {
     joined.set(own, offsets[trace])
   })
@@ -99,11 +100,11 @@ function graphsOfPeriod(
   return new GraphTraces(
     traces.name,
     {
-      ids: requests.map((request) => flows.ids[request] as string),
-      startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
-      responseTimeUs: Float64Array.from(requests, (i) => flows.responseTimeUs[i] as number),
+      ids: requests.map((request) => flows.ids[request]!),
+      startUs: Float64Array.from(requests, (request) => flows.startUs[request]!),
+      responseTimeUs: Float64Array.from(requests, (i) => flows.responseTimeUs[i]!),
       ...{ shapes, labels, latencyUs: joined, latencyOffsets: offsets },
-      shapeOf: Uint32Array.from(requests, (request) => shapeOf[request] as number),
+      shapeOf: Uint32Array.from(requests, (request) => shapeOf[request]!),
       attributes: attributes.finish(nodes, everyNode),
     },
     traces.quality(),

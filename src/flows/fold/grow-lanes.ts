@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { LazyColors } from './folded-colors.ts'
 import type { EdgeRows, FoldedGraph, NodeKinds } from './folded-graph.ts'
 
@@ -48,16 +49,16 @@ export class LaneGrower {
   grow(anchors: Uint32Array): Lanes {
     for (const nodes of this.#roles) {
       for (let lane = 0; lane < nodes.length; lane++) {
-        this.#roleOf[nodes[lane] as number] = -1
-        this.#laneOf[nodes[lane] as number] = -1
+        this.#roleOf[nodes[lane]!] = -1
+        this.#laneOf[nodes[lane]!] = -1
       }
     }
     this.#roles = []
     this.#add(anchors)
     for (let role = 0; role < this.#roles.length; role++) {
-      const nodes = this.#roles[role] as Uint32Array
+      const nodes = this.#roles[role]!
       for (const side of this.#sides) {
-        for (const kind of this.#kindsBeside(nodes[0] as number, side)) {
+        for (const kind of this.#kindsBeside(nodes[0]!, side)) {
           const next = this.#neighbors(nodes, side, kind)
           if (next !== undefined) this.#add(next)
         }
@@ -74,21 +75,21 @@ export class LaneGrower {
   #add(nodes: Uint32Array): void {
     const role = this.#roles.push(nodes) - 1
     for (let lane = 0; lane < nodes.length; lane++) {
-      this.#roleOf[nodes[lane] as number] = role
-      this.#laneOf[nodes[lane] as number] = lane
+      this.#roleOf[nodes[lane]!] = role
+      this.#laneOf[nodes[lane]!] = lane
     }
   }
 
   /** Kinds of the nodes beside a node that are free of a lane, in their order. */
   #kindsBeside(node: number, { rows, far }: Side): number[] {
     const met = new Set<number>()
-    const end = rows.offsets[node + 1] as number
-    for (let entry = rows.offsets[node] as number; entry < end; entry++) {
-      const other = far[rows.edges[entry] as number] as number
-      if (this.#roleOf[other] === -1) met.add(this.#kinds.of[other] as number)
+    const end = rows.offsets[node + 1]!
+    for (let entry = rows.offsets[node]!; entry < end; entry++) {
+      const other = far[rows.edges[entry]!]!
+      if (this.#roleOf[other] === -1) met.add(this.#kinds.of[other]!)
     }
     const { rank } = this.#kinds
-    return [...met].sort((a, b) => (rank[a] as number) - (rank[b] as number))
+    return [...met].sort((a, b) => rank[a]! - rank[b]!)
   }
 
   /** The one free node of a kind beside each of `nodes`, unless one has none, several, or another's. */
@@ -100,11 +101,11 @@ export class LaneGrower {
     const attempt = ++this.#attempt
     const found = new Uint32Array(nodes.length)
     for (let lane = 0; lane < nodes.length; lane++) {
-      const node = nodes[lane] as number
-      const end = offsets[node + 1] as number
+      const node = nodes[lane]!
+      const end = offsets[node + 1]!
       let own = -1
-      for (let entry = offsets[node] as number; entry < end; entry++) {
-        const other = far[edges[entry] as number] as number
+      for (let entry = offsets[node]!; entry < end; entry++) {
+        const other = far[edges[entry]!]!
         if (of[other] !== kind || roleOf[other] !== -1) continue
         if (own !== -1 || claimed[other] === attempt) return undefined
         own = other
@@ -136,14 +137,14 @@ export function orderLanes(
   const { entered, left } = facts
   const color: (number | undefined)[] = []
   const colorOf = (lane: number) => {
-    const known = color[lane] ?? colors.ofSet(lanes.roles.map((nodes) => nodes[lane] as number))
+    const known = color[lane] ?? colors.ofSet(lanes.roles.map((nodes) => nodes[lane]!))
     color[lane] = known
     return known
   }
   const first = (a: number, b: number) =>
-    (fromEnd[b] as number) - (fromEnd[a] as number) ||
-    (entered[b] as number) - (entered[a] as number) ||
-    (left[a] as number) - (left[b] as number) ||
+    fromEnd[b]! - fromEnd[a]! ||
+    entered[b]! - entered[a]! ||
+    left[a]! - left[b]! ||
     colorOf(a) - colorOf(b) ||
     a - b
   const waiting = Uint32Array.from(previous, (lane) => lane.length)
@@ -152,8 +153,8 @@ export function orderLanes(
   order.push(...begin.sort(first))
   for (let at = 0; at < order.length; at++) {
     const ready: number[] = []
-    for (const lane of next[order[at] as number] as number[]) {
-      waiting[lane] = (waiting[lane] as number) - 1
+    for (const lane of next[order[at]!]!) {
+      waiting[lane]!--
       if (waiting[lane] === 0) ready.push(lane)
     }
     order.push(...ready.sort(first))
@@ -168,14 +169,14 @@ function laneFacts({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
   const left = new Uint32Array(count)
   for (let edge = 0; edge < from.length; edge++) {
     if (loops[edge] === 1) continue
-    const a = laneOf[from[edge] as number] as number
-    const b = laneOf[to[edge] as number] as number
+    const a = laneOf[from[edge]!]!
+    const b = laneOf[to[edge]!]!
     if (a === b) continue
-    if (a < 0) entered[b] = (entered[b] as number) + 1
-    else if (b < 0) left[a] = (left[a] as number) + 1
+    if (a < 0) entered[b] = entered[b]! + 1
+    else if (b < 0) left[a] = left[a]! + 1
     else {
-      ;(next[a] as number[]).push(b)
-      ;(previous[b] as number[]).push(a)
+      next[a]!.push(b)
+      previous[b]!.push(a)
     }
   }
   return { next, previous, entered, left }
@@ -191,10 +192,10 @@ function depths(waitsFor: readonly number[][], then: readonly number[][]): Uint3
     if (count === 0) ready.push(lane)
   })
   for (let at = 0; at < ready.length; at++) {
-    const lane = ready[at] as number
-    for (const other of waitsFor[lane] as number[]) {
-      depth[other] = Math.max(depth[other] as number, (depth[lane] as number) + 1)
-      waiting[other] = (waiting[other] as number) - 1
+    const lane = ready[at]!
+    for (const other of waitsFor[lane]!) {
+      depth[other] = Math.max(depth[other]!, depth[lane]! + 1)
+      waiting[other]!--
       if (waiting[other] === 0) ready.push(other)
     }
   }
@@ -221,17 +222,17 @@ export function matchRepetitions(
   for (const stack of graph.inside) {
     for (const repetition of stack) members.set(repetition, (members.get(repetition) ?? 0) + 1)
   }
-  const first = order[0] as number
+  const first = order[0]!
   const owner = new Map<number, number>()
   const match: Map<number, number>[] = []
   for (const lane of order) {
     const likes = new Map<number, number>()
     const found = new Map<number, number>()
     for (const nodes of lanes.roles) {
-      const model = graph.inside[nodes[first] as number] as readonly number[]
-      const own = graph.inside[nodes[lane] as number] as readonly number[]
+      const model = graph.inside[nodes[first]!]!
+      const own = graph.inside[nodes[lane]!]!
       for (const [at, repetition] of own.entries()) {
-        const like = model[at] as number
+        const like = model[at]!
         if ((likes.get(repetition) ?? like) !== like) return undefined
         likes.set(repetition, like)
         found.set(repetition, (found.get(repetition) ?? 0) + 1)

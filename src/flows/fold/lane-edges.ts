@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { EdgeNote, EdgeRows, FoldedGraph } from './folded-graph.ts'
 import type { Lanes } from './grow-lanes.ts'
 
@@ -48,14 +49,14 @@ export function groupLaneEdges(
   const tallies: Tally[] = []
   const groupOf = new Int32Array(from.length).fill(-1)
   for (let edge = 0; edge < from.length; edge++) {
-    const source = from[edge] as number
-    const target = to[edge] as number
-    const a = roleOf[source] as number
-    const b = roleOf[target] as number
+    const source = from[edge]!
+    const target = to[edge]!
+    const a = roleOf[source]!
+    const b = roleOf[target]!
     if (a < 0 && b < 0) continue
     const side = a < 0 ? 'to' : b < 0 ? 'from' : 'inside'
-    const start = a < 0 ? -1 : (place[laneOf[source] as number] as number)
-    const end = b < 0 ? -1 : (place[laneOf[target] as number] as number)
+    const start = a < 0 ? -1 : place[laneOf[source]!]!
+    const end = b < 0 ? -1 : place[laneOf[target]!]!
     const offset = side === 'inside' ? end - start : 0
     if (offset < 0) return undefined
     const ends = endsOf(edge, offset)
@@ -70,7 +71,7 @@ export function groupLaneEdges(
       continue
     }
     groupOf[edge] = number
-    const tally = tallies[number] as Tally
+    const tally = tallies[number]!
     tally.count++
     if (lane > tally.lastLane) tally.lastLane = lane
     if (lane < tally.firstLane) {
@@ -124,10 +125,10 @@ function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: L
   const entering = roles.length * roles.length * count
   const leaving = entering + labels.length * roles.length
   return (edge: number, offset: number): number => {
-    const source = from[edge] as number
-    const target = to[edge] as number
-    const a = roleOf[source] as number
-    const b = roleOf[target] as number
+    const source = from[edge]!
+    const target = to[edge]!
+    const a = roleOf[source]!
+    const b = roleOf[target]!
     if (a < 0) return entering + source * roles.length + b
     return b < 0 ? leaving + target * roles.length + a : (a * roles.length + b) * count + offset
   }
@@ -135,7 +136,7 @@ function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: L
 
 /** What was said of an edge before, apart from which repetition says it. */
 function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
-  const said = notes[edge] as readonly EdgeNote[]
+  const said = notes[edge]!
   if (said.length === 0) return ''
   const texts = said.map((note) =>
     note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
@@ -151,13 +152,13 @@ function hasDoubleEdges(
 ): boolean {
   const reachedFrom = new Int32Array(roleOf.length).fill(-1)
   for (let node = 0; node < roleOf.length; node++) {
-    const end = offsets[node + 1] as number
-    for (let entry = offsets[node] as number; entry < end; entry++) {
-      const edge = edges[entry] as number
-      const target = to[edge] as number
-      if ((roleOf[node] as number) < 0 && (roleOf[target] as number) < 0) continue
+    const end = offsets[node + 1]!
+    for (let entry = offsets[node]!; entry < end; entry++) {
+      const edge = edges[entry]!
+      const target = to[edge]!
+      if (roleOf[node]! < 0 && roleOf[target]! < 0) continue
       // Loops, which rows leave out, have notes, too.
-      if ((notes[edge] as readonly EdgeNote[]).length > 0) continue
+      if (notes[edge]!.length > 0) continue
       if (reachedFrom[target] === node) return true
       reachedFrom[target] = node
     }

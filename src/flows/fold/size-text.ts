@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { AttributeValue } from '../../traces/attributes.ts'
 import { edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
 
@@ -64,8 +65,8 @@ export function repetitionsText(
   const depth = nodeDepths(graph)
   const first = new Map<number, { depth: number; rank: number; nodes: number }>()
   graph.inside.forEach((stack, node) => {
-    const at = depth[node] as number
-    const rank = labelRank[graph.labels[node] as number] as number
+    const at = depth[node]!
+    const rank = labelRank[graph.labels[node]!]!
     for (const repetition of stack) {
       const known = first.get(repetition) ?? { depth: at, rank, nodes: 0 }
       const earlier = at < known.depth || (at === known.depth && rank < known.rank)
@@ -89,8 +90,8 @@ function nodeDepths(graph: FoldedGraph): Uint32Array {
   const depth = new Uint32Array(graph.labels.length)
   for (const node of forwardOrder(graph, below) ?? []) {
     for (const edge of below.edges.subarray(below.offsets[node], below.offsets[node + 1])) {
-      const target = graph.to[edge] as number
-      depth[target] = Math.max(depth[target] as number, (depth[node] as number) + 1)
+      const target = graph.to[edge]!
+      depth[target] = Math.max(depth[target]!, depth[node]! + 1)
     }
   }
   return depth

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { growingUint32 } from '../growing-columns.ts'
 
 /**
@@ -31,7 +32,7 @@ export class ByteInterner {
     const spread = (hash ^ (hash >>> 15)) >>> 0
     let slot = spread & mask
     for (;;) {
-      const found = this.#slots[slot] as number
+      const found = this.#slots[slot]!
       if (found === 0) return this.#add(source, [start, end], { slot, spread })
       const known = found - 1
       if (this.#hashes.values[known] === spread && this.#isSame(known, source, start, end)) {
@@ -46,7 +47,7 @@ export class ByteInterner {
     const mask = this.#slots.length - 1
     const spread = (hash ^ (hash >>> 15)) >>> 0
     for (let slot = spread & mask; ; slot = (slot + 1) & mask) {
-      const number = (this.#slots[slot] as number) - 1
+      const number = this.#slots[slot]! - 1
       if (number < 0) return -1
       if (this.#hashes.values[number] === spread && this.#isSame(number, source, start, end)) {
         return number
@@ -80,8 +81,8 @@ export class ByteInterner {
 
   #isSame(number: number, source: DataView, start: number, end: number): boolean {
     const view = this.#view
-    let known = this.#offsets.values[number] as number
-    if ((this.#offsets.values[number + 1] as number) - known !== end - start) return false
+    let known = this.#offsets.values[number]!
+    if (this.#offsets.values[number + 1]! - known !== end - start) return false
     let at = start
     for (; at + 4 <= end; at += 4, known += 4) {
       if (view.getInt32(known) !== source.getInt32(at)) return false
@@ -103,7 +104,7 @@ export class ByteInterner {
     const slots = new Uint32Array(this.#slots.length * 2)
     const mask = slots.length - 1
     for (let number = 0; number < this.size; number++) {
-      let slot = (this.#hashes.values[number] as number) & mask
+      let slot = this.#hashes.values[number]! & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = number + 1
     }

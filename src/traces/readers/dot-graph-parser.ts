@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { AttributeValue } from '../attributes.ts'
 import { ByteInterner, hashBytes } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
@@ -91,7 +92,7 @@ export class DotGraphParser {
     this.#lastId.start = start
     this.#lastId.length = usual.idEnd - start
     scanner.position = end
-    scanner.line += 1 + (this.#labelLines[label] as number)
+    scanner.line += 1 + this.#labelLines[label]!
     return true
   }
 
@@ -188,7 +189,7 @@ export class DotGraphParser {
     }
     const latencyUs = this.#edgeLatency()
     if (!(latencyUs >= 0 && latencyUs < Number.POSITIVE_INFINITY))
-      throw this.#latencyProblem(this.from[firstEdge] as number, from, latencyUs)
+      throw this.#latencyProblem(this.from[firstEdge]!, from, latencyUs)
     this.latencyUs.fill(latencyUs, firstEdge, this.edgeCount)
   }
 
@@ -237,16 +238,16 @@ export class DotGraphParser {
     const { nodeCount, edgeCount, from, to, labels } = this
     if (edgeCount === 0 || !to.subarray(0, edgeCount).includes(0)) return
     const hasEntry = new Uint8Array(nodeCount)
-    for (let edge = 0; edge < edgeCount; edge++) hasEntry[to[edge] as number] = 1
+    for (let edge = 0; edge < edgeCount; edge++) hasEntry[to[edge]!] = 1
     const root = hasEntry.indexOf(0)
     if (root <= 0) return
     this.#root = root
-    const label = labels[root] as number
-    labels[root] = labels[0] as number
+    const label = labels[root]!
+    labels[root] = labels[0]!
     labels[0] = label
     for (let edge = 0; edge < edgeCount; edge++) {
-      from[edge] = this.#swapped(from[edge] as number)
-      to[edge] = this.#swapped(to[edge] as number)
+      from[edge] = this.#swapped(from[edge]!)
+      to[edge] = this.#swapped(to[edge]!)
     }
     for (const attribute of this.attributes) attribute[0] = this.#swapped(attribute[0])
   }

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 // Character codes: this file reads bytes, as strings would cost ten times as much.
 const NEWLINE = 10
 const SPACE = 32
@@ -63,7 +64,7 @@ export class DotScanner {
     let at = this.position
     let byte = 0
     while (at < limit) {
-      byte = source[at] as number
+      byte = source[at]!
       if (byte === NEWLINE) this.line++
       else if (byte === HASH || (byte === SLASH && source[at + 1] === SLASH)) {
         while (at < limit && source[at] !== NEWLINE) at++
@@ -87,7 +88,7 @@ export class DotScanner {
       return
     }
     let at = this.position
-    while (at < limit && isNameByte(source[at] as number)) at++
+    while (at < limit && isNameByte(source[at]!)) at++
     if (at >= limit) throw new Incomplete()
     if (at === this.position) throw this.unexpected('a name')
     this.tokenStart = this.position
@@ -135,7 +136,7 @@ export class DotScanner {
   tokenIs(word: string): boolean {
     if (this.tokenEnd - this.tokenStart !== word.length) return false
     for (let i = 0; i < word.length; i++) {
-      if (((this.source[this.tokenStart + i] as number) | 32) !== word.charCodeAt(i)) return false
+      if ((this.source[this.tokenStart + i]! | 32) !== word.charCodeAt(i)) return false
     }
     return true
   }
@@ -160,7 +161,7 @@ export class DotScanner {
   tokenNumber(): number {
     const { source, tokenEnd } = this
     let at = this.tokenStart
-    while (at < tokenEnd && !isDigit(source[at] as number)) at++
+    while (at < tokenEnd && !isDigit(source[at]!)) at++
     let first = at
     if (source[first - 1] === POINT) first--
     if (at === tokenEnd || first !== at || !this.#decimal.read(source, at, tokenEnd)) {
@@ -168,7 +169,7 @@ export class DotScanner {
     }
     const negative = first > this.tokenStart && source[first - 1] === MINUS
     // `0x` and letters behind it are no decimal number.
-    if (this.#decimal.end < tokenEnd && ((source[this.#decimal.end] as number) | 32) === LETTER_X) {
+    if (this.#decimal.end < tokenEnd && (source[this.#decimal.end]! | 32) === LETTER_X) {
       return this.#wordNumber()
     }
     return negative ? -this.#decimal.value : this.#decimal.value
@@ -239,7 +240,7 @@ export class DecimalReader {
     let count = 0
     let point = -1
     for (; at < limit; at++) {
-      const byte = source[at] as number
+      const byte = source[at]!
       if (byte === POINT && point < 0) point = count
       else if (byte < ZERO || byte > ZERO + 9) break
       else {
@@ -248,9 +249,9 @@ export class DecimalReader {
       }
     }
     this.end = at
-    const next = (source[at] as number) | 32
+    const next = source[at]! | 32
     if (count === 0 || count > EXACT_DIGITS || next === LETTER_E) return false
-    this.value = point < 0 ? digits : digits / (POWERS_OF_TEN[count - point] as number)
+    this.value = point < 0 ? digits : digits / POWERS_OF_TEN[count - point]!
     return true
   }
 }

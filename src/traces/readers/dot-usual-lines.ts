@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { hashMore } from './byte-interner.ts'
 import { DecimalReader, isNameByte } from './dot-scanner.ts'
 
@@ -66,7 +67,7 @@ export class UsualLines {
     for (let known = last.start; at <= lastWord; known += 4, at += 4) {
       if (view.getInt32(at) !== view.getInt32(known)) break
     }
-    while (isNameByte(source[at] as number)) at++
+    while (isNameByte(source[at]!)) at++
     return at
   }
 
@@ -82,7 +83,7 @@ export class UsualLines {
       if (((marked - 0x01010101) & ~marked & 0x80808080) !== 0) break
       hash = hashMore(hash, four)
     }
-    for (; at < limit && source[at] !== QUOTE; at++) hash = hashMore(hash, source[at] as number)
+    for (; at < limit && source[at] !== QUOTE; at++) hash = hashMore(hash, source[at]!)
     this.labelHash = hash
     return at < limit ? at : -1
   }
@@ -148,7 +149,7 @@ export class NodeIdTable {
     const mask = this.#slots.length - 1
     let slot = (hash ^ (hash >>> 15)) & mask
     while (this.#stamps[slot] === this.#stamp) {
-      const node = (this.#slots[slot] as number) - 1
+      const node = this.#slots[slot]! - 1
       if (this.#hashes[node] === hash && this.#isSame(node, start, end)) return node
       slot = (slot + 1) & mask
     }
@@ -171,14 +172,14 @@ export class NodeIdTable {
 
   /** Where the id of `node` begins and ends. */
   range(node: number): readonly [start: number, end: number] {
-    return [this.#starts[node] as number, this.#ends[node] as number]
+    return [this.#starts[node]!, this.#ends[node]!]
   }
 
   /** The id of `node` as text, for messages. */
   text(node: number): string {
-    const start = this.#starts[node] as number
+    const start = this.#starts[node]!
     const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start)
-    return new TextDecoder().decode(bytes.subarray(0, (this.#ends[node] as number) - start))
+    return new TextDecoder().decode(bytes.subarray(0, this.#ends[node]! - start))
   }
 
   /** Hashes the first and last eight bytes: what differs between the ids of a graph is there. */
@@ -197,8 +198,8 @@ export class NodeIdTable {
   #isSame(node: number, start: number, end: number): boolean {
     const view = this.#view
     const length = end - start
-    let known = this.#starts[node] as number
-    if ((this.#ends[node] as number) - known !== length) return false
+    let known = this.#starts[node]!
+    if (this.#ends[node]! - known !== length) return false
     let at = start
     for (; at + 4 <= end; at += 4, known += 4) {
       if (view.getInt32(at) !== view.getInt32(known)) return false
@@ -221,7 +222,7 @@ export class NodeIdTable {
     this.#hashes = copyInto(this.#hashes, new Int32Array(this.#hashes.length * 2))
     this.#slots = new Uint32Array(this.#slots.length * 2)
     this.#stamps = new Uint32Array(this.#slots.length)
-    for (let node = 0; node < this.size; node++) this.#occupy(node, this.#hashes[node] as number)
+    for (let node = 0; node < this.size; node++) this.#occupy(node, this.#hashes[node]!)
   }
 }
 

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { ParameterTables } from '../parameter-tables.ts'
 import { DotGraphParser } from './dot-graph-parser.ts'
 import { DecimalReader, DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
@@ -128,7 +129,7 @@ class DotRun {
     parser.parse()
     const { nodeCount, edgeCount, labels, from, to, latencyUs } = parser
     for (let node = 0; node < nodeCount; node++) {
-      labels[node] = this.#labelCode(labels[node] as number)
+      labels[node] = this.#labelCode(labels[node]!)
     }
     const { graphs } = this.#sink
     const { id, responseTimeUs, startUs } = header
@@ -160,7 +161,7 @@ class DotRun {
   #labelCode(label: number): number {
     const known = this.#labelCodes[label]
     if (known !== undefined) return known
-    const code = this.#sink.graphs.labels.code(this.#parser.labelTexts[label] as string)
+    const code = this.#sink.graphs.labels.code(this.#parser.labelTexts[label]!)
     this.#labelCodes[label] = code
     return code
   }
@@ -256,8 +257,7 @@ class DotHeaderReader {
     const idStart = this.#skipSpace(source, at + 1, end)
     at = idStart
     let id = 0
-    for (; at < end && (source[at] as number) > SPACE; at++)
-      id = id * 10 + (source[at] as number) - 48
+    for (; at < end && source[at]! > SPACE; at++) id = id * 10 + source[at]! - 48
     const idText =
       decimal.read(source, idStart, at) && decimal.value === id && source[idStart] !== 48
         ? String(id)
@@ -285,7 +285,7 @@ class DotHeaderReader {
 
   #skipSpace(source: Uint8Array, start: number, end: number): number {
     let at = start
-    while (at < end && (source[at] as number) <= SPACE) at++
+    while (at < end && source[at]! <= SPACE) at++
     return at
   }
 }

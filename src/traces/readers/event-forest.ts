@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
@@ -54,7 +55,7 @@ export class EventColumns {
   }
 
   traceId(group: number): string {
-    return this.traces.value(this.traceOfGroup.values[group] as number)
+    return this.traces.value(this.traceOfGroup.values[group]!)
   }
 
   /** A parameter of the event that will be added next. */
@@ -125,10 +126,10 @@ export function nestEvents(events: EventColumns): EventParts {
   const end = events.endUs.values
   const order = Uint32Array.from({ length: size }, (_, i) => i).sort(
     (a, b) =>
-      (group[a] as number) - (group[b] as number) ||
-      (host[a] as number) - (host[b] as number) ||
-      (start[a] as number) - (start[b] as number) ||
-      (end[b] as number) - (end[a] as number) ||
+      group[a]! - group[b]! ||
+      host[a]! - host[b]! ||
+      start[a]! - start[b]! ||
+      end[b]! - end[a]! ||
       a - b,
   )
   const offsets: number[] = []
@@ -137,34 +138,32 @@ export function nestEvents(events: EventColumns): EventParts {
   const around = new Int32Array(size).fill(OUTERMOST)
   let open: number[] = []
   for (let at = 0; at < size; at++) {
-    const event = order[at] as number
-    const last = at === 0 ? undefined : (order[at - 1] as number)
+    const event = order[at]!
+    const last = at === 0 ? undefined : order[at - 1]!
     if (last === undefined || group[event] !== group[last] || host[event] !== host[last]) {
       offsets.push(at)
-      const own = group[event] as number
-      ofGroup[own + 1] = (ofGroup[own + 1] as number) + 1
+      const own = group[event]!
+      ofGroup[own + 1]!++
       open = []
     } else if (isCopy(events, event, last)) {
       around[event] = COPY
     }
     partOf[event] = offsets.length - 1
     if (around[event] === COPY) continue
-    while (open.length > 0 && !holds(open[open.length - 1] as number, event)) open.pop()
+    while (open.length > 0 && !holds(open[open.length - 1]!, event)) open.pop()
     around[event] = open.at(-1) ?? OUTERMOST
     open.push(event)
   }
   offsets.push(size)
   for (let i = 0; i < groupCount; i++) {
-    ofGroup[i + 1] = (ofGroup[i + 1] as number) + (ofGroup[i] as number)
+    ofGroup[i + 1]! += ofGroup[i]!
   }
   return { order, offsets, ofGroup, partOf, around }
 
   /** Whether `inner`, which does not begin earlier, is within `outer`. */
   function holds(outer: number, inner: number): boolean {
-    const over = (end[outer] as number) <= (start[inner] as number)
-    return (
-      (end[inner] as number) <= (end[outer] as number) && (!over || start[outer] === end[outer])
-    )
+    const over = end[outer]! <= start[inner]!
+    return end[inner]! <= end[outer]! && (!over || start[outer] === end[outer])
   }
 }
 
@@ -195,7 +194,7 @@ export function findFathers(
   for (let group = 0; group < events.groupCount; group++) {
     const fatherGroup = edges.group[group]
     if (fatherGroup === undefined || fatherGroup === NO_FATHER) continue
-    const candidates = eventsAt(events, parts, fatherGroup, edges.startUs[group] as number)
+    const candidates = eventsAt(events, parts, fatherGroup, edges.startUs[group]!)
     const [only] = candidates
     fathers[group] = only ?? FATHER_MISSING
     if (only === undefined) continue
@@ -214,7 +213,7 @@ export function findFathers(
         code: 'ambiguous-father',
         effect: 'kept',
         place: { file, line: edges.line[group], trace: events.traceId(group) },
-        message: `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father] as number)}`,
+        message: `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father]!)}`,
       },
       '',
     )
@@ -231,18 +230,18 @@ function eventsAt(
 ): number[] {
   const start = events.startUs.values
   const found: number[] = []
-  const lastPart = ofGroup[group + 1] as number
-  for (let part = ofGroup[group] as number; part < lastPart; part++) {
-    const end = offsets[part + 1] as number
-    let at = offsets[part] as number
-    if (Number.isNaN(startUs)) return [order[at] as number]
+  const lastPart = ofGroup[group + 1]!
+  for (let part = ofGroup[group]!; part < lastPart; part++) {
+    const end = offsets[part + 1]!
+    let at = offsets[part]!
+    if (Number.isNaN(startUs)) return [order[at]!]
     for (let beyond = end; at < beyond; ) {
       const middle = (at + beyond) >>> 1
-      if ((start[order[middle] as number] as number) < startUs) at = middle + 1
+      if (start[order[middle]!]! < startUs) at = middle + 1
       else beyond = middle
     }
-    for (; at < end && start[order[at] as number] === startUs; at++) {
-      const event = order[at] as number
+    for (; at < end && start[order[at]!] === startUs; at++) {
+      const event = order[at]!
       if (around[event] !== COPY) found.push(event)
     }
   }
@@ -256,7 +255,7 @@ function pairOf(
   father: number,
   group: number,
 ): string {
-  const child = order[offsets[ofGroup[group] as number] as number]
+  const child = order[offsets[ofGroup[group]!]!]
   const operation = events.operation.values
   return `${operation[father]} ${child === undefined ? '' : operation[child]}`
 }

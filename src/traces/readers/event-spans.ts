@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import type { Microseconds } from '../../core/units.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { QualityLog } from '../quality.ts'
@@ -41,31 +42,28 @@ export function addEventSpans(
   const calls = callsToOtherHosts(events, parts, fathers)
   const attributes = events.finishAttributes()
   for (let event = 0; event < events.size; event++) {
-    const group = events.group.values[event] as number
-    const line = events.line.values[event] as number
+    const group = events.group.values[event]!
+    const line = events.line.values[event]!
     const place = { file: eventFile, line }
-    const around = parts.around[event] as number
+    const around = parts.around[event]!
     if (around === COPY) {
       noteCopy(events, event, sink.quality, place)
       continue
     }
-    const father = fathers[group] as number
+    const father = fathers[group]!
     const parent = around >= 0 ? around : father
     sink.spans.add(
       {
         traceId: events.traceId(group),
         spanId: spanId(events, event),
         parentId: parent >= 0 ? spanId(events, parent) : parent === ROOT ? null : NOWHERE,
-        service: events.services.value(events.service.values[event] as number),
-        operation: events.operations.value(events.operation.values[event] as number),
-        host: events.hosts.value(events.host.values[event] as number),
+        service: events.services.value(events.service.values[event]!),
+        operation: events.operations.value(events.operation.values[event]!),
+        host: events.hosts.value(events.host.values[event]!),
         kind: kindOf(events, { event, father: around >= 0 ? ROOT : father, calls }),
-        status: SPAN_STATUSES[events.status.values[event] as number] ?? 'unset',
-        startUs:
-          epochUs +
-          (events.startUs.values[event] as number) +
-          (shiftUs[parts.partOf[event] as number] as number),
-        durationUs: events.durationUs.values[event] as number,
+        status: SPAN_STATUSES[events.status.values[event]!] ?? 'unset',
+        startUs: epochUs + events.startUs.values[event]! + shiftUs[parts.partOf[event]!]!,
+        durationUs: events.durationUs.values[event]!,
         followsFrom: false,
         attributes: named(events, attributes.entries(event)),
       },
@@ -76,7 +74,7 @@ export function addEventSpans(
 
 /** The line of its row, in hexadecimal. */
 function spanId(events: EventColumns, event: number): string {
-  return (events.line.values[event] as number).toString(16)
+  return events.line.values[event]!.toString(16)
 }
 
 /** Which events are fathers of a group on another host. */
@@ -87,7 +85,7 @@ function callsToOtherHosts(
 ): Uint8Array {
   const calls = new Uint8Array(events.size)
   fathers.forEach((father, group) => {
-    const child = order[offsets[ofGroup[group] as number] as number]
+    const child = order[offsets[ofGroup[group]!]!]
     if (father < 0 || child === undefined) return
     if (events.host.values[father] !== events.host.values[child]) calls[father] = 1
   })
@@ -141,13 +139,13 @@ function noteCopy(
   quality: QualityLog,
   place: { readonly file: string; readonly line: number },
 ): void {
-  const group = events.group.values[event] as number
+  const group = events.group.values[event]!
   quality.note(
     {
       code: 'duplicate-span',
       effect: 'span skipped',
       place: { ...place, trace: events.traceId(group) },
-      message: `Event ${events.operations.value(events.operation.values[event] as number)} of ${events.groupName(group)} is there twice; the later one is left out`,
+      message: `Event ${events.operations.value(events.operation.values[event]!)} of ${events.groupName(group)} is there twice; the later one is left out`,
     },
     'Remove the copy, or load without `strict`',
   )
@@ -177,8 +175,7 @@ function alignClocks(
 ): Float64Array {
   const count = parts.offsets.length - 1
   const shiftUs = new Float64Array(count).fill(Number.NaN)
-  const fatherOf = (part: number) =>
-    fathers[events.group.values[firstOf(parts, part)] as number] as number
+  const fatherOf = (part: number) => fathers[events.group.values[firstOf(parts, part)]!]!
   const traceStartUs = placeRoots(events, { parts, starts, shiftUs, fatherOf })
   const chain: number[] = []
   for (let part = 0; part < count; part++) {
@@ -186,7 +183,7 @@ function alignClocks(
     // A chain longer than all parts is a circle: its trace is left out when parents are resolved.
     while (Number.isNaN(shiftUs[at]) && fatherOf(at) >= 0 && chain.length <= count) {
       chain.push(at)
-      at = parts.partOf[fatherOf(at)] as number
+      at = parts.partOf[fatherOf(at)]!
     }
     if (Number.isNaN(shiftUs[at])) shiftUs[at] = orphanShift(events, parts, at, traceStartUs)
     for (let next = chain.pop(); next !== undefined; next = chain.pop()) {
@@ -212,13 +209,13 @@ function placeRoots(
   for (let part = 0; part < shiftUs.length; part++) {
     if (fatherOf(part) !== ROOT) continue
     const event = firstOf(parts, part)
-    const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
-    const startUs = events.startUs.values[event] as number
-    const host = events.host.values[event] as number
+    const trace = events.traceOfGroup.values[events.group.values[event]!]!
+    const startUs = events.startUs.values[event]!
+    const host = events.host.values[event]!
     // Of a host without any time of day, the request is put at the collector's beginning.
     const shift = aheadUs === undefined ? 0 : (aheadUs[host] ?? -startUs)
     shiftUs[part] = shift
-    beginUs[trace] = Math.min(beginUs[trace] as number, startUs + shift)
+    beginUs[trace] = Math.min(beginUs[trace]!, startUs + shift)
   }
   return beginUs
 }
@@ -236,10 +233,10 @@ function clocksOfHosts(
   for (let part = 0; part + 1 < parts.offsets.length; part++) {
     if (fatherOf(part) !== ROOT) continue
     const event = firstOf(parts, part)
-    const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
-    const aheadUs = (starts[trace] ?? Number.NaN) - (events.startUs.values[event] as number)
+    const trace = events.traceOfGroup.values[events.group.values[event]!]!
+    const aheadUs = (starts[trace] ?? Number.NaN) - events.startUs.values[event]!
     if (Number.isNaN(aheadUs)) continue
-    const host = events.host.values[event] as number
+    const host = events.host.values[event]!
     const own = seen[host]
     if (own === undefined) seen[host] = [aheadUs]
     else own.push(aheadUs)
@@ -255,9 +252,9 @@ function orphanShift(
   traceStartUs: Float64Array,
 ): Microseconds {
   const event = firstOf(parts, part)
-  const trace = events.traceOfGroup.values[events.group.values[event] as number] as number
-  const beginUs = traceStartUs[trace] as number
-  return Number.isFinite(beginUs) ? beginUs - (events.startUs.values[event] as number) : 0
+  const trace = events.traceOfGroup.values[events.group.values[event]!]!
+  const beginUs = traceStartUs[trace]!
+  return Number.isFinite(beginUs) ? beginUs - events.startUs.values[event]! : 0
 }
 
 function shiftBelow(
@@ -266,10 +263,10 @@ function shiftBelow(
   { part, father, shiftUs }: { part: number; father: number; shiftUs: Float64Array },
 ): Microseconds {
   const event = firstOf(parts, part)
-  const fatherShiftUs = shiftUs[parts.partOf[father] as number] as number
+  const fatherShiftUs = shiftUs[parts.partOf[father]!]!
   if (events.host.values[event] === events.host.values[father]) return fatherShiftUs
-  const startUs = events.startUs.values[event] as number
-  const fatherStartUs = events.startUs.values[father] as number
+  const startUs = events.startUs.values[event]!
+  const fatherStartUs = events.startUs.values[father]!
   return fatherStartUs + fatherShiftUs + leadUs(events, parts, { part, father }) - startUs
 }
 
@@ -279,12 +276,12 @@ function leadUs(
   { order, offsets, partOf }: EventParts,
   { part, father }: { part: number; father: number },
 ): Microseconds {
-  const waitedUs = Math.max(events.durationUs.values[father] as number, 0)
-  const startUs = events.startUs.values[order[offsets[part] as number] as number] as number
+  const waitedUs = Math.max(events.durationUs.values[father]!, 0)
+  const startUs = events.startUs.values[order[offsets[part]!]!]!
   let within = -1
   let beyond = Number.POSITIVE_INFINITY
-  for (let at = offsets[part] as number; partOf[order[at] as number] === part; at++) {
-    const tookUs = (events.endUs.values[order[at] as number] as number) - startUs
+  for (let at = offsets[part]!; partOf[order[at]!] === part; at++) {
+    const tookUs = events.endUs.values[order[at]!]! - startUs
     if (tookUs <= waitedUs) within = Math.max(within, tookUs)
     else beyond = Math.min(beyond, tookUs)
   }
@@ -294,5 +291,5 @@ function leadUs(
 }
 
 function firstOf({ order, offsets }: EventParts, part: number): number {
-  return order[offsets[part] as number] as number
+  return order[offsets[part]!]!
 }

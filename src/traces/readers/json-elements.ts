@@ -334,7 +334,7 @@ class ByteQueue {
   dropSpace(): number {
     let lines = 0
     while (this.#start < this.#end) {
-      const byte = this.#buffer[this.#start] as number
+      const byte = this.#buffer[this.#start]!
       if (!SPACE.has(byte)) break
       if (byte === NEWLINE) lines++
       this.#start++
@@ -353,7 +353,7 @@ class ByteQueue {
   newlinesInSpace(at: number): number {
     let lines = 0
     for (let i = this.#start + at; i < this.#end; i++) {
-      const byte = this.#buffer[i] as number
+      const byte = this.#buffer[i]!
       if (!SPACE.has(byte)) break
       if (byte === NEWLINE) lines++
     }

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 /** How deep inside a value arrays may be cut, and positions are remembered. */
 const TRACKED = 8
 const DEEPEST = 10_000
@@ -91,12 +92,12 @@ export class JsonScanner {
   #scanOutside(bytes: Uint8Array, end: number): boolean {
     let at = this.at
     for (; at < end; at++) {
-      const byte = bytes[at] as number
+      const byte = bytes[at]!
       if (OUTSIDE[byte] === 0) continue
       if (byte === QUOTE) {
         this.#stringStart = at + 1
         do at++
-        while (at < end && INSIDE[bytes[at] as number] === 0)
+        while (at < end && INSIDE[bytes[at]!] === 0)
         this.#stringEnd = at
         if (at < end && bytes[at] === QUOTE) continue
         this.#inString = true
@@ -121,7 +122,7 @@ export class JsonScanner {
   #scanString(bytes: Uint8Array, end: number): boolean {
     let at = this.at
     for (; at < end; at++) {
-      const byte = bytes[at] as number
+      const byte = bytes[at]!
       if (INSIDE[byte] === 0) continue
       if (byte === QUOTE) {
         this.#inString = false
@@ -146,10 +147,10 @@ export class JsonScanner {
     let isInner = false
     for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
       if (this.#isArray[depth] === 0 || this.#mayCut[depth] === 0) continue
-      const open = this.#open[depth] as number
-      const comma = this.#comma[depth] as number
+      const open = this.#open[depth]!
+      const comma = this.#comma[depth]!
       if (comma > open) {
-        const line = this.#commaLine[depth] as number
+        const line = this.#commaLine[depth]!
         const key = this.#key[depth] ?? ''
         return { depth, open, comma, line, key, isInner, closers: this.#closers(depth) }
       }
@@ -161,8 +162,8 @@ export class JsonScanner {
   /** Treats the end of the last finished element of each open array as if a comma stood there. */
   endElements(): void {
     for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
-      const end = this.#lastEnd[depth] as number
-      if (end <= (this.#comma[depth] as number)) continue
+      const end = this.#lastEnd[depth]!
+      if (end <= this.#comma[depth]!) continue
       this.#comma[depth] = end
       this.#commaLine[depth] = this.line
     }
@@ -170,7 +171,7 @@ export class JsonScanner {
 
   /** The elements before `cut` and its comma were taken out of the buffer. */
   wasCut({ depth, open, comma }: JsonCut): void {
-    const lastEnd = this.#lastEnd[depth] as number
+    const lastEnd = this.#lastEnd[depth]!
     this.#comma[depth] = open
     this.#lastEnd[depth] = lastEnd > comma ? lastEnd - (comma - open) : open
     this.moved(comma - open, depth + 1)
@@ -179,9 +180,9 @@ export class JsonScanner {
   /** Everything seen, or what belongs to depth `from` and deeper, moved `by` bytes forward. */
   moved(by: number, from = 0): void {
     for (let depth = from; depth <= Math.min(this.#depth, TRACKED); depth++) {
-      this.#open[depth] = (this.#open[depth] as number) - by
-      this.#comma[depth] = (this.#comma[depth] as number) - by
-      this.#lastEnd[depth] = (this.#lastEnd[depth] as number) - by
+      this.#open[depth] = this.#open[depth]! - by
+      this.#comma[depth] = this.#comma[depth]! - by
+      this.#lastEnd[depth] = this.#lastEnd[depth]! - by
     }
     this.#stringStart -= by
     this.#stringEnd -= by
@@ -197,7 +198,7 @@ export class JsonScanner {
     this.#open[depth] = at
     this.#comma[depth] = at
     this.#lastEnd[depth] = at
-    const outer = this.#mayCut[depth - 1] as number
+    const outer = this.#mayCut[depth - 1]!
     this.#mayCut[depth] = outer
     if (outer === 0 || !isArray) return
     const inObject = depth > 1 && this.#isArray[depth - 1] === 0

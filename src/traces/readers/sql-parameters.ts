@@ -277,7 +277,7 @@ function createdTable(statement: string): CreatedTable | undefined {
     const name = CONSTRAINT.test(part) ? undefined : LEADING_NAME.exec(part)?.[1]
     if (name !== undefined) columns.push(plainName(name))
   }
-  return { table: plainName(head[1] as string), columns }
+  return { table: plainName(head[1]!), columns }
 }
 
 /** Reads the beginning of a statement as INSERT INTO; `undefined` where it is another. */
@@ -314,7 +314,7 @@ function readTuples(
       const value = VALUE.exec(statement)
       if (value === null) throw noLiteral(statement, from, line)
       const [whole, text, token = ''] = value
-      closing = value[3] as string
+      closing = value[3]!
       fields.push(text === undefined ? plainToken(token) : text.replaceAll("''", "'"))
       from += whole.length
     }

@@ -1,3 +1,4 @@
+// Runs once a span, node or edge: the loops index with `!`.
 import { formatDuration } from '../../core/units.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
@@ -11,7 +12,7 @@ export function addXtraceGraphs(columns: XtraceColumns, sink: ReadSink, file: st
   const graphs = new XtraceGraphs(columns, sink, file)
   const events: number[][] = []
   for (let event = 0; event < columns.size; event++) {
-    const task = columns.task.values[event] as number
+    const task = columns.task.values[event]!
     const own = events[task]
     if (own === undefined) events[task] = [event]
     else own.push(event)
@@ -43,7 +44,7 @@ class XtraceGraphs {
   rootTimeUs(events: readonly number[], task: number): number {
     const { timeUs } = this.#columns
     const distinct = this.#distinct(events, task, false)
-    return timeUs.values[distinct[this.#rootOf(distinct)] as number] as number
+    return timeUs.values[distinct[this.#rootOf(distinct)]!]!
   }
 
   add(reported: readonly number[], task: number, firstUs: number): void {
@@ -52,14 +53,14 @@ class XtraceGraphs {
     const events = this.#distinct(reported, task, true)
     const root = this.#rootOf(events)
     // The root stands first.
-    ;[events[0], events[root]] = [events[root] as number, events[0] as number]
+    ;[events[0], events[root]] = [events[root]!, events[0]!]
     const [first] = events as [number]
     const nodeOf = new Map(events.map((event, node) => [event, node]))
     const edges = this.#edges(events, nodeOf, task)
-    const rootHost = host.values[first] as number
-    const rootUs = timeUs.values[first] as number
+    const rootHost = host.values[first]!
+    const rootUs = timeUs.values[first]!
     const own = events.filter((event) => host.values[event] === rootHost)
-    const ends = (own.length > 1 ? own : events).map((event) => timeUs.values[event] as number)
+    const ends = (own.length > 1 ? own : events).map((event) => timeUs.values[event]!)
     const graph = {
       id: tasks.value(task),
       startUs: rootUs - firstUs,
@@ -67,7 +68,7 @@ class XtraceGraphs {
       nodeCount: events.length,
       edgeCount: edges.from.length,
       labels: Uint32Array.from(events, (event) =>
-        graphs.labels.code(labels.value(label.values[event] as number)),
+        graphs.labels.code(labels.value(label.values[event]!)),
       ),
       from: Uint32Array.from(edges.from),
       to: Uint32Array.from(edges.to),
@@ -91,7 +92,7 @@ class XtraceGraphs {
     const { operation, operations, line } = this.#columns
     this.#eventOf.clear()
     return events.filter((event) => {
-      const id = operation.values[event] as number
+      const id = operation.values[event]!
       if (!this.#eventOf.has(id)) {
         this.#eventOf.set(id, event)
         return true
@@ -108,8 +109,8 @@ class XtraceGraphs {
     let root = -1
     events.forEach((event, at) => {
       if (this.#fathers(event).some((father) => this.#eventOf.has(father))) return
-      const earlierUs = root < 0 ? Infinity : (timeUs.values[events[root] as number] as number)
-      if ((timeUs.values[event] as number) < earlierUs) root = at
+      const earlierUs = root < 0 ? Infinity : timeUs.values[events[root]!]!
+      if (timeUs.values[event]! < earlierUs) root = at
     })
     return Math.max(root, 0)
   }
@@ -129,7 +130,7 @@ class XtraceGraphs {
           this.#note(task, 'missing-father', 'kept', message, line.values[event])
           continue
         }
-        const tookUs = (timeUs.values[event] as number) - (timeUs.values[father] as number)
+        const tookUs = timeUs.values[event]! - timeUs.values[father]!
         if (tookUs < 0) {
           backwards++
           farthestUs = Math.max(farthestUs, -tookUs)
@@ -149,7 +150,7 @@ class XtraceGraphs {
   /** The operation ids of an event's fathers. */
   #fathers(event: number): number[] {
     const { father, edgeOffsets } = this.#columns
-    const first = edgeOffsets.values[event] as number
+    const first = edgeOffsets.values[event]!
     return Array.from(father.values.subarray(first, edgeOffsets.values[event + 1]))
   }
 

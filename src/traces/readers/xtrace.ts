@@ -188,7 +188,7 @@ export function parseXtraceMetadata(text: string): XtraceMetadata | string {
   const version = flags >> 4
   if (version > NEWEST_VERSION) return `its version is ${version}`
   if (version === 0 && flags & LONG_OPERATION_ID) return 'version 0 has no long operation ids'
-  const taskEnd = 2 + 2 * (TASK_ID_BYTES[(flags & 3) as 0 | 1 | 2 | 3] as number)
+  const taskEnd = 2 + 2 * TASK_ID_BYTES[(flags & 3) as 0 | 1 | 2 | 3]!
   const operationEnd = taskEnd + (flags & LONG_OPERATION_ID ? 16 : 8)
   const optionBytes =
     flags & OPTIONS ? Number.parseInt(hex.slice(operationEnd, operationEnd + 2), 16) : -1
