@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
 import { compare } from '../src/compare/comparison.ts'
 import { randomSource } from '../src/stats/random.ts'
-import { exploreFlows } from '../src/views/widgets/flows/explore-flows.ts'
+import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
 import { type GraphSketch, makeGraphs } from '../test/make-traces.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'

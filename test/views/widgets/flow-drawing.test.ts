@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
-import type { FlowData, FlowLevel } from '../../../src/views/widgets/flows/flow-data.ts'
-import { flowDrawing, hasLeads, layOutFlow } from '../../../src/views/widgets/flows/flow-drawing.ts'
-import { stepAfterKey } from '../../../src/views/widgets/flows/flow-keys.ts'
+import { stepAfterKey } from '../../../src/views/widgets/flows/flow-canvas.tsx'
+import {
+  flowDrawing,
+  flowFrame,
+  flowStages,
+  hasLeads,
+  layOutFlow,
+  linedSteps,
+  sharedRuns,
+} from '../../../src/views/widgets/flows/flow-drawing.ts'
 import { placeAnimation } from '../../../src/views/widgets/flows/flow-layouts.ts'
-import { linedSteps, sharedRuns } from '../../../src/views/widgets/flows/flow-runs.ts'
-import { type FlowScene, flowScene } from '../../../src/views/widgets/flows/flow-scene.ts'
-import { flowFrame, flowStages } from '../../../src/views/widgets/flows/flow-stages.ts'
+import {
+  type FlowData,
+  type FlowLevel,
+  type FlowScene,
+  flowScene,
+} from '../../../src/views/widgets/flows/flow-scene.ts'
+import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { BEFORE_TEXT, CHANGED, comparisonOfTexts, dataOf, newCategory } from './flow-fixture.ts'
 

@@ -1,9 +1,9 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import type { FlowData, FlowState } from '../../../src/views/widgets/flows/flow-scene.ts'
 import {
   exploreFlows,
   type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/explore-flows.ts'
-import type { FlowData, FlowState } from '../../../src/views/widgets/flows/flow-data.ts'
+} from '../../../src/views/widgets/flows/flows-widget.ts'
 import { type FlowText, flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs } from '../../make-traces.ts'
 

@@ -1,5 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { flowRoute, pathData, routeBetween } from '../../../src/views/widgets/flows/flow-lines.tsx'
+import {
+  BEND,
+  columnMiddles,
+  edgeLength,
+  findChains,
+  placeFlow,
+  rowTops,
+  SHORTEST_EDGE,
+} from '../../../src/views/widgets/flows/flow-placement.ts'
 import {
   boundedSight,
   type FlowWindow,
@@ -7,13 +17,7 @@ import {
   scaleBounds,
   stretchedSight,
   wholeSight,
-} from '../../../src/views/widgets/flows/flow-bounds.ts'
-import { findChains } from '../../../src/views/widgets/flows/flow-chains.ts'
-import { columnMiddles } from '../../../src/views/widgets/flows/flow-columns.ts'
-import { edgeLength, SHORTEST_EDGE } from '../../../src/views/widgets/flows/flow-length.ts'
-import { BEND, placeFlow } from '../../../src/views/widgets/flows/flow-placement.ts'
-import { flowRoute, pathData, routeBetween } from '../../../src/views/widgets/flows/flow-route.ts'
-import { rowTops } from '../../../src/views/widgets/flows/flow-rows.ts'
+} from '../../../src/views/widgets/flows/flow-zoom.ts'
 
 describe('the length of an edge', () => {
   test('shows microseconds and seconds in one picture', () => {

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
-import { flowCode } from '../../../src/views/widgets/flows/flow-code.ts'
-import type { FlowData, FlowLevel } from '../../../src/views/widgets/flows/flow-data.ts'
+import { differences } from '../../../src/views/widgets/flows/flow-canvas.tsx'
+import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
 import { diffLabel } from '../../../src/views/widgets/flows/flow-layouts.ts'
-import { diffEnds } from '../../../src/views/widgets/flows/flow-link.tsx'
-import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.ts'
-import { type FlowScene, flowScene } from '../../../src/views/widgets/flows/flow-scene.ts'
-import { differences } from '../../../src/views/widgets/flows/flow-selection.ts'
+import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
+import {
+  type FlowData,
+  type FlowLevel,
+  type FlowScene,
+  flowScene,
+} from '../../../src/views/widgets/flows/flow-scene.ts'
 import { differenceWords, verdictWords } from '../../../src/views/widgets/flows/flow-words.ts'
+import { exploreFlows, flowCode } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {
   AFTER_TEXT,

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import type { FlowState } from '../../../src/views/widgets/flows/flow-scene.ts'
 import {
   exploreFlows,
   type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/explore-flows.ts'
-import type { FlowState } from '../../../src/views/widgets/flows/flow-data.ts'
+} from '../../../src/views/widgets/flows/flows-widget.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { CHANGED, newCategory, pastedState } from './flow-fixture.ts'

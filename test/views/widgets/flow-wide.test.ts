@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { randomSource } from '../../../src/stats/random.ts'
+import { partBeyond } from '../../../src/views/widgets/flows/flow-canvas.tsx'
+import type { FlowDrawing } from '../../../src/views/widgets/flows/flow-drawing.ts'
+import { dashesAlong } from '../../../src/views/widgets/flows/flow-lines.tsx'
+import { firstSight } from '../../../src/views/widgets/flows/flow-zoom.ts'
 import {
   exploreFlows,
   type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/explore-flows.ts'
-import { partBeyond } from '../../../src/views/widgets/flows/flow-beyond.tsx'
-import { firstSight } from '../../../src/views/widgets/flows/flow-bounds.ts'
-import type { FlowDrawing } from '../../../src/views/widgets/flows/flow-drawing.ts'
-import { dashesAlong } from '../../../src/views/widgets/flows/flow-route.ts'
+} from '../../../src/views/widgets/flows/flows-widget.ts'
 import { flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { CHANGED, newCategory } from './flow-fixture.ts'

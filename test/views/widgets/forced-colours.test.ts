@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { exploreTrace } from '../../../src/views/widgets/gantt/explore-trace.ts'
 import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'

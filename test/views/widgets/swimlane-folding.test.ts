@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { drawnItems } from '../../../src/views/widgets/swimlanes/crowded-messages.ts'
 import {
   exploreSwimlanes,
   type SwimlaneOptions,
 } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
-import { foldLanes, MOST_TRACKS } from '../../../src/views/widgets/swimlanes/lane-folding.ts'
+import {
+  drawnItems,
+  foldLanes,
+  MOST_TRACKS,
+} from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import type {
   SwimlaneData,
   SwimlaneSide,

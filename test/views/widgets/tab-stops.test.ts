@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/explore-flows.ts'
+import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

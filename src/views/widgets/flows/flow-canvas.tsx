@@ -1,18 +1,168 @@
-import { type MutableRef, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import {
+  type MutableRef,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'preact/hooks'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { isSelectingText } from '../../drawing/text-selection.ts'
-import type { FlowWindow } from './flow-bounds.ts'
-import type { FlowData } from './flow-data.ts'
+import type { ShownNotes } from './flow-details.tsx'
 import type { FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
-import { type StepPlace, stepAfterKey, stepMiddle } from './flow-keys.ts'
-import type { ShownNotes } from './flow-notes.ts'
-import type { FlowScene, SceneStep } from './flow-scene.ts'
-import { type FlowSelection, placeOfNode, type SelectedThing } from './flow-selection.ts'
+import { linkLabelY } from './flow-lines.tsx'
+import type { FlowData, FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
-import type { FlowZoom } from './flow-zoom.ts'
+import { boundedSight, type FlowSight, type FlowWindow, type FlowZoom } from './flow-zoom.ts'
 
-export interface FlowCanvasProps {
+/** A box in a drawing: the number of its part, and its place in that. */
+interface StepPlace {
+  readonly part: number
+  readonly place: number
+}
+
+/** The middle of a box. */
+export function stepMiddle(
+  { parts }: FlowDrawing,
+  { part, place }: StepPlace,
+): { x: number; y: number } | null {
+  const drawn = parts[part]
+  const step = drawn?.placed.steps[place]
+  if (drawn === undefined || step === undefined) return null
+  return {
+    x: drawn.x + (drawn.placed.placement.middles[place] as number),
+    y: drawn.y + (drawn.tops[place] as number) + step.height / 2,
+  }
+}
+
+/**
+ * Where an arrow leads: down and up along the flow, to the left and right to what is beside, also
+ * in the other graph; Home and End to the first and the last step. `null` where there is nothing.
+ */
+export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string): StepPlace | null {
+  const part = drawing.parts[from.part]
+  if (part === undefined) return null
+  const { links, steps } = part.placed
+  const seen = (place: number) => {
+    const step = steps[place]
+    return step !== undefined && part.opacity(step) > 0
+  }
+  const inPart = (place: number | undefined) =>
+    place === undefined ? null : { part: from.part, place }
+  if (key === 'ArrowDown') {
+    return inPart(links.find((link) => link.from === from.place && seen(link.to))?.to)
+  }
+  if (key === 'ArrowUp') {
+    return inPart(links.find((link) => link.to === from.place && seen(link.from))?.from)
+  }
+  if (key === 'Home') return inPart([...steps.keys()].find(seen))
+  if (key === 'End') return inPart([...steps.keys()].findLast(seen))
+  if (key !== 'ArrowLeft' && key !== 'ArrowRight') return null
+  return beside(drawing, from, key === 'ArrowRight' ? 1 : -1)
+}
+
+/** The nearest box on one side; what is at the same height is nearer than what is not. */
+function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace | null {
+  const start = stepMiddle(drawing, from)
+  if (start === null) return null
+  let nearest: StepPlace | null = null
+  let least = Number.POSITIVE_INFINITY
+  drawing.parts.forEach(({ placed, opacity }, part) => {
+    placed.steps.forEach((step, place) => {
+      const middle = stepMiddle(drawing, { part, place })
+      if (middle === null || opacity(step) <= 0 || way * (middle.x - start.x) < 8) return
+      const distance = Math.abs(middle.x - start.x) + 3 * Math.abs(middle.y - start.y)
+      if (distance >= least) return
+      least = distance
+      nearest = { part, place }
+    })
+  })
+  return nearest
+}
+
+/** What is looked at: a step by its id in the union, or an edge. */
+export type FlowSelection =
+  | { readonly node: number; readonly edge?: undefined }
+  | { readonly edge: number; readonly node?: undefined }
+
+/** What a selection is in a scene: an edge within a group is the group. */
+export interface SelectedThing {
+  readonly step: SceneStep | null
+  readonly link: SceneLink | null
+}
+
+export function selectedThing(
+  { steps, links, stepOf }: FlowScene,
+  { edges }: FlowData,
+  selection: FlowSelection | null,
+): SelectedThing {
+  if (selection === null) return { step: null, link: null }
+  const { node, edge } = selection
+  const link = links.find((each) => edge !== undefined && each.edges.includes(edge))
+  if (link !== undefined) return { step: null, link }
+  const id = stepOf[node ?? edges[edge]?.from ?? 0]
+  return { step: steps[id ?? -1] ?? null, link: null }
+}
+
+/** Where a step, or the label of a link, is in the drawing; in the last part that has it. */
+export function thingPlace(
+  drawing: FlowDrawing,
+  { step, link }: SelectedThing,
+): { x: number; y: number } | null {
+  for (const [part, drawn] of [...drawing.parts.entries()].reverse()) {
+    const { placed, x, y } = drawn
+    if (step !== null) {
+      const middle = stepMiddle(drawing, { part, place: placeOf(placed.steps, step.id) })
+      if (middle !== null) return middle
+    }
+    const number = placed.links.findIndex((each) => each.link === link)
+    const found = placed.links[number]
+    if (found === undefined) continue
+    // Its ends may be far apart.
+    const column = placed.placement.lineMiddles[number] as number
+    return { x: x + column, y: y + linkLabelY(drawn, found) }
+  }
+  return null
+}
+
+/** The box that stands for a step of the union, in the given part or any. */
+export function placeOfNode(
+  { parts }: FlowDrawing,
+  { stepOf }: FlowScene,
+  node: number,
+  preferred = 0,
+): StepPlace | null {
+  const order = [preferred, ...parts.keys()]
+  for (const part of order) {
+    const place = placeOf(parts[part]?.placed.steps ?? [], stepOf[node] ?? -1)
+    if (place >= 0) return { part, place }
+  }
+  return null
+}
+
+function placeOf(steps: readonly SceneStep[], id: number): number {
+  return steps.findIndex((step) => step.id === id)
+}
+
+/**
+ * What differs, from top to bottom: latencies that changed significantly or much, and groups of
+ * steps that are on one side only.
+ */
+export function differences({ edges, differences: groups }: FlowData): FlowSelection[] {
+  const found: { at: number; selection: FlowSelection }[] = [
+    ...edges
+      .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
+      .map(({ id, from }) => ({ at: from, selection: { edge: id } })),
+    ...groups.map(({ nodes }) => {
+      const node = nodes[0] as number
+      return { at: node, selection: { node } }
+    }),
+  ]
+  return found.sort((a, b) => a.at - b.at).map(({ selection }) => selection)
+}
+
+interface FlowCanvasProps {
   readonly data: FlowData
   readonly scene: FlowScene
   readonly drawing: FlowDrawing
@@ -142,4 +292,55 @@ function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void
   const step = surface.querySelector<SVGGElement>(`[data-step="${place.part}:${place.place}"]`)
   // The drawing moves by itself; the page stays.
   step?.focus({ preventScroll: true })
+}
+
+interface Shown {
+  readonly drawing: FlowDrawing
+  readonly window: FlowWindow
+  readonly zoom: FlowZoom
+}
+
+/** A flow of which less is in the window, or that fills less of it, is not seen. */
+const SEEN = 0.85
+
+/** Of two flows beside each other, names the one that is out of sight, and goes there. */
+export function FlowBeyond({ drawing, window, zoom }: Shown) {
+  const [beyond, setBeyond] = useState<0 | 1 | null>(null)
+  useEffect(
+    () => zoom.watch((sight) => setBeyond(partBeyond(drawing, window, sight))),
+    [drawing, window.width, zoom],
+  )
+  if (beyond === null) return null
+  const isAfter = beyond === 1
+  const go = () => {
+    const roots = [0, 1].map((part) => stepMiddle(drawing, { part, place: 0 })?.x ?? 0)
+    const across = ((roots[1] as number) - (roots[0] as number)) * (isAfter ? 1 : -1)
+    const { k, x, y } = zoom.sight()
+    zoom.show(boundedSight({ k, x: x - k * across, y }, window))
+  }
+  return (
+    <button
+      type="button"
+      class="fd-flow-beyond"
+      style={isAfter ? 'right:8px' : 'left:8px'}
+      onClick={go}
+    >
+      {isAfter ? 'after →' : '← before'}
+    </button>
+  )
+}
+
+/** The part of which less is in the window, where that is too little; `null` where both are seen. */
+export function partBeyond(
+  { parts }: FlowDrawing,
+  { width }: Pick<FlowWindow, 'width'>,
+  { k, x }: FlowSight,
+): 0 | 1 | null {
+  const seen = parts.map(({ x: left, placed: { placement } }) => {
+    const [from, to] = [x + k * left, x + k * (left + placement.width)]
+    return (Math.min(width, to) - Math.max(0, from)) / Math.min(width, to - from)
+  })
+  const [before = 1, after = 1] = seen
+  if (Math.min(before, after) >= SEEN) return null
+  return after <= before ? 1 : 0
 }

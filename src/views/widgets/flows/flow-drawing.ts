@@ -1,21 +1,177 @@
 import { textWidth } from '../../charts/text-width.ts'
-import type { FlowData, FlowMode } from './flow-data.ts'
 import {
+  diffLabel,
   diffLength,
   type PlacedFlow,
   type PlacedLink,
   placeAnimation,
   placeDiff,
   placeSide,
+  sideLabel,
   sideLength,
 } from './flow-layouts.ts'
-import { linedSteps, sharedRuns } from './flow-runs.ts'
-import type { FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
-import { type FlowStage, flowFrame, flowStages } from './flow-stages.ts'
+import type { FlowData, FlowMode, FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
 import { periodWords } from './flow-words.ts'
 
+/** Runs of fewer pairs are short enough to be drawn whole. */
+const SHORTEST_RUN = 3
+
+/** Ids of steps of both flows that follow each other in both, from top to bottom. */
+type SharedRun = readonly number[]
+
+/** Every step that is in both flows, in the contiguous run it belongs to. */
+export function sharedRuns({ steps, links }: FlowScene): SharedRun[] {
+  const next = new Map<number, number>()
+  const previous = new Map<number, number>()
+  const forked = new Set<number>()
+  const joined = new Set<number>()
+  for (const { from, to, inBefore, inAfter } of links) {
+    if (!inBefore || !inAfter) continue
+    if (next.has(from)) forked.add(from)
+    if (previous.has(to)) joined.add(to)
+    next.set(from, to)
+    previous.set(to, from)
+  }
+  const follows = (id: number) => {
+    const follower = forked.has(id) ? undefined : next.get(id)
+    return follower === undefined || joined.has(follower) ? undefined : follower
+  }
+  const isFollower = new Set(steps.map(({ id }) => follows(id)))
+  return steps
+    .filter(({ id, inBefore, inAfter }) => inBefore && inAfter && !isFollower.has(id))
+    .map(({ id }) => {
+      const run = [id]
+      for (let at = follows(id); at !== undefined; at = follows(at)) run.push(at)
+      return run
+    })
+}
+
+/**
+ * Which steps get a line to their like: all of a run, or where lines would crowd only its two ends.
+ *
+ * @param heightOf how far down a step stands, on the side where lines are closer
+ */
+export function linedSteps(
+  runs: readonly SharedRun[],
+  heights: readonly ((id: number) => number)[],
+  leastApart: number,
+): number[] {
+  return runs.flatMap((run) => {
+    const [first, last] = [run[0], run.at(-1)]
+    if (run.length < SHORTEST_RUN || first === undefined || last === undefined) return run
+    const apart = heights.map((heightOf) => (heightOf(last) - heightOf(first)) / (run.length - 1))
+    return Math.min(...apart) < leastApart ? [first, last] : run
+  })
+}
+
+/**
+ * What the animation does one after the other: steps of before alone fade, those of both make
+ * room, those of after alone appear, latencies change.
+ */
+type FlowStage = 'leave' | 'move' | 'enter' | 'stretch'
+
+/** What is seen of an animation at one moment. */
+interface FlowFrame {
+  readonly tops: Float64Array
+  readonly height: number
+  readonly opacity: (thing: SceneStep | SceneLink) => number
+  /** How long the work of a link is drawn. */
+  readonly workLength: (link: SceneLink) => number
+  readonly label: (placed: PlacedLink) => string
+  readonly caption: string
+}
+
+const MOVED = 0.5
+
+const CAPTIONS: Readonly<Record<FlowStage, string>> = {
+  leave: 'what is gone fades',
+  move: 'the rest makes room',
+  enter: 'what is new appears',
+  stretch: 'latencies change',
+}
+
+/** The stages in which anything happens, in their order. */
+export function flowStages({ steps, links, placement }: PlacedFlow): FlowStage[] {
+  const things = [...steps, ...links.map(({ link }) => link)]
+  const moves = (one: number, other: number) => {
+    const [tops, later] = [placement.tops[one], placement.tops[other]] as const
+    // What is not there at one of the two is NaN.
+    return steps.some((_, i) => Math.abs((later?.[i] ?? 0) - (tops?.[i] ?? 0)) > MOVED)
+  }
+  const isStretched = ({ link }: PlacedLink) =>
+    link.inBefore && link.inAfter && link.beforeUs !== link.afterUs
+  const happens: Record<FlowStage, boolean> = {
+    leave: things.some(({ inAfter }) => !inAfter),
+    move: moves(0, 1),
+    enter: things.some(({ inBefore }) => !inBefore),
+    stretch: moves(1, 2) || links.some(isStretched),
+  }
+  return (Object.keys(happens) as FlowStage[]).filter((stage) => happens[stage])
+}
+
+/**
+ * A moment of the animation.
+ *
+ * @param at from 0, before, to 1, after; each of the stages takes an equal part
+ */
+export function flowFrame(placed: PlacedFlow, stages: readonly FlowStage[], at: number): FlowFrame {
+  const { placement, steps } = placed
+  const [first, second, third] = placement.tops as readonly [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ]
+  const progress = (stage: FlowStage) => stageProgress(stages, stage, at)
+  const [leave, move, enter, stretch] = [
+    progress('leave'),
+    progress('move'),
+    progress('enter'),
+    progress('stretch'),
+  ]
+  const tops = Float64Array.from(steps, ({ inBefore, inAfter }, i) => {
+    const [start, middle, end] = [first[i], second[i], third[i]] as [number, number, number]
+    if (!inAfter) return start
+    const moved = inBefore ? start + move * (middle - start) : middle
+    return moved + stretch * (end - middle)
+  })
+  return {
+    tops,
+    height: Math.max(...placement.heights),
+    opacity: ({ inBefore, inAfter }) => (!inAfter ? 1 - leave : !inBefore ? enter : 1),
+    workLength: (link) => {
+      if (!link.inBefore || !link.inAfter) {
+        return sideLength(link, link.inBefore ? 'before' : 'after')
+      }
+      const before = sideLength(link, 'before')
+      return before + stretch * (sideLength(link, 'after') - before)
+    },
+    label: ({ link }) => {
+      if (!link.inBefore || !link.inAfter || (stretch > 0 && stretch < 1)) return diffLabel(link)
+      return sideLabel(link, stretch === 1 || at === 1 ? 'after' : 'before')
+    },
+    caption: captionAt(stages, at),
+  }
+}
+
+/** How far a stage is, from 0 to 1, beginning and ending gently. */
+function stageProgress(stages: readonly FlowStage[], stage: FlowStage, at: number): number {
+  const place = stages.indexOf(stage)
+  if (place < 0) return at >= 1 ? 1 : 0
+  const share = Math.min(1, Math.max(0, at * stages.length - place))
+  return share * share * (3 - 2 * share)
+}
+
+function captionAt(stages: readonly FlowStage[], at: number): string {
+  if (at <= 0) return 'before'
+  if (at >= 1) return 'after'
+  const stage = Math.min(stages.length - 1, Math.floor(at * stages.length))
+  const name = stages[stage]
+  if (name === undefined) return 'in between; nothing differs'
+  return `in between, ${stage + 1} of ${stages.length}: ${CAPTIONS[name]}`
+}
+
 /** Everything in its place, before it is known which mode's state is shown. */
-export type FlowLayouts =
+type FlowLayouts =
   | { readonly mode: 'diff'; readonly scene: FlowScene; readonly union: PlacedFlow }
   | {
       readonly mode: 'side-by-side'
@@ -47,7 +203,7 @@ export interface FlowPart {
 }
 
 /** A dashed line between a step and its like. */
-export interface Correspondence {
+interface Correspondence {
   readonly step: number
   readonly from: { readonly x: number; readonly y: number }
   readonly to: { readonly x: number; readonly y: number }
@@ -82,7 +238,7 @@ export function layOutFlow(scene: FlowScene, mode: FlowMode): FlowLayouts {
   return { mode, scene, before: placeSide(scene, 'before'), after: placeSide(scene, 'after') }
 }
 
-export interface DrawingState {
+interface DrawingState {
   readonly pin: number | null
   readonly at: number
   /** Correspondence lines nearer to each other than this are left out within a run. */

@@ -1,8 +1,12 @@
 import { formatDuration } from '../../../core/units.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import { edgeLength, SHORTEST_EDGE } from './flow-length.ts'
-import { type Placement, placeFlow } from './flow-placement.ts'
-import type { FlowMoment } from './flow-rows.ts'
+import {
+  edgeLength,
+  type FlowMoment,
+  type Placement,
+  placeFlow,
+  SHORTEST_EDGE,
+} from './flow-placement.ts'
 import type { FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
 
 /** Some of a scene's steps and links in their places; lists of the placement are as theirs. */

@@ -1,12 +1,10 @@
 import { textWidth } from '../../charts/text-width.ts'
 import type { Ink } from '../../drawing/ink.ts'
-import type { FlowMode } from './flow-data.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { CORRESPONDENCE_DASH } from './flow-graph.tsx'
-import { edgeLength } from './flow-length.ts'
-import { LEAD_DASH, OUTLINE, STROKE } from './flow-link.tsx'
-import { type FlowScene, isQuietInside } from './flow-scene.ts'
-import { QUIET_DASH } from './flow-step.tsx'
+import { CORRESPONDENCE_DASH, QUIET_DASH } from './flow-graph.tsx'
+import { LEAD_DASH, OUTLINE, STROKE } from './flow-lines.tsx'
+import { edgeLength } from './flow-placement.ts'
+import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
 
 /** Latencies whose lengths the legend shows, with what they are called. */
 const LENGTHS = [

@@ -2,12 +2,17 @@ import { shortText } from '../../../core/shown-text.ts'
 import { grouped } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { PICTURE_INK } from '../../drawing/ink.ts'
-import type { FlowData, FlowLevel, FlowState } from './flow-data.ts'
+import { noteSubject, shownNotes } from './flow-details.tsx'
 import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend, legendLayout } from './flow-legend.tsx'
-import { noteSubject, shownNotes } from './flow-notes.ts'
-import { type FlowScene, flowScene } from './flow-scene.ts'
+import {
+  type FlowData,
+  type FlowLevel,
+  type FlowScene,
+  type FlowState,
+  flowScene,
+} from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
 
 const MARGIN = 14

@@ -2,30 +2,32 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useWidth } from '../../drawing/axis-width.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { StateCode } from '../../drawing/state-code.tsx'
-import { FlowBeyond } from './flow-beyond.tsx'
-import { boundedSight, type FlowWindow, firstSight, PAD, wholeSight } from './flow-bounds.ts'
-import { FlowCanvas } from './flow-canvas.tsx'
-import { flowCode } from './flow-code.ts'
-import { FlowControls } from './flow-controls.tsx'
-import { type FlowData, type FlowState, groupsAt } from './flow-data.ts'
-import { FlowDetails } from './flow-details.tsx'
-import { flowDrawing, layOutFlow } from './flow-drawing.ts'
-import { stepMiddle } from './flow-keys.ts'
-import { FlowLegend, legendLayout } from './flow-legend.tsx'
-import { FlowNotes } from './flow-note-list.tsx'
-import { shownNotes } from './flow-notes.ts'
-import { LEAST_APART } from './flow-picture.tsx'
-import { FlowPlayer } from './flow-player.tsx'
-import { flowScene } from './flow-scene.ts'
 import {
   differences,
+  FlowBeyond,
+  FlowCanvas,
   type FlowSelection,
   placeOfNode,
   selectedThing,
+  stepMiddle,
   thingPlace,
-} from './flow-selection.ts'
+} from './flow-canvas.tsx'
+import { FlowControls, FlowPlayer } from './flow-controls.tsx'
+import { FlowDetails, FlowNotes, shownNotes } from './flow-details.tsx'
+import { flowDrawing, layOutFlow } from './flow-drawing.ts'
+import { FlowLegend, legendLayout } from './flow-legend.tsx'
+import { LEAST_APART } from './flow-picture.tsx'
+import { type FlowData, type FlowState, flowScene, groupsAt } from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
-import { useFlowZoom } from './flow-zoom.ts'
+import {
+  boundedSight,
+  type FlowWindow,
+  firstSight,
+  PAD,
+  useFlowZoom,
+  wholeSight,
+} from './flow-zoom.ts'
+import { flowCode } from './flows-widget.ts'
 
 /** The window of the drawing, in pixels. */
 const LOWEST = 240

@@ -7,8 +7,7 @@ import type {
   QuietReason,
   UnionEdge,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import type { FlowData, FlowPeriodData } from './flow-data.ts'
-import type { SceneLink, SceneStep } from './flow-scene.ts'
+import type { FlowData, FlowPeriodData, SceneLink, SceneStep } from './flow-scene.ts'
 
 /** So many steps of a group are named. */
 const MOST_NAMES = 5

@@ -3,7 +3,7 @@ import { formatDuration } from '../../../core/units.ts'
 import { timeScale } from '../../drawing/axis-scale.ts'
 import { fittedText } from '../../drawing/fitted-text.ts'
 import { PICTURE_INK } from '../../drawing/ink.ts'
-import { GANTT_ROW, GanttBar, GanttLegend, timePlace } from './gantt-bar.tsx'
+import { GANTT_ROW, GanttBar, GanttLegend, timePlace } from './gantt-list.tsx'
 import type { GanttData } from './gantt-model.ts'
 import { callMatches, callName, ganttRows } from './gantt-rows.ts'
 

@@ -6,8 +6,8 @@ import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
-import type { FlowData } from '../flows/flow-data.ts'
-import { flowData } from '../flows/flow-explorer-data.ts'
+import type { FlowData } from '../flows/flow-scene.ts'
+import { flowData } from '../flows/flows-widget.ts'
 import { type TableData, tableData } from '../table/table-columns.ts'
 
 /** What the ranking browser carries into a page. */

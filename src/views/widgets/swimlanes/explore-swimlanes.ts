@@ -15,6 +15,7 @@ import {
   type Arrangement,
   type LaneBy,
   lanesIn,
+  requestTraffic,
   type SwimlaneData,
   type SwimlaneSide,
   type Traffic,
@@ -22,7 +23,6 @@ import {
   USUAL_SWIMLANES,
 } from './swimlane-model.ts'
 import { SwimlanePicture } from './swimlane-picture.tsx'
-import { requestTraffic } from './swimlane-traffic.ts'
 
 /** What the swimlanes begin with. */
 export interface SwimlaneOptions {

@@ -1,6 +1,14 @@
+import type { FlowSet } from '../../../flows/flow-set.ts'
 import { lanesOf } from '../../charts/lanes.ts'
 import { callCode } from '../../drawing/option-code.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
+import { pointTraffic, spanTraffic } from './swimlane-traffic.ts'
+
+/** Visits and messages of a request. */
+export function requestTraffic(flows: FlowSet, request: number, by: LaneBy): Traffic {
+  const traces = flows.tracesOf(request)
+  return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
+}
 
 /** What a component does for a request between being asked and having answered. */
 export interface Visit {

@@ -1,9 +1,8 @@
 import { shortText } from '../../../core/shown-text.ts'
 import { PICTURE_INK } from '../../drawing/ink.ts'
-import { SwimlaneLegend } from './swimlane-items.tsx'
 import { swimlaneLayout } from './swimlane-layout.ts'
 import type { SwimlaneData } from './swimlane-model.ts'
-import { SwimlanePanel } from './swimlane-panel.tsx'
+import { SwimlaneLegend, SwimlanePanel } from './swimlane-panel.tsx'
 
 const WIDTH = 760
 const MARGIN = 10

@@ -8,10 +8,9 @@ import { useDragRange } from '../../drawing/drag-range.ts'
 import { PAGE_INK } from '../../drawing/ink.ts'
 import { StateCode } from '../../drawing/state-code.tsx'
 import type { StretchUs } from '../../drawing/stretches.ts'
-import { drawnItems } from './crowded-messages.ts'
-import { MOST_TRACKS } from './lane-folding.ts'
-import { SWIMLANE_LEGEND, SwimlaneLegend } from './swimlane-items.tsx'
 import {
+  drawnItems,
+  MOST_TRACKS,
   PANEL_FOOT,
   PANEL_HEAD,
   type Panel,
@@ -20,7 +19,7 @@ import {
   visitLine,
 } from './swimlane-layout.ts'
 import { type SwimlaneData, type SwimlaneState, swimlaneCode } from './swimlane-model.ts'
-import { SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
+import { SWIMLANE_LEGEND, SwimlaneLegend, SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
 import { LANE_WINDOW as WINDOW } from './swimlane-style.ts'
 import type { LaneItem } from './swimlane-words.ts'
 
