@@ -235,7 +235,6 @@ export {
   type FlowExplorerOptions,
   type FlowsToCompare,
 } from './views/widgets/flows/flows-widget.ts'
-export { exploreTrace, type TraceExplorerOptions } from './views/widgets/gantt/explore-trace.ts'
 export { type ExploreLogsOptions, exploreLogs } from './views/widgets/logs/explore-logs.ts'
 export {
   exploreRanking,

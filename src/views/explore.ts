@@ -13,7 +13,7 @@ import { callingContextsWidget } from './widgets/calling-contexts/calling-contex
 import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
 import { exploreExplanation } from './widgets/explanation/explore-explanation.ts'
 import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/flows-widget.ts'
-import { exploreTrace, type TraceExplorerOptions } from './widgets/gantt/explore-trace.ts'
+import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
 import { exploreLogs } from './widgets/logs/explore-logs.ts'
 import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
 import {
@@ -50,10 +50,7 @@ const OF_COMPARISON = {
     } = {},
   ) =>
     exploreSwimlanes(comparison, category ?? traces ?? topMutation(comparison).category, options),
-  trace: (
-    comparison: Comparison,
-    { id, ...options }: TraceExplorerOptions & { readonly id?: string } = {},
-  ) => exploreTrace(comparison, id ?? comparison.flows.ids[0] ?? '', options),
+  trace: defined(ganttWidget),
   'calling-contexts': defined(callingContextsWidget),
   variance: exploreVariance,
   variation: exploreVariation,
@@ -62,12 +59,7 @@ const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
 const OF_EXPLANATION = { explanation: exploreExplanation }
 const OF_LOGS = { logs: exploreLogs }
 const OF_TABLE = { table: exploreTable }
-const OF_TRACES = {
-  trace: (
-    traces: TraceSet,
-    { id, ...options }: TraceExplorerOptions & { readonly id?: string } = {},
-  ) => exploreTrace(traces, id ?? traces.ids[0] ?? '', options),
-}
+const OF_TRACES = { trace: defined(ganttWidget) }
 const OF_WHAT_IF = { 'what-if': exploreWhatIf }
 
 /** Tells stages by their class; `name` is what a stage is usually called in code. */

@@ -123,10 +123,15 @@ export function Caption({ text, color = 'soft', isHeading = false, children }: C
 export type StillCell =
   | string
   | { readonly text: string; readonly color?: string; readonly isBold?: boolean }
-  | { readonly width: number; readonly drawing: ComponentChildren }
+  | CellDrawing
+
+interface CellDrawing {
+  readonly width: number
+  readonly drawing: ComponentChildren
+}
 
 export interface StillColumn {
-  readonly title: string
+  readonly title: string | CellDrawing
   /** Numbers stand at the right. */
   readonly align?: 'start' | 'end'
 }
@@ -142,6 +147,8 @@ interface StillTableProps {
 
 const ROW = 21
 const GAP = 14
+/** Narrower columns say nothing. */
+const MIN_COLUMN = 40
 
 /** Shows its children in a page, and rows of text in a still. */
 export function StillTable({ columns, rows, max = 12, children }: StillTableProps) {
@@ -164,31 +171,32 @@ function columnWidths(
   rows: StillTableProps['rows'],
   available: number,
 ): number[] {
-  const natural = columns.map(({ title }, column) =>
-    Math.ceil(
-      Math.max(textWidth(title, TEXT_SIZE) * 1.1, ...rows.map((row) => cellWidth(row[column]))),
-    ),
-  )
-  const room = available - GAP * (columns.length - 1)
-  // The widest columns give way, as their texts can lose their middle.
-  for (let excess = sum(natural) - room; excess > 0; ) {
-    const widest = Math.max(...natural)
-    const second = Math.max(40, ...natural.filter((width) => width < widest))
-    const wide = natural.filter((width) => width === widest).length
-    const cut = Math.min(widest - second || excess, Math.ceil(excess / wide))
-    if (cut <= 0) break
-    natural.forEach((width, column) => {
-      if (width === widest) natural[column] = width - cut
-    })
-    excess = sum(natural) - room
+  const cells = columns.map(({ title }, column) => [title, ...rows.map((row) => row[column])])
+  const widths = cells.map((column) => Math.ceil(Math.max(...column.map(cellWidth))))
+  // Text gives way, the widest column first, as it can lose its middle; drawings cannot.
+  const isText = cells.map((column) => !column.some(isDrawing))
+  let excess = sum(widths) + GAP * (columns.length - 1) - available
+  while (excess > 0) {
+    const texts = widths.filter((width, column) => isText[column] && width > MIN_COLUMN)
+    if (texts.length === 0) break
+    const widest = Math.max(...texts)
+    const next = Math.max(MIN_COLUMN, ...texts.filter((width) => width < widest))
+    const column = widths.findIndex((width, i) => isText[i] && width === widest)
+    const cut = Math.min(widest - next, excess)
+    widths[column] = widest - cut
+    excess -= cut
   }
-  return natural
+  return widths
+}
+
+function isDrawing(cell: StillCell | undefined): cell is CellDrawing {
+  return typeof cell === 'object' && 'drawing' in cell
 }
 
 function cellWidth(cell: StillCell | undefined): number {
   if (cell === undefined) return 0
-  if (typeof cell !== 'string' && 'drawing' in cell) return cell.width
-  return textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
+  if (isDrawing(cell)) return cell.width
+  return 1.08 * textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
 }
 
 function sum(numbers: readonly number[]): number {
@@ -208,51 +216,29 @@ function TableText({
 }) {
   const ink = useInk()
   const lefts = widths.map((_, column) => sum(widths.slice(0, column)) + GAP * column)
-  const place = (column: number) =>
-    columns[column]?.align === 'end'
-      ? { x: (lefts[column] ?? 0) + (widths[column] ?? 0), 'text-anchor': 'end' as const }
-      : { x: lefts[column] ?? 0 }
   return (
     <g font-size={TEXT_SIZE}>
       {columns.map(({ title }, column) => (
-        <text
-          key={title}
-          {...place(column)}
-          y={ROW - 7}
-          font-weight="600"
-          style={`fill:${ink.text}`}
-        >
-          {title}
-        </text>
+        <Cell
+          key={column}
+          cell={isDrawing(title) ? title : { text: title, isBold: true }}
+          left={lefts[column] ?? 0}
+          width={widths[column] ?? 0}
+          align={columns[column]?.align}
+        />
       ))}
       {rows.map((row, i) => (
         <g key={i} transform={`translate(0 ${(i + 1) * ROW})`}>
           <line x2={total} y1="0.5" y2="0.5" stroke={ink.line} />
-          {row.map((cell, column) => {
-            if (typeof cell !== 'string' && 'drawing' in cell) {
-              return (
-                <g key={column} transform={`translate(${lefts[column]} 0)`}>
-                  {cell.drawing}
-                </g>
-              )
-            }
-            const {
-              text,
-              color = ink.text,
-              isBold = false,
-            } = typeof cell === 'string' ? { text: cell } : cell
-            return (
-              <text
-                key={column}
-                {...place(column)}
-                y={ROW - 6}
-                font-weight={isBold ? 600 : 400}
-                style={`fill:${color}`}
-              >
-                {fittedText(text, widths[column] ?? 0, TEXT_SIZE)}
-              </text>
-            )
-          })}
+          {row.map((cell, column) => (
+            <Cell
+              key={column}
+              cell={cell}
+              left={lefts[column] ?? 0}
+              width={widths[column] ?? 0}
+              align={columns[column]?.align}
+            />
+          ))}
         </g>
       ))}
       {more > 0 ? (
@@ -261,5 +247,39 @@ function TableText({
         </text>
       ) : null}
     </g>
+  )
+}
+
+function Cell({
+  cell,
+  left,
+  width,
+  align = 'start',
+}: {
+  readonly cell: StillCell
+  readonly left: number
+  readonly width: number
+  readonly align: 'start' | 'end' | undefined
+}) {
+  const ink = useInk()
+  if (isDrawing(cell)) return <g transform={`translate(${left} 0)`}>{cell.drawing}</g>
+  const {
+    text,
+    color = ink.text,
+    isBold = false,
+  } = typeof cell === 'string' ? { text: cell } : cell
+  // Fitting would take leading no-break spaces away.
+  const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
+  return (
+    <text
+      x={align === 'end' ? left + width : left}
+      y={ROW - 6}
+      text-anchor={align}
+      font-weight={isBold ? 600 : 400}
+      style={`fill:${color}`}
+    >
+      {indent}
+      {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
+    </text>
   )
 }

@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { explore } from '../../../src/views/explore.ts'
 import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
-import { exploreTrace } from '../../../src/views/widgets/gantt/explore-trace.ts'
 import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { CHANGED, newCategory } from './flow-fixture.ts'
@@ -21,7 +21,7 @@ describeInBrowser('where the system sets all colours', (open) => {
   const show = async () => {
     const { page, problems } = await open([
       exploreFlows(CHANGED, newCategory(CHANGED)),
-      exploreTrace(comparison, comparison.flows.ids[0] as string),
+      explore(comparison, 'trace'),
       exploreThreshold(comparison.with({ smPThreshold: 3 })),
     ])
     await page.emulateMedia({ forcedColors: 'active' })

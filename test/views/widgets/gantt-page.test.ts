@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { exploreTrace } from '../../../src/views/widgets/gantt/explore-trace.ts'
+import { explore } from '../../../src/views/explore.ts'
 import type { GanttCall, GanttData } from '../../../src/views/widgets/gantt/gantt-model.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -11,7 +11,7 @@ const names = (page: Page) => page.locator('[role=treeitem] .fd-gantt-name').all
 const code = (page: Page) => page.locator('.fd-code code').innerText()
 
 describeInBrowser('a trace in a page', (open) => {
-  const widget = () => exploreTrace(comparison, largeId)
+  const widget = () => explore(comparison, 'trace', { id: largeId })
 
   test('folds and unfolds by click, keyboard and buttons', async () => {
     const { page, problems } = await open([widget()])
@@ -51,17 +51,17 @@ describeInBrowser('a trace in a page', (open) => {
     expect(Number(to) / took).toBeCloseTo(0.75, 2)
     await page.locator('[role=treeitem]').nth(2).focus()
     await page.keyboard.press('z')
-    const call = (widget().data as GanttData).calls[2] as GanttCall
+    const call = (widget().data as { data: GanttData }).data.calls[2] as GanttCall
     const tenth = (us: number) => Math.round(us * 10) / 10
     expect(await code(page)).toContain(`range: [${tenth(call.startUs)}, ${tenth(call.endUs)}]`)
     await page.keyboard.press('Escape')
-    expect(await code(page)).toBe(`exploreTrace(comparison, '${largeId}')`)
+    expect(await code(page)).toBe(`explore(comparison, 'trace', { id: '${largeId}' })`)
     expect(problems).toEqual([])
   })
 
   test('a search finds names and parameters, and unfolds the way there', async () => {
     const { page, problems } = await open([widget()])
-    const data = widget().data as GanttData
+    const { data } = widget().data as { data: GanttData }
     await page.locator('input[type=search]').fill('prefetch')
     expect(await page.locator('.fd-found').count()).toBeGreaterThan(0)
     await page.locator('input[type=search]').fill('lock release')
@@ -89,7 +89,7 @@ describeInBrowser('a trace in a page', (open) => {
       { ...hostile, id: '1', trace: HOSTILE, startUs: 0, endUs: 100 },
       { ...hostile, id: '2', parent: '1', trace: HOSTILE, startUs: 10, endUs: 60 },
     ])
-    const { page, problems } = await open([exploreTrace(traces, HOSTILE)], {
+    const { page, problems } = await open([explore(traces, 'trace', { id: HOSTILE })], {
       dark: true,
       width: 500,
     })
@@ -107,7 +107,7 @@ describeInBrowser('a trace in a page', (open) => {
         ...{ id: `c${i}`, parent: 'r', startUs: 10 * i, endUs: 10 * i + 5 },
       })),
     ])
-    const { page, problems } = await open([exploreTrace(wide, 't', { collapsed: [] })], {
+    const { page, problems } = await open([explore(wide, 'trace', { id: 't', collapsed: [] })], {
       width: 500,
     })
     expect(await names(page)).toHaveLength(500)

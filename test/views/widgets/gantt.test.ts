@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { CriticalPathFinder } from '../../../src/flows/critical-path.ts'
 import { lengthUs, uncovered } from '../../../src/views/drawing/stretches.ts'
-import { exploreTrace } from '../../../src/views/widgets/gantt/explore-trace.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import {
   foldedTo,
   type GanttData,
@@ -10,7 +11,7 @@ import {
   uncriticalCalls,
   visibleCalls,
 } from '../../../src/views/widgets/gantt/gantt-model.ts'
-import { ganttCode } from '../../../src/views/widgets/gantt/gantt-rows.ts'
+import { GANTT_OPTIONS } from '../../../src/views/widgets/gantt/options.ts'
 import { shopPeriod } from '../../compare/findings/fixture.ts'
 import { chains, makeGraphs, makeSpans } from '../../make-traces.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'
@@ -140,7 +141,9 @@ describe('calls in time', () => {
       { id: '2', operation: 'two', startUs: 150, endUs: 400 },
       { id: '3', parent: '2', operation: 'three', startUs: 160, endUs: 170 },
     ])
-    const { calls, lengthUs: length } = exploreTrace(traces, 't').data as GanttData
+    const { calls, lengthUs: length } = (
+      explore(traces, 'trace', { id: 't' }).data as { data: GanttData }
+    ).data
     expect(calls.map(({ name, parent, startUs }) => [name, parent, startUs])).toEqual([
       ['one', -1, 0],
       ['two', -1, 50],
@@ -191,26 +194,31 @@ describe('the parts', () => {
   })
 
   test('code names what is not as usual', () => {
-    const data = exploreTrace(comparison, largeId).data as GanttData
-    expect(ganttCode(data, data.initial)).toBe(`exploreTrace(comparison, '${largeId}')`)
-    expect(ganttCode(data, { collapsed: [], range: [1, 2.5], search: 'x' })).toBe(
-      `exploreTrace(comparison, '${largeId}', { collapsed: [], range: [1, 2.5], search: 'x' })`,
+    const code = (options: object) =>
+      exploreCode(GANTT_OPTIONS, { id: largeId, ...options }, { name: 'mine', kind: 'trace' })
+    expect(code({})).toBe(`explore(mine, 'trace', { id: '${largeId}' })`)
+    expect(code({ collapsed: [], range: [1, 2.5], search: 'x' })).toBe(
+      `explore(mine, 'trace', { id: '${largeId}', collapsed: [], range: [1, 2.5], search: 'x' })`,
     )
   })
 
   test('options and ids are checked', () => {
-    expect(() => exploreTrace(comparison, 'none')).toThrow('Option traceId is "none".')
-    expect(() => exploreTrace(comparison, largeId, { period: 'before' })).toThrow('traceId')
-    expect(() => exploreTrace(small, 't', { period: 'before' })).toThrow('Option period')
-    expect(() => exploreTrace(small, 't', { range: [5, 5] })).toThrow('Option range')
-    expect(() => exploreTrace(small, 't', { collapsed: [4] })).toThrow('Option collapsed is 4.')
-    expect(() => exploreTrace(small, 't', { rows: 4 } as never)).toThrow('no option rows')
+    expect(() => explore(comparison, 'trace', { id: 'none' })).toThrow('Option id is "none".')
+    expect(() => explore(comparison, 'trace', { id: largeId, period: 'before' })).toThrow(
+      'Option id',
+    )
+    expect(() => explore(small, 'trace', { id: 't', period: 'before' })).toThrow('Option period')
+    expect(() => explore(small, 'trace', { id: 't', range: [5, 5] })).toThrow('Option range')
+    expect(() => explore(small, 'trace', { id: 't', collapsed: [4] })).toThrow(
+      'Option collapsed is 4.',
+    )
+    expect(() => explore(small, 'trace', { id: 't', rows: 4 } as never)).toThrow('no option rows')
   })
 })
 
 describe('without scripts', () => {
   test('it is a picture with every row and its legend', () => {
-    const svg = exploreTrace(comparison, largeId).svg()
+    const svg = explore(comparison, 'trace', { id: largeId }).svg()
     expect(svg).toContain('on the critical path')
     expect(svg).toContain('mds prefetch +67')
     expect(svg).not.toMatch(/NaN|undefined|var\(/)
@@ -218,12 +226,12 @@ describe('without scripts', () => {
 
   test('a trace that took no time can be shown', () => {
     const none = makeSpans([{ id: 'r', startUs: 5, endUs: 5 }])
-    expect(exploreTrace(none, 't').svg()).not.toMatch(/NaN|Infinity/)
+    expect(explore(none, 'trace', { id: 't' }).svg()).not.toMatch(/NaN|Infinity/)
   })
 })
 
 test('the traces of one period are enough', () => {
-  const widget = exploreTrace(shopPeriod({ requests: 3 }), 't1-0')
+  const widget = explore(shopPeriod({ requests: 3 }), 'trace', { id: 't1-0' })
   expect(widget.description).toMatch(
     /^Trace t1-0 took 3\.89 ms in 5 calls\. The largest part of its critical path is pay CHARGE/,
   )

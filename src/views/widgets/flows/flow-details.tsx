@@ -3,7 +3,6 @@ import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
 import type { FlowSelection, SelectedThing } from './flow-canvas.tsx'
-import type { StepNotes } from './flow-graph.tsx'
 import { diffLabel } from './flow-layouts.ts'
 import type {
   FlowAnnotation,
@@ -13,6 +12,7 @@ import type {
   SceneLink,
   SceneStep,
 } from './flow-scene.ts'
+import type { StepNotes } from './flow-step.tsx'
 import { edgeName, groupWords, nodeName, presenceWords, verdictWords } from './flow-words.ts'
 
 /** A step or an edge of the union. */

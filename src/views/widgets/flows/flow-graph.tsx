@@ -1,169 +1,11 @@
-import type { JSX } from 'preact'
 import type { Ink } from '../../drawing/ink.ts'
 import type { ShownNotes } from './flow-details.tsx'
 import { type FlowDrawing, type FlowPart, HEAD_SIGN, HEAD_SIZE } from './flow-drawing.ts'
 import type { PlacedLink } from './flow-layouts.ts'
 import { dashesAlong, FlowLinkLine, rounded } from './flow-lines.tsx'
-import {
-  type FlowData,
-  isQuietInside,
-  NAME_SIZE,
-  type SceneStep,
-  WHERE_SIZE,
-} from './flow-scene.ts'
+import type { FlowData, SceneStep } from './flow-scene.ts'
+import { FlowStepBox, type Hands } from './flow-step.tsx'
 import { linkWords, stepWords } from './flow-words.ts'
-
-/** What a page adds to an element: handlers, roles, labels. */
-export type Hands = JSX.SVGAttributes<SVGGElement>
-
-/** The reader's notes on what a box stands for, by their numbers. */
-export interface StepNotes {
-  readonly numbers: readonly number[]
-  readonly isMarked: boolean
-}
-
-/** The outline of a large change that is not significant. */
-export const QUIET_DASH = '4 3'
-const BADGE = 8
-/** White is too faint on the colour of before, dark letters are not, in both themes. */
-const ON_BEFORE = '#222222'
-
-/** A step as a box; a group of steps as a pile of boxes. */
-function FlowStepBox({
-  step,
-  x,
-  y,
-  words,
-  notes,
-  isPinned = false,
-  isSelected = false,
-  ink,
-  hands,
-}: {
-  readonly step: SceneStep
-  /** Its middle from left to right, and its upper end. */
-  readonly x: number
-  readonly y: number
-  readonly words: string
-  readonly notes?: StepNotes | undefined
-  readonly isPinned?: boolean
-  readonly isSelected?: boolean
-  readonly ink: Ink
-  readonly hands?: Hands | undefined
-}) {
-  const { width, height, lines, group, inBefore, inAfter, changedInside } = step
-  const both = inBefore && inAfter
-  const colour = both
-    ? changedInside > 0
-      ? ink.change
-      : ink.soft
-    : inBefore
-      ? ink.before
-      : ink.after
-  const stroke = both && changedInside === 0 ? 1.2 : 2.6
-  return (
-    <g transform={`translate(${x - width / 2} ${y})`} {...hands}>
-      <title>{words}</title>
-      {isSelected ? (
-        <rect
-          {...{ x: -5, y: -5, width: width + 10, height: height + 10, rx: 9 }}
-          fill="none"
-          stroke={ink.text}
-          stroke-width={2}
-        />
-      ) : null}
-      {group === null ? null : (
-        <rect
-          {...{ x: 4, y: 4, width, height, rx: 5 }}
-          fill={ink.raised}
-          stroke={colour}
-          stroke-width={1}
-        />
-      )}
-      <rect
-        class="fd-flow-box"
-        width={width}
-        height={height}
-        rx={5}
-        fill={group === null ? ink.back : ink.raised}
-        stroke={colour}
-        stroke-width={isQuietInside(step) ? 2 : stroke}
-        stroke-dasharray={isQuietInside(step) ? QUIET_DASH : undefined}
-      />
-      {lines.map((line, i) => (
-        <text
-          key={i === 0 ? 'name' : 'where'}
-          x={width / 2}
-          y={lines.length > 1 ? (i === 0 ? 16 : 30) : 17}
-          text-anchor="middle"
-          font-size={i === 0 ? NAME_SIZE : WHERE_SIZE}
-          style={`fill:${i === 0 ? ink.text : ink.soft}`}
-        >
-          {line}
-        </text>
-      ))}
-      {both ? null : <Badge x={0} y={0} colour={colour} ink={ink} text={inBefore ? '−' : '+'} />}
-      {changedInside > 0 ? (
-        <Badge
-          {...{ x: width, y: height, colour: ink.changeText, ink }}
-          text={String(changedInside)}
-        />
-      ) : null}
-      {isPinned ? <Badge x={0} y={height} colour={ink.text} ink={ink} text="pin" /> : null}
-      <NoteBadge notes={notes} x={width} ink={ink} />
-    </g>
-  )
-}
-
-/** The reader's notes: a star where there is a mark, the number where there is a comment. */
-export function NoteBadge({
-  notes,
-  x,
-  ink,
-}: {
-  readonly notes: StepNotes | undefined
-  readonly x: number
-  readonly ink: Ink
-}) {
-  if (notes === undefined) return null
-  const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
-  return <Badge x={x} y={0} colour={ink.text} ink={ink} text={text} />
-}
-
-function Badge({
-  x,
-  y,
-  colour,
-  ink,
-  text,
-}: {
-  readonly x: number
-  readonly y: number
-  readonly colour: string
-  readonly ink: Ink
-  readonly text: string
-}) {
-  const width = Math.max(2 * BADGE, 8 + 7 * text.length)
-  return (
-    <g transform={`translate(${x} ${y})`} pointer-events="none">
-      <rect
-        {...{ x: -width / 2, y: -BADGE, width, height: 2 * BADGE, rx: BADGE }}
-        fill={colour}
-        stroke={ink.back}
-        stroke-width={1.5}
-      />
-      <text
-        y={4.5}
-        text-anchor="middle"
-        font-size={text === '−' || text === '+' ? 14 : 11}
-        font-weight="bold"
-        style={`fill:${colour === ink.before ? ON_BEFORE : ink.back}`}
-      >
-        {text}
-      </text>
-    </g>
-  )
-}
 
 /** What a page makes of boxes and lines. */
 export interface FlowHands {
@@ -171,7 +13,7 @@ export interface FlowHands {
   readonly link: (placed: PlacedLink, part: number) => Hands
 }
 
-interface FlowGraphProps {
+export interface FlowGraphProps {
   readonly data: FlowData
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes

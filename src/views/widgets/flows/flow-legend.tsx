@@ -1,10 +1,11 @@
 import { textWidth } from '../../charts/text-width.ts'
 import type { Ink } from '../../drawing/ink.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { CORRESPONDENCE_DASH, QUIET_DASH } from './flow-graph.tsx'
+import { CORRESPONDENCE_DASH } from './flow-graph.tsx'
 import { LEAD_DASH, OUTLINE, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
+import { QUIET_DASH } from './flow-step.tsx'
 
 /** Latencies whose lengths the legend shows, with what they are called. */
 const LENGTHS = [

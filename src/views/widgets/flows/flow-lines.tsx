@@ -1,9 +1,10 @@
 import type { Ink } from '../../drawing/ink.ts'
 import { type FlowPart, SEEN } from './flow-drawing.ts'
-import { type Hands, NoteBadge, QUIET_DASH, type StepNotes } from './flow-graph.tsx'
 import { LABEL_SIZE, type PlacedLink, sideLength } from './flow-layouts.ts'
 import { BEND, LABEL_GAP } from './flow-placement.ts'
 import type { SceneLink } from './flow-scene.ts'
+import type { Hands } from './flow-step.tsx'
+import { NoteBadge, QUIET_DASH, type StepNotes } from './flow-step.tsx'
 
 interface RoutePoint {
   readonly x: number

@@ -3,8 +3,9 @@ import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
 import type { AxisTick } from '../../drawing/axis-scale.ts'
-import { useDragRange } from '../../drawing/drag-range.ts'
-import { type Ink, PAGE_INK } from '../../drawing/ink.ts'
+import { useDragRange } from '../../drawing/controls.tsx'
+import { Figure } from '../../drawing/figure.tsx'
+import { useInk } from '../../drawing/ink.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
 import type { GanttCall, GanttData } from './gantt-model.ts'
 import { callMatches, callName, type GanttRow } from './gantt-rows.ts'
@@ -32,7 +33,7 @@ export function GanttAxis({ data, range, ticks, onRange }: AxisProps) {
             const x = percentOf(share)
             return (
               <g key={value}>
-                <line x1={x} x2={x} y1="17" y2="22" stroke={PAGE_INK.line} />
+                <line x1={x} x2={x} y1="17" y2="22" stroke="var(--fd-line)" />
                 <text x={x} y="13" text-anchor={anchor(share)} class="fd-soft">
                   {text}
                 </text>
@@ -94,15 +95,15 @@ interface BarProps {
   readonly isFolded: boolean
   readonly range: StretchUs
   readonly place: TimePlace
-  readonly colour: string
-  readonly ink: Ink
+  readonly color: string
 }
 
 /**
  * A call in time: thick where it worked, thin where it waited for what it called, and underlined
  * where it was on the critical path.
  */
-export function GanttBar({ call, critical, isFolded, range, place, colour, ink }: BarProps) {
+export function GanttBar({ call, critical, isFolded, range, place, color }: BarProps) {
+  const ink = useInk()
   const isSeen = ([startUs, endUs]: StretchUs) => endUs >= range[0] && startUs <= range[1]
   const whole: StretchUs = [call.startUs, call.endUs]
   if (!isSeen(whole)) return null
@@ -113,8 +114,8 @@ export function GanttBar({ call, critical, isFolded, range, place, colour, ink }
         width={place.length(whole)}
         y={isFolded ? 4 : 8}
         height={isFolded ? 10 : 2}
-        fill={colour}
-        stroke={colour}
+        fill={color}
+        stroke={color}
         stroke-width="0.7"
         opacity={isFolded ? 0.4 : 0.75}
       />
@@ -125,8 +126,8 @@ export function GanttBar({ call, critical, isFolded, range, place, colour, ink }
           width={place.length(stretch)}
           y="4"
           height="10"
-          fill={colour}
-          stroke={colour}
+          fill={color}
+          stroke={color}
           stroke-width="0.7"
         />
       ))}
@@ -165,30 +166,24 @@ function legendPlaces(width: number) {
   })
 }
 
-/** How high {@link GanttLegend} is. */
-export function ganttLegendHeight(width: number): number {
-  return Math.max(...legendPlaces(width).map(({ y }) => y)) + LEGEND_LINE
-}
-
-interface LegendShown {
-  readonly colour: string
-  readonly ink: Ink
-  readonly width: number
-}
-
-/** What thick, thin, underlined and pale mean. */
-export function GanttLegend({ colour, ink, width }: LegendShown) {
+/** Explains what thick, thin, underlined and pale bars mean. */
+export function GanttLegend({ color, width }: { readonly color: string; readonly width: number }) {
+  const ink = useInk()
+  const places = legendPlaces(width)
+  const height = Math.max(...places.map(({ y }) => y)) + LEGEND_LINE
   return (
-    <g font-size="11">
-      {legendPlaces(width).map(({ name, x, y, bar }) => (
-        <g key={name} transform={`translate(${x} ${y})`}>
-          <rect width="24" {...bar} fill={bar.height === 3 ? ink.text : colour} />
-          <text x="30" y="12" style={`fill:${ink.soft}`}>
-            {name}
-          </text>
-        </g>
-      ))}
-    </g>
+    <Figure width={width} height={height} label="Legend" font-size="11">
+      <g font-size="11">
+        {places.map(({ name, x, y, bar }) => (
+          <g key={name} transform={`translate(${x} ${y})`}>
+            <rect width="24" {...bar} fill={bar.height === 3 ? ink.text : color} />
+            <text x="30" y="12" style={`fill:${ink.soft}`}>
+              {name}
+            </text>
+          </g>
+        ))}
+      </g>
+    </Figure>
   )
 }
 
@@ -196,7 +191,7 @@ interface ListProps {
   readonly rows: readonly GanttRow[]
   readonly range: StretchUs
   readonly ticks: readonly AxisTick[]
-  readonly colour: string
+  readonly color: string
   readonly search: string
   readonly selected: number
   readonly onSelect: (call: number) => void
@@ -205,7 +200,7 @@ interface ListProps {
 }
 
 /** Calls are indented up to this depth. */
-const DEEPEST = 16
+const MAX_DEPTH = 16
 const INDENT = 11
 
 /** The rows; arrows go up and down, right unfolds and left folds. */
@@ -262,7 +257,7 @@ interface RowProps extends ListProps {
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
-function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: RowProps) {
+function Row({ row, range, ticks, color, search, selected, isReached, ...on }: RowProps) {
   const { number, call, inner, isFolded, critical } = row
   const name = callName(call)
   const place = timePlace(range, { width: 100, unit: '%' })
@@ -286,7 +281,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
       <span
         class="fd-gantt-name"
         title={tooltipText(name)}
-        style={`padding-left:${INDENT * Math.min(DEEPEST, call.depth)}px`}
+        style={`padding-left:${INDENT * Math.min(MAX_DEPTH, call.depth)}px`}
       >
         {inner > 0 ? (
           <button
@@ -301,7 +296,7 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
         ) : (
           <span style="flex:none;width:18px" />
         )}
-        {call.isError ? <span style="color:var(--fd-change-ink)">✕ </span> : null}
+        {call.isError ? <span style="color:var(--fd-change-text)">✕ </span> : null}
         <span class="fd-gantt-text">{tooltipText(name)}</span>
         {isFolded ? <span class="fd-soft">+{inner}</span> : null}
       </span>
@@ -312,10 +307,10 @@ function Row({ row, range, ticks, colour, search, selected, isReached, ...on }: 
             x1={place.at(value)}
             x2={place.at(value)}
             y2={GANTT_ROW}
-            stroke={PAGE_INK.line}
+            stroke="var(--fd-line)"
           />
         ))}
-        <GanttBar {...{ call, critical, isFolded, range, place, colour, ink: PAGE_INK }} />
+        <GanttBar {...{ call, critical, isFolded, range, place, color }} />
       </svg>
       <span class="fd-gantt-length">{took}</span>
     </div>

@@ -19,8 +19,8 @@ interface CallFacts {
 }
 
 /** More parameters of one call are not carried along. */
-const MOST_FACTS = 40
-const LONGEST_VALUE = 500
+const MAX_FACTS = 40
+const MAX_VALUE_LENGTH = 500
 const NONE: CallFacts = { isError: false, facts: [] }
 
 interface Request {
@@ -59,10 +59,10 @@ function spanFacts({ spans, attributes }: SpanTraces, row: number): CallFacts {
 
 function shortFacts(facts: readonly (readonly [string, AttributeValue])[]): CallFacts['facts'] {
   return facts
-    .slice(0, MOST_FACTS)
+    .slice(0, MAX_FACTS)
     .map(([name, value]) => [
-      name.slice(0, LONGEST_VALUE),
-      typeof value === 'string' ? value.slice(0, LONGEST_VALUE) : value,
+      name.slice(0, MAX_VALUE_LENGTH),
+      typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value,
     ])
 }
 
@@ -83,15 +83,6 @@ export interface GanttCall extends CallFacts {
   readonly critical: readonly StretchUs[]
 }
 
-/** What the Gantt chart can change. */
-export interface GanttState {
-  /** Calls whose own calls are folded away. */
-  readonly collapsed: readonly number[]
-  /** The part of the trace that fills the width; `null` for all of it. */
-  readonly range: StretchUs | null
-  readonly search: string
-}
-
 /** What the Gantt chart carries into a page. */
 export interface GanttData {
   readonly traceId: string
@@ -102,15 +93,12 @@ export interface GanttData {
   readonly lengthUs: number
   /** Response time of the trace's first request. */
   readonly responseTimeUs: number
-  readonly initial: GanttState
-  /** What comparison or traces are called in code. */
-  readonly name: string
-  /** Options in code that the state does not hold. */
-  readonly periodAsked: boolean
+  /** Calls that are folded where no option says otherwise. */
+  readonly usuallyCollapsed: readonly number[]
 }
 
 /** Rows that a chart begins with at most, if folding can do it. */
-export const USUAL_ROWS = 60
+export const DEFAULT_ROWS = 60
 
 /** The calls of some requests of one trace, in the order of rows. */
 export function ganttCalls(flows: FlowSet, requests: readonly number[]): GanttCall[] {

@@ -1,15 +1,5 @@
-import { codeText } from '../../../core/code-literals.ts'
-import { callCode } from '../../drawing/option-code.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
-import {
-  foldedTo,
-  type GanttCall,
-  type GanttData,
-  type GanttState,
-  subtreeSizes,
-  USUAL_ROWS,
-  visibleCalls,
-} from './gantt-model.ts'
+import { type GanttCall, subtreeSizes, visibleCalls } from './gantt-model.ts'
 
 /** A row of the chart. */
 export interface GanttRow {
@@ -63,17 +53,4 @@ export function unfoldedTo(
     callers.add(at)
   }
   return collapsed.filter((call) => !callers.has(call))
-}
-
-/** The line of code that shows a state again. */
-export function ganttCode(data: GanttData, state: GanttState): string {
-  const { calls, name, traceId, period, periodAsked } = data
-  const byNumber = (a: number, b: number) => a - b
-  const collapsed = state.collapsed.toSorted(byNumber)
-  return callCode('exploreTrace', [name, codeText(traceId)], {
-    collapsed: { value: collapsed, usually: foldedTo(calls, USUAL_ROWS) },
-    range: { value: state.range, usually: null },
-    search: { value: state.search, usually: '' },
-    period: { value: periodAsked ? period : null, usually: null },
-  })
 }

@@ -1,7 +1,6 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
 import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
-import { GANTT_STYLE } from '../gantt/gantt-style.ts'
 import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
@@ -88,7 +87,6 @@ ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
 ${EXPLANATION_STYLE}
 ${FLOW_STYLE}
-${GANTT_STYLE}
 ${LOGS_STYLE}
 ${SWIMLANE_STYLE}
 ${WHAT_IF_STYLE}

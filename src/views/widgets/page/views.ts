@@ -3,7 +3,7 @@ import { callingContextsWidget } from '../calling-contexts/calling-contexts-widg
 import type { AnyWidget } from '../define-widget.ts'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
-import { GanttView } from '../gantt/gantt-view.tsx'
+import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { LogsView } from '../logs/logs-view.tsx'
 import { RankingView } from '../ranking/ranking-view.tsx'
 import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
@@ -17,6 +17,7 @@ import { WhatIfView } from '../whatif/what-if-view.tsx'
 /** Widgets made by `defineWidget`. */
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
+  ganttWidget,
   tableWidget,
   timelineWidget,
 ]
@@ -28,7 +29,6 @@ type View = FunctionComponent<{ readonly data: never }>
 export const VIEWS: Readonly<Record<string, View>> = {
   explanation: ExplanationView,
   'flow-comparison': FlowView,
-  gantt: GanttView,
   logs: LogsView,
   ranking: RankingView,
   swimlanes: SwimlaneView,
