@@ -14,3 +14,19 @@ export abstract class Stage extends Displayable {
     return this.table().mimeBundle()
   }
 }
+
+/**
+ * Makes the base class of stages whose columns are their fields: names, types and meanings stand
+ * once, in `Columns`.
+ */
+export function columnarStage<Columns extends object>() {
+  abstract class ColumnarStage extends Stage {
+    constructor(columns: Columns) {
+      super()
+      Object.assign(this, columns)
+    }
+  }
+  return ColumnarStage as abstract new (
+    columns: Columns,
+  ) => Stage & Readonly<Columns>
+}

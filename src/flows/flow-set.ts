@@ -1,5 +1,5 @@
 import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
-import { Stage } from '../core/stage.ts'
+import { columnarStage, Stage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -75,45 +75,15 @@ export interface FlowColumns {
 }
 
 /** The request flows of one or two periods: what `buildFlows` makes. */
-export class FlowSet extends Stage implements FlowColumns {
+export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: Uint8Array }>() {
   readonly options: FlowOptions
-  /** What had to be decided while building: asynchronous spans, clamped starts, and the like. */
+  /** Decisions taken while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport
-  readonly periods: readonly TraceSet[]
-  readonly labels: NodeLabels
-  readonly shapes: ShapeTable
-  readonly ids: readonly string[]
-  readonly period: Uint8Array
-  readonly traceOf: Uint32Array
-  readonly recordedIn: Uint8Array
-  readonly startUs: Float64Array
-  readonly responseTimeUs: Float64Array
-  readonly shapeOf: Uint32Array
-  readonly latencyUs: Float64Array
-  readonly latencyOffsets: Uint32Array
-  readonly weight: Float64Array | undefined
-  readonly spanRows: Uint32Array | undefined
-  readonly spanOffsets: Uint32Array | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
-    super()
+    super({ ...columns, recordedIn: columns.recordedIn ?? columns.period })
     this.options = options
     this.report = report
-    this.periods = columns.periods
-    this.labels = columns.labels
-    this.shapes = columns.shapes
-    this.ids = columns.ids
-    this.period = columns.period
-    this.traceOf = columns.traceOf
-    this.recordedIn = columns.recordedIn ?? columns.period
-    this.startUs = columns.startUs
-    this.responseTimeUs = columns.responseTimeUs
-    this.shapeOf = columns.shapeOf
-    this.latencyUs = columns.latencyUs
-    this.latencyOffsets = columns.latencyOffsets
-    this.weight = columns.weight
-    this.spanRows = columns.spanRows
-    this.spanOffsets = columns.spanOffsets
   }
 
   /** Requests in both periods. */

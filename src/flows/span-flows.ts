@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from '../traces/dictionary.ts'
-import { growingFloat64, growingUint32 } from '../traces/growing-columns.ts'
+import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
@@ -32,15 +32,17 @@ class SpanFlowBuilder {
   readonly #labels = new NodeLabels()
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
-  readonly #period: number[] = []
-  readonly #traceOf = growingUint32()
-  readonly #startUs = growingFloat64()
-  readonly #responseTimeUs = growingFloat64()
-  readonly #shapeOf = growingUint32()
-  readonly #latencyUs = growingFloat64()
-  readonly #latencyOffsets = growingUint32()
-  readonly #spanRows = growingUint32()
-  readonly #spanOffsets = growingUint32()
+  readonly #columns = growingColumns({
+    period: 'u8',
+    traceOf: 'u32',
+    startUs: 'f64',
+    responseTimeUs: 'f64',
+    shapeOf: 'u32',
+    latencyUs: 'f64',
+    latencyOffsets: 'u32',
+    spanRows: 'u32',
+    spanOffsets: 'u32',
+  })
   readonly #nodes = growingUint32()
   readonly #from = growingUint32()
   readonly #to = growingUint32()
@@ -50,8 +52,8 @@ class SpanFlowBuilder {
 
   constructor(order: SiblingOrder) {
     this.#order = order
-    this.#latencyOffsets.push(0)
-    this.#spanOffsets.push(0)
+    this.#columns.latencyOffsets.push(0)
+    this.#columns.spanOffsets.push(0)
   }
 
   addPeriod(calls: SpanCalls, period: Period): void {
@@ -64,10 +66,10 @@ class SpanFlowBuilder {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
       this.#addRequest(calls, { period, root, callLabels, replyLabels })
       this.#ids.push(traces.ids[trace]!)
-      this.#period.push(period)
-      this.#traceOf.push(trace)
-      this.#startUs.push(calls.startUs[root]!)
-      this.#responseTimeUs.push(traces.spans.durationUs[root]!)
+      this.#columns.period.push(period)
+      this.#columns.traceOf.push(trace)
+      this.#columns.startUs.push(calls.startUs[root]!)
+      this.#columns.responseTimeUs.push(traces.spans.durationUs[root]!)
     }
   }
 
@@ -84,16 +86,8 @@ class SpanFlowBuilder {
         labels: this.#labels,
         shapes: this.#shapes,
         ids: this.#ids,
-        period: Uint8Array.from(this.#period),
-        traceOf: this.#traceOf.finish(),
-        startUs: this.#startUs.finish(),
-        responseTimeUs: this.#responseTimeUs.finish(),
-        shapeOf: this.#shapeOf.finish(),
-        latencyUs: this.#latencyUs.finish(),
-        latencyOffsets: this.#latencyOffsets.finish(),
         weight: this.#weights(periods),
-        spanRows: this.#spanRows.finish(),
-        spanOffsets: this.#spanOffsets.finish(),
+        ...finishColumns(this.#columns),
       },
       options,
       report,
@@ -103,10 +97,11 @@ class SpanFlowBuilder {
   /** The weight of each request's trace; undefined where no period recorded any. */
   #weights(periods: readonly SpanTraces[]): Float64Array | undefined {
     if (periods.every(({ weight }) => weight === undefined)) return undefined
-    const { values: traceOf } = this.#traceOf
+    const { period, traceOf } = this.#columns
     return Float64Array.from(
-      this.#period,
-      (period, request) => periods[period]?.weight?.[traceOf[request]!] ?? Number.NaN,
+      this.#ids,
+      (_, request) =>
+        periods[period.values[request]!]?.weight?.[traceOf.values[request]!] ?? Number.NaN,
     )
   }
 
@@ -143,22 +138,22 @@ class SpanFlowBuilder {
       if (precedence.finishers.length === 0) this.#edge(calls, walk, 2 * k, 2 * k + 1)
       this.#asynchronousSpans += countUnawaited(precedence.followers, precedence.finishers)
     }
-    this.#shapeOf.push(
+    this.#columns.shapeOf.push(
       this.#shapes.intern(this.#nodes.values, this.#nodes.length, {
         from: this.#from.values,
         to: this.#to.values,
         edgeCount: this.#from.length,
       }),
     )
-    this.#latencyOffsets.push(this.#latencyUs.length)
-    for (const span of walk) this.#spanRows.push(span)
-    this.#spanOffsets.push(this.#spanRows.length)
+    this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
+    for (const span of walk) this.#columns.spanRows.push(span)
+    this.#columns.spanOffsets.push(this.#columns.spanRows.length)
   }
 
   #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {
     this.#from.push(from)
     this.#to.push(to)
-    this.#latencyUs.push(timeOf(calls, walk, to) - timeOf(calls, walk, from))
+    this.#columns.latencyUs.push(timeOf(calls, walk, to) - timeOf(calls, walk, from))
   }
 
   /** Codes of each span's call and reply labels. */

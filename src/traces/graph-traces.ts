@@ -1,8 +1,8 @@
-import { Stage } from '../core/stage.ts'
+import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
-import { growingFloat64, growingUint32 } from './growing-columns.ts'
+import { finishColumns, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { Quality, QualityLog } from './quality.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
@@ -26,34 +26,16 @@ interface GraphColumns {
 }
 
 /** The traces of one period as trace-point graphs with explicit forks and joins. */
-export class GraphTraces extends Stage implements GraphColumns {
+export class GraphTraces extends columnarStage<GraphColumns>() {
   readonly kind = 'graphs'
-  /** What the period is called in messages and charts. */
+  /** Name of the period in messages and charts. */
   readonly name: string
   readonly epochNs = 0n
-  readonly ids: readonly string[]
-  readonly startUs: Float64Array
-  readonly responseTimeUs: Float64Array
-  readonly shapes: ShapeTable
-  readonly labels: readonly string[]
-  readonly shapeOf: Uint32Array
-  readonly latencyUs: Float64Array
-  readonly latencyOffsets: Uint32Array
-  readonly attributes: Attributes | null
   readonly #quality: Quality
 
   constructor(name: string, columns: GraphColumns, quality: Quality) {
-    super()
+    super(columns)
     this.name = name
-    this.ids = columns.ids
-    this.startUs = columns.startUs
-    this.responseTimeUs = columns.responseTimeUs
-    this.shapes = columns.shapes
-    this.labels = columns.labels
-    this.shapeOf = columns.shapeOf
-    this.latencyUs = columns.latencyUs
-    this.latencyOffsets = columns.latencyOffsets
-    this.attributes = columns.attributes
     this.#quality = quality
   }
 
@@ -103,11 +85,13 @@ export class GraphTracesBuilder {
   readonly parameters: ParameterTables | undefined
   readonly #shapes = new ShapeTable()
   readonly #ids: string[] = []
-  readonly #startUs = growingFloat64()
-  readonly #responseTimeUs = growingFloat64()
-  readonly #shapeOf = growingUint32()
-  readonly #latencyUs = growingFloat64()
-  readonly #latencyOffsets = growingUint32()
+  readonly #columns = growingColumns({
+    startUs: 'f64',
+    responseTimeUs: 'f64',
+    shapeOf: 'u32',
+    latencyUs: 'f64',
+    latencyOffsets: 'u32',
+  })
   readonly #attributes = new AttributesBuilder()
   readonly #acyclic: boolean[] = []
   readonly #graph = new ShapeGraph()
@@ -116,7 +100,7 @@ export class GraphTracesBuilder {
 
   constructor(parameters?: ParameterTables) {
     this.parameters = parameters
-    this.#latencyOffsets.push(0)
+    this.#columns.latencyOffsets.push(0)
   }
 
   get size(): number {
@@ -136,12 +120,13 @@ export class GraphTracesBuilder {
   }
 
   add(graph: GraphRecord, shape = this.internShape(graph)): void {
+    const columns = this.#columns
     this.#ids.push(graph.id)
-    this.#startUs.push(graph.startUs)
-    this.#responseTimeUs.push(graph.responseTimeUs)
-    this.#shapeOf.push(shape)
-    this.#latencyUs.append(graph.latencyUs, graph.edgeCount)
-    this.#latencyOffsets.push(this.#latencyUs.length)
+    columns.startUs.push(graph.startUs)
+    columns.responseTimeUs.push(graph.responseTimeUs)
+    columns.shapeOf.push(shape)
+    columns.latencyUs.append(graph.latencyUs, graph.edgeCount)
+    columns.latencyOffsets.push(columns.latencyUs.length)
     this.#nodes += graph.nodeCount
   }
 
@@ -152,22 +137,14 @@ export class GraphTracesBuilder {
   }
 
   finish(name: string, quality: QualityLog): GraphTraces {
-    const everyNode = Int32Array.from(
-      { length: this.#hasAttributes ? this.#nodes : 0 },
-      (_, i) => i,
-    )
     return new GraphTraces(
       name,
       {
+        ...finishColumns(this.#columns),
         ids: this.#ids,
-        startUs: this.#startUs.finish(),
-        responseTimeUs: this.#responseTimeUs.finish(),
         shapes: this.#shapes,
         labels: this.labels.values,
-        shapeOf: this.#shapeOf.finish(),
-        latencyUs: this.#latencyUs.take(),
-        latencyOffsets: this.#latencyOffsets.finish(),
-        attributes: this.#hasAttributes ? this.#attributes.finish(this.#nodes, everyNode) : null,
+        attributes: this.#hasAttributes ? this.#attributes.finish(this.#nodes) : null,
       },
       quality.finish(this.size),
     )

@@ -47,6 +47,14 @@ class GrowingColumn<A extends NumericArray> {
     return this.#values.slice(0, this.length) as A
   }
 
+  /** The values of some rows, in their order. */
+  gather(rows: Uint32Array): A {
+    const from = this.#values
+    const into = this.#allocate(rows.length)
+    for (let i = 0; i < rows.length; i++) into[i] = from[rows[i] as number] as number
+    return into
+  }
+
   /** As `finish`, but lets go of the storage, so that a large column is not there twice. */
   take(): A {
     const column = this.finish()
@@ -69,3 +77,50 @@ export const growingInt32 = (): GrowingInt32 =>
   new GrowingColumn((length) => new Int32Array(length))
 export const growingUint8 = (): GrowingUint8 =>
   new GrowingColumn((length) => new Uint8Array(length))
+
+const GROWING = {
+  f64: growingFloat64,
+  u32: growingUint32,
+  i32: growingInt32,
+  u8: growingUint8,
+} as const
+
+type ColumnTypes = Readonly<Record<string, keyof typeof GROWING>>
+
+type GrowingColumns<Types extends ColumnTypes> = {
+  readonly [Name in keyof Types]: ReturnType<(typeof GROWING)[Types[Name]]>
+}
+
+type FinishedColumns<Columns> = {
+  readonly [Name in keyof Columns]: Columns[Name] extends GrowingColumn<infer A> ? A : never
+}
+
+/**
+ * Returns empty columns that grow, by name and type.
+ *
+ * @example
+ * const columns = growingColumns({ durationUs: 'f64', service: 'u32' })
+ * columns.durationUs.push(12.5)
+ */
+export function growingColumns<const Types extends ColumnTypes>(
+  types: Types,
+): GrowingColumns<Types> {
+  const columns = Object.entries(types).map(([name, type]) => [name, GROWING[type]()])
+  return Object.fromEntries(columns) as GrowingColumns<Types>
+}
+
+/** Returns the finished columns, one after the other, so that none is in memory twice for long. */
+export function finishColumns<
+  Columns extends Readonly<Record<string, GrowingColumn<NumericArray>>>,
+>(columns: Columns): FinishedColumns<Columns> {
+  const finished = Object.entries(columns).map(([name, column]) => [name, column.take()])
+  return Object.fromEntries(finished) as FinishedColumns<Columns>
+}
+
+/** Returns the columns in the order of some of their rows. */
+export function gatherColumns<
+  Columns extends Readonly<Record<string, GrowingColumn<NumericArray>>>,
+>(columns: Columns, rows: Uint32Array): FinishedColumns<Columns> {
+  const gathered = Object.entries(columns).map(([name, column]) => [name, column.gather(rows)])
+  return Object.fromEntries(gathered) as FinishedColumns<Columns>
+}

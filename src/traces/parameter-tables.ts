@@ -2,7 +2,7 @@
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
-import { growingUint8, growingUint32 } from './growing-columns.ts'
+import { finishColumns, growingColumns } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { ByteInterner, hashBytes } from './readers/byte-interner.ts'
 
@@ -191,25 +191,22 @@ export class ParameterTablesBuilder {
   readonly #keys = new ParameterKeys()
   readonly #attributes = new AttributesBuilder()
   readonly #files: string[] = []
-  /** File and line of the first row of each key. */
-  readonly #file = growingUint32()
-  readonly #line = growingUint32()
-  /** 1 for keys with more than one row. */
-  readonly #repeated = growingUint8()
+  /** By key: file and line of its first row, and 1 where it has more than one row. */
+  readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8' })
   readonly #withinTraces = { node: false, span: false }
   #owner = 0
   #rows = 0
 
   /** Begins a row; the parameters that follow are its own. */
   addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
-    const keys = this.#keys
-    const owner = keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
-    if (owner < this.#line.length) this.#repeated.values[owner] = 1
+    const { file: fileOf, line: lineOf, repeated } = this.#columns
+    const owner = this.#keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
+    if (owner < lineOf.length) repeated.values[owner] = 1
     else {
       if (this.#files.at(-1) !== file) this.#files.push(file)
-      this.#file.push(this.#files.length - 1)
-      this.#line.push(line)
-      this.#repeated.push(0)
+      fileOf.push(this.#files.length - 1)
+      lineOf.push(line)
+      repeated.push(0)
     }
     if (trace !== undefined) this.#withinTraces[kind] = true
     this.#owner = owner
@@ -223,15 +220,12 @@ export class ParameterTablesBuilder {
 
   finish(quality: QualityLog): ParameterTables {
     const { size } = this.#keys
-    const position = Int32Array.from({ length: size }, (_, owner) => owner)
     return new ParameterTables(
       {
         keys: this.#keys,
-        attributes: this.#attributes.finish(size, position),
+        attributes: this.#attributes.finish(size),
         files: this.#files,
-        file: this.#file.finish(),
-        line: this.#line.finish(),
-        repeated: this.#repeated.finish(),
+        ...finishColumns(this.#columns),
         withinTraces: this.#withinTraces,
         rows: this.#rows,
       },

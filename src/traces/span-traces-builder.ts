@@ -4,7 +4,7 @@ import { formatDuration, type Microseconds } from '../core/units.ts'
 import { AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
 import { EpochClock } from './epoch-clock.ts'
-import { growingFloat64, growingUint8, growingUint32 } from './growing-columns.ts'
+import { gatherColumns, growingColumns, growingFloat64, growingUint32 } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
@@ -57,14 +57,16 @@ export class SpanTracesBuilder {
   readonly #ids = new SpanIds(this.#otherIds)
   readonly #parentIds = new SpanIds(this.#otherIds)
   readonly #trace = growingUint32()
-  readonly #service = growingUint32()
-  readonly #operation = growingUint32()
-  readonly #host = growingUint32()
-  readonly #kind = growingUint8()
-  readonly #status = growingUint8()
-  readonly #followsFrom = growingUint8()
-  readonly #startUs = growingFloat64()
-  readonly #durationUs = growingFloat64()
+  readonly #spans = growingColumns({
+    startUs: 'f64',
+    durationUs: 'f64',
+    service: 'u32',
+    operation: 'u32',
+    host: 'u32',
+    kind: 'u8',
+    status: 'u8',
+    followsFrom: 'u8',
+  })
   readonly #attributes = new AttributesBuilder()
   readonly #sampling = new SamplingWeights()
   readonly #versions = new ServiceVersionCounts()
@@ -95,18 +97,19 @@ export class SpanTracesBuilder {
       return
     }
     const row = this.size
+    const spans = this.#spans
     const trace = this.#traces.code(span.traceId)
     this.#trace.push(trace)
     this.#ids.push(span.spanId)
     this.#parentIds.push(span.parentId)
-    this.#service.push(this.#services.code(span.service))
-    this.#operation.push(this.#operations.code(span.operation))
-    this.#host.push(this.#hosts.code(span.host))
-    this.#kind.push(SPAN_KINDS.indexOf(span.kind))
-    this.#status.push(SPAN_STATUSES.indexOf(span.status))
-    this.#followsFrom.push(span.followsFrom ? 1 : 0)
-    this.#startUs.push(span.startUs)
-    this.#durationUs.push(span.durationUs)
+    spans.service.push(this.#services.code(span.service))
+    spans.operation.push(this.#operations.code(span.operation))
+    spans.host.push(this.#hosts.code(span.host))
+    spans.kind.push(SPAN_KINDS.indexOf(span.kind))
+    spans.status.push(SPAN_STATUSES.indexOf(span.status))
+    spans.followsFrom.push(span.followsFrom ? 1 : 0)
+    spans.startUs.push(span.startUs)
+    spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
     const attributes =
       this.#parameters === undefined
@@ -131,30 +134,18 @@ export class SpanTracesBuilder {
         traceId: (trace) => this.#traces.value(trace),
         ids: this.#ids,
         parentIds: this.#parentIds,
-        kind: this.#kind.values,
-        service: this.#service.values,
-        host: this.#host.values,
-        startUs: this.#startUs.values,
+        kind: this.#spans.kind.values,
+        service: this.#spans.service.values,
+        host: this.#spans.host.values,
+        startUs: this.#spans.startUs.values,
       },
       this.#quality,
     )
     const ids = Array.from(traces, (trace) => this.#traces.value(trace))
-    const startUs = gather(this.#startUs.values, order, new Float64Array(order.length))
+    const spans: SpanColumns = { parent, ...gatherColumns(this.#spans, order) }
+    const { startUs } = spans
     const epochShiftUs = startUs.reduce((earliest, start) => Math.min(earliest, start), Infinity)
     const shiftNs = Number.isFinite(epochShiftUs) ? Math.round(epochShiftUs * 1e3) : 0
-    const pick8 = (column: Uint8Array) => gather(column, order, new Uint8Array(order.length))
-    const pick32 = (column: Uint32Array) => gather(column, order, new Uint32Array(order.length))
-    const spans: SpanColumns = {
-      parent,
-      startUs,
-      durationUs: gather(this.#durationUs.values, order, new Float64Array(order.length)),
-      service: pick32(this.#service.values),
-      operation: pick32(this.#operation.values),
-      host: pick32(this.#host.values),
-      kind: pick8(this.#kind.values),
-      status: pick8(this.#status.values),
-      followsFrom: pick8(this.#followsFrom.values),
-    }
     noteClockSkew(ids, spanOffsets, spans, this.#hosts, this.#quality)
     noteNamelessServices(ids, spanOffsets, spans, this.#services, this.#quality)
     return new SpanTraces(
@@ -198,16 +189,6 @@ function withParameters(
 ): readonly (readonly [key: string, value: AttributeValue])[] {
   const own = [...(attributes ?? [])]
   return [...own, ...parameters.ofSpan(spanId, { id: traceId, number: trace }, own)]
-}
-
-/** `column` in the order of the rows `order`. */
-function gather<A extends Float64Array | Uint32Array | Uint8Array>(
-  column: A,
-  order: Uint32Array,
-  into: A,
-): A {
-  for (let i = 0; i < order.length; i++) into[i] = column[order[i]!]!
-  return into
 }
 
 const PRODUCER = SPAN_KINDS.indexOf('producer')

@@ -1,4 +1,4 @@
-import { Stage } from '../core/stage.ts'
+import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { Attributes } from './attributes.ts'
 import type { Dictionary } from './dictionary.ts'
@@ -57,35 +57,15 @@ interface SpanTraceColumns {
 }
 
 /** The traces of one period as span trees. */
-export class SpanTraces extends Stage implements SpanTraceColumns {
+export class SpanTraces extends columnarStage<SpanTraceColumns>() {
   readonly kind = 'spans'
-  /** What the period is called in messages and charts. */
+  /** Name of the period in messages and charts. */
   readonly name: string
-  readonly epochNs: bigint
-  readonly ids: readonly string[]
-  readonly spanOffsets: Uint32Array
-  readonly spans: SpanColumns
-  readonly services: Dictionary
-  readonly operations: Dictionary
-  readonly hosts: Dictionary
-  readonly attributes: Attributes
-  readonly weight: Float64Array | undefined
-  readonly versions: ServiceVersions
   readonly #quality: Quality
 
   constructor(name: string, columns: SpanTraceColumns, quality: Quality) {
-    super()
+    super(columns)
     this.name = name
-    this.epochNs = columns.epochNs
-    this.ids = columns.ids
-    this.spanOffsets = columns.spanOffsets
-    this.spans = columns.spans
-    this.services = columns.services
-    this.operations = columns.operations
-    this.hosts = columns.hosts
-    this.attributes = columns.attributes
-    this.weight = columns.weight
-    this.versions = columns.versions
     this.#quality = quality
   }
 

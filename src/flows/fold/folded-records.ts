@@ -96,7 +96,6 @@ function graphsOfPeriod(
   latencies.forEach((own, trace) => {
     joined.set(own, offsets[trace])
   })
-  const everyNode = Int32Array.from({ length: nodes }, (_, i) => i)
   return new GraphTraces(
     traces.name,
     {
@@ -105,7 +104,7 @@ function graphsOfPeriod(
       responseTimeUs: Float64Array.from(requests, (i) => flows.responseTimeUs[i]!),
       ...{ shapes, labels, latencyUs: joined, latencyOffsets: offsets },
       shapeOf: Uint32Array.from(requests, (request) => shapeOf[request]!),
-      attributes: attributes.finish(nodes, everyNode),
+      attributes: attributes.finish(nodes),
     },
     traces.quality(),
   )

@@ -64,10 +64,7 @@ export class EventColumns {
   }
 
   finishAttributes(): Attributes {
-    return this.#attributes.finish(
-      this.size,
-      Int32Array.from({ length: this.size }, (_, i) => i),
-    )
+    return this.#attributes.finish(this.size)
   }
 }
 

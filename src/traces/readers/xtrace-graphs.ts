@@ -197,9 +197,6 @@ export class XtraceColumns {
   }
 
   finishAttributes(): Attributes {
-    return this.#attributes.finish(
-      this.size,
-      Int32Array.from({ length: this.size }, (_, i) => i),
-    )
+    return this.#attributes.finish(this.size)
   }
 }
