@@ -11,7 +11,6 @@ import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
-import { exploreExplanation } from '../src/views/widgets/explanation/explore-explanation.ts'
 import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
 import { exploreLogs } from '../src/views/widgets/logs/explore-logs.ts'
 import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
@@ -75,7 +74,7 @@ const PICTURES: readonly Picture[] = [
   { name: 'flows-animation', widget: exploreFlows(prefetch, came, { mode: 'animation', at: 0.4 }) },
   {
     name: 'explanation',
-    widget: exploreExplanation(explainMutation(config, explained)),
+    widget: explore(explainMutation(config, explained)),
   },
   { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
   { name: 'calling-contexts', widget: explore(delay, 'calling-contexts') },

@@ -227,10 +227,6 @@ export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
 export type { ReportOptions } from './views/report/report-options.ts'
 export {
-  type ExplanationExplorerOptions,
-  exploreExplanation,
-} from './views/widgets/explanation/explore-explanation.ts'
-export {
   exploreFlows,
   type FlowExplorerOptions,
   type FlowsToCompare,

@@ -11,9 +11,9 @@ import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { callingContextsWidget } from './widgets/calling-contexts/calling-contexts-widget.ts'
 import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
-import { exploreExplanation } from './widgets/explanation/explore-explanation.ts'
 import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
+import { explanationWidget } from './widgets/explanation/explanation-widget.ts'
 import { exploreLogs } from './widgets/logs/explore-logs.ts'
 import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
 import {
@@ -56,7 +56,7 @@ const OF_COMPARISON = {
   variation: exploreVariation,
 }
 const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
-const OF_EXPLANATION = { explanation: exploreExplanation }
+const OF_EXPLANATION = { explanation: defined(explanationWidget) }
 const OF_LOGS = { logs: exploreLogs }
 const OF_TABLE = { table: exploreTable }
 const OF_TRACES = { trace: defined(ganttWidget) }

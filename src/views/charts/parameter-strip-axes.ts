@@ -13,6 +13,8 @@ export interface ParameterStrip {
   readonly groups: ParameterGroups
   /** Null in what differs: there is no axis of times. */
   readonly slowAboveUs: number | null
+  /** Trace of each row; `''` where it is not known. */
+  readonly traces: readonly string[]
 }
 
 /** Room for names, in pixels. */

@@ -57,6 +57,7 @@ export function plotParameterStrip(
     ...{ explanation, groups: groupsOf(explanation, question) },
     dots: parameterDots(explanation, question, { parameter, limit }),
     slowAboveUs: question.slowAboveUs,
+    traces: question.table.table().array('trace') as string[],
   }
   const { subject } = explanation
   return framedChart(
@@ -128,10 +129,11 @@ function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): Sp
     dots: { dots, parameter, levels },
     groups,
     slowAboveUs,
+    traces,
   } = strip
   const isNumeric = parameter.kind === 'numeric'
   const extent = stripExtent(strip)
-  const values = dots.map(({ group, value, timeUs, across, along }) => {
+  const values = dots.map(({ row, group, value, timeUs, across, along }) => {
     const lane = rounded(group + across * SPREAD.across)
     const time = Number.isNaN(timeUs) ? '–' : formatDuration(timeUs)
     const other = slowAboveUs === null ? lane : timeUs
@@ -140,6 +142,7 @@ function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): Sp
         ? { x: movedAlong(extent, value, along * SPREAD.along), y: other }
         : { x: other, y: rounded(value + along * SPREAD.across) }),
       ...{ group: groups.names[group], time },
+      trace: tooltipText(traces[row] ?? ''),
       value: isNumeric ? numberText(value) : tooltipText(levels[value]?.label ?? ''),
     }
   })
@@ -158,6 +161,9 @@ function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): Sp
         { field: 'value', type: 'nominal', title: 'value' },
         { field: 'group', type: 'nominal', title: 'group' },
         { field: 'time', type: 'nominal', title: 'time' },
+        ...(traces.some((trace) => trace !== '')
+          ? [{ field: 'trace', type: 'nominal', title: 'trace' }]
+          : []),
       ],
     },
   }

@@ -6,7 +6,7 @@ import type { Explanation } from '../../../src/explain/parameters/explanation.ts
 import { pathSentence } from '../../../src/explain/parameters/explanation-words.ts'
 import { groupsOf } from '../../../src/views/charts/parameter-groups.ts'
 import { treeRows } from '../../../src/views/charts/parameter-tree-rows.ts'
-import { exploreExplanation } from '../../../src/views/widgets/explanation/explore-explanation.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { mixed, recorded, rmw } from './explanation-fixture.ts'
@@ -75,7 +75,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   ])(
     '%s: a click on the root gives what without() gives, all the way, and undo comes back',
     async (_, whole) => {
-      const { page, problems } = await open([exploreExplanation(whole)])
+      const { page, problems } = await open([explore(whole)])
       const name = whole.questions[0]?.question as ParameterQuestionName
       const chain = [whole]
       await expectShown(page, whole, name)
@@ -106,7 +106,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   test('what is taken out can be put back, one by one, or all by starting over', async () => {
     const whole = mixed()
     const { page, problems } = await open([
-      exploreExplanation(whole, { question: 'what-differs', name: 'why' }),
+      explore(whole, { question: 'what-differs', name: 'why' }),
     ])
     await splits(page).first().click()
     const without = whole.without('web READ · kB')
@@ -121,7 +121,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
 
   test('keys do all of it: Enter takes out, and the next split has the focus', async () => {
     const whole = mixed()
-    const { page, problems } = await open([exploreExplanation(whole, { question: 'what-differs' })])
+    const { page, problems } = await open([explore(whole, { question: 'what-differs' })])
     await splits(page).first().focus()
     await page.keyboard.press('Enter')
     const next = whole.without('web READ · kB')
@@ -141,7 +141,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
 
   test('the other question has its own tree and sentences', async () => {
     const whole = mixed()
-    const { page, problems } = await open([exploreExplanation(whole)])
+    const { page, problems } = await open([explore(whole)])
     for (const [button, name] of [
       ['What is slow?', 'what-is-slow'],
       ['What differs?', 'what-differs'],
@@ -153,7 +153,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   })
 
   test('a parameter opens into its shares and a dot for each request; taking it out there works as well', async () => {
-    const { page, problems } = await open([exploreExplanation(rmw)])
+    const { page, problems } = await open([explore(rmw)])
     const table = page.getByRole('table', { name: 'Parameters' })
     const cellsOf = (row: string) => row.split(/\s*\t\s*/).filter((cell) => cell !== '')
     const buttons = table.locator('.fd-parameter')
@@ -161,14 +161,17 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
       '▾ frontend NFS3 WRITE · count',
       '▸ frontend NFS3 WRITE · offset',
     ])
-    expect(await table.locator('circle').count()).toBe(222)
+    await table.locator('.fd-chart svg').waitFor()
+    expect(await table.locator('.fd-chart .mark-symbol.role-mark path').count()).toBe(222)
     const shares = await table.locator('.fd-shares tbody tr').allInnerTexts()
     expect(shares.map(cellsOf)).toEqual([
       ['4,096', '0 %', '100 %'],
       ['16,384', '100 %', '0 %'],
     ])
-    const trace = await table.locator('circle title').first().textContent()
-    expect(trace).toContain(`trace ${rmw.requestTable().get('trace', 0)}`)
+    await table.locator('.fd-chart .mark-symbol.role-mark path').first().hover()
+    expect(await page.locator('#vg-tooltip-element').innerText()).toContain(
+      `${rmw.requestTable().get('trace', 0)}`,
+    )
     await buttons.nth(1).focus()
     await page.keyboard.press('Enter')
     expect(await buttons.nth(1).getAttribute('aria-expanded')).toBe('true')
@@ -179,7 +182,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   })
 
   test('without room for all, says what is missing', async () => {
-    const { page, problems } = await open([exploreExplanation(mixed(), { characters: 12_000 })])
+    const { page, problems } = await open([explore(mixed(), { characters: 12_000 })])
     expect(await page.getByRole('note').innerText()).toMatch(
       /no room for \d parameters? that differ/,
     )
@@ -187,12 +190,12 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
   })
 
   test('names that attack do nothing but show', async () => {
-    const { page, problems } = await open([exploreExplanation(hostile(), { name: HOSTILE })])
+    const { page, problems } = await open([explore(hostile(), { name: HOSTILE })])
     for (const button of ['What is slow?', 'What differs?']) {
       await page.getByRole('button', { name: button }).click()
     }
     expect(await page.locator('img').count()).toBe(0)
-    expect(await page.locator('.fd-explanation').innerText()).toContain('<img')
+    expect(await page.locator('section.fd-explanation').innerText()).toContain('<img')
     await splits(page).first().click()
     expect(await page.getByRole('list', { name: 'Taken out' }).innerText()).toContain('<img')
     expect(await page.locator('img').count()).toBe(0)
@@ -204,7 +207,7 @@ describeInBrowser('the explorer of explanations in a page', (open) => {
       [config, 500],
       [mixed(), 360],
     ] as const) {
-      const { page, problems } = await open([exploreExplanation(whole)], { dark: true, width })
+      const { page, problems } = await open([explore(whole)], { dark: true, width })
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       const box = await page.locator('.fd-tree svg').boundingBox()
       expect(box?.width ?? 1000).toBeLessThan(width)

@@ -1,64 +1,161 @@
+import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import type { ParameterQuestionName } from '../../../explain/parameters/explained-path.ts'
-import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import {
-  type ExplanationRows,
-  explanationRows,
-} from '../../../explain/parameters/explanation-rows.ts'
-import type { LeftOutParameter } from '../../../explain/parameters/parameter.ts'
+import { Explanation, type ExplanationSubject } from '../../../explain/parameters/explanation.ts'
+import type { LeftOutParameter, Parameter } from '../../../explain/parameters/parameter.ts'
+import type {
+  ParameterQuestion,
+  TreeChoice,
+} from '../../../explain/parameters/parameter-question.ts'
+import { ParameterTable } from '../../../explain/parameters/parameter-table.ts'
+import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
 import { differencesOf } from '../../charts/parameter-comparison.ts'
 
+/** The rows of one question. */
+interface CarriedTable {
+  readonly parameters: readonly Parameter[]
+  /** 0 precursor, 1 mutation, a row each. */
+  readonly labels: Uint8Array
+  readonly timeUs: Float64Array
+  /** Trace of each row; `null` where there was no room. */
+  readonly traces: readonly string[] | null
+  /** Parameters that there was no room for. */
+  readonly dropped: number
+}
+
+/** An explanation from which parameters can be taken out and put back. */
+interface CarriedExplanation {
+  readonly subject: ExplanationSubject
+  readonly differs: CarriedTable | null
+  readonly slow: CarriedTable | null
+  readonly slowAboveUs: number
+  readonly excluded: readonly string[]
+  readonly growth: TreeChoice
+}
+
 /** What the explorer of explanations carries into a page. */
 export interface ExplanationData {
-  readonly rows: ExplanationRows
-  /** Which question stands first; null for the one whose parameters separate better. */
-  readonly question: ParameterQuestionName | null
-  /** Parameters that do not take part and were not taken out by hand, the first of them. */
+  readonly carried: EncodedColumns<CarriedExplanation>
+  /** Parameters that take no part and were not taken out by hand, the first of them. */
   readonly leftOut: readonly LeftOutParameter[]
   readonly leftOutCount: number
-  /** What the explanation is called in code. */
-  readonly name: string
 }
 
-interface DataOptions {
-  readonly question: ParameterQuestionName | null
-  readonly name: string
-  /** About how many characters of JSON the rows may be. */
-  readonly characters: number
-}
+const MAX_LEFT_OUT = 300
 
-const MOST_LEFT_OUT = 300
-
-/** The data of the explorer. */
-export function explanationData(
-  explanation: Explanation,
-  { question, name, characters }: DataOptions,
-): ExplanationData {
-  const rows = explanationRows(explanation, {
-    order: importance(explanation),
-    limit: characters,
-  })
+/**
+ * Returns the rows of an explanation in about `characters` of JSON. Where there is no room for all,
+ * the names of traces go first, then the parameters that differ least.
+ */
+export function explanationData(explanation: Explanation, characters: number): ExplanationData {
+  const { subject, excluded, growth, questions } = explanation
+  const order = importance(explanation)
+  const limit = characters / Math.max(1, questions.length)
+  const carry = (name: ParameterQuestionName) => {
+    const asked = explanation.question(name)
+    return asked === undefined ? null : carriedTable(asked, { excluded, order, limit })
+  }
   const leftOut = explanation.leftOut.filter(({ reason }) => reason !== 'excluded')
   return {
-    ...{ rows, question, name, leftOutCount: leftOut.length },
-    leftOut: leftOut.slice(0, MOST_LEFT_OUT),
+    carried: encodeColumns({
+      subject,
+      differs: carry('what-differs'),
+      slow: carry('what-is-slow'),
+      slowAboveUs: explanation.question('what-is-slow')?.slowAboveUs ?? 0,
+      excluded,
+      growth,
+    }),
+    leftOut: leftOut.slice(0, MAX_LEFT_OUT),
+    leftOutCount: leftOut.length,
   }
 }
 
 /** Names of parameters: those of the trees, those taken out, then the most different first. */
-function importance(explanation: Explanation): string[] {
+function importance(explanation: Explanation): ReadonlyMap<string, number> {
   const inTrees = explanation.questions.flatMap(({ tree }) => columnsOf(tree.root))
-  const differing = explanation.questions.flatMap((question) =>
-    differencesOf(explanation, question).map(({ column, effect }) => ({ column, effect })),
-  )
-  differing.sort((a, b) => b.effect - a.effect)
-  return [
-    ...new Set([...inTrees, ...explanation.excluded, ...differing.map(({ column }) => column)]),
-  ]
+  const differing = explanation.questions
+    .flatMap((question) => differencesOf(explanation, question))
+    .sort((a, b) => b.effect - a.effect)
+    .map(({ column }) => column)
+  const names = new Set([...inTrees, ...explanation.excluded, ...differing])
+  return new Map([...names].map((name, rank) => [name, rank]))
 }
 
-type Node = ClassificationNode | RegressionNode
-
-function columnsOf(node: Node): string[] {
+function columnsOf(node: ClassificationNode | RegressionNode): string[] {
   return node.kind === 'leaf' ? [] : [node.column, ...node.children.flatMap(columnsOf)]
+}
+
+function carriedTable(
+  { table }: ParameterQuestion,
+  {
+    excluded,
+    order,
+    limit,
+  }: {
+    readonly excluded: readonly string[]
+    readonly order: ReadonlyMap<string, number>
+    readonly limit: number
+  },
+): CarriedTable {
+  const include = [...table.parameters.map(({ name }) => name), ...excluded]
+  const all = table.choose({ include, exclude: [] }).parameters
+  const rankOf = ({ name }: Parameter) => order.get(name) ?? order.size
+  const { labels, timeUs } = table.rows
+  let size = sizeOf({ labels, timeUs })
+  const kept = new Set<Parameter>()
+  for (const parameter of all.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    size += sizeOf(parameter)
+    // A tree of nothing is no use: the first is there however large it is.
+    if (size <= limit || kept.size === 0) kept.add(parameter)
+  }
+  const traces = table.table().array('trace') as string[]
+  return {
+    // In the order of the table: of equally good parameters, trees take the first.
+    parameters: all.filter((parameter) => kept.has(parameter)),
+    labels,
+    timeUs,
+    traces: size + sizeOf(traces) <= limit ? traces : null,
+    dropped: all.length - kept.size,
+  }
+}
+
+function sizeOf(value: unknown): number {
+  return JSON.stringify(encodeColumns(value)).length
+}
+
+/** An explanation that was carried: trees are grown by the same code from the same rows. */
+export interface RestoredExplanation {
+  readonly explanation: Explanation
+  /** Parameters that there was no room for. */
+  readonly dropped: number
+}
+
+/** Returns the explanation that `explanationData` was made from. */
+export function restoreExplanation({ carried }: ExplanationData): RestoredExplanation {
+  const { subject, differs, slow, slowAboveUs, excluded, growth } = decodeColumns(carried)
+  const names = [differs, slow].flatMap((table) => table?.parameters.map(({ name }) => name) ?? [])
+  // What is here was in use or can be put back: no name of an identifier takes it out once more.
+  const include = [...new Set(names)].filter((name) => !excluded.includes(name))
+  const choice = { include, exclude: excluded }
+  const restore = (table: CarriedTable | null) => {
+    if (table === null) return null
+    const { parameters, labels, timeUs, traces } = table
+    const rows = {
+      requests: Uint32Array.from(labels, (_, row) => row),
+      labels,
+      timeUs,
+      startUs: new Float64Array(labels.length),
+    }
+    // The requests themselves are not carried: a table asks for nothing but their traces.
+    const ids = traces ?? Array.from(labels, () => '')
+    return new ParameterTable({ ids } as unknown as FlowSet, { all: parameters, rows }, choice)
+  }
+  return {
+    explanation: new Explanation(subject, {
+      tables: { differs: restore(differs), slow: restore(slow), slowAboveUs },
+      choice,
+      growth,
+    }),
+    dropped: Math.max(differs?.dropped ?? 0, slow?.dropped ?? 0),
+  }
 }

@@ -1,58 +1,87 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { tooltipText } from '../../../core/shown-text.ts'
+import { textLiteral } from '../../../core/code-literals.ts'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import type { ParameterQuestionName } from '../../../explain/parameters/explained-path.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
-import { restoreExplanation } from '../../../explain/parameters/explanation-rows.ts'
 import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
+import { LEFT_OUT_WORDS } from '../../../explain/parameters/parameter.ts'
 import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
 import { treeHidden, treeRows } from '../../charts/parameter-tree-rows.ts'
-import { useWidth } from '../../drawing/axis-width.ts'
-import { Choice } from '../../drawing/choice.tsx'
-import { PAGE_INK } from '../../drawing/ink.ts'
-import { StateCode } from '../../drawing/state-code.tsx'
-import type { ExplanationData } from './explanation-data.ts'
-import {
-  type ExplanationState,
-  type ExplanationStep,
-  stepsCode,
-  withoutLastStep,
-  withStep,
-} from './explanation-steps.ts'
-import { groupInk } from './group-ink.ts'
-import { GroupLegend } from './group-legend.tsx'
+import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Caption, Figure } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
+import { ParameterTree, parameterTreeHeight } from '../../drawing/parameter-tree.tsx'
+import type { ViewProps } from '../define-widget.ts'
+import { type ExplanationData, restoreExplanation } from './explanation-data.ts'
 import { ParameterList } from './parameter-list.tsx'
-import { LeftOut, TakenOut } from './taken-out.tsx'
-import { TREE_ROW, TreeDrawing } from './tree-drawing.tsx'
 
-const LEGEND = 24
-const NODES = 40
-const WIDEST = 820
+const MAX_NODES = 40
+const MAX_STILL_NODES = 20
+const MAX_WIDTH = 820
 
-/** Takes parameters out of an explanation and puts them back; trees are grown again each time. */
-export function ExplanationView({ data }: { readonly data: ExplanationData }) {
-  const start = useMemo<ExplanationState>(
-    () => ({ explanation: restoreExplanation(data.rows), steps: [] }),
-    [data],
-  )
-  const [state, setState] = useState(start)
+export const EXPLANATION_STYLE = `
+.fd-split { cursor: pointer; }
+.fd-split:hover rect { stroke: var(--fd-change); }
+.fd-split:focus-visible { outline: none; }
+.fd-split:focus-visible rect { stroke: var(--fd-focus); stroke-width: 2.5; }
+.fd-tree { margin: 6px 0 2px; }
+.fd-said { margin: 4px 0 8px; padding-left: 22px; max-width: 76em; }
+.fd-said li { margin: 2px 0; overflow-wrap: anywhere; }
+.fd-explanation > h3, .fd-explanation > div > h3 { margin-top: 12px; }
+.fd-explanation > h3:first-child { margin-top: 0; }
+.fd-parameters { width: 100%; }
+.fd-taken { list-style: none; margin: 2px 0 6px; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 8px; }
+.fd-taken button { max-width: 100%; overflow-wrap: anywhere; text-align: left; }
+td button.fd-parameter { white-space: normal; overflow-wrap: anywhere; text-align: left; background: none; border-color: transparent; padding: 2px 4px; }
+td button.fd-parameter:hover { border-color: var(--fd-line); }
+.fd-shares td, .fd-shares th { padding: 1px 8px; border-bottom: 0; }
+.fd-shares th { font-weight: 400; color: var(--fd-soft); }
+.fd-left-out { margin-top: 8px; }
+.fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
+.fd-unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+`
+
+/** Something that was done to an explanation. */
+export interface ExplanationStep {
+  readonly verb: 'without' | 'including'
+  readonly column: string
+}
+
+/** An explanation after some steps, and those steps. */
+interface ExplanationState {
+  readonly explanation: Explanation
+  readonly steps: readonly ExplanationStep[]
+}
+
+/** Writes steps as code: `explanation.without('web READ · size')`. */
+export function stepsCode(name: string, steps: readonly ExplanationStep[]): string {
+  return name + steps.map(({ verb, column }) => `.${verb}(${textLiteral(column)})`).join('')
+}
+
+/** Takes parameters out of an explanation and puts them back; trees grow again each time. */
+export function ExplanationView({
+  data,
+  options,
+  call,
+}: ViewProps<ExplanationData, { readonly question: ParameterQuestionName | null }>) {
+  const restored = useMemo(() => restoreExplanation(data), [data])
+  const start: ExplanationState = { explanation: restored.explanation, steps: [] }
+  const [{ explanation, steps }, setState] = useState(start)
   const [chosen, setChosen] = useState<ParameterQuestionName>(
-    data.question ?? answerTo(start.explanation).question,
+    options.question ?? answerTo(restored.explanation).question,
   )
-  const { explanation, steps } = state
   const place = useFocusKept(explanation)
   const question = answerTo(explanation, chosen)
   const groups = useMemo(() => groupsOf(explanation, question), [explanation, question])
-  const colours = groupInk(question.question, PAGE_INK)
   const take = (verb: ExplanationStep['verb']) => (column: string) =>
-    setState(withStep(state, { verb, column }))
-  const carried = chosen === 'what-differs' ? data.rows.differs : data.rows.slow
+    setState({ explanation: explanation[verb](column), steps: [...steps, { verb, column }] })
   const { title, time, rows } = explanation.subject
   return (
     <section ref={place} aria-label="Explanation" class="fd-explanation">
-      <h3>{tooltipText(title)}</h3>
+      <Caption isHeading text={`${QUESTION_WORDS[chosen]} ${tooltipText(title)}`} />
       <div class="fd-bar">
         <Choice
           name="question"
@@ -64,7 +93,7 @@ export function ExplanationView({ data }: { readonly data: ExplanationData }) {
         <button
           type="button"
           disabled={steps.length === 0}
-          onClick={() => setState(withoutLastStep(state))}
+          onClick={() => setState({ explanation: explanation.undo(), steps: steps.slice(0, -1) })}
         >
           Undo
         </button>
@@ -73,21 +102,28 @@ export function ExplanationView({ data }: { readonly data: ExplanationData }) {
         </button>
       </div>
       {question.slowAboveUs === null ? null : (
-        <p class="fd-soft">
-          Slow {rows}s: {tooltipText(time)} above {formatDuration(question.slowAboveUs)}.
-        </p>
+        <Caption
+          text={`Slow ${rows}s: ${tooltipText(time)} above ${formatDuration(question.slowAboveUs)}.`}
+        />
       )}
-      <Tree {...{ explanation, question, groups, colours }} onTakeOut={take('without')} />
+      <Tree
+        explanation={explanation}
+        question={question}
+        groups={groups}
+        onTakeOut={take('without')}
+      />
       <Sentences explanation={explanation} question={question} />
       <TakenOut columns={explanation.excluded} onPutBack={take('including')} />
       <h3>Each parameter by itself, the most different first</h3>
       <ParameterList
         key={chosen}
-        {...{ explanation, question, groups, colours, traces: carried?.traces ?? null }}
+        explanation={explanation}
+        question={question}
+        groups={groups}
         onTakeOut={take('without')}
       />
-      <LeftOut data={data} />
-      <StateCode code={stepsCode(data.name, steps)} />
+      <LeftOut data={data} dropped={restored.dropped} name={call.name} />
+      <StateCode code={stepsCode(call.name, steps)} />
     </section>
   )
 }
@@ -122,43 +158,38 @@ function Tree({
   explanation,
   question,
   groups,
-  colours,
   onTakeOut,
 }: {
   readonly explanation: Explanation
   readonly question: ParameterQuestion
   readonly groups: ReturnType<typeof groupsOf>
-  readonly colours: readonly [string, string]
   readonly onTakeOut: (column: string) => void
 }) {
-  const [place, room] = useWidth<HTMLDivElement>(WIDEST)
-  const width = Math.min(WIDEST, room)
-  const rows = useMemo(() => treeRows(question, { limit: NODES }), [question])
-  const { subject, questions } = explanation
+  const isStill = useIsStill()
+  const [place, room] = useWidth<HTMLDivElement>()
+  const width = Math.min(MAX_WIDTH, room)
+  const limit = isStill ? MAX_STILL_NODES : MAX_NODES
+  const rows = useMemo(() => treeRows(question, { limit }), [question, limit])
   const hidden = treeHidden(rows)
-  const height = LEGEND + rows.length * TREE_ROW
-  const equalTo = (column: string) => [
-    ...new Set(questions.flatMap(({ table }) => table.equalTo(column))),
-  ]
   return (
     <div ref={place} class="fd-tree">
-      {/* biome-ignore lint/a11y/useSemanticElements: no element of HTML groups parts of an SVG */}
-      <svg
+      <Figure
         width={width}
-        height={height}
-        viewBox={`0 0 ${width} ${height}`}
+        height={parameterTreeHeight(rows.length)}
+        label={`Tree: ${QUESTION_WORDS[question.question]}`}
         role="group"
-        aria-label={`Tree: ${QUESTION_WORDS[question.question]}`}
       >
-        <GroupLegend names={groups.names} colours={colours} ink={PAGE_INK} />
-        <g transform={`translate(0 ${LEGEND})`}>
-          <TreeDrawing
-            {...{ rows, groups, subject, colours, ink: PAGE_INK, width, onTakeOut, equalTo }}
-          />
-        </g>
-      </svg>
+        <ParameterTree
+          explanation={explanation}
+          question={question}
+          groups={groups}
+          rows={rows}
+          width={width}
+          onTakeOut={isStill ? undefined : onTakeOut}
+        />
+      </Figure>
       {hidden === 0 ? null : (
-        <p class="fd-soft">{counted(hidden, 'node')} further down are not drawn.</p>
+        <Caption text={`${counted(hidden, 'node')} further down are not drawn.`} />
       )}
     </div>
   )
@@ -174,10 +205,23 @@ function Sentences({
   readonly explanation: Explanation
   readonly question: ParameterQuestion
 }) {
+  const isStill = useIsStill()
   const [isAll, setAll] = useState(false)
   const { paths } = question
-  if (paths.length === 0) return <p>No parameter tells them apart.</p>
+  if (paths.length === 0) {
+    const [one, other] = groupsOf({ subject }, question).names
+    return <Caption text={`No parameter tells ${one} and ${other} apart.`} color="text" />
+  }
   const shown = isAll ? paths : paths.slice(0, SENTENCES)
+  if (isStill) {
+    return (
+      <>
+        {shown.map((path, i) => (
+          <Caption key={i} text={`${i + 1}. ${shortText(pathSentence(path, subject), 700)}`} />
+        ))}
+      </>
+    )
+  }
   return (
     <div>
       <ol class="fd-said" aria-label="Explanations">
@@ -191,5 +235,77 @@ function Sentences({
         </button>
       ) : null}
     </div>
+  )
+}
+
+/** Parameters that were taken out, each with a button that puts it back. */
+function TakenOut({
+  columns,
+  onPutBack,
+}: {
+  readonly columns: readonly string[]
+  readonly onPutBack: (column: string) => void
+}) {
+  if (columns.length === 0) return null
+  return (
+    <div>
+      <h3>Taken out</h3>
+      <ul class="fd-taken" aria-label="Taken out">
+        {columns.map((column) => (
+          <li key={column}>
+            <button
+              type="button"
+              aria-label={`Put back ${tooltipText(column)}`}
+              title={`Put back ${tooltipText(column)}`}
+              onClick={() => onPutBack(column)}
+            >
+              {shortText(column, 60)} ↩
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Parameters that never took part, and those that the page had no room for. */
+function LeftOut({
+  data: { leftOut, leftOutCount },
+  dropped,
+  name,
+}: {
+  readonly data: ExplanationData
+  readonly dropped: number
+  readonly name: string
+}) {
+  return (
+    <>
+      {dropped === 0 ? null : (
+        <p role="note">
+          This page had no room for {counted(dropped, 'parameter')} that differ least: trees grow
+          without them, and may differ from those of <code>{name}</code>.
+        </p>
+      )}
+      {leftOutCount === 0 ? null : (
+        <details class="fd-left-out">
+          <summary>
+            {counted(leftOutCount, 'parameter does', 'parameters do')} not take part
+          </summary>
+          <ul>
+            {leftOut.map(({ column, reason }) => (
+              <li key={column}>
+                <span title={tooltipText(column)}>{shortText(column, 70)}</span>{' '}
+                <span class="fd-soft">{LEFT_OUT_WORDS[reason]}</span>
+              </li>
+            ))}
+          </ul>
+          {leftOutCount > leftOut.length ? (
+            <p class="fd-soft">
+              … and {grouped(leftOutCount - leftOut.length)} more: {name}.leftOutTable()
+            </p>
+          ) : null}
+        </details>
+      )}
+    </>
   )
 }

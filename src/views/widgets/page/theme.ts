@@ -1,5 +1,4 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
-import { EXPLANATION_STYLE } from '../explanation/explanation-style.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
@@ -85,7 +84,6 @@ export const THEME = `
 ${RANKING_STYLE}
 ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
-${EXPLANATION_STYLE}
 ${FLOW_STYLE}
 ${LOGS_STYLE}
 ${SWIMLANE_STYLE}

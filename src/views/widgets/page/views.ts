@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact'
 import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
 import type { AnyWidget } from '../define-widget.ts'
-import { ExplanationView } from '../explanation/explanation-view.tsx'
+import { explanationWidget } from '../explanation/explanation-widget.ts'
 import { FlowView } from '../flows/flow-view.tsx'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { LogsView } from '../logs/logs-view.tsx'
@@ -18,6 +18,7 @@ import { WhatIfView } from '../whatif/what-if-view.tsx'
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
   ganttWidget,
+  explanationWidget,
   tableWidget,
   timelineWidget,
 ]
@@ -27,7 +28,6 @@ type View = FunctionComponent<{ readonly data: never }>
 
 /** Views of the widgets that are not defined that way, by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  explanation: ExplanationView,
   'flow-comparison': FlowView,
   logs: LogsView,
   ranking: RankingView,

@@ -67,7 +67,7 @@ export function exploreRanking(
   const link = (id: string) => (template === null ? null : traceLink(template, id))
   const data = rankingData(comparison, { limit, flows, explanations, name, opened, link })
   return new Widget({
-    ...{ view: 'ranking', title: 'Ranking browser', data },
+    ...{ view: 'ranking', title: 'Ranking browser', data, hasCharts: true },
     description:
       `${counted(data.table.totalRows, 'mutation')}; open one for its edges, its precursors and ` +
       'typical requests.',

@@ -119,7 +119,7 @@ export function rankingData(
     entries: ranking.mutations.slice(0, limit).map((mutation, at) => ({
       ...entryOf(comparison, mutation, link),
       flows: at < flows ? smallFlows(comparison, mutation, name) : null,
-      explanation: at < explanations ? smallExplanation(comparison, mutation, name) : null,
+      explanation: at < explanations ? smallExplanation(comparison, mutation) : null,
     })),
   }
 }
@@ -165,15 +165,10 @@ function smallFlows(
 function smallExplanation(
   comparison: Comparison,
   mutation: RankedMutation,
-  name: string,
 ): ExplanationData | null {
   const explanation = explainMutation(comparison, mutation)
   if (explanation.questions.every(({ table }) => table.parameters.length === 0)) return null
-  return explanationData(explanation, {
-    name: `explainMutation(${name}, ${mutation.category})`,
-    question: null,
-    characters: MOST_CHARACTERS,
-  })
+  return explanationData(explanation, MOST_CHARACTERS)
 }
 
 function sketch({ categories }: Comparison, category: number, period: Period): TimesSketch {

@@ -53,7 +53,12 @@ export function RankingDetails({ entry, name }: Shown) {
           Its parameters: <code>{`explainMutation(${name}, ${category})`}</code>
         </p>
       ) : (
-        <ExplanationView key={rank} data={explanation} />
+        <ExplanationView
+          key={rank}
+          data={explanation}
+          options={{ question: null }}
+          call={{ name: `explainMutation(${name}, ${category})`, kind: null }}
+        />
       )}
       {flows !== null && isNew ? null : <RankingEdges key={rank} entry={entry} />}
       <p class="fd-soft">

@@ -1,3 +1,5 @@
+import { EXPLANATION_STYLE } from '../explanation/explanation-view.tsx'
+
 /** How the ranking browser looks, beyond what tables have. */
 import { TABLE_STYLE } from '../table/table-style.ts'
 
@@ -22,4 +24,5 @@ export const RANKING_STYLE = `
 .flowdelta .fd-exemplars ul { margin: 2px 0 6px; padding-left: 20px; }
 .flowdelta .fd-exemplars code, .flowdelta .fd-mutation p code { font: 12px/1.4 ui-monospace, monospace; color: inherit; background: none; }
 .flowdelta a { color: var(--fd-focus); }
+.flowdelta {${EXPLANATION_STYLE}}
 `

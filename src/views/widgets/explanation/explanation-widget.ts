@@ -1,0 +1,62 @@
+import { OptionError } from '../../../core/errors.ts'
+import { defineOptions, number, type OptionsOf, oneOf } from '../../../core/options.ts'
+import { tooltipText } from '../../../core/shown-text.ts'
+import { counted } from '../../../core/words.ts'
+import type { Explanation } from '../../../explain/parameters/explanation.ts'
+import { defineWidget, STAGE_NAME } from '../define-widget.ts'
+import { type ExplanationData, explanationData, restoreExplanation } from './explanation-data.ts'
+import { EXPLANATION_STYLE, ExplanationView } from './explanation-view.tsx'
+
+export const EXPLANATION_WIDGET_OPTIONS = defineOptions({
+  question: oneOf([null, 'what-differs', 'what-is-slow'], {
+    default: null,
+    sentence: 'Question that stands first; null for the one whose parameters separate better',
+  }),
+  characters: number({
+    default: 3_000_000,
+    min: 1000,
+    unit: 'characters',
+    sentence:
+      'Data that the page may carry, before compression. Of more, trace ids go first, then the parameters that differ least',
+  }),
+  name: STAGE_NAME,
+})
+
+export type ExplanationWidgetOptions = OptionsOf<typeof EXPLANATION_WIDGET_OPTIONS>
+
+/**
+ * Why requests changed: the tree of low-level parameters, its paths as sentences, and every parameter
+ * by itself. A click or Enter on a split takes its parameter out, together with all that divide the
+ * rows alike, and the tree grows again in the page: what `explanation.without(…)` gives.
+ *
+ * Source: Sambasivan 2013, §2.6.6: parameters of no use are taken out and the tree is made anew.
+ */
+export const explanationWidget = defineWidget({
+  name: 'explanation',
+  title: 'Explanation',
+  description,
+  options: EXPLANATION_WIDGET_OPTIONS,
+  data,
+  view: ExplanationView,
+  style: EXPLANATION_STYLE,
+  hasCharts: true,
+})
+
+function data(
+  explanation: Explanation,
+  { question, characters }: ExplanationWidgetOptions,
+): ExplanationData {
+  if (question !== null && explanation.question(question) === undefined) {
+    const asked = explanation.questions.map((one) => `'${one.question}'`)
+    throw new OptionError('question', question, `one that was asked: ${asked.join(' or ')}`)
+  }
+  return explanationData(explanation, characters)
+}
+
+function description(carried: ExplanationData): string {
+  const { subject, paths } = restoreExplanation(carried).explanation
+  return (
+    `${tooltipText(subject.title)}: ${counted(paths.length, 'explanation')} by low-level parameters; ` +
+    'click a split to take its parameter out, or a parameter to see its values.'
+  )
+}
