@@ -14,7 +14,6 @@ import { explore } from '../src/views/explore.ts'
 import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
 import { exploreLogs } from '../src/views/widgets/logs/explore-logs.ts'
 import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
-import { exploreSwimlanes } from '../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
 import { exploreVariance } from '../src/views/widgets/variance/explore-variance.ts'
 import { exploreWhatIf } from '../src/views/widgets/whatif/explore-what-if.ts'
@@ -76,7 +75,7 @@ const PICTURES: readonly Picture[] = [
     name: 'explanation',
     widget: explore(explainMutation(config, explained)),
   },
-  { name: 'swimlanes', widget: exploreSwimlanes(delay, slower.category) },
+  { name: 'swimlanes', widget: explore(delay, 'swimlanes', { category: slower.category }) },
   { name: 'calling-contexts', widget: explore(delay, 'calling-contexts') },
   { name: 'timeline', widget: explore(delay, 'timeline') },
   {

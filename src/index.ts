@@ -237,11 +237,6 @@ export {
   type RankingBrowserOptions,
 } from './views/widgets/ranking/explore-ranking.ts'
 export {
-  exploreSwimlanes,
-  type SwimlaneOptions,
-  type SwimlaneTraces,
-} from './views/widgets/swimlanes/explore-swimlanes.ts'
-export {
   exploreThreshold,
   type ThresholdExplorerOptions,
 } from './views/widgets/threshold/explore-threshold.tsx'

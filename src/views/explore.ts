@@ -16,11 +16,7 @@ import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/flows-wi
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
 import { exploreLogs } from './widgets/logs/explore-logs.ts'
 import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
-import {
-  exploreSwimlanes,
-  type SwimlaneOptions,
-  type SwimlaneTraces,
-} from './widgets/swimlanes/explore-swimlanes.ts'
+import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.ts'
 import { exploreTable } from './widgets/table/table-widget.ts'
 import { exploreThreshold } from './widgets/threshold/explore-threshold.tsx'
 import { timelineWidget } from './widgets/timeline/timeline-widget.ts'
@@ -38,18 +34,7 @@ const OF_COMPARISON = {
     { mutation, ...options }: FlowExplorerOptions & { readonly mutation?: FlowsToCompare } = {},
   ) => exploreFlows(comparison, mutation ?? topMutation(comparison), options),
   timeline: defined(timelineWidget),
-  swimlanes: (
-    comparison: Comparison,
-    {
-      category,
-      traces,
-      ...options
-    }: SwimlaneOptions & {
-      readonly category?: number
-      readonly traces?: string | SwimlaneTraces
-    } = {},
-  ) =>
-    exploreSwimlanes(comparison, category ?? traces ?? topMutation(comparison).category, options),
+  swimlanes: defined(swimlanesWidget),
   trace: defined(ganttWidget),
   'calling-contexts': defined(callingContextsWidget),
   variance: exploreVariance,

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import {
-  exploreSwimlanes,
-  type SwimlaneOptions,
-} from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
+import type { SwimlaneOptions } from '../../../src/views/widgets/swimlanes/options.ts'
 import {
   drawnItems,
   foldLanes,
-  MOST_TRACKS,
+  MAX_TRACKS,
 } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import type {
   SwimlaneData,
@@ -15,6 +12,7 @@ import type {
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { describeInBrowser } from './open-widgets.ts'
+import { swimlanes } from './swimlanes-fixture.ts'
 
 /** `web` calls so many times, one call after the other; of services of their own, or one. */
 function calling(count: number, serviceOf: (call: number) => string, extraUs = 0) {
@@ -27,9 +25,10 @@ function calling(count: number, serviceOf: (call: number) => string, extraUs = 0
   return makeSpans([{ id: 'web', startUs: 0, endUs: 200 + 100 * count + extraUs }, ...calls])
 }
 
-const show = (traces: ReturnType<typeof calling>, options: SwimlaneOptions = {}) =>
-  exploreSwimlanes(compare(traces, traces), 't', options)
-const dataOf = (traces: ReturnType<typeof calling>) => show(traces).data as SwimlaneData
+const show = (traces: ReturnType<typeof calling>, options: Partial<SwimlaneOptions> = {}) =>
+  swimlanes(compare(traces, traces), 't', options)
+const dataOf = (traces: ReturnType<typeof calling>) =>
+  (show(traces).data as { data: SwimlaneData }).data
 const many = calling(300, (i) => `service ${i}`, 5000)
 const atOnce = makeSpans([
   { id: 'web', startUs: 0, endUs: 1000 },
@@ -40,7 +39,7 @@ const atOnce = makeSpans([
 
 describe('folding lanes', () => {
   test('leaves those in sight together as they are', () => {
-    const data = dataOf(calling(MOST_TRACKS - 1, (i) => `service ${i}`))
+    const data = dataOf(calling(MAX_TRACKS - 1, (i) => `service ${i}`))
     const { lanes, isLong } = foldLanes(data, { folded: true })
     expect(lanes.map(({ name }) => name)).toEqual(data.lanes.map(({ name }) => name))
     expect(isLong).toBe(false)
@@ -49,13 +48,13 @@ describe('folding lanes', () => {
   test('keeps the first lane and those with most critical work, the rest is one lane', () => {
     const data = dataOf(many)
     const { lanes, placeOf } = foldLanes(data, { folded: true })
-    expect(lanes).toHaveLength(MOST_TRACKS)
+    expect(lanes).toHaveLength(MAX_TRACKS)
     expect(lanes[0]?.name).toBe('web')
     expect(lanes.at(-1)?.name).toBe('… and 286 more lanes')
     expect(lanes.map(({ name }) => name)).toContain('service 299')
     const visits = (data.sides[0] as SwimlaneSide).visits
     const at = visits.findIndex(({ lane }) => lane === 'service 200')
-    expect(placeOf(0, at)).toEqual({ lane: MOST_TRACKS - 1, track: 0, isShared: true })
+    expect(placeOf(0, at)).toEqual({ lane: MAX_TRACKS - 1, track: 0, isShared: true })
   })
 
   test('loses nothing: unfolded every lane is there', () => {
@@ -135,7 +134,9 @@ describeInBrowser('many lanes in a page', (open) => {
     expect((await lanes.boundingBox())?.height).toBeLessThanOrEqual(640)
     expect(await lanes.textContent()).toContain('… and 286 more lanes')
     await page.getByRole('button', { name: 'show all 301 lanes' }).click()
-    expect(await code.innerText()).toBe("exploreSwimlanes(comparison, 't', { folded: false })")
+    expect(await code.innerText()).toBe(
+      "explore(comparison, 'swimlanes', { traces: 't', folded: false })",
+    )
     await lanes.evaluate((element) => {
       element.scrollTop = 4000
     })
@@ -147,7 +148,7 @@ describeInBrowser('many lanes in a page', (open) => {
       0,
     )
     await page.getByRole('button', { name: 'fold lanes' }).click()
-    expect(await code.innerText()).toBe("exploreSwimlanes(comparison, 't')")
+    expect(await code.innerText()).toBe("explore(comparison, 'swimlanes', { traces: 't' })")
     expect(problems).toEqual([])
   })
 

@@ -1,12 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import type { SwimlaneData } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
-import { comparison, dataOf, paying } from './swimlanes-fixture.ts'
+import { comparison, dataOf, paying, swimlanes } from './swimlanes-fixture.ts'
 
 const code = (page: Page) => page.locator('.fd-code code').innerText()
 
@@ -22,10 +21,10 @@ async function scales(page: Page, data: SwimlaneData): Promise<number[]> {
 }
 
 describeInBrowser('swimlanes in a page', (open) => {
-  const data = dataOf(exploreSwimlanes(comparison, paying))
+  const data = dataOf(swimlanes(comparison, paying))
 
   test('stand below or beside each other, on one scale', async () => {
-    const { page, problems } = await open([exploreSwimlanes(comparison, paying)])
+    const { page, problems } = await open([swimlanes(comparison, paying)])
     const [before, after] = await scales(page, data)
     expect(before).toBeCloseTo(after as number, 4)
     await page.getByRole('button', { name: 'beside before' }).click()
@@ -33,13 +32,13 @@ describeInBrowser('swimlanes in a page', (open) => {
     expect(left).toBeCloseTo(right as number, 4)
     expect(left).toBeLessThan((before as number) * 0.6)
     expect(await code(page)).toBe(
-      `exploreSwimlanes(comparison, ${paying}, { arrangement: 'beside' })`,
+      `explore(comparison, 'swimlanes', { category: ${paying}, arrangement: 'beside' })`,
     )
     expect(problems).toEqual([])
   })
 
   test('dragging across one goes into the time of both', async () => {
-    const { page, problems } = await open([exploreSwimlanes(comparison, paying)])
+    const { page, problems } = await open([swimlanes(comparison, paying)])
     const plot = page.locator('.fd-lane-plot').nth(1)
     const box = (await plot.boundingBox()) as {
       x: number
@@ -58,12 +57,12 @@ describeInBrowser('swimlanes in a page', (open) => {
     const [before, after] = await scales(page, data)
     expect(before).toBeCloseTo(after as number, 4)
     await page.getByRole('button', { name: 'whole time' }).click()
-    expect(await code(page)).toBe(`exploreSwimlanes(comparison, ${paying})`)
+    expect(await code(page)).toBe(`explore(comparison, 'swimlanes', { category: ${paying} })`)
     expect(problems).toEqual([])
   })
 
   test('arrows go along a request, z into a message, Escape back', async () => {
-    const { page, problems } = await open([exploreSwimlanes(comparison, paying)])
+    const { page, problems } = await open([swimlanes(comparison, paying)])
     await page.locator('.fd-lane-item[tabindex="0"]').first().focus()
     const words = () => page.locator('.fd-lane-words').innerText()
     expect(await words()).toMatch(/^shop, GET: /)
@@ -74,7 +73,7 @@ describeInBrowser('swimlanes in a page', (open) => {
     await page.keyboard.press('Escape')
     await page.keyboard.press('End')
     expect(await words()).toMatch(/^Reply CHARGE from pay to shop/)
-    expect(await code(page)).toBe(`exploreSwimlanes(comparison, ${paying})`)
+    expect(await code(page)).toBe(`explore(comparison, 'swimlanes', { category: ${paying} })`)
     expect(problems).toEqual([])
   })
 
@@ -84,7 +83,7 @@ describeInBrowser('swimlanes in a page', (open) => {
       { id: '2', parent: '1', trace: HOSTILE, service: `${HOSTILE}2`, startUs: 10, endUs: 90 },
     ])
     const { page, problems } = await open(
-      [exploreSwimlanes(compare(traces, traces), { before: HOSTILE, after: HOSTILE })],
+      [swimlanes(compare(traces, traces), { before: HOSTILE, after: HOSTILE })],
       { dark: true, width: 500 },
     )
     await page.locator('.fd-lane-item').first().hover()

@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { readOptions } from '../../../src/core/options.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { joined, lengthUs } from '../../../src/views/drawing/stretches.ts'
-import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
+import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
+import {
+  SWIMLANE_OPTIONS,
+  type SwimlaneOptions,
+} from '../../../src/views/widgets/swimlanes/options.ts'
 import { swimlaneLayout, timeAcross } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import {
   type Message,
   type SwimlaneSide,
-  swimlaneCode,
   tracksOf,
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import { itemsInOrder, messageWords } from '../../../src/views/widgets/swimlanes/swimlane-words.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeGraphs, makeSpans } from '../../make-traces.ts'
-import { comparison, dataOf, paying } from './swimlanes-fixture.ts'
+import { comparison, dataOf, paying, swimlanes } from './swimlanes-fixture.ts'
 
 const { categories, flows } = comparison
 
@@ -35,7 +39,7 @@ const one = makeSpans([
 ])
 
 describe('a request on lanes', () => {
-  const [side] = dataOf(exploreSwimlanes(compare(one, one), { before: 't' })).sides
+  const [side] = dataOf(swimlanes(compare(one, one), { before: 't' })).sides
 
   test('has a visit for what a component does between being asked and answering', () => {
     expect(
@@ -78,7 +82,7 @@ describe('a request on lanes', () => {
       { id: 'web', startUs: 0, endUs: 100 },
       { id: 'mail', parent: 'web', operation: 'send', startUs: 50, endUs: 300, followsFrom: true },
     ])
-    const data = dataOf(exploreSwimlanes(compare(late, late), 't'))
+    const data = dataOf(swimlanes(compare(late, late), 't'))
     expect(sentences(data.sides[0])).toEqual(['call send: web 50 → mail 50'])
     expect(data.lengthUs).toBe(300)
   })
@@ -89,9 +93,7 @@ describe('a request on lanes', () => {
       { id: 'web 2', service: 'web', host: 'm2', parent: 'web', startUs: 10, endUs: 20 },
     ])
     const lanes = (by: 'service' | 'host') =>
-      dataOf(exploreSwimlanes(compare(hosts, hosts), 't', { lanes: by })).lanes.map(
-        ({ name }) => name,
-      )
+      dataOf(swimlanes(compare(hosts, hosts), 't', { lanes: by })).lanes.map(({ name }) => name)
     expect([lanes('service'), lanes('host')]).toEqual([['web'], ['m1', 'm2']])
   })
 
@@ -116,7 +118,7 @@ describe('a request on lanes', () => {
         latencyUs: [10, 50, 20],
       },
     ])
-    const [points] = dataOf(exploreSwimlanes(compare(graphs, graphs), 0)).sides
+    const [points] = dataOf(swimlanes(compare(graphs, graphs), 0)).sides
     expect(
       points?.visits.map(({ lane, name, startUs, endUs }) => [lane, name, startUs, endUs]),
     ).toEqual([
@@ -132,7 +134,7 @@ describe('a request on lanes', () => {
 
 describe('a category', () => {
   test('is shown by the request with the median response time, before and after', () => {
-    const { sides } = dataOf(exploreSwimlanes(comparison, paying))
+    const { sides } = dataOf(swimlanes(comparison, paying))
     for (const { period, traceId, responseTimeUs } of sides) {
       const times = categories.responseTimes(paying, period === 'before' ? BEFORE : AFTER).sort()
       expect(responseTimeUs).toBe(times[Math.floor((times.length - 1) / 2)])
@@ -147,7 +149,7 @@ describe('a category', () => {
       ({ category, precursors }) =>
         precursors.length > 0 && changed.categories.count(category, BEFORE) === 0,
     )
-    const { sides } = dataOf(exploreSwimlanes(changed, mutation?.category ?? -1))
+    const { sides } = dataOf(swimlanes(changed, mutation?.category ?? -1))
     const origin = mutation?.precursors[0]?.category
     expect(sides.map(({ choice }) => /of category (\d+)/.exec(choice)?.[1])).toEqual([
       String(origin),
@@ -157,25 +159,25 @@ describe('a category', () => {
 
   test('must be there, as must traces', () => {
     const last = categories.size - 1
-    expect(() => exploreSwimlanes(comparison, 99)).toThrow(`a category from 0 to ${last}`)
-    expect(() => exploreSwimlanes(comparison, 'none')).toThrow('Option what is "none".')
-    expect(() => exploreSwimlanes(comparison, { before: 't2-0' })).toThrow('t2-0')
-    expect(() => exploreSwimlanes(comparison, {})).toThrow('Option what')
-    expect(() => exploreSwimlanes(comparison, 0, { range: [3, 1] })).toThrow('Option range')
-    expect(() => exploreSwimlanes(comparison, 0, { arrangement: 'over' } as never)).toThrow(
+    expect(() => swimlanes(comparison, 99)).toThrow(`a category from 0 to ${last}`)
+    expect(() => swimlanes(comparison, 'none')).toThrow('Option traces is "none".')
+    expect(() => swimlanes(comparison, { before: 't2-0' })).toThrow('t2-0')
+    expect(() => swimlanes(comparison, {})).toThrow('Option traces')
+    expect(() => swimlanes(comparison, 0, { range: [3, 1] })).toThrow('Option range')
+    expect(() => swimlanes(comparison, 0, { arrangement: 'over' } as never)).toThrow(
       "Give 'below' or 'beside'.",
     )
-    expect(() => exploreSwimlanes(comparison, 0, { lane: 1 } as never)).toThrow('no option lane')
+    expect(() => swimlanes(comparison, 0, { lane: 1 } as never)).toThrow('no option lane')
   })
 })
 
 describe('both pictures', () => {
-  const data = dataOf(exploreSwimlanes(comparison, paying))
+  const data = dataOf(swimlanes(comparison, paying))
 
   test('share the axis of time, below and beside each other, whole and in part', () => {
     for (const arrangement of ['below', 'beside'] as const) {
       for (const range of [null, [100, 900] as const]) {
-        const layout = swimlaneLayout(data, { arrangement, range }, 1000)
+        const layout = swimlaneLayout(data, { arrangement, range, folded: true }, 1000)
         const [first, second] = layout.panels
         expect(first?.width).toBe(second?.width)
         expect(first?.width).toBeGreaterThan(300)
@@ -186,7 +188,7 @@ describe('both pictures', () => {
   })
 
   test('reach to the end of the longer request', () => {
-    const { range } = swimlaneLayout(data, data.initial, 1000)
+    const { range } = swimlaneLayout(data, readOptions(SWIMLANE_OPTIONS), 1000)
     expect(range).toEqual([0, Math.max(...data.sides.map(({ responseTimeUs }) => responseTimeUs))])
     expect(timeAcross(range, 500)(range[1] / 2)).toBe(250)
   })
@@ -212,7 +214,7 @@ describe('the parts', () => {
   })
 
   test('messages are said in words', () => {
-    const [side] = dataOf(exploreSwimlanes(compare(one, one), 't')).sides
+    const [side] = dataOf(swimlanes(compare(one, one), 't')).sides
     const [message] = side?.messages ?? []
     expect(messageWords(message as Message, side?.visits ?? [])).toBe(
       'Call READ from web to db: sent at 10 µs, 10 µs on the way; on the critical path',
@@ -225,18 +227,21 @@ describe('the parts', () => {
   })
 
   test('code names what is not as usual', () => {
-    const data = dataOf(exploreSwimlanes(comparison, { before: 't1-0' }, { name: 'mine' }))
-    expect(swimlaneCode(data, data.initial)).toBe("exploreSwimlanes(mine, { before: 't1-0' })")
-    expect(swimlaneCode(data, { ...data.initial, arrangement: 'beside', range: [0, 5] })).toBe(
-      "exploreSwimlanes(mine, { before: 't1-0' }, { arrangement: 'beside', range: [0, 5] })",
+    const code = (options: Partial<SwimlaneOptions>) =>
+      exploreCode(SWIMLANE_OPTIONS, options, { name: 'mine', kind: 'swimlanes' })
+    expect(code({ traces: { before: 't1-0' } })).toBe(
+      "explore(mine, 'swimlanes', { traces: { before: 't1-0' } })",
+    )
+    expect(code({ category: 3, arrangement: 'beside', range: [0, 5] })).toBe(
+      "explore(mine, 'swimlanes', { category: 3, arrangement: 'beside', range: [0, 5] })",
     )
   })
 
   test('without scripts it is a picture of both', () => {
-    const svg = exploreSwimlanes(comparison, paying).svg()
+    const svg = swimlanes(comparison, paying).svg()
     expect(svg).toContain('the median of 100 requests')
     expect(svg).not.toMatch(/NaN|undefined|var\(/)
     const none = makeSpans([{ id: 'r', startUs: 5, endUs: 5 }])
-    expect(exploreSwimlanes(compare(none, none), 0).svg()).not.toMatch(/NaN|Infinity/)
+    expect(swimlanes(compare(none, none), 0).svg()).not.toMatch(/NaN|Infinity/)
   })
 })

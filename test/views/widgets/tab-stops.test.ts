@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
 import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
-import { exploreSwimlanes } from '../../../src/views/widgets/swimlanes/explore-swimlanes.ts'
 import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
@@ -11,7 +10,7 @@ const shops = compareShops({}, { payUs: 2600 })
 describeInBrowser('drawings', (open) => {
   test.each([
     ['flows', () => exploreFlows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
-    ['swimlanes', () => exploreSwimlanes(shops, 0), '.fd-lane-item'],
+    ['swimlanes', () => explore(shops, 'swimlanes', { category: 0 }), '.fd-lane-item'],
     [
       'edges of the explorer of variance',
       () => exploreVariance(shops, { category: 0 }),

@@ -2,7 +2,6 @@ import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
-import { SWIMLANE_STYLE } from '../swimlanes/swimlane-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
@@ -86,7 +85,6 @@ ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
 ${FLOW_STYLE}
 ${LOGS_STYLE}
-${SWIMLANE_STYLE}
 ${WHAT_IF_STYLE}
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`

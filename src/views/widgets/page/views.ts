@@ -6,7 +6,7 @@ import { FlowView } from '../flows/flow-view.tsx'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { LogsView } from '../logs/logs-view.tsx'
 import { RankingView } from '../ranking/ranking-view.tsx'
-import { SwimlaneView } from '../swimlanes/swimlane-view.tsx'
+import { swimlanesWidget } from '../swimlanes/swimlanes-widget.ts'
 import { tableWidget } from '../table/table-widget.ts'
 import { ThresholdView } from '../threshold/threshold-view.tsx'
 import { timelineWidget } from '../timeline/timeline-widget.ts'
@@ -19,6 +19,7 @@ export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
   ganttWidget,
   explanationWidget,
+  swimlanesWidget,
   tableWidget,
   timelineWidget,
 ]
@@ -31,7 +32,6 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'flow-comparison': FlowView,
   logs: LogsView,
   ranking: RankingView,
-  swimlanes: SwimlaneView,
   threshold: ThresholdView,
   variance: VarianceView,
   variation: VariationView,

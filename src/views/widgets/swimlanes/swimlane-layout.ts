@@ -1,6 +1,7 @@
 import { counted, grouped } from '../../../core/words.ts'
 import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
-import type { SwimlaneData, SwimlaneSide, SwimlaneState, Visit } from './swimlane-model.ts'
+import type { SwimlaneOptions } from './options.ts'
+import type { SwimlaneData, SwimlaneSide, Visit } from './swimlane-model.ts'
 import { itemsInOrder, type LaneItem } from './swimlane-words.ts'
 
 /** A lane as it is drawn: a component's, or one for all components that have none of their own. */
@@ -27,13 +28,13 @@ interface VisitPlace {
 }
 
 /** More lines than these of one request are not in sight together. */
-export const MOST_TRACKS = 16
+export const MAX_TRACKS = 16
 /** So many visits of one component at once have a line of their own, where there are too many. */
-const MOST_AT_ONCE = 5
+const MAX_AT_ONCE = 5
 
 /**
  * Draws the components that matter least as one lane, and what one component does too often at the
- * same time on one line, where there are more than {@link MOST_TRACKS} lines in all. The component
+ * same time on one line, where there are more than {@link MAX_TRACKS} lines in all. The component
  * that requests begin at stays, and those with most work on critical paths of either side.
  */
 export function foldLanes(
@@ -41,8 +42,8 @@ export function foldLanes(
   { folded }: { readonly folded: boolean },
 ): LaneFolding {
   const all = lanes.reduce((sum, { tracks }) => sum + tracks, 0)
-  const isLong = all > MOST_TRACKS
-  const limit = isLong && folded ? MOST_AT_ONCE : Number.POSITIVE_INFINITY
+  const isLong = all > MAX_TRACKS
+  const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
   const sizes = lanes.map(({ tracks }) => Math.min(tracks, limit))
   const kept = isLong && folded ? keptLanes({ sides, lanes }, sizes) : [...lanes.keys()]
   const rest = lanes.length - kept.length
@@ -89,7 +90,7 @@ function keptLanes(
   let tracks = 0
   for (const lane of [first, ...others]) {
     const isLast = kept.length === lanes.length - 1
-    if (tracks + (sizes[lane] as number) > MOST_TRACKS - (isLast ? 0 : 1)) continue
+    if (tracks + (sizes[lane] as number) > MAX_TRACKS - (isLast ? 0 : 1)) continue
     kept.push(lane)
     tracks += sizes[lane] as number
   }
@@ -139,7 +140,7 @@ const RIGHT = 14
 /** Places the panels in a width, with the names of lanes to the left. */
 export function swimlaneLayout(
   { sides, lanes, lengthUs }: SwimlaneData,
-  { arrangement, range, folded = true }: Omit<SwimlaneState, 'folded'> & { folded?: boolean },
+  { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
   width: number,
 ): SwimlaneLayout {
   const folding = foldLanes({ sides, lanes }, { folded })

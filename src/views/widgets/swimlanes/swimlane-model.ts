@@ -1,14 +1,5 @@
-import type { FlowSet } from '../../../flows/flow-set.ts'
 import { lanesOf } from '../../charts/lanes.ts'
-import { callCode } from '../../drawing/option-code.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
-import { pointTraffic, spanTraffic } from './swimlane-traffic.ts'
-
-/** Visits and messages of a request. */
-export function requestTraffic(flows: FlowSet, request: number, by: LaneBy): Traffic {
-  const traces = flows.tracesOf(request)
-  return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
-}
 
 /** What a component does for a request between being asked and having answered. */
 export interface Visit {
@@ -51,20 +42,6 @@ export interface SwimlaneSide extends Traffic {
   readonly tracks: readonly number[]
 }
 
-/** What divides a request up into lanes. */
-export type LaneBy = 'service' | 'host'
-/** Where the request after stands: below the one before, or beside it. */
-export type Arrangement = 'below' | 'beside'
-
-/** What the swimlanes can change. */
-export interface SwimlaneState {
-  readonly arrangement: Arrangement
-  /** The part of the time that is shown of both; `null` for all of the longer one. */
-  readonly range: StretchUs | null
-  /** Where there are too many lanes, whether most are drawn as one. */
-  readonly folded: boolean
-}
-
 /** What the swimlanes carry into a page. */
 export interface SwimlaneData {
   readonly sides: readonly SwimlaneSide[]
@@ -73,13 +50,7 @@ export interface SwimlaneData {
   /** Until when the time goes of both. */
   readonly lengthUs: number
   readonly title: string
-  readonly initial: SwimlaneState
-  /** What is shown, as code: `comparison, 3`. */
-  readonly subject: readonly string[]
-  readonly by: LaneBy
 }
-
-export const USUAL_SWIMLANES: SwimlaneState = { arrangement: 'below', range: null, folded: true }
 
 /** Puts visits at the same time in one lane into tracks of their own. */
 export function tracksOf(visits: readonly Visit[]): number[] {
@@ -106,14 +77,4 @@ export function lanesIn(sides: readonly SwimlaneSide[]): SwimlaneData['lanes'] {
     }
   }
   return Array.from(tracks, ([name, count]) => ({ name, tracks: count }))
-}
-
-/** The line of code that shows a state again. */
-export function swimlaneCode({ subject, by }: SwimlaneData, state: SwimlaneState): string {
-  return callCode('exploreSwimlanes', subject, {
-    arrangement: { value: state.arrangement, usually: USUAL_SWIMLANES.arrangement },
-    range: { value: state.range, usually: null },
-    folded: { value: state.folded, usually: USUAL_SWIMLANES.folded },
-    lanes: { value: by, usually: 'service' },
-  })
 }

@@ -4,8 +4,9 @@ import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { timeScale } from '../../drawing/axis-scale.ts'
+import { Figure } from '../../drawing/figure.tsx'
 import { fittedText } from '../../drawing/fitted-text.ts'
-import type { Ink } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
 import {
   type DrawnItems,
@@ -26,8 +27,7 @@ interface VisitProps {
   readonly visit: Visit
   readonly y: number
   readonly x: (timeUs: number) => number
-  readonly colour: string
-  readonly ink: Ink
+  readonly color: string
   readonly title: string
   /** Whether its name is written where there is room; where others are drawn over it there is none. */
   readonly hasName: boolean
@@ -38,7 +38,8 @@ const NAME_SIZE = 10
 
 /** A component at a request: thick where it works, underlined where that is critical. */
 function VisitMark(props: VisitProps) {
-  const { visit, y, x, colour, ink, title, hasName, attributes = {} } = props
+  const { visit, y, x, color, title, hasName, attributes = {} } = props
+  const ink = useInk()
   const { startUs, endUs, work, critical, name } = visit
   const bar = ([fromUs, toUs]: StretchUs) => ({
     x: round(x(fromUs)),
@@ -50,9 +51,9 @@ function VisitMark(props: VisitProps) {
     <g {...attributes}>
       <title>{title}</title>
       <rect {...bar([startUs, endUs])} y={y - 12} height="20" fill="transparent" />
-      <rect {...bar([startUs, endUs])} y={y - 1} height="2" fill={colour} opacity="0.75" />
+      <rect {...bar([startUs, endUs])} y={y - 1} height="2" fill={color} opacity="0.75" />
       {work.map((stretch) => (
-        <rect key={stretch[0]} {...bar(stretch)} y={y - 4} height="8" fill={colour} />
+        <rect key={stretch[0]} {...bar(stretch)} y={y - 4} height="8" fill={color} />
       ))}
       {critical.map((stretch) => (
         <rect key={stretch[0]} {...bar(stretch)} y={y + 4} height="2.5" fill={ink.text} />
@@ -75,7 +76,6 @@ interface MessageProps {
   readonly message: Message
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
-  readonly ink: Ink
   readonly title: string
   /** Whether it is drawn thin, as there are many. */
   readonly isThin?: boolean
@@ -86,9 +86,10 @@ const ARROW = 5
 
 /** A message on its way: a call is a line, a reply is dashed; dark on the critical path. */
 function MessageMark(props: MessageProps) {
-  const { message, from, to, ink, title, isThin = false, attributes = {} } = props
+  const { message, from, to, title, isThin = false, attributes = {} } = props
+  const ink = useInk()
   const head = isThin ? 0.6 * ARROW : ARROW
-  const colour = message.isCritical ? ink.text : ink.soft
+  const color = message.isCritical ? ink.text : ink.soft
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]]
   const length = Math.hypot(dx, dy) || 1
   const [ux, uy] = [dx / length, dy / length]
@@ -102,14 +103,11 @@ function MessageMark(props: MessageProps) {
       <line
         {...line}
         class="fd-lane-line"
-        stroke={colour}
+        stroke={color}
         stroke-width={(message.isCritical ? 1.4 : 1) * (isThin ? 0.45 : 1)}
         stroke-dasharray={message.kind === 'reply' ? '3 2' : undefined}
       />
-      <polygon
-        points={`${round(to[0])},${round(to[1])} ${corner(1)} ${corner(-1)}`}
-        fill={colour}
-      />
+      <polygon points={`${round(to[0])},${round(to[1])} ${corner(1)} ${corner(-1)}`} fill={color} />
     </g>
   )
 }
@@ -125,10 +123,20 @@ const LEGEND_ENTRIES = [
   { name: 'reply', room: 76 },
   { name: 'on the critical path', room: 156 },
 ] as const
-export const SWIMLANE_LEGEND = { width: 466, height: 18 } as const
+const LEGEND = { width: 466, height: 18 }
 
-/** What thick, thin, dashed and dark mean. */
-export function SwimlaneLegend({ ink, colour }: { readonly ink: Ink; readonly colour: string }) {
+/** Explains thick, thin, dashed and dark lines. */
+export function SwimlaneLegend() {
+  return (
+    <Figure {...LEGEND} label="Legend" style="max-width:none">
+      <LegendDrawing />
+    </Figure>
+  )
+}
+
+function LegendDrawing() {
+  const ink = useInk()
+  const color = ink.soft
   let left = 0
   const line = { x1: 0, x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   return (
@@ -138,8 +146,8 @@ export function SwimlaneLegend({ ink, colour }: { readonly ink: Ink; readonly co
         left += room
         return (
           <g key={name} transform={`translate(${x} 0)`}>
-            {name === 'works' ? <rect width="24" y="4" height="8" fill={colour} /> : null}
-            {name === 'waits' ? <rect width="24" y="8" height="2" fill={colour} /> : null}
+            {name === 'works' ? <rect width="24" y="4" height="8" fill={color} /> : null}
+            {name === 'waits' ? <rect width="24" y="8" height="2" fill={color} /> : null}
             {name === 'call' ? <line {...line} /> : null}
             {name === 'reply' ? <line {...line} stroke-dasharray="3 2" /> : null}
             {name === 'on the critical path' ? (
@@ -155,11 +163,10 @@ export function SwimlaneLegend({ ink, colour }: { readonly ink: Ink; readonly co
   )
 }
 
-interface Shown {
+interface PanelProps {
   readonly layout: SwimlaneLayout
   readonly panel: Panel
   readonly side: SwimlaneSide
-  readonly ink: Ink
   /** Of the part that is drawn within the range; unique in the page. */
   readonly clip: string
   readonly attributesOf?: (item: LaneItem, words: string) => JSX.SVGAttributes<SVGGElement>
@@ -169,11 +176,12 @@ interface Shown {
 const TICK = 76
 
 /** One request on its lanes. */
-export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: Shown) {
+export function SwimlanePanel({ layout, panel, side, clip, attributesOf }: PanelProps) {
+  const ink = useInk()
   const { lanes, lanesHeight, range } = layout
   const { left, top, width, hasNames } = panel
   const x = timeAcross(range, width)
-  const colour = side.period === 'before' ? ink.before : ink.after
+  const color = side.period === 'before' ? ink.before : ink.after
   const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
   const drawn = drawnItems(side, { range, width, lineOf })
   const { title, choice, trace } = sideWords(side)
@@ -181,25 +189,25 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
   const detail = textWidth(whole, 11) <= width || choice === '' ? whole : choice
   return (
     <g transform={`translate(${left} ${top})`}>
-      <rect x="0" y="5" width="10" height="10" fill={colour} />
+      <rect x="0" y="5" width="10" height="10" fill={color} />
       <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
         {title}
       </text>
-      <LeftOut {...{ drawn, width, ink }} from={30 + 1.1 * textWidth(title, 12)} />
+      <LeftOut {...{ drawn, width }} from={30 + 1.1 * textWidth(title, 12)} />
       <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
         <title>{tooltipText(`${choice} trace ${side.traceId}`.trim())}</title>
         {fittedText(detail, width, 11)}
       </text>
       <g transform={`translate(0 ${PANEL_HEAD})`}>
         {lanes.map((lane, i) => (
-          <LaneBand key={i} {...{ lane, panel, ink, isOdd: i % 2 === 1, hasNames }} />
+          <LaneBand key={i} {...{ lane, panel, isOdd: i % 2 === 1, hasNames }} />
         ))}
-        <TimeGrid {...{ range, width, ink }} height={lanesHeight} />
+        <TimeGrid {...{ range, width }} height={lanesHeight} />
         <clipPath id={clip}>
           <rect x="-1" y="-4" width={width + 2} height={lanesHeight + 8} />
         </clipPath>
         <g clip-path={`url(#${clip})`}>
-          <EndLine atUs={side.responseTimeUs} {...{ x, width, height: lanesHeight, colour, ink }} />
+          <EndLine atUs={side.responseTimeUs} {...{ x, height: lanesHeight, color }} />
           {drawn.items.map((item) => {
             if (item.kind === 'visit') {
               const visit = side.visits[item.number] as (typeof side.visits)[number]
@@ -207,7 +215,7 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
               return (
                 <VisitMark
                   key={`visit ${item.number}`}
-                  {...{ visit, x, colour, ink, title: words }}
+                  {...{ visit, x, color, title: words }}
                   y={lineOf(item.number)}
                   hasName={!layout.folding.placeOf(panel.side, item.number).isShared}
                   attributes={attributesOf?.(item, words) ?? {}}
@@ -219,7 +227,7 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
             return (
               <MessageMark
                 key={`message ${item.number}`}
-                {...{ message, ink, title: words, isThin: drawn.isDense }}
+                {...{ message, title: words, isThin: drawn.isDense }}
                 from={[x(message.sentUs), lineOf(message.from)]}
                 to={[x(message.arrivedUs), lineOf(message.to)]}
                 attributes={attributesOf?.(item, words) ?? {}}
@@ -235,12 +243,12 @@ export function SwimlanePanel({ layout, panel, side, ink, clip, attributesOf }: 
 interface BandProps {
   readonly lane: LanePlace
   readonly panel: Panel
-  readonly ink: Ink
   readonly isOdd: boolean
   readonly hasNames: boolean
 }
 
-function LaneBand({ lane: { name, title, top, height }, panel, ink, isOdd, hasNames }: BandProps) {
+function LaneBand({ lane: { name, title, top, height }, panel, isOdd, hasNames }: BandProps) {
+  const ink = useInk()
   const names = hasNames ? panel.left : 0
   return (
     <g>
@@ -267,13 +275,12 @@ function LeftOut({
   drawn: { messages, leftOut },
   from,
   width,
-  ink,
 }: {
   readonly drawn: DrawnItems
   readonly from: number
   readonly width: number
-  readonly ink: Ink
 }) {
+  const ink = useInk()
   if (leftOut === 0) return null
   const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
   const words = `${of} left out: they would lie upon those drawn`
@@ -289,13 +296,13 @@ function LeftOut({
 interface GridProps {
   readonly range: StretchUs
   readonly width: number
-  readonly ink: Ink
   /** How far down the lines go; the times stand below. */
   readonly height: number
 }
 
 /** Lines through times, and the times. */
-export function TimeGrid({ range, width, height, ink }: GridProps) {
+export function TimeGrid({ range, width, height }: GridProps) {
+  const ink = useInk()
   const x = timeAcross(range, width)
   const { ticks } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })
   return (
@@ -321,14 +328,12 @@ export function TimeGrid({ range, width, height, ink }: GridProps) {
 interface EndProps {
   readonly atUs: number
   readonly x: (timeUs: number) => number
-  readonly width: number
   readonly height: number
-  readonly colour: string
-  readonly ink: Ink
+  readonly color: string
 }
 
 /** Where the request was answered. */
-function EndLine({ atUs, x, height, colour }: EndProps) {
+function EndLine({ atUs, x, height, color }: EndProps) {
   return (
     <g>
       <title>{`answered after ${formatDuration(atUs)}`}</title>
@@ -337,7 +342,7 @@ function EndLine({ atUs, x, height, colour }: EndProps) {
         x2={x(atUs)}
         y1="-4"
         y2={height + 4}
-        stroke={colour}
+        stroke={color}
         stroke-width="2"
         stroke-dasharray="1 3"
         stroke-linecap="round"

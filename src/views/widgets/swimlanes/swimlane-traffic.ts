@@ -6,14 +6,25 @@ import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import { type GanttCall, ganttCalls } from '../gantt/gantt-model.ts'
-import type { LaneBy, Message, Traffic, Visit } from './swimlane-model.ts'
+import type { SwimlaneOptions } from './options.ts'
+import type { Message, Traffic, Visit } from './swimlane-model.ts'
+
+/** Visits and messages of a request. */
+export function requestTraffic(
+  flows: FlowSet,
+  request: number,
+  by: SwimlaneOptions['lanes'],
+): Traffic {
+  const traces = flows.tracesOf(request)
+  return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
+}
 
 /**
  * Visits and messages of a request that was recorded in trace points. Points of one host (machine
  * and thread) that follow one another are one visit, which works between them; a step to another
  * host is a message.
  */
-export function pointTraffic(flows: FlowSet, request: number): Traffic {
+function pointTraffic(flows: FlowSet, request: number): Traffic {
   const { shapes, labels, shapeOf } = flows
   const shape = shapeOf[request] as number
   const [from, to] = [shapes.from(shape), shapes.to(shape)]
@@ -106,7 +117,7 @@ function components(
  * one visit. A call that does nothing but call another component is the way there and back: the
  * message takes as long as lies between the two.
  */
-export function spanTraffic(flows: FlowSet, request: number, by: LaneBy): Traffic {
+function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']): Traffic {
   const calls = ganttCalls(flows, [request])
   const lanes = calls.map((call) => laneOf(call, by))
   const children = calls.map((): number[] => [])
@@ -142,7 +153,7 @@ export function spanTraffic(flows: FlowSet, request: number, by: LaneBy): Traffi
   return { visits, messages: messages({ calls, lanes, visitOf, isWay }) }
 }
 
-function laneOf({ service, host }: GanttCall, by: LaneBy): string {
+function laneOf({ service, host }: GanttCall, by: SwimlaneOptions['lanes']): string {
   return by === 'host' && host !== '' ? host : service
 }
 

@@ -2,15 +2,15 @@ import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted } from '../../../core/words.ts'
-import { useWidth } from '../../drawing/axis-width.ts'
-import { Choice } from '../../drawing/choice.tsx'
-import { useDragRange } from '../../drawing/drag-range.ts'
-import { PAGE_INK } from '../../drawing/ink.ts'
-import { StateCode } from '../../drawing/state-code.tsx'
+import { Choice, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
+import { Caption, Figure } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
+import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { SWIMLANE_OPTIONS, type SwimlaneOptions } from './options.ts'
 import {
   drawnItems,
-  MOST_TRACKS,
+  MAX_TRACKS,
   PANEL_FOOT,
   PANEL_HEAD,
   type Panel,
@@ -18,23 +18,41 @@ import {
   swimlaneLayout,
   visitLine,
 } from './swimlane-layout.ts'
-import { type SwimlaneData, type SwimlaneState, swimlaneCode } from './swimlane-model.ts'
-import { SWIMLANE_LEGEND, SwimlaneLegend, SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
-import { LANE_WINDOW as WINDOW } from './swimlane-style.ts'
+import type { SwimlaneData } from './swimlane-model.ts'
+import { SwimlaneLegend, SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
 import type { LaneItem } from './swimlane-words.ts'
 
+/** Height of the lanes in a page at most, in pixels; beyond, they scroll. */
+const WINDOW = 640
+
+/** How swimlanes answer to pointer and keyboard. */
+export const SWIMLANE_STYLE = `
+.fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
+.fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
+.fd-lane-item { cursor: default; }
+.fd-lane-item:focus { outline: none; }
+.fd-lane-item:hover .fd-lane-line, .fd-lane-item:focus .fd-lane-line { stroke-width: 3; }
+.fd-lane-item:focus-visible .fd-lane-line { stroke: var(--fd-focus); stroke-width: 4; }
+.fd-lane-item:hover > rect:first-of-type { fill: var(--fd-selected); }
+.fd-lane-item:focus > rect:first-of-type { fill: var(--fd-selected); stroke: var(--fd-text); stroke-width: 1; }
+.fd-lane-item:focus-visible > rect:first-of-type { stroke: var(--fd-focus); stroke-width: 2; }
+.fd-lane-plot { cursor: crosshair; touch-action: pan-y; }
+.fd-lane-words { min-height: 3em; }
+`
+
 /** Arranges both requests, goes into a part of the time, and says what is pointed at. */
-export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
-  const [state, setState] = useState(data.initial)
+export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
+  const { data } = props
+  const isStill = useIsStill()
+  const { options: state, change, code } = useWidgetOptions(SWIMLANE_OPTIONS, props)
   const [words, setWords] = useState('')
-  const [place, width] = useWidth<HTMLDivElement>(760)
-  const change = (changes: Partial<SwimlaneState>) => setState({ ...state, ...changes })
+  const [place, width] = useWidth<HTMLDivElement>()
   const goInto = ([fromUs, toUs]: StretchUs) =>
     change({ range: [tenths(fromUs), Math.max(tenths(toUs), tenths(fromUs) + 0.1)] })
-  const layout = swimlaneLayout(data, state, width)
+  const layout = swimlaneLayout(data, isStill ? { ...state, folded: true } : state, width)
   return (
     <section aria-label="Swimlanes">
-      <h3 style="overflow-wrap:anywhere">{tooltipText(data.title)}</h3>
+      <Caption text={tooltipText(data.title)} isHeading />
       <div class="fd-bar">
         {data.sides.length < 2 ? null : (
           <Choice
@@ -62,9 +80,7 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
         </span>
       </div>
       <div class="fd-scroll">
-        <svg {...SWIMLANE_LEGEND} style="max-width:none" role="img" aria-label="Legend">
-          <SwimlaneLegend ink={PAGE_INK} colour={PAGE_INK.soft} />
-        </svg>
+        <SwimlaneLegend />
       </div>
       <div ref={place} class="fd-lane-window">
         <Lanes
@@ -85,7 +101,7 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
           words
         )}
       </p>
-      <StateCode code={swimlaneCode(data, state)} />
+      <StateCode code={code} />
     </section>
   )
 }
@@ -93,7 +109,7 @@ export function SwimlaneView({ data }: { readonly data: SwimlaneData }) {
 /** Lanes, or where there are few of them the lines in these. */
 function countOfLanes({ lanes }: SwimlaneData): string {
   const tracks = lanes.reduce((sum, lane) => sum + lane.tracks, 0)
-  return lanes.length > MOST_TRACKS ? counted(lanes.length, 'lane') : counted(tracks, 'line')
+  return lanes.length > MAX_TRACKS ? counted(lanes.length, 'lane') : counted(tracks, 'line')
 }
 
 /** The times, over those that end the drawing, in sight wherever it is scrolled to. */
@@ -109,7 +125,7 @@ function StickyAxis({ layout: { width, panels, range } }: { readonly layout: Swi
     >
       {columns.map((panel) => (
         <g key={panel.side} transform={`translate(${panel.left} 0)`}>
-          <TimeGrid range={range} width={panel.width} height={0} ink={PAGE_INK} />
+          <TimeGrid range={range} width={panel.width} height={0} />
         </g>
       ))}
     </svg>
@@ -134,6 +150,7 @@ interface LanesProps {
 
 function Lanes({ data, layout, onWords, onRange, onWhole }: LanesProps) {
   const { width, height, panels, range } = layout
+  const isStill = useIsStill()
   const [clip] = useState(nextName)
   const drawing = useRef<SVGSVGElement>(null)
   const [reached, setReached] = useState<Readonly<Record<number, string>>>({})
@@ -180,28 +197,22 @@ function Lanes({ data, layout, onWords, onRange, onWhole }: LanesProps) {
     }
   }
   return (
-    <svg
-      ref={drawing}
-      width={width}
-      height={height}
-      viewBox={`0 0 ${width} ${height}`}
-      font-family="system-ui, sans-serif"
-      font-size="12"
-    >
-      <title>{data.title}</title>
+    <Figure svgRef={drawing} width={width} height={height} label={data.title}>
       {panels.map((panel) => {
         const side = data.sides[panel.side] as SwimlaneData['sides'][number]
         return (
           <g key={panel.side} role="tree" aria-label={`Request ${side.period}`}>
-            <DragArea panel={panel} layout={layout} range={range} onRange={onRange} />
+            {isStill ? null : (
+              <DragArea panel={panel} layout={layout} range={range} onRange={onRange} />
+            )}
             <SwimlanePanel
-              {...{ layout, panel, side, ink: PAGE_INK, clip: `${clip}-${panel.side}` }}
-              attributesOf={attributesOf(panel)}
+              {...{ layout, panel, side, clip: `${clip}-${panel.side}` }}
+              {...(isStill ? {} : { attributesOf: attributesOf(panel) })}
             />
           </g>
         )
       })}
-    </svg>
+    </Figure>
   )
 }
 
