@@ -1,16 +1,24 @@
-import { FlowdeltaError, rejectUnknownOptions, show } from '../core/errors.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
+import {
+  changeOptions,
+  defineOptions,
+  type OptionsOf,
+  type OptionTable,
+  pickOptions,
+  readOptions,
+} from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
-import type { Attention, AttentionOptions } from './attention/attention.ts'
-import { ATTENTION_DEFAULTS, focusAttention } from './attention/focus-attention.ts'
-import type { DependencyNetworks, DependencyOptions } from './dependencies/dependency-networks.ts'
-import { DEPENDENCY_DEFAULTS, learnDependencies } from './dependencies/learn-dependencies.ts'
-import type { Divergence, DivergenceOptions } from './divergence/divergence.ts'
-import { DIVERGENCE_DEFAULTS, findDivergence } from './divergence/find-divergence.ts'
+import { ATTENTION_OPTIONS, type Attention } from './attention/attention.ts'
+import { focusAttention } from './attention/focus-attention.ts'
+import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
+import { learnDependencies } from './dependencies/learn-dependencies.ts'
+import { DIVERGENCE_OPTIONS, type Divergence } from './divergence/divergence.ts'
+import { findDivergence } from './divergence/find-divergence.ts'
 import { LogSet } from './features/log-set.ts'
 import { type LogWarning, logWarnings } from './log-warnings.ts'
 import { type MetricTail, metricTail } from './performance/metric-tail.ts'
-import { requirePerformance } from './performance/performance-metric.ts'
+import { METRIC_OPTIONS, requirePerformance } from './performance/performance-metric.ts'
 
 /**
  * Compares two sets of logs: what differs between before and after, what depends on what
@@ -49,21 +57,26 @@ export function compareLogs(
       (logs as unknown) instanceof Promise ? 'Write `await` before it.' : 'Give a LogSet.'
     throw new FlowdeltaError(`compareLogs(logs) got ${show(logs)}. ${next}`)
   }
-  rejectUnknownOptions(options, Object.keys(LOG_COMPARISON_DEFAULTS))
-  const chosen = { ...LOG_COMPARISON_DEFAULTS, ...options }
+  const chosen = readOptions(LOG_OPTIONS, options)
   requirePerformance(logs, chosen.metric)
   return new LogComparison(logs, chosen)
 }
 
-type OptionName = keyof LogComparisonOptions
-
-/** Which options each stage is computed with; everything else it gets from stages before it. */
+/** Options that each stage is computed with. */
 const STAGE_OPTIONS = {
-  tail: ['metric'],
-  divergence: Object.keys(DIVERGENCE_DEFAULTS) as OptionName[],
-  networks: Object.keys(DEPENDENCY_DEFAULTS) as OptionName[],
-  attention: Object.keys(ATTENTION_DEFAULTS) as OptionName[],
-} as const satisfies Record<string, readonly OptionName[]>
+  tail: METRIC_OPTIONS,
+  divergence: DIVERGENCE_OPTIONS,
+  networks: DEPENDENCY_OPTIONS,
+  attention: ATTENTION_OPTIONS,
+} as const satisfies Record<string, OptionTable>
+
+/** Options of every stage of a comparison of logs. */
+export const LOG_OPTIONS = defineOptions({
+  ...STAGE_OPTIONS.divergence,
+  ...STAGE_OPTIONS.networks,
+  ...STAGE_OPTIONS.attention,
+})
+export type LogComparisonOptions = OptionsOf<typeof LOG_OPTIONS>
 
 type StageName = keyof typeof STAGE_OPTIONS
 
@@ -100,8 +113,7 @@ export class LogComparison extends Stage {
    * dependencies out; nothing is learned anew.
    */
   with(changes: Partial<LogComparisonOptions>): LogComparison {
-    rejectUnknownOptions(changes, Object.keys(LOG_COMPARISON_DEFAULTS))
-    const options = { ...this.options, ...changes }
+    const options = changeOptions(LOG_OPTIONS, this.options, changes)
     if (options.metric !== this.options.metric) requirePerformance(this.logs, options.metric)
     const shared: Partial<Stages> = {}
     for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
@@ -115,19 +127,25 @@ export class LogComparison extends Stage {
 
   /** Whether performance has a heavy tail, and what to do about it. */
   get tail(): MetricTail {
-    this.#stages.tail ??= metricTail(this.logs, pick(this.options, 'tail'))
+    this.#stages.tail ??= metricTail(this.logs, pickOptions(METRIC_OPTIONS, this.options))
     return this.#stages.tail
   }
 
   /** What differs between the classes. */
   get divergence(): Divergence {
-    this.#stages.divergence ??= findDivergence(this.logs, pick(this.options, 'divergence'))
+    this.#stages.divergence ??= findDivergence(
+      this.logs,
+      pickOptions(DIVERGENCE_OPTIONS, this.options),
+    )
     return this.#stages.divergence
   }
 
   /** What depends on what, within each class. */
   get networks(): DependencyNetworks {
-    this.#stages.networks ??= learnDependencies(this.logs, pick(this.options, 'networks'))
+    this.#stages.networks ??= learnDependencies(
+      this.logs,
+      pickOptions(DEPENDENCY_OPTIONS, this.options),
+    )
     return this.#stages.networks
   }
 
@@ -136,7 +154,7 @@ export class LogComparison extends Stage {
     this.#stages.attention ??= focusAttention(
       this.divergence,
       this.networks,
-      pick(this.options, 'attention'),
+      pickOptions(ATTENTION_OPTIONS, this.options),
     )
     return this.#stages.attention
   }
@@ -151,21 +169,25 @@ export class LogComparison extends Stage {
     return this.attention.table()
   }
 
+  /** Names of a stage's own options that differ. */
+  #changed(name: StageName, options: LogComparisonOptions): string[] {
+    const names = Object.keys(STAGE_OPTIONS[name]) as (keyof LogComparisonOptions)[]
+    return names.filter((option) => options[option] !== this.options[option])
+  }
+
   /** Whether other options reach a stage, directly or through one it is computed from. */
   #isStale(name: StageName, options: LogComparisonOptions): boolean {
     return (
-      STAGE_OPTIONS[name].some((option) => options[option] !== this.options[option]) ||
+      this.#changed(name, options).length > 0 ||
       UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
     )
   }
 
   /** Whether the only thing new to the networks is a minimum size that they hold already. */
   #onlyPrunes(options: LogComparisonOptions): boolean {
-    const changed = STAGE_OPTIONS.networks.filter(
-      (option) => options[option] !== this.options[option],
-    )
+    const changed = this.#changed('networks', options)
     const isAlone = changed.length === 1 && changed[0] === 'minSplit'
-    return isAlone && options.minSplit <= 1 && options.minSplit >= this.networks.grownAt
+    return isAlone && options.minSplit >= this.networks.grownAt
   }
 
   /** Computes what is shared on demand, once for both comparisons. */
@@ -177,20 +199,4 @@ export class LogComparison extends Stage {
     }
     Object.defineProperty(shared, name, { enumerable: true, get })
   }
-}
-
-function pick(options: LogComparisonOptions, name: StageName): Partial<LogComparisonOptions> {
-  return Object.fromEntries(STAGE_OPTIONS[name].map((option) => [option, options[option]]))
-}
-
-/** The options of all stages of a comparison of logs; see the stages for what each means. */
-export interface LogComparisonOptions
-  extends DivergenceOptions,
-    DependencyOptions,
-    AttentionOptions {}
-
-const LOG_COMPARISON_DEFAULTS: LogComparisonOptions = {
-  ...DIVERGENCE_DEFAULTS,
-  ...DEPENDENCY_DEFAULTS,
-  ...ATTENTION_DEFAULTS,
 }

@@ -81,7 +81,7 @@ describe('findDivergence', () => {
     const logs = logsOf(chain)
     expect(() => findDivergence(logs, { alpha: 1 })).toThrow('Option alpha is 1.')
     expect(() => findDivergence(logs, { correction: 'holm' as 'bh' })).toThrow(
-      "Give 'bonferroni', 'bh', 'none'.",
+      "Give 'bonferroni', 'bh' or 'none'.",
     )
     expect(() => findDivergence(logs, { aplha: 0.1 } as object)).toThrow('no option aplha')
   })

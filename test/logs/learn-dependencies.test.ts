@@ -114,7 +114,7 @@ describe('learnDependencies', () => {
       'Option minSplit is 40. Give a share of the instances, above 0 to 1.',
     )
     expect(() => learnDependencies(logs, { stop: 'never' as 'orange' })).toThrow(
-      "Option stop is \"never\". Give 'significance', 'orange'.",
+      "Option stop is \"never\". Give 'significance' or 'orange'.",
     )
     expect(() => learnDependencies(logs, { minLeaf: 0 })).toThrow('Option minLeaf is 0.')
   })

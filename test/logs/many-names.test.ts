@@ -64,7 +64,7 @@ describe('of too many variables networks are learned from the most telling', () 
 
   test('a limit that cannot be is named', () => {
     expect(() => compareLogs(logs, { mostVariables: 0 }).networks).toThrow(
-      'Option mostVariables is 0. Give an integer, 1 or more.',
+      'Option mostVariables is 0. Give a whole number of variables, 1 or more.',
     )
   })
 })

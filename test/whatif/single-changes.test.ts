@@ -62,7 +62,7 @@ describe('single changes', () => {
     expect(wrong({ part: 'disk' })).toThrow('Option part is "disk".')
     expect(wrong({ period: 1 })).toThrow('Option period is 1.')
     expect(wrong({ factors: [] })).toThrow('Option factors is "empty".')
-    expect(wrong({ factors: [-1] })).toThrow('Option factor is -1.')
+    expect(wrong({ factors: [-1] })).toThrow('Option factors[0] is -1.')
     expect(wrong({ limit: 3 })).toThrow('There is no option limit.')
   })
 })

@@ -1,18 +1,32 @@
+import { defineOptions, type OptionsOf, oneOf, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
-import type { LogClass } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 
-export interface AttentionOptions {
-  /** What the score goes by: 0 only how strong dependencies are, 1 only how far variables diverge. */
-  readonly balance: number
-  /** Whether the terms of a graph are added up or averaged. */
-  readonly score: 'sum' | 'mean'
-  /** Of which class of logs the dependencies are. */
-  readonly class: LogClass
-  /** Where graphs stand whose values are shares of what performance measures. */
-  readonly sharedDenominator: 'last' | 'ranked'
-}
+/** Options of `focusAttention`. */
+export const ATTENTION_OPTIONS = defineOptions({
+  balance: share({
+    default: 0.5,
+    sentence: 'α: 0 ranks by the strength of dependencies alone, 1 by divergence alone',
+  }),
+  score: oneOf(['sum', 'mean'], {
+    default: 'sum',
+    sentence: 'Whether the terms of a graph are added up or averaged',
+    flag: null,
+  }),
+  class: oneOf(LOG_CLASSES, {
+    default: 'after',
+    sentence: 'Period that dependencies are learned from',
+    flag: 'class <name>',
+  }),
+  sharedDenominator: oneOf(['last', 'ranked'], {
+    default: 'last',
+    sentence: 'Place of graphs whose values are shares of the performance metric',
+    flag: null,
+  }),
+})
+export type AttentionOptions = OptionsOf<typeof ATTENTION_OPTIONS>
 
 /** A variable that performance depends on, directly or through others; or performance itself. */
 export interface AttentionNode {

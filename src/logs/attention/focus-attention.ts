@@ -1,5 +1,5 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { requireOneOf } from '../../stats/require-option.ts'
+import { FlowdeltaError } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import type {
   DependencyEdge,
   DependencyNetwork,
@@ -7,25 +7,15 @@ import type {
 } from '../dependencies/dependency-networks.ts'
 import type { Divergence } from '../divergence/divergence.ts'
 import { isEventTime } from '../features/features.ts'
-import { LOG_CLASSES } from '../features/log-set.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import {
+  ATTENTION_OPTIONS,
   Attention,
   type AttentionEdge,
   type AttentionGraph,
   type AttentionNode,
   type AttentionOptions,
 } from './attention.ts'
-
-export const ATTENTION_DEFAULTS: AttentionOptions = {
-  balance: 0.5,
-  score: 'sum',
-  class: 'after',
-  sharedDenominator: 'last',
-}
-
-const SCORES: readonly string[] = ['sum', 'mean']
-const PLACES: readonly string[] = ['last', 'ranked']
 
 /**
  * Finds what to look at first: of the networks of dependencies those in which performance depends
@@ -70,18 +60,10 @@ export function focusAttention(
   networks: DependencyNetworks,
   options: Partial<AttentionOptions> = {},
 ): Attention {
-  rejectUnknownOptions(options, Object.keys(ATTENTION_DEFAULTS))
-  const chosen = { ...ATTENTION_DEFAULTS, ...options }
-  const { balance, score, class: logClass } = chosen
-  if (!(balance >= 0 && balance <= 1)) {
-    throw new OptionError('balance', balance, 'a share from 0 to 1')
-  }
-  requireOneOf('score', score, SCORES)
-  requireOneOf('class', logClass, LOG_CLASSES)
-  requireOneOf('sharedDenominator', chosen.sharedDenominator, PLACES)
+  const chosen = readOptions(ATTENTION_OPTIONS, options)
   requireSame(divergence, networks)
   const graphs = networks
-    .of(logClass)
+    .of(chosen.class)
     .map((network) => ({
       ...graphOf(network, divergence, chosen),
       sharesDenominator: sharesDenominator(network, networks.metric),

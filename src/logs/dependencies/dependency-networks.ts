@@ -1,25 +1,41 @@
+import { count, custom, defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
-import type { LogWeights } from '../performance/instance-weights.ts'
-import type { Metric, PerformanceMetric } from '../performance/performance-metric.ts'
+import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
+import type { PerformanceMetric } from '../performance/performance-metric.ts'
 
-export interface DependencyOptions {
-  /** What performance is. */
-  readonly metric: Metric
-  readonly weights: LogWeights
-  /** A node of a tree is split only if it holds this share of the instances of its class. */
-  readonly minSplit: number
-  /** When a tree stops growing. */
-  readonly stop: 'significance' | 'orange'
-  /** The level of the `'significance'` stop. */
-  readonly significance: number
-  /** Fewest instances with a value on either side of a split. */
-  readonly minLeaf: number
-  /** A network is learned from at most so many variables, beside performance. */
-  readonly mostVariables: number
-}
+/** Options of `learnDependencies`. */
+export const DEPENDENCY_OPTIONS = defineOptions({
+  ...WEIGHT_OPTIONS,
+  minSplit: custom<number>({
+    default: 1 / 3,
+    sentence: 'Share of the instances that a dependency must hold for',
+    flag: 'min-split <share>',
+    accepts: (value) => typeof value === 'number' && value > 0 && value <= 1,
+    expected: 'a share of the instances, above 0 to 1',
+    parse: Number,
+  }),
+  stop: oneOf(['significance', 'orange'], {
+    default: 'significance',
+    sentence: "When trees stop growing; 'orange' is the rule of the library that the paper used",
+    flag: null,
+  }),
+  significance: level({ default: 0.05, sentence: "Level of the 'significance' stop", flag: null }),
+  minLeaf: count({
+    default: 5,
+    unit: 'instances',
+    sentence: 'Fewest instances on either side of a split',
+    flag: null,
+  }),
+  mostVariables: count({
+    default: 500,
+    unit: 'variables',
+    sentence: 'Most variables that dependencies are learned from',
+  }),
+})
+export type DependencyOptions = OptionsOf<typeof DEPENDENCY_OPTIONS>
 
 /** Which network: a feature of all variables of a kind, in one class of logs. */
 export interface NetworkKey {

@@ -1,10 +1,10 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
+import { readOptions } from '../../core/options.ts'
 import { isEventTime } from '../features/features.ts'
 import type { LogSet, VariableFeatures } from '../features/log-set.ts'
 import { instanceWeights } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 import {
+  DEPENDENCY_OPTIONS,
   type DependencyEdge,
   type DependencyNetwork,
   DependencyNetworks,
@@ -19,18 +19,6 @@ import {
   picked,
   selectColumns,
 } from './select-columns.ts'
-
-export const DEPENDENCY_DEFAULTS: DependencyOptions = {
-  metric: 'runTime',
-  weights: 'none',
-  minSplit: 1 / 3,
-  stop: 'significance',
-  significance: 0.05,
-  minLeaf: 5,
-  mostVariables: 500,
-}
-
-const STOPS: readonly string[] = ['significance', 'orange']
 
 /**
  * Learns how variables depend on each other and on performance, within each class of logs: for each
@@ -76,25 +64,12 @@ export function learnDependencies(
   logs: LogSet,
   options: Partial<DependencyOptions> = {},
 ): DependencyNetworks {
-  rejectUnknownOptions(options, Object.keys(DEPENDENCY_DEFAULTS))
-  const chosen = { ...DEPENDENCY_DEFAULTS, ...options }
-  requireOptions(chosen)
+  const chosen = readOptions(DEPENDENCY_OPTIONS, options)
   const metric = performanceMetric(logs, chosen.metric)
   const source = { logs, metric, weights: instanceWeights(logs, chosen) }
   const learn = (key: NetworkKey) => learnNetwork(key, source, chosen)
   const learned = { grownAt: chosen.minSplit, learn, known: new Map() }
   return new DependencyNetworks(logs, chosen, { metric, learned })
-}
-
-function requireOptions(options: DependencyOptions): void {
-  const { minSplit, stop, significance, minLeaf, mostVariables } = options
-  if (!(minSplit > 0 && minSplit <= 1)) {
-    throw new OptionError('minSplit', minSplit, 'a share of the instances, above 0 to 1')
-  }
-  requireOneOf('stop', stop, STOPS)
-  requireShare('significance', significance)
-  requireCount('minLeaf', minLeaf)
-  requireCount('mostVariables', mostVariables)
 }
 
 /** What a network is learned from. */

@@ -1,19 +1,22 @@
+import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
-import type { LogWeights } from '../performance/instance-weights.ts'
-import type { Metric } from '../performance/performance-metric.ts'
+import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import type { Presence } from './find-divergence.ts'
 
-export interface DivergenceOptions {
-  /** What `weights: 'latency'` goes by. */
-  readonly metric: Metric
-  readonly weights: LogWeights
-  /** Level of significance. */
-  readonly alpha: number
-  readonly correction: 'bonferroni' | 'bh' | 'none'
-}
+/** Options of `findDivergence`. */
+export const DIVERGENCE_OPTIONS = defineOptions({
+  ...WEIGHT_OPTIONS,
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  correction: oneOf(['bonferroni', 'bh', 'none'], {
+    default: 'bonferroni',
+    sentence: "Correction for the number of tests; 'bh' is Benjamini-Hochberg",
+    flag: 'correction <name>',
+  }),
+})
+export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
 /** Whether one feature of one variable differs between the classes. */
 export interface FeatureTest {

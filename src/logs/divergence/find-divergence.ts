@@ -1,7 +1,6 @@
-import { rejectUnknownOptions } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
-import { requireOneOf, requireShare } from '../../stats/require-option.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
 import { AFTER, BEFORE, type LogSet, type VariableFeatures } from '../features/log-set.ts'
@@ -9,20 +8,12 @@ import { instanceWeights } from '../performance/instance-weights.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
 import {
   byPresence,
+  DIVERGENCE_OPTIONS,
   Divergence,
   type DivergenceOptions,
   type FeatureTest,
   type VariableDivergence,
 } from './divergence.ts'
-
-export const DIVERGENCE_DEFAULTS: DivergenceOptions = {
-  metric: 'runTime',
-  weights: 'none',
-  alpha: 0.05,
-  correction: 'bonferroni',
-}
-
-const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
 
 /**
  * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable,
@@ -54,10 +45,7 @@ const CORRECTIONS: readonly string[] = ['bonferroni', 'bh', 'none']
  * findDivergence(builder.build()).variables.map(({ name }) => name) // [ 'queue', 'threads' ]
  */
 export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions> = {}): Divergence {
-  rejectUnknownOptions(options, Object.keys(DIVERGENCE_DEFAULTS))
-  const chosen = { ...DIVERGENCE_DEFAULTS, ...options }
-  requireShare('alpha', chosen.alpha)
-  requireOneOf('correction', chosen.correction, CORRECTIONS)
+  const chosen = readOptions(DIVERGENCE_OPTIONS, options)
   const groups = instanceGroups(logs, instanceWeights(logs, chosen))
   const variables = VARIABLE_KINDS.flatMap((kind) => variablesOf(logs, kind, groups, chosen))
   const { values } = performanceMetric(logs, chosen.metric)

@@ -1,6 +1,7 @@
 import { OptionError } from '../../core/errors.ts'
+import { custom, defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import type { LogSet } from '../features/log-set.ts'
-import { type Metric, performanceMetric } from './performance-metric.ts'
+import { METRIC_OPTIONS, type Metric, performanceMetric } from './performance-metric.ts'
 
 /**
  * How much instances count: `'none'` all the same, `'latency'` by ⌊w^latency⌋ of the performance
@@ -8,13 +9,29 @@ import { type Metric, performanceMetric } from './performance-metric.ts'
  */
 export type LogWeights = 'none' | 'latency' | ArrayLike<number>
 
+/** Option of every stage that weighs instances, and the metric that weights go by. */
+export const WEIGHT_OPTIONS = defineOptions({
+  ...METRIC_OPTIONS,
+  weights: custom<LogWeights>({
+    default: 'none',
+    sentence: "Weights of instances: 'latency' makes slow ones count more",
+    flag: 'weights <name>',
+    accepts: (value) => value === 'none' || value === 'latency' || isArrayLike(value),
+    expected: "'none', 'latency' or a number for each instance",
+  }),
+})
+
+function isArrayLike(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'length' in value
+}
+
 /** A weight an instance, or undefined where all are the same. NaN for those without performance. */
 export function instanceWeights(
   logs: LogSet,
   { weights, metric }: { readonly weights: LogWeights; readonly metric: Metric },
 ): Float64Array | undefined {
   if (weights === 'none') return undefined
-  if (weights !== 'latency') return requireWeights(weights, logs.instances.length)
+  if (typeof weights !== 'string') return requireWeights(weights, logs.instances.length)
   const { values, unit, name } = performanceMetric(logs, metric)
   if (unit !== 'absolute time') {
     throw new OptionError('weights', weights, `'none' or numbers: ${name} is no latency`)
@@ -22,23 +39,32 @@ export function instanceWeights(
   return latencyWeights(values)
 }
 
-function requireWeights(weights: unknown, instances: number): Float64Array {
-  const { length } = (weights ?? {}) as { length?: unknown }
-  if (typeof weights === 'string' || length !== instances) {
+function requireWeights(weights: ArrayLike<number>, instances: number): Float64Array {
+  if (weights.length !== instances) {
     throw new OptionError('weights', weights, `'none', 'latency' or ${instances} numbers`)
   }
-  const found = Float64Array.from(weights as ArrayLike<number>)
+  const found = Float64Array.from(weights)
   const wrong = found.findIndex((weight) => !(weight > 0 && weight < Number.POSITIVE_INFINITY))
   if (wrong < 0) return found
   throw new OptionError(`weights[${wrong}]`, found[wrong], 'a number above 0')
 }
 
-export interface LatencyWeightOptions {
-  /** By how many milliseconds more a weight doubles. Default 150: w = 2^(1/150) per millisecond. */
-  readonly doublingMs?: number
-  /** The largest weight. Default: how many latencies there are. */
-  readonly cap?: number
-}
+/** Options of `latencyWeights`. */
+export const LATENCY_WEIGHT_OPTIONS = defineOptions({
+  doublingMs: number({
+    default: 150,
+    min: Number.MIN_VALUE,
+    unit: 'ms',
+    sentence: 'Latency that doubles a weight',
+  }),
+  cap: number({
+    default: 'auto',
+    or: 'auto',
+    min: 1,
+    sentence: 'Largest weight; by default the number of latencies',
+  }),
+})
+export type LatencyWeightOptions = OptionsOf<typeof LATENCY_WEIGHT_OPTIONS>
 
 /**
  * Weights that make few very slow instances count: ⌊w^latency⌋ with w = 2^(1/150) per millisecond,
@@ -53,10 +79,10 @@ export interface LatencyWeightOptions {
  */
 export function latencyWeights(
   latencyUs: ArrayLike<number>,
-  { doublingMs = 150, cap = Math.max(1, latencyUs.length) }: LatencyWeightOptions = {},
+  options: Partial<LatencyWeightOptions> = {},
 ): Float64Array {
-  if (!(doublingMs > 0)) throw new OptionError('doublingMs', doublingMs, 'a number above 0')
-  if (!(cap >= 1)) throw new OptionError('cap', cap, 'a number, 1 or more')
+  const { doublingMs, cap: given } = readOptions(LATENCY_WEIGHT_OPTIONS, options)
+  const cap = given === 'auto' ? Math.max(1, latencyUs.length) : given
   return Float64Array.from(latencyUs, (latency, i) => {
     if (latency < 0) throw new OptionError(`latencyUs[${i}]`, latency, 'microseconds, 0 or more')
     return Math.min(cap, Math.floor(2 ** (latency / 1000 / doublingMs)))

@@ -1,13 +1,14 @@
 import { FlowdeltaError } from '../../core/errors.ts'
+import { type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
-import { type Metric, type PerformanceMetric, performanceMetric } from './performance-metric.ts'
+import { METRIC_OPTIONS, type PerformanceMetric, performanceMetric } from './performance-metric.ts'
 
-const LONGEST_NAME = 70
+const MAX_NAME_LENGTH = 70
 
 interface ClassTail extends HeavyTail {
   readonly class: LogClass | 'both'
@@ -33,9 +34,9 @@ interface ClassTail extends HeavyTail {
  */
 export function metricTail(
   logs: LogSet,
-  { metric = 'runTime' }: { metric?: Metric } = {},
+  options: Partial<OptionsOf<typeof METRIC_OPTIONS>> = {},
 ): MetricTail {
-  const found = performanceMetric(logs, metric)
+  const found = performanceMetric(logs, readOptions(METRIC_OPTIONS, options).metric)
   const classes = LOG_CLASSES.map((logClass, code) => ({
     class: logClass,
     ...heavyTail(found.values.filter((_, instance) => logs.classOf[instance] === code)),
@@ -76,7 +77,7 @@ export class MetricTail extends Stage {
       this.metric.unit === 'absolute time'
         ? "weights: 'latency' makes the slow ones count"
         : 'give them weights of your own, or compare them as a class of their own'
-    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, LONGEST_NAME)} beyond three standard deviations, which averages hide: ${answer}.`
+    return `${outliers} of ${count} instances${whose} (${percent(fraction)}) have a ${shortText(this.metric.name, MAX_NAME_LENGTH)} beyond three standard deviations, which averages hide: ${answer}.`
   }
 
   /** One row a class, and one for both together. */

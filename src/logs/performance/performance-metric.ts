@@ -1,4 +1,5 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { custom, defineOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { counted } from '../../core/words.ts'
 import {
@@ -17,6 +18,17 @@ import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../features/log
  * (its final value), or any feature of a variable.
  */
 export type Metric = string | { readonly variable: string; readonly feature: Feature }
+
+/** Option of every stage that needs to know what performance is. */
+export const METRIC_OPTIONS = defineOptions({
+  metric: custom<Metric>({
+    default: 'runTime',
+    sentence: "What performance is: 'runTime', or an event or state variable",
+    flag: 'metric <name>',
+    accepts: (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+    expected: "'runTime', the name of a variable, or { variable, feature }",
+  }),
+})
 
 /** The performance of every instance. */
 export interface PerformanceMetric {
@@ -80,16 +92,16 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
       )
     }
     const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
-    const names = shared.slice(0, MOST_SHOWN).map(show).join(', ')
+    const names = shared.slice(0, MAX_SHOWN).map(show).join(', ')
     throw new FlowdeltaError(
-      `None of ${counted(of.length, 'instance')} of the ${logClass} period has ${show(shortText(found.name, LONGEST_NAME))}: nothing says how they performed. Give in option metric what both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MOST_SHOWN ? ', …' : ''}.`,
+      `None of ${counted(of.length, 'instance')} of the ${logClass} period has ${show(shortText(found.name, MAX_NAME_LENGTH))}: nothing says how they performed. Give in option metric what both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}.`,
     )
   }
   return found
 }
 
-const MOST_SHOWN = 10
-const LONGEST_NAME = 70
+const MAX_SHOWN = 10
+const MAX_NAME_LENGTH = 70
 
 /** Variables that instances of both classes have. */
 function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
@@ -152,8 +164,8 @@ function requireVariable(
   const index = features.indexOf(name)
   if (index !== undefined) return { features, index }
   const all = [...events.names, ...states.names]
-  const near = all.slice(0, MOST_SHOWN).map((each) => show(shortText(each, LONGEST_NAME)))
+  const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
   throw new FlowdeltaError(
-    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MOST_SHOWN ? ', …' : '.'}`,
+    `Metric ${show(name)} is no ${kind === 'event' ? 'event' : 'state variable'} of these logs. Give 'runTime' or one of their variables: ${near.length === 0 ? 'they have none' : near.join(', ')}${all.length > MAX_SHOWN ? ', …' : '.'}`,
   )
 }

@@ -1,72 +1,107 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { requireOneOf } from '../../stats/require-option.ts'
+import { OptionError } from '../../core/errors.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../../core/options.ts'
 import { LogTemplates } from './drain/log-templates.ts'
-import { type MiningOptions, resolveMining } from './drain/masks.ts'
-import { type ClockOptions, LogClock, TIME_UNITS, type TimeUnit } from './log-clock.ts'
+import { MINING_OPTIONS, type MiningOptions } from './drain/masks.ts'
+import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
 /**
- * Which fields of JSON lines, logfmt and CSV hold what. In the header line of CSV capitals do not
- * matter: `Time` is `time`, unless there is both.
+ * Fields of JSON lines, logfmt and CSV that hold the parts of a message. In the header line of CSV
+ * capitals do not matter: `Time` is `time`, unless there is both.
  */
-export interface LogFields {
-  /** Default: the first there is of `time`, `timestamp`, `ts`, `@timestamp`, `datetime`. */
-  readonly time?: string
-  /** Default: the first there is of `event`, `name`, `msg`, `message`, `body`; the last three are free text. */
-  readonly name?: string
-  /**
-   * One field: it makes a state message, whose variable is the message's name. Several: the message is
-   * an event, and each a state variable `name.field`. Default: `value`.
-   */
-  readonly value?: string | readonly string[]
-  /** As option `instance`. */
-  readonly instance?: string
-}
+export const LOG_FIELD_OPTIONS = defineOptions({
+  time: text({
+    default: null,
+    or: null,
+    sentence: 'Field of times; by default time, timestamp, ts, @timestamp or datetime',
+  }),
+  name: text({
+    default: null,
+    or: null,
+    sentence:
+      'Field of names; by default event, name, msg, message or body, of which the last three are free text',
+  }),
+  value: custom<string | readonly string[]>({
+    default: 'value',
+    sentence:
+      'Field that makes a state message; of several, each is a state variable name.field beside an event',
+    accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
+    expected: 'the name of a field, or a list of them',
+  }),
+  instance: text({ default: null, or: null, sentence: 'Same as option instance' }),
+})
+export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
-export interface LogReadOptions {
-  /** The format of all files, or `'auto'`: each is recognised by its content. Default: `'auto'`. */
-  readonly format?: LogFormat | 'auto'
-  /**
-   * What an instance is: `'path'`, each file or directory that is named, with everything below it, or
-   * the name of a field (of an attribute in OTLP, of a group in `template`) whose value says which
-   * instance a message is of. Default: `fields.instance`, else the group `instance` where a template
-   * has one, else `'path'`.
-   */
-  readonly instance?: string
-  /** Default: see `LogFields`. */
-  readonly fields?: LogFields
-  /**
-   * How lines of text are made: regular expressions with named groups, of which the first that matches
-   * counts. `time` is needed; `name` is the name as it stands there, `message` free text, of which
-   * the name is mined, and `component` goes before it; `value` makes a state message, `instance` says
-   * which instance. Any other group that is a number is a state variable `name.group`. Makes the
-   * format `'text'`. Default: a time at the start of the line and free text behind it.
-   */
-  readonly template?: RegExp | string | readonly (RegExp | string)[]
-  /**
-   * How free text becomes names: `'mined'`, by templates that are mined from all the logs; `'none'`, the
-   * text is the name; or the templates of a reading before, maybe edited. Default: `'mined'`.
-   */
-  readonly templates?: 'mined' | 'none' | LogTemplates
-  /** How templates are mined. Default: see `MiningOptions`. */
-  readonly mining?: MiningOptions
-  /** Of dates that say none: `'UTC'`, `'+02:00'`, `'Europe/Berlin'`. Default: `'UTC'`. */
-  readonly timeZone?: string
-  /**
-   * How dates are written, in log4j's letters (`dd.MM.yyyy HH:mm:ss,SSS`), or `'auto'`: ISO 8601, syslog,
-   * access logs and other usual ways are recognised. Default: `'auto'`.
-   */
-  readonly dateFormat?: string
-  /**
-   * The unit of times that are numbers. `'auto'` goes by the first of a file: below 10⁸ microseconds
-   * since some start; else since 1970, in seconds, milliseconds (from 10¹¹), microseconds (from 10¹⁴)
-   * or nanoseconds (from 10¹⁷). In text, `12.345678` is seconds, as the kernel writes them. Default:
-   * `'auto'`.
-   */
-  readonly timeUnit?: TimeUnit
-}
+/** Options of `loadLogs`. */
+export const LOG_READ_OPTIONS = defineOptions({
+  format: oneOf(['auto', ...LOG_FORMATS], {
+    default: 'auto',
+    sentence: "Format of all files; 'auto' recognizes each by its content",
+    flag: 'format <name>',
+  }),
+  instance: text({
+    default: null,
+    or: null,
+    sentence:
+      "Field, attribute (OTLP) or group (template) that says which instance a message is of, or 'path' for the file or directory",
+    flag: 'instance <field>',
+  }),
+  fields: custom<LogFields>({
+    default: {},
+    sentence: 'Fields of JSON lines, logfmt and CSV that hold time, name, value and instance',
+    accepts: (value) => typeof value === 'object' && value !== null,
+    expected: 'an object { time, name, value, instance }',
+  }),
+  template: custom<RegExp | string | readonly (RegExp | string)[] | null>({
+    default: null,
+    sentence:
+      'Regular expressions for lines of text, with groups time and name or message; component, value and instance are optional, others are numbers',
+    accepts: (value) =>
+      value === null ||
+      [value].flat().every((one) => typeof one === 'string' || one instanceof RegExp),
+    expected: 'a regular expression, or a list of them',
+  }),
+  templates: custom<'mined' | 'none' | LogTemplates | null>({
+    default: null,
+    sentence:
+      "Names of free text: 'mined' from all the logs (default), 'none' for the text itself, or templates of an earlier reading",
+    accepts: (value) =>
+      value === null || value === 'mined' || value === 'none' || value instanceof LogTemplates,
+    expected: "'mined', 'none' or LogTemplates",
+  }),
+  mining: custom<MiningOptions>({
+    default: {},
+    sentence: 'Options of mineLogTemplates',
+    accepts: (value) => typeof value === 'object' && value !== null,
+    expected: 'options of mineLogTemplates',
+  }),
+  timeZone: text({
+    default: 'UTC',
+    sentence: "Time zone of dates that say none: 'UTC', '+02:00', 'Europe/Berlin'",
+    flag: 'time-zone <zone>',
+  }),
+  dateFormat: text({
+    default: 'auto',
+    sentence:
+      "How dates are written, in log4j's letters: 'dd.MM.yyyy HH:mm:ss,SSS'; 'auto' recognizes usual ways",
+    flag: 'date-format <pattern>',
+  }),
+  timeUnit: oneOf(TIME_UNITS, {
+    default: 'auto',
+    sentence: "Unit of times that are numbers; 'auto' goes by the size of the first",
+    flag: 'time-unit <unit>',
+  }),
+})
+export type LogReadOptions = Partial<OptionsOf<typeof LOG_READ_OPTIONS>>
 
 /** Options with their defaults, and what follows from them. */
 export interface ReadSettings extends ClockOptions {
@@ -86,59 +121,49 @@ export interface ReadSettings extends ClockOptions {
   isText(field: string): boolean
 }
 
-const OPTIONS = [
-  ...['format', 'instance', 'fields', 'template', 'templates', 'mining', 'timeZone'],
-  ...['dateFormat', 'timeUnit'],
-]
 const TIME = ['time', 'timestamp', 'ts', '@timestamp', 'datetime']
 const NAME = ['event', 'name', 'msg', 'message', 'body']
 const FREE_TEXT = new Set(['msg', 'message', 'body'])
 
 /** @throws OptionError, FlowdeltaError for an option that is unknown or cannot be */
-export function readSettings(options: LogReadOptions): ReadSettings {
-  rejectUnknownOptions(options, OPTIONS)
-  const { fields = {}, templates, mining = {}, timeZone = 'UTC', dateFormat = 'auto' } = options
-  const { timeUnit = 'auto', format = 'auto' } = options
-  rejectUnknownOptions(fields, ['time', 'name', 'value', 'instance'])
-  requireOneOf('format', format, ['auto', ...LOG_FORMATS])
-  requireOneOf('timeUnit', timeUnit, TIME_UNITS)
-  if (templates !== undefined && !(templates instanceof LogTemplates)) {
-    requireOneOf('templates', templates, ['mined', 'none'])
-  }
+export function readSettings(given: LogReadOptions): ReadSettings {
+  const options = readOptions(LOG_READ_OPTIONS, given)
+  const { format, templates, timeZone, dateFormat, timeUnit } = options
+  const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
   const template = templatesOf(options.template)
   if (template.length > 0 && format !== 'auto' && format !== 'text') {
     throw new OptionError('format', format, "'text' where option template is given")
   }
   const grouped = template.some(({ source }) => source.includes('(?<instance>'))
   const instance = options.instance ?? fields.instance ?? (grouped ? 'instance' : 'path')
-  if (fields.instance !== undefined && instance !== fields.instance) {
+  if (fields.instance !== null && instance !== fields.instance) {
     throw new OptionError(
       'instance',
       instance,
       'the same as option fields.instance, or one of both',
     )
   }
-  const { value = 'value' } = fields
+  const { value } = fields
   const isOneValue = typeof value === 'string'
   const settings: ReadSettings = {
     ...{ timeZone, dateFormat, timeUnit, template },
     format: template.length > 0 ? 'text' : format,
     instance: instance === 'path' ? undefined : instance,
-    time: fields.time === undefined ? TIME : [fields.time],
-    name: fields.name === undefined ? NAME : [fields.name],
+    time: fields.time === null ? TIME : [fields.time],
+    name: fields.name === null ? NAME : [fields.name],
     value: isOneValue ? value : undefined,
     numbers: isOneValue ? [] : value,
     templates: templates ?? 'mined',
-    mining: resolveMining(mining),
-    isText: (field) => FREE_TEXT.has(field) || (templates !== undefined && field === fields.name),
+    mining: readOptions(MINING_OPTIONS, options.mining, 'mining.'),
+    isText: (field) => FREE_TEXT.has(field) || (templates !== null && field === fields.name),
   }
   // A time zone or a date format that cannot be is an error now, not with the first file.
   new LogClock(settings)
   return settings
 }
 
-function templatesOf(template: LogReadOptions['template']): readonly RegExp[] {
-  if (template === undefined) return []
+function templatesOf(template: Required<LogReadOptions>['template']): readonly RegExp[] {
+  if (template === null) return []
   const all = typeof template === 'string' || template instanceof RegExp ? [template] : template
   return all.map((one) => {
     const compiled = compiledTemplate(one)

@@ -1,92 +1,91 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { requireCount, requireOneOf, requireShare } from '../../stats/require-option.ts'
-import { requireSimilarity } from '../models/learn-execution-models.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  flag,
+  level,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  share,
+} from '../../core/options.ts'
+import { EXECUTION_MODEL_OPTIONS } from '../models/execution-models.ts'
 import { chooseFeature, type FeatureChoice } from '../scenarios/features.ts'
-import { DIVERGENCES, type DivergenceName } from './target-divergence.ts'
+import { factorsOption, requireFactors } from '../scenarios/single-changes.ts'
+import { DIVERGENCES } from './target-divergence.ts'
 
-export interface DiagnosisOptions {
-  /**
-   * How the distance to the target is measured: `'kl'` Kullback-Leibler divergence over log bins,
-   * `'wasserstein'` by how much requests would have to move on average (µs), `'ks'` the largest gap
-   * between the distribution functions. Default `'kl'`.
-   */
-  readonly divergence: DivergenceName
-  /**
-   * How many levels the tree has at most. Default `'auto'`: 5, and 3 where the sampled traces have more
-   * than 100,000 calls.
-   */
-  readonly depth: number | 'auto'
-  /** How many scenarios of a level are taken further, best first. Default 5. */
-  readonly beam: number
-  /** Scenarios with a higher score among their siblings than this are not taken further. Default 0.5. */
-  readonly pruning: number
-  /** Nor are those that bring the profile closer to the target by less than this share. Default 0.01. */
-  readonly minimumGain: number
-  /** How many traces of each period are looked at, chosen at random. Default 5,000. */
-  readonly sampleSize: number
-  /** Kinds of requests or calls that are fewer than this are not looked at by themselves. Default 30. */
-  readonly minimumPartition: number
-  /** Whether a service's calls are also looked at together, wherever they are made. Default `true`. */
-  readonly services: boolean
-  /** Whether kinds of requests are looked at: as fast as others, or more or less frequent. Default `true`. */
-  readonly structural: boolean
-  /**
-   * What kinds of requests and calls are told apart by. Default `'auto'`: host, calls, load,
-   * concurrency, and attributes of at most 16 values.
-   */
-  readonly features: readonly FeatureChoice[] | 'auto'
-  /** How many times as long calls take, where the target is no set of traces. Default 0.5, 0.8, 1.25, 2. */
-  readonly factors: readonly number[]
-  /** As of `learnExecutionModels`: orders of calls that are less alike are different flows. Default 0.3. */
-  readonly similarity: number
-  /** The level of tests. Default 0.05. */
-  readonly alpha: number
-  /** Of samples. Default 1. */
-  readonly seed: number
-  /** Stops the diagnosis, which then is of the scenarios that were tried by then. Default: none. */
-  readonly signal: AbortSignal | null
-}
+/** Options of `diagnoseLatency`. */
+export const DIAGNOSIS_OPTIONS = defineOptions({
+  divergence: oneOf(DIVERGENCES, {
+    default: 'kl',
+    sentence:
+      "Distance to the target: 'kl' Kullback-Leibler over log bins, 'wasserstein' mean shift in µs, 'ks' largest gap between the distribution functions",
+    flag: 'divergence <name>',
+  }),
+  depth: count({
+    default: 'auto',
+    or: 'auto',
+    unit: 'levels',
+    sentence: "Most levels of the tree; 'auto' is 5, and 3 from 100,000 calls on",
+  }),
+  beam: count({
+    default: 5,
+    unit: 'scenarios',
+    sentence: 'Most scenarios of a level that are taken further, best first',
+  }),
+  pruning: share({
+    default: 0.5,
+    sentence: 'Score among siblings above which a scenario is not taken further',
+  }),
+  minimumGain: share({
+    default: 0.01,
+    sentence: 'Share of the distance by which a scenario must come closer to be taken further',
+  }),
+  sampleSize: count({
+    default: 5000,
+    unit: 'traces',
+    sentence: 'Most traces of each period, chosen at random',
+  }),
+  minimumPartition: count({
+    default: 30,
+    unit: 'requests or calls',
+    sentence: 'Fewest of a kind that is looked at by itself',
+  }),
+  services: flag({
+    default: true,
+    sentence: 'Whether the calls of a service are also looked at together, wherever they are made',
+  }),
+  structural: flag({
+    default: true,
+    sentence: 'Whether kinds of requests are looked at: as fast as others, more or less frequent',
+  }),
+  features: custom<readonly FeatureChoice[] | 'auto'>({
+    default: 'auto',
+    sentence:
+      "Features that divide requests and calls; 'auto' is host, calls, load, concurrency and attributes of at most 16 values",
+    accepts: (value) => value === 'auto' || Array.isArray(value),
+    expected: "'auto' or a list of features",
+  }),
+  factors: factorsOption([0.5, 0.8, 1.25, 2]),
+  similarity: EXECUTION_MODEL_OPTIONS.similarity,
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  seed: number({ default: 1, sentence: 'Seed of the samples' }),
+  signal: custom<AbortSignal | null>({
+    default: null,
+    sentence: 'Stops the diagnosis, which then holds the scenarios tried by then',
+    accepts: (value) => value === null || typeof (value as AbortSignal)?.aborted === 'boolean',
+    expected: 'an AbortSignal or null',
+  }),
+})
+export type DiagnosisOptions = OptionsOf<typeof DIAGNOSIS_OPTIONS>
 
-const DEFAULTS: DiagnosisOptions = {
-  divergence: 'kl',
-  depth: 'auto',
-  beam: 5,
-  pruning: 0.5,
-  minimumGain: 0.01,
-  sampleSize: 5000,
-  minimumPartition: 30,
-  services: true,
-  structural: true,
-  features: 'auto',
-  factors: [0.5, 0.8, 1.25, 2],
-  similarity: 0.3,
-  alpha: 0.05,
-  seed: 1,
-  signal: null,
-}
-
-/** @throws FlowdeltaError for an unknown option, OptionError for one out of range. */
+/** @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take */
 export function diagnosisOptions(given: Partial<DiagnosisOptions>): DiagnosisOptions {
-  rejectUnknownOptions(given, Object.keys(DEFAULTS))
-  const options: DiagnosisOptions = { ...DEFAULTS, ...given }
-  requireOneOf('divergence', options.divergence, DIVERGENCES)
-  if (options.depth !== 'auto') requireCount('depth', options.depth)
-  requireCount('beam', options.beam)
-  requireCount('sampleSize', options.sampleSize)
-  requireCount('minimumPartition', options.minimumPartition)
-  for (const name of ['pruning', 'minimumGain'] as const) {
-    const value = options[name]
-    if (!(value >= 0 && value <= 1)) throw new OptionError(name, value, 'a share from 0 to 1')
-  }
-  requireSimilarity(options.similarity)
-  requireShare('alpha', options.alpha)
-  if (!Number.isSafeInteger(options.seed)) throw new OptionError('seed', options.seed, 'an integer')
+  const options = readOptions(DIAGNOSIS_OPTIONS, given)
   if (options.features !== 'auto') {
     for (const feature of options.features) chooseFeature(feature, 'features')
   }
-  options.factors.forEach((factor, i) => {
-    if (factor >= 0 && factor < Number.POSITIVE_INFINITY) return
-    throw new OptionError(`factors[${i}]`, factor, 'a number from 0 up')
-  })
+  requireFactors(options.factors)
   return options
 }

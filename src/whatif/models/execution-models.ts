@@ -1,4 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
+import { custom, defineOptions, number, type OptionsOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -87,14 +88,29 @@ export function modelNodes(paths: CallPaths, { nodes }: CallOrder): ModelNode[] 
   }))
 }
 
-export interface ExecutionModelOptions {
-  /** How much a call may overlap the next and still count as over before it, µs. */
-  readonly slackUs: number
-  /** Orders whose pairs differ more than this on average (Jaccard) are different flows. */
-  readonly similarity: number
-  /** A model has the pairs that hold in at least this share of its calls. */
-  readonly share: number
-}
+/** Options of `learnExecutionModels`. */
+export const EXECUTION_MODEL_OPTIONS = defineOptions({
+  slackUs: number({
+    default: 1,
+    min: 0,
+    unit: 'µs',
+    sentence: 'Overlap with the next call up to which a call counts as over before it',
+  }),
+  similarity: custom<number>({
+    default: 0.3,
+    sentence:
+      'Mean Jaccard distance above which orders of calls are different flows; 0 keeps all apart',
+    accepts: (value) => typeof value === 'number' && value >= 0 && value < 1,
+    expected: 'a distance from 0 up and below 1',
+  }),
+  share: custom<number>({
+    default: 0.99,
+    sentence: "Share of a flow's calls that a pair of calls must be in order in",
+    accepts: (value) => typeof value === 'number' && value > 0.5 && value <= 1,
+    expected: 'a share above 0.5, at most 1',
+  }),
+})
+export type ExecutionModelOptions = OptionsOf<typeof EXECUTION_MODEL_OPTIONS>
 
 /** What is known of one period. */
 export interface LearnedPeriod extends PeriodPlans {

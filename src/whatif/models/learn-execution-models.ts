@@ -1,11 +1,12 @@
 // Over every call: the loops index with `!`.
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import { type CallForest, indexCalls, requireSpans } from '../calls/index-calls.ts'
 import { type CallOrder, findCallOrders, type PeriodOrders, wideOrder } from './call-orders.ts'
 import { clusterCalls, type KeyedCluster } from './cluster-orders.ts'
 import {
+  EXECUTION_MODEL_OPTIONS,
   type ExecutionModel,
   type ExecutionModelOptions,
   ExecutionModels,
@@ -52,7 +53,7 @@ export function learnExecutionModels(
   periods: TraceSet | readonly [before: TraceSet, after: TraceSet],
   options: Partial<ExecutionModelOptions> = {},
 ): ExecutionModels {
-  const chosen = checkedOptions(options)
+  const chosen = readOptions(EXECUTION_MODEL_OPTIONS, options)
   const given: readonly TraceSet[] = 'kind' in periods ? [periods] : periods
   const indexed = indexCalls(given.map((traces) => requireSpans(traces, traces.name)))
   const { orders, periods: ordersOf } = findCallOrders(indexed, chosen.slackUs)
@@ -65,19 +66,6 @@ export function learnExecutionModels(
     { models: learner.models, orders, periods: learned },
     chosen,
   )
-}
-
-function checkedOptions(options: Partial<ExecutionModelOptions>): ExecutionModelOptions {
-  rejectUnknownOptions(options, ['slackUs', 'similarity', 'share'])
-  const { slackUs = 1, similarity = 0.3, share = 0.99 } = options
-  if (!(slackUs >= 0 && slackUs < Number.POSITIVE_INFINITY)) {
-    throw new OptionError('slackUs', slackUs, 'a number of µs from 0 up')
-  }
-  requireSimilarity(similarity)
-  if (!(share > 0.5 && share <= 1)) {
-    throw new OptionError('share', share, 'a share above 0.5, at most 1')
-  }
-  return { slackUs, similarity, share }
 }
 
 /** A cluster, and when its period's calls ran. */
@@ -259,10 +247,4 @@ function unawaitedCalls(period: UnawaitedIn): Map<number, readonly UnawaitedCall
         })),
     ]),
   )
-}
-
-/** @throws OptionError for what is no distance at which orders of calls can be told apart. */
-export function requireSimilarity(similarity: number): void {
-  if (typeof similarity === 'number' && similarity >= 0 && similarity < 1) return
-  throw new OptionError('similarity', similarity, 'a distance from 0 up and below 1')
 }

@@ -1,5 +1,5 @@
 // Over every call: the loops index with `!`.
-import { rejectUnknownOptions } from '../../core/errors.ts'
+import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
@@ -8,6 +8,11 @@ import { randomSource } from '../../stats/random.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { HeldOutModel } from './held-out-model.ts'
+
+/** Options of `evaluatePrediction`. */
+export const PREDICTION_OPTIONS = defineOptions({
+  seed: number({ default: 1, sentence: 'Seed that chooses the halves' }),
+})
 
 /**
  * Learns from each random half of a period's requests and predicts, from the latencies of its
@@ -25,10 +30,9 @@ import { HeldOutModel } from './held-out-model.ts'
  */
 export function evaluatePrediction(
   models: ExecutionModels,
-  options: { readonly seed?: number } = {},
+  options: Partial<OptionsOf<typeof PREDICTION_OPTIONS>> = {},
 ): PredictionEvaluation {
-  rejectUnknownOptions(options, ['seed'])
-  const { seed = 1 } = options
+  const { seed } = readOptions(PREDICTION_OPTIONS, options)
   const tallies = new Map<number, Tally>()
   models.forests.forEach((forest, period) => {
     const half = halfOf(forest, seed)

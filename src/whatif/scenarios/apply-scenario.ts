@@ -1,11 +1,29 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError } from '../../core/errors.ts'
+import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
 import { requireScenario } from './parse-scenario.ts'
 import type { Scenario } from './scenario.ts'
+
+/** Options of `applyScenario`. */
+export const PERIOD_OPTIONS = defineOptions({
+  period: custom<Period>({
+    default: BEFORE,
+    sentence: 'Period whose requests change: 0 before, 1 after',
+    accepts: (value) => value === BEFORE || value === AFTER,
+    expected: '0 (before) or 1 (after)',
+  }),
+})
+
+/** @throws OptionError for a period that the models were not learned from */
+export function requirePeriod(models: ExecutionModels, period: Period): void {
+  if (period < models.forests.length) return
+  throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
+}
 
 /**
  * Predicts the latency profile under a scenario: what it changes is recomputed in every recorded
@@ -29,13 +47,10 @@ import type { Scenario } from './scenario.ts'
 export function applyScenario(
   models: ExecutionModels,
   scenario: Scenario | string,
-  options: { readonly period?: 0 | 1 } = {},
+  options: Partial<OptionsOf<typeof PERIOD_OPTIONS>> = {},
 ): ScenarioProfile {
-  rejectUnknownOptions(options, ['period'])
-  const { period = 0 } = options
-  if (period !== 0 && !(period === 1 && models.forests.length > 1)) {
-    throw new OptionError('period', period, 'a period that was learned: 0, or 1 of two')
-  }
+  const { period } = readOptions(PERIOD_OPTIONS, options)
+  requirePeriod(models, period)
   const chosen = requireScenario(scenario, 'scenario')
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null

@@ -1,4 +1,5 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError } from '../../core/errors.ts'
+import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
 import {
   chooseFeature,
@@ -10,18 +11,26 @@ import {
 } from './features.ts'
 import { exactPercent, type Scenario } from './scenario.ts'
 
-export interface ReweightOptions {
-  /** What requests are divided by. */
-  readonly by: FeatureChoice
-  /**
-   * How large a share of the requests each kind is to be, 0 to 1. The kinds that are not named share
-   * what remains, as they do now; so do requests about which the feature says nothing.
-   */
-  readonly shares: Readonly<Record<string, number>>
-}
+/** Options of `reweightRequests`. */
+export const REWEIGHT_OPTIONS = defineOptions({
+  by: custom<FeatureChoice>({
+    default: 'calls',
+    sentence: 'Feature that divides requests',
+    accepts: (value) => value !== null,
+    expected: 'a feature',
+  }),
+  shares: custom<Readonly<Record<string, number>>>({
+    default: {},
+    sentence:
+      'Share of each kind, 0 to 1; kinds that are not named share the rest in their present proportions',
+    accepts: (value) => typeof value === 'object' && value !== null,
+    expected: 'an object { kind: share }',
+  }),
+})
+export type ReweightOptions = OptionsOf<typeof REWEIGHT_OPTIONS>
 
 /** Of names in messages. */
-const LONGEST_NAME = 80
+const MAX_NAME_LENGTH = 80
 
 /**
  * What if other requests came? Each kind of request weighs as much more or less as makes it the
@@ -35,9 +44,9 @@ const LONGEST_NAME = 80
  * @example
  * reweightRequests({ by: 'attribute:cache.hit', shares: { true: 0.9 } }).title // '90 % of requests with cache.hit = true'
  */
-export function reweightRequests(options: ReweightOptions): Scenario {
-  rejectUnknownOptions(options, ['by', 'shares'])
-  const feature = chooseFeature(options.by)
+export function reweightRequests(given: ReweightOptions): Scenario {
+  const options = readOptions(REWEIGHT_OPTIONS, given)
+  const feature = chooseFeature(given.by)
   const shares = requireShares(options.shares)
   const words = shares.map(
     ([name, share]) => `${exactPercent(share)} of requests ${partWords(feature.name, name)}`,
@@ -50,7 +59,7 @@ export function reweightRequests(options: ReweightOptions): Scenario {
       const partition = feature.ofRequests(base)
       const asked = new Map(
         shares.map(([name, share]) => [
-          requirePart(partition, name, `shares.${shortText(name, LONGEST_NAME)}`),
+          requirePart(partition, name, `shares.${shortText(name, MAX_NAME_LENGTH)}`),
           share,
         ]),
       )
@@ -60,13 +69,17 @@ export function reweightRequests(options: ReweightOptions): Scenario {
 }
 
 function requireShares(shares: Readonly<Record<string, number>>): [string, number][] {
-  const entries = Object.entries(shares ?? {})
+  const entries = Object.entries(shares)
   if (entries.length === 0)
     throw new OptionError('shares', 'empty', 'a share of some kind of request')
   let sum = 0
   for (const [name, share] of entries) {
     if (!(share >= 0 && share <= 1))
-      throw new OptionError(`shares.${shortText(name, LONGEST_NAME)}`, share, 'a share from 0 to 1')
+      throw new OptionError(
+        `shares.${shortText(name, MAX_NAME_LENGTH)}`,
+        share,
+        'a share from 0 to 1',
+      )
     sum += share
   }
   // Shares that are to make up 1 may miss it by rounding.

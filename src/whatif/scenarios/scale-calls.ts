@@ -1,4 +1,12 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError } from '../../core/errors.ts'
+import {
+  defineOptions,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { signedDuration } from '../../core/words.ts'
@@ -7,22 +15,30 @@ import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
 import type { Scenario } from './scenario.ts'
 
-export interface ScaleOptions {
-  /** The service whose calls change. */
-  readonly service: string
-  /** Only its calls of this operation. Default: all of them. */
-  readonly operation?: string
-  /**
-   * `'server'`: what its calls take in it, with all that they call; `'network'`: between the callers
-   * and it; `'preprocessing'`: what it does itself, before, between and after the calls it makes.
-   * Default `'server'`.
-   */
-  readonly part?: 'server' | 'network' | 'preprocessing'
-  /** How many times as long, from 0 up. */
-  readonly factor?: number
-  /** µs longer, or shorter if negative; nothing gets shorter than 0. Give this or `factor`. */
-  readonly addUs?: number
-}
+/** Options of `scaleCalls`. */
+export const SCALE_OPTIONS = defineOptions({
+  service: text({ default: '', sentence: 'Service whose calls change' }),
+  operation: text({ default: '', sentence: "Operation whose calls change; '' for all" }),
+  part: oneOf(['server', 'network', 'preprocessing'], {
+    default: 'server',
+    sentence:
+      "Time that changes: 'server' all of it, 'network' to the service, 'preprocessing' its own time between the calls it makes",
+  }),
+  factor: number({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Factor that times are multiplied by',
+  }),
+  addUs: number({
+    default: null,
+    or: null,
+    unit: 'µs',
+    sentence: 'Time to add, instead of factor; none gets shorter than 0',
+  }),
+})
+export type ScaleOptions = Pick<Scaling, 'service'> & Partial<Scaling>
+type Scaling = OptionsOf<typeof SCALE_OPTIONS>
 
 const WORDS = { server: '', network: 'network to ', preprocessing: 'own time of ' }
 
@@ -40,13 +56,10 @@ const WORDS = { server: '', network: 'network to ', preprocessing: 'own time of 
  * scaleCalls({ service: 'inventory', factor: 0.5 }).title // 'inventory × 0.5'
  * scaleCalls({ service: 'inventory', part: 'network', addUs: 10_000 }).title // 'network to inventory +10 ms'
  */
-export function scaleCalls(options: ScaleOptions): Scenario {
-  rejectUnknownOptions(options, ['service', 'operation', 'part', 'factor', 'addUs'])
-  const { service, operation = '', part = 'server' } = options
-  if (typeof service !== 'string') throw new OptionError('service', service, 'the name of one')
-  if (WORDS[part] === undefined) {
-    throw new OptionError('part', part, `'server', 'network' or 'preprocessing'`)
-  }
+export function scaleCalls(given: ScaleOptions): Scenario {
+  const options = readOptions(SCALE_OPTIONS, given)
+  const { service, operation, part } = options
+  if (given.service === undefined) throw new OptionError('service', undefined, 'the name of one')
   const { newTime, words } = change(options)
   const name = operation === '' ? service : `${service} ${operation}`
   return {
@@ -62,17 +75,13 @@ export function scaleCalls(options: ScaleOptions): Scenario {
   }
 }
 
-function change({ factor, addUs }: ScaleOptions): { newTime: NewTime; words: string } {
-  if (factor !== undefined && addUs === undefined) {
-    if (typeof factor !== 'number' || !(factor >= 0 && factor < Number.POSITIVE_INFINITY)) {
-      throw new OptionError('factor', factor, 'a number from 0 up')
-    }
+function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string } {
+  if (factor !== null && addUs === null) {
     return { newTime: (us) => us * factor, words: `× ${factor}` }
   }
-  if (addUs === undefined || factor !== undefined) {
-    throw new OptionError('factor', factor, 'either factor or addUs')
+  if (addUs === null || factor !== null) {
+    throw new OptionError('factor', factor ?? undefined, 'either factor or addUs')
   }
-  if (!Number.isFinite(addUs)) throw new OptionError('addUs', addUs, 'a number of µs')
   // What is below 0 already comes of clocks that differ, and stays comparable to itself.
   const newTime: NewTime = (us) => Math.max(us + addUs, Math.min(us, 0))
   return { newTime, words: addUs === 0 ? `+${formatDuration(0)}` : signedDuration(addUs) }
@@ -97,7 +106,7 @@ function matchingPaths(
   throw new OptionError(
     'operation',
     operation,
-    `one of ${listed(known)}, which ${shortText(service, LONGEST_NAME)} has`,
+    `one of ${listed(known)}, which ${shortText(service, MAX_NAME_LENGTH)} has`,
   )
 }
 
@@ -130,10 +139,10 @@ function isBelowSome(paths: CallPaths, path: number, chosen: ReadonlySet<number>
   return false
 }
 
-const LONGEST_NAME = 80
+const MAX_NAME_LENGTH = 80
 
 function listed(names: readonly string[]): string {
-  const distinct = [...new Set(names)].sort().map((name) => shortText(name, LONGEST_NAME))
+  const distinct = [...new Set(names)].sort().map((name) => shortText(name, MAX_NAME_LENGTH))
   return distinct.length > 30
     ? `${distinct.slice(0, 30).join(', ')} and ${distinct.length - 30} more`
     : distinct.join(', ')

@@ -1,24 +1,59 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError } from '../../core/errors.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionRow,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+} from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import { requireOneOf } from '../../stats/require-option.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
-import { type ProfileQuantiles, profileQuantiles } from './apply-scenario.ts'
+import {
+  PERIOD_OPTIONS,
+  type ProfileQuantiles,
+  profileQuantiles,
+  requirePeriod,
+} from './apply-scenario.ts'
 import { scaleCalls } from './scale-calls.ts'
 
-export interface SingleChangesOptions {
-  /** Which time of a service changes, as of `scaleCalls`. Default `'server'`. */
-  readonly part: 'server' | 'network' | 'preprocessing'
-  /** What changes at a time: all calls of a service, or those of one operation. Default `'service'`. */
-  readonly by: 'service' | 'operation'
-  /** How many times as long, from 0 up. Default 0.5 and 2. */
-  readonly factors: readonly number[]
-  /** The period whose requests change: 0 before, 1 after. Default 0. */
-  readonly period: 0 | 1
+/** An option that is a list of factors. */
+export function factorsOption(factors: readonly number[]): OptionRow<readonly number[]> {
+  return custom<readonly number[]>({
+    default: factors,
+    sentence: 'Factors that times are multiplied by',
+    accepts: Array.isArray,
+    expected: 'a list of numbers, 0 or more',
+  })
 }
+
+/** @throws OptionError for a factor below 0, or none at all */
+export function requireFactors(factors: readonly number[]): void {
+  if (factors.length === 0) throw new OptionError('factors', 'empty', 'at least one factor')
+  for (const [i, factor] of factors.entries()) {
+    if (factor >= 0 && factor < Number.POSITIVE_INFINITY) continue
+    throw new OptionError(`factors[${i}]`, factor, 'a number from 0 up')
+  }
+}
+
+/** Options of `findSingleChanges`. */
+export const SINGLE_CHANGES_OPTIONS = defineOptions({
+  part: oneOf(['server', 'network', 'preprocessing'], {
+    default: 'server',
+    sentence: 'Time of a service that changes, as in scaleCalls',
+  }),
+  by: oneOf(['service', 'operation'], {
+    default: 'service',
+    sentence: 'Whether all calls of a service change at a time, or those of one operation',
+  }),
+  factors: factorsOption([0.5, 2]),
+  ...PERIOD_OPTIONS,
+})
+export type SingleChangesOptions = OptionsOf<typeof SINGLE_CHANGES_OPTIONS>
 
 /** Response times of all requests, summed up. */
 export interface ProfileSummary extends ProfileQuantiles {
@@ -32,14 +67,6 @@ export interface SingleChange {
   readonly operation: string
   /** One for each of the factors, in their order. */
   readonly effects: readonly ProfileSummary[]
-}
-
-const PARTS = ['server', 'network', 'preprocessing'] as const
-const DEFAULTS: SingleChangesOptions = {
-  part: 'server',
-  by: 'service',
-  factors: [0.5, 2],
-  period: 0,
 }
 
 /** What changes of single services, each by itself, would do to the response times. */
@@ -103,14 +130,9 @@ export function findSingleChanges(
   models: ExecutionModels,
   options: Partial<SingleChangesOptions> = {},
 ): SingleChanges {
-  rejectUnknownOptions(options, Object.keys(DEFAULTS))
-  const chosen = { ...DEFAULTS, ...options }
-  requireOneOf('part', chosen.part, PARTS)
-  requireOneOf('by', chosen.by, ['service', 'operation'])
-  if (chosen.period !== 0 && !(chosen.period === 1 && models.forests.length > 1)) {
-    throw new OptionError('period', chosen.period, 'a period that was learned: 0, or 1 of two')
-  }
-  if (chosen.factors.length === 0) throw new OptionError('factors', 'empty', 'at least one factor')
+  const chosen = readOptions(SINGLE_CHANGES_OPTIONS, options)
+  requirePeriod(models, chosen.period)
+  requireFactors(chosen.factors)
   return new RequestsChanged(new RequestModel(models, chosen.period), chosen).all()
 }
 

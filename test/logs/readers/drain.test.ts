@@ -221,8 +221,8 @@ describe('templates', () => {
 test('options of mining are checked', async () => {
   const mine = (mining: MiningOptions) => mineLogTemplates(log('a', 'b'), { mining })
   await expect(mine({ depth: 2 })).rejects.toThrow(
-    'Option mining.depth is 2. Give a whole number from 3 on.',
+    'Option mining.depth is 2. Give a whole number of levels, 3 or more.',
   )
-  await expect(mine({ similarity: 2 })).rejects.toThrow('a number between 0 and 1')
-  await expect(mine({ dept: 2 } as MiningOptions)).rejects.toThrow('There is no option dept.')
+  await expect(mine({ similarity: 2 })).rejects.toThrow('a share from 0 to 1')
+  await expect(mine({ dept: 2 } as MiningOptions)).rejects.toThrow('There is no option mining.dept.')
 })

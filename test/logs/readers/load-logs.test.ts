@@ -148,10 +148,10 @@ describe('what cannot be is refused', () => {
   })
 
   test.each([
-    [{ format: 'xml' }, "'auto', 'jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'"],
+    [{ format: 'xml' }, "'auto', 'jsonl', 'csv', 'logfmt', 'text', 'log4j' or 'otlp'"],
     [{ templates: 'some' }, "'mined', 'none'"],
-    [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us', 'ns'"],
-    [{ fields: { when: 'x' } }, 'There is no option when'],
+    [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us' or 'ns'"],
+    [{ fields: { when: 'x' } }, 'There is no option fields.when'],
     [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text' where option template"],
     [{ instance: 'a', fields: { instance: 'b' } }, 'the same as option fields.instance'],
     [{ zone: 'UTC' }, 'There is no option zone'],

@@ -1,3 +1,4 @@
+import { readOptions } from '../../../core/options.ts'
 import type {
   Attention,
   AttentionGraph,
@@ -5,11 +6,11 @@ import type {
 } from '../../../logs/attention/attention.ts'
 import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import {
+  DEPENDENCY_OPTIONS,
   type DependencyNetwork,
   DependencyNetworks,
   type NetworkKey,
 } from '../../../logs/dependencies/dependency-networks.ts'
-import { DEPENDENCY_DEFAULTS } from '../../../logs/dependencies/learn-dependencies.ts'
 import { Divergence } from '../../../logs/divergence/divergence.ts'
 import type { EventFeature, Feature, StateFeature } from '../../../logs/features/features.ts'
 import { LogReport } from '../../../logs/features/log-report.ts'
@@ -70,8 +71,9 @@ function restoredNetworks(data: LogsData, logs: LogSet): DependencyNetworks {
     data.networks.map((network) => [keyText(network), restoredNetwork(network, data)]),
   )
   const options = {
-    ...DEPENDENCY_DEFAULTS,
-    ...{ metric: given, minSplit: data.least },
+    ...readOptions(DEPENDENCY_OPTIONS),
+    metric: given,
+    minSplit: data.least,
   }
   return new DependencyNetworks(logs, options, {
     metric: { name, unit, values: new Float64Array(0) },
