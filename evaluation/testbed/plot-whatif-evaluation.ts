@@ -152,7 +152,7 @@ function scores(evaluation: WhatIfEvaluation): Chart {
         ...{ width: 270, height: { step: 22 } },
         mark: { type: 'point', filled: true, size: 60, opacity: 0.9, tooltip: true },
         encoding: {
-          x: { field: 'score', type: 'quantitative', ...shareAxis('mean score') },
+          x: shareChannel('score', 'mean score'),
           y: { field: 'place', type: 'nominal', sort: places, axis: { title: 'k/n', grid: true } },
           ...rankingLook(['color', 'shape']),
           tooltip: [
@@ -196,13 +196,18 @@ function distribution(evaluation: WhatIfEvaluation): Chart {
         ...{ width: 110, height: 90 },
         mark: { type: 'line', interpolate: 'step-after', strokeWidth: 2, tooltip: false },
         encoding: {
-          x: { field: 'score', type: 'quantitative', ...shareAxis('score') },
-          y: { field: 'share', type: 'quantitative', ...shareAxis('share of causes') },
+          x: shareChannel('score', 'score'),
+          y: shareChannel('share', 'share of causes'),
           ...rankingLook(['color']),
         },
       },
     },
   )
+}
+
+function shareChannel(field: string, title: string): SpecPart {
+  const { scale, axis } = shareAxis(title)
+  return { field, type: 'quantitative', scale, axis }
 }
 
 function rankingLook(channels: readonly ('color' | 'shape')[]): SpecPart {

@@ -224,5 +224,7 @@ test('options of mining are checked', async () => {
     'Option mining.depth is 2. Give a whole number of levels, 3 or more.',
   )
   await expect(mine({ similarity: 2 })).rejects.toThrow('a share from 0 to 1')
-  await expect(mine({ dept: 2 } as MiningOptions)).rejects.toThrow('There is no option mining.dept.')
+  await expect(mine({ dept: 2 } as MiningOptions)).rejects.toThrow(
+    'There is no option mining.dept.',
+  )
 })
