@@ -61,61 +61,56 @@ export type {
   CallingContexts,
 } from './explain/calling-contexts/calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
+export type { ExplosionDiagnosis } from './explain/explosion/diagnose-explosion.ts'
 export { diagnoseExplosion, type ExplosionOptions } from './explain/explosion/diagnose-explosion.ts'
 export {
+  type CategoryCurveOptions,
   type ExpectedCategories,
   expectedCategories,
+  expectedCategoryCurves,
   possibleCategories,
 } from './explain/explosion/expected-categories.ts'
-export {
-  type CategoryCurveOptions,
-  expectedCategoryCurves,
-} from './explain/explosion/expected-category-curves.ts'
-export type { ExplosionDiagnosis } from './explain/explosion/explosion-diagnosis.ts'
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
 export type { Remedy, RemedyName } from './explain/explosion/find-remedies.ts'
 export type { HostClass, HostClasses, HostClassOptions } from './explain/explosion/host-classes.ts'
-export { labelWithoutIds, labelWithoutThreads } from './explain/explosion/label-parts.ts'
-export { stripIds } from './explain/explosion/strip-ids.ts'
+export { labelWithoutIds, labelWithoutThreads, stripIds } from './explain/explosion/label-parts.ts'
 export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
+export type { ReadableNames } from './explain/flow-pair/compare-flow-graphs.ts'
 export {
   compareFlowGraphs,
   type FlowComparisonOptions,
 } from './explain/flow-pair/compare-flow-graphs.ts'
 export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-pair.ts'
-export type { ReadableNames } from './explain/flow-pair/readable-names.ts'
 export { explainEdge } from './explain/parameters/explain-edge.ts'
-export { explainFinding } from './explain/parameters/explain-finding.ts'
-export { explainMutation } from './explain/parameters/explain-mutation.ts'
-export type { ExplainOptions } from './explain/parameters/explain-options.ts'
-export type {
-  ExplainedPath,
-  ParameterQuestionName,
-  Prediction,
-} from './explain/parameters/explained-path.ts'
+export { explainFinding, explainMutation } from './explain/parameters/explain-mutation.ts'
+export type { ExplainOptions } from './explain/parameters/explanation.ts'
 export { Explanation, type WithoutOptions } from './explain/parameters/explanation.ts'
 export type {
   LeftOutParameter,
   Parameter,
   ParameterSource,
-} from './explain/parameters/parameter.ts'
+} from './explain/parameters/left-out.ts'
 export type {
   ParameterDifference,
   ParameterSummary,
 } from './explain/parameters/parameter-differences.ts'
-export type { ParameterQuestion } from './explain/parameters/parameter-question.ts'
+export type {
+  ExplainedPath,
+  ParameterQuestion,
+  ParameterQuestionName,
+  Prediction,
+} from './explain/parameters/parameter-question.ts'
 export type { ParameterTable } from './explain/parameters/parameter-table.ts'
 export type { Sampling } from './explain/parameters/request-sample.ts'
 export { accountForMarks } from './explain/variance/account-for-marks.ts'
 export type { CategoryVariance, EdgeVariance } from './explain/variance/category-variance.ts'
-export { compareSpreads } from './explain/variance/compare-spreads.ts'
-export { compareVariances } from './explain/variance/compare-variances.ts'
+export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
+export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
 export type { EdgeCovariance, EdgeCovariances } from './explain/variance/edge-covariances.ts'
 export { findVariance } from './explain/variance/find-variance.ts'
 export type { MarkedMutations } from './explain/variance/marked-mutations.ts'
-export type { SpreadComparison } from './explain/variance/spread-comparison.ts'
 export {
   markVariance,
   parseVarianceMarks,

@@ -1,8 +1,7 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
-import { explainFinding } from '../explain/parameters/explain-finding.ts'
-import { explainMutation } from '../explain/parameters/explain-mutation.ts'
+import { explainFinding, explainMutation } from '../explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 
 /** What the parameters say of the finding and of the mutation of one rank. */

@@ -1,7 +1,7 @@
-import type { ExplainedPath } from '../explain/parameters/explained-path.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
+import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
 import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
 import { numbers } from './json-numbers.ts'
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
 import { shortNumber } from '../core/words.ts'
+import type { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { diagnoseExplosion } from '../explain/explosion/diagnose-explosion.ts'
-import type { ExplosionDiagnosis } from '../explain/explosion/explosion-diagnosis.ts'
 import { numbers } from './json-numbers.ts'
 import {
   addOnePeriod,

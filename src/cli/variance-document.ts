@@ -1,5 +1,5 @@
 import type { CategoryVariance } from '../explain/variance/category-variance.ts'
-import type { SpreadComparison } from '../explain/variance/spread-comparison.ts'
+import type { SpreadComparison } from '../explain/variance/compare-spreads.ts'
 import type { CategorySpread, VarianceSources } from '../explain/variance/variance-sources.ts'
 import { numbers } from './json-numbers.ts'
 import type { PeriodWarning } from './one-period.ts'

@@ -2,7 +2,7 @@
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
-import type { OperationSamples } from './host-samples.ts'
+import type { OperationSamples } from './find-host-classes.ts'
 
 /** Two hosts, by the operation in which they differ most surely. */
 export interface HostPair {

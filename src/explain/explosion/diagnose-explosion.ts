@@ -2,13 +2,24 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { counted, percent, shortNumber } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
-import { categorySizes } from './category-sizes.ts'
-import { expectedCategories } from './expected-categories.ts'
-import { ExplosionDiagnosis } from './explosion-diagnosis.ts'
-import { ExplosionVariants, type Fold } from './explosion-variants.ts'
-import { findCauses } from './find-causes.ts'
-import { findRemedies } from './find-remedies.ts'
+import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
+import {
+  type CategorySizes,
+  categorySizes,
+  type ExplosionCauses,
+  findCauses,
+} from './find-causes.ts'
+import {
+  ExplosionVariants,
+  type Fold,
+  findRemedies,
+  type Remedies,
+  type Remedy,
+} from './find-remedies.ts'
 
 const foldByPowers: Fold = (flows) => foldFlows(flows, { log2: true })
 
@@ -77,4 +88,137 @@ export function diagnoseExplosion(
             cluster.requests ?? categories.flows.size,
           ),
   })
+}
+
+/** What {@link ExplosionDiagnosis} is made of. */
+interface DiagnosisContents extends ExplosionCauses, Remedies {
+  readonly sizes: CategorySizes
+  readonly expected: ExpectedCategories | null
+}
+
+/** Below this share of requests in testable categories, categories are called too thin. */
+const ENOUGH = 0.5
+
+/** Whether categories are too many to compare, why, and what would help. */
+export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
+  readonly categories: Categories
+  readonly sizes: DiagnosisContents['sizes']
+  readonly expected: DiagnosisContents['expected']
+  readonly causes: DiagnosisContents['causes']
+  readonly remaining: DiagnosisContents['remaining']
+  readonly remedies: DiagnosisContents['remedies']
+  readonly leftOut: DiagnosisContents['leftOut']
+  readonly hostClasses: DiagnosisContents['hostClasses']
+
+  constructor(categories: Categories, contents: DiagnosisContents) {
+    super()
+    this.categories = categories
+    this.sizes = contents.sizes
+    this.expected = contents.expected
+    this.causes = contents.causes
+    this.remaining = contents.remaining
+    this.remedies = contents.remedies
+    this.leftOut = contents.leftOut
+    this.hostClasses = contents.hostClasses
+  }
+
+  /** Whether fewer than half of the requests are in categories that can be tested. */
+  get thin(): boolean {
+    return !(this.sizes.testableShare >= ENOUGH)
+  }
+
+  /** What was found, in words. */
+  text(): string {
+    const { categories, requestsPerCategory, testableShare } = this.sizes
+    const { causes, expected, remaining } = this
+    const requests = this.categories.flows.size
+    if (requests === 0) return 'There are no requests.'
+    const [best] = this.remedies
+    const lines = [
+      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ` +
+        `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each on ` +
+        `average; ${percent(testableShare)} of them are in categories large enough to be tested` +
+        `${this.thin ? ': too thin to compare.' : '.'}`,
+    ]
+    if (expected !== null) {
+      lines.push(
+        `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} ` +
+          `categories, of ${possibleText(expected.possible)} there can be.`,
+      )
+    }
+    if (causes.length === 0) {
+      lines.push(
+        'As far as hosts, threads, the order of siblings, loop counts and ids in names tell, requests ' +
+          'differ in the work they do.',
+      )
+    }
+    if (causes.length === 0 && this.thin) {
+      lines.push(
+        'If names say in another way where work was done, or for whom, leave that out with a rule of ' +
+          'your own: `categorize(flows, { label })`.',
+      )
+    }
+    for (const { part, share, detail } of causes) {
+      lines.push(`${percent(share)} of the excess comes from ${part}: ${detail}.`)
+    }
+    if (causes.length > 0) {
+      const about = causes.some(({ part }) => part === 'loop counts') ? 'about ' : ''
+      lines.push(
+        `Without all that, ${about}${counted(remaining, 'category', 'categories')} would be left.`,
+      )
+    }
+    if (best !== undefined && helps(best, this.sizes)) {
+      lines.push(
+        `What helps most is ${best.remedy} (${[best.code, best.flag ?? []].flat().join(', or ')}): ` +
+          `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
+          `requests in each, ${percent(best.testableShare)} of requests in categories large enough to be tested; C² of the ` +
+          `category that the median request is in: ` +
+          `${c2Text(best.medianC2)} instead of ${c2Text(this.sizes.medianC2)}.`,
+      )
+    } else if (this.thin) lines.push('Nothing that was tried makes more requests testable.')
+    return lines.join('\n')
+  }
+
+  /** One row a remedy, the best first, below one for things as they are. */
+  table(): StageTable {
+    const rows = [{ remedy: 'as it is', code: '', flag: null, ...this.sizes }, ...this.remedies]
+    return stageTable({
+      remedy: rows.map(({ remedy }) => remedy),
+      categories: rows.map(({ categories }) => categories),
+      requestsPerCategory: rows.map(({ requestsPerCategory }) => requestsPerCategory),
+      testable: rows.map(({ testable }) => testable),
+      testableShare: rows.map(({ testableShare }) => testableShare),
+      medianC2: rows.map(({ medianC2 }) => medianC2),
+      flag: rows.map(({ flag }) => flag ?? ''),
+      code: rows.map(({ code }) => code),
+    })
+  }
+
+  /** One row a cause, the largest share first. */
+  causeTable(): StageTable {
+    const { causes } = this
+    return stageTable({
+      part: causes.map(({ part }) => part),
+      share: causes.map(({ share }) => share),
+      categoriesWithout: causes.map(({ categoriesWithout }) => categoriesWithout),
+      categoriesWithOnly: causes.map(({ categoriesWithOnly }) => categoriesWithOnly),
+      detail: causes.map(({ detail }) => detail),
+    })
+  }
+
+  override displayText(): string {
+    return `${this.text()}\n${this.table().displayText()}`
+  }
+}
+
+function helps(remedy: Remedy, sizes: CategorySizes): boolean {
+  return remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
+}
+
+function possibleText(possible: number): string {
+  return Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'
+}
+
+function c2Text(c2: number): string {
+  return Number.isNaN(c2) ? 'none' : shortNumber(c2)
 }

@@ -1,19 +1,19 @@
-import type { Categories } from '../../compare/categories/categories.ts'
+import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted } from '../../core/words.ts'
-import type { Concurrency } from '../../flows/flow-set.ts'
-import { countWithoutLoops } from './count-without-loops.ts'
-import type { ExplosionVariants } from './explosion-variants.ts'
+import { AFTER, BEFORE, type Concurrency } from '../../flows/flow-set.ts'
+import { isTestable } from '../../stats/two-sample.ts'
+import type { ExplosionVariants } from './find-remedies.ts'
 import {
   changesLabels,
   type LabelChange,
   machineOf,
+  stripIds,
   threadOf,
   withoutIds,
   withoutMachine,
   withoutThread,
 } from './label-parts.ts'
-import { stripIds } from './strip-ids.ts'
 
 /** What can tell requests apart that do the same work. */
 export type ExplosionPart = 'host' | 'thread' | 'concurrency order' | 'loop counts' | 'ids in names'
@@ -52,7 +52,7 @@ const LABEL_PARTS = {
 } as const satisfies Partial<Record<ExplosionPart, LabelChange>>
 
 /** The rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
-export function orderFree(variants: ExplosionVariants): Concurrency | undefined {
+function orderFree(variants: ExplosionVariants): Concurrency | undefined {
   const { concurrency } = variants.categories.flows.options
   const other = concurrency === 'learned' ? 'none' : 'learned'
   return typeof variants.flows(other) === 'string' ? undefined : other
@@ -161,4 +161,91 @@ function mostRepeats(categories: Categories): number {
     }
   }
   return most
+}
+
+/** Whether categories hold enough requests, and how much these vary within them. */
+export interface CategorySizes {
+  readonly categories: number
+  /** Mean number of requests a category, of both periods together. */
+  readonly requestsPerCategory: number
+  /**
+   * Categories with enough requests for the Kolmogorov-Smirnov test of before against after; of a
+   * single period, for one against another of as many.
+   */
+  readonly testable: number
+  /** Share of all requests that are in these. */
+  readonly testableShare: number
+  /**
+   * C² = variance / mean² of response times in the category, and period, that the median request is
+   * in; of those with two requests or more. NaN where there is none.
+   */
+  readonly medianC2: number
+}
+
+/** Measures how categories have turned out. */
+export function categorySizes(categories: Categories): CategorySizes {
+  const { flows, size } = categories
+  const onePeriod = flows.count(BEFORE) === 0 || flows.count(AFTER) === 0
+  const variations: Variation[] = []
+  let testable = 0
+  let testableRequests = 0
+  for (let category = 0; category < size; category++) {
+    const [before, after] = [categories.count(category, BEFORE), categories.count(category, AFTER)]
+    const all = before + after
+    if (onePeriod ? isTestable(all, all) : isTestable(before, after)) {
+      testable++
+      testableRequests += all
+    }
+    for (const period of [BEFORE, AFTER]) {
+      const moments = categories.responseTimeMoments(category, period)
+      const c2 = squaredVariation(moments)
+      if (!Number.isNaN(c2)) variations.push({ c2, requests: moments.count })
+    }
+  }
+  return {
+    categories: size,
+    requestsPerCategory: size === 0 ? Number.NaN : flows.size / size,
+    testable,
+    testableShare: flows.size === 0 ? Number.NaN : testableRequests / flows.size,
+    medianC2: medianByRequests(variations),
+  }
+}
+
+interface Variation {
+  readonly c2: number
+  readonly requests: number
+}
+
+/** Where categories are small their number says little: each counts with its requests. */
+function medianByRequests(variations: Variation[]): number {
+  const ascending = variations.sort((a, b) => a.c2 - b.c2)
+  const half = ascending.reduce((sum, { requests }) => sum + requests, 0) / 2
+  let counted = 0
+  for (const { c2, requests } of ascending) {
+    counted += requests
+    if (counted >= half) return c2
+  }
+  return Number.NaN
+}
+
+/**
+ * How many categories there are when it does not matter how often something is repeated: those whose
+ * flows have the same edges between the same labels, each however often, count as one.
+ *
+ * A lower bound of what folding loops leaves, without folding: good enough to tell whether loop
+ * counts are what makes categories many.
+ */
+function countWithoutLoops(categories: Categories): number {
+  const seen = new Set<string>()
+  for (let category = 0; category < categories.size; category++) {
+    const { labelCodes, from, to } = categories.outline(category)
+    const edges = new Set<number>()
+    for (let edge = 0; edge < from.length; edge++) {
+      const source = labelCodes[from[edge] as number] as number
+      edges.add(source * categories.labelCount + (labelCodes[to[edge] as number] as number))
+    }
+    const nodes = [...new Set(labelCodes)].sort((a, b) => a - b)
+    seen.add(`${nodes.join(' ')}|${[...edges].sort((a, b) => a - b).join(' ')}`)
+  }
+  return seen.size
 }

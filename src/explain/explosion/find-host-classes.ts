@@ -1,11 +1,10 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
-import { compareHosts } from './compare-hosts.ts'
-import { groupHosts } from './group-hosts.ts'
-import { HostClasses, type HostClassOptions } from './host-classes.ts'
-import { collectHostSamples } from './host-samples.ts'
-import { nameClasses } from './name-classes.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
+import { compareHosts, type HostPairs } from './compare-hosts.ts'
+import { HostClasses, type HostClassOptions, nameClasses } from './host-classes.ts'
+import { machineOf } from './label-parts.ts'
 
 /**
  * Finds classes of hosts that perform alike, by comparing each with its peers. Classes in place of
@@ -50,4 +49,243 @@ export function findHostClasses(
   const pairs = compareHosts(samples, { alpha, minimumEffect })
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
   return new HostClasses(nameClasses(groups, samples), pairs, { alpha, minimumEffect })
+}
+
+/** How long one operation took, by host, in one period: one value a request. */
+export interface OperationSamples {
+  /** What is timed, as it is shown. */
+  readonly operation: string
+  /** For each host that has any, its times in µs, ascending. */
+  readonly byHost: ReadonlyMap<string, Float64Array>
+}
+
+/**
+ * The times of each host's own work: durations of its spans by service and operation, each by its
+ * own host's clock, so that clocks need not agree. Of trace-point graphs, and where spans are not at
+ * hand, the latencies of edges that begin and end on the host.
+ *
+ * One value a request, the mean of its times there, so that samples stay independent: the blocks of one
+ * file are written under one load.
+ *
+ * Periods are kept apart: a host that was there in one of them only is not compared with what others
+ * did in the other. Spans without a host are left out.
+ */
+function collectHostSamples(flows: FlowSet): OperationSamples[] {
+  const samples = new SampleCollector()
+  const { spanRows, spanOffsets } = flows
+  if (spanRows === undefined || spanOffsets === undefined || flows.periods.length === 0) {
+    collectEdges(flows, samples)
+    return samples.finish()
+  }
+  const namers = flows.periods.map((traces) => spanNamer(traces as SpanTraces))
+  for (let request = 0; request < flows.size; request++) {
+    const period = flows.period[request] as number
+    const index = flows.recordedIn[request] as number
+    const nameOf = namers[index] as ReturnType<typeof spanNamer>
+    const { durationUs } = (flows.periods[index] as SpanTraces).spans
+    const end = spanOffsets[request + 1] as number
+    for (let entry = spanOffsets[request] as number; entry < end; entry++) {
+      const row = spanRows[entry] as number
+      const { host, operation } = nameOf(row)
+      if (host !== '') samples.add({ request, period }, operation, host, durationUs[row] as number)
+    }
+  }
+  return samples.finish()
+}
+
+/** Names of a span's operation and host, each pair of codes put together once. */
+function spanNamer({ spans, services, operations, hosts }: SpanTraces) {
+  const known = new Map<number, string>()
+  return (row: number) => {
+    const service = spans.service[row] as number
+    const operation = spans.operation[row] as number
+    const key = service * operations.size + operation
+    let name = known.get(key)
+    if (name === undefined) {
+      name = `${services.value(service)} ${operations.value(operation)}`.trim()
+      known.set(key, name)
+    }
+    return { operation: name, host: hosts.value(spans.host[row] as number) }
+  }
+}
+
+function collectEdges(flows: FlowSet, samples: SampleCollector): void {
+  const { shapes, labels } = flows
+  const nodes = Array.from({ length: labels.size }, (_, code) => {
+    const { service, operation, phase } = labels.get(code)
+    const step = phase === 'point' ? operation : `${service} ${operation} ${phase}`
+    return { host: machineOf(labels.get(code)), step }
+  })
+  for (let request = 0; request < flows.size; request++) {
+    const shape = flows.shapeOf[request] as number
+    const period = flows.period[request] as number
+    const codes = shapes.labels(shape)
+    const [from, to] = [shapes.from(shape), shapes.to(shape)]
+    flows.latencies(request).forEach((latencyUs, edge) => {
+      const source = nodes[codes[from[edge] as number] as number] as (typeof nodes)[number]
+      const target = nodes[codes[to[edge] as number] as number] as (typeof nodes)[number]
+      if (source.host === '' || source.host !== target.host) return
+      const operation = `${source.step} → ${target.step}`
+      samples.add({ request, period }, operation, source.host, latencyUs)
+    })
+  }
+}
+
+/** Times of one operation on one host: those of the last request, and means of those before. */
+class HostTimes {
+  readonly #means: number[] = []
+  #request = -1
+  #sum = 0
+  #count = 0
+
+  add(request: number, timeUs: number): void {
+    if (request !== this.#request) this.#close()
+    this.#request = request
+    this.#sum += timeUs
+    this.#count++
+  }
+
+  finish(): Float64Array {
+    this.#close()
+    return Float64Array.from(this.#means).sort()
+  }
+
+  #close(): void {
+    if (this.#count > 0) this.#means.push(this.#sum / this.#count)
+    this.#sum = 0
+    this.#count = 0
+  }
+}
+
+class SampleCollector {
+  readonly #periods: Map<string, Map<string, HostTimes>>[] = [new Map(), new Map()]
+
+  /** Requests must come one after the other. */
+  add(
+    { request, period }: { readonly request: number; readonly period: number },
+    operation: string,
+    host: string,
+    timeUs: number,
+  ): void {
+    const operations = this.#periods[period] as Map<string, Map<string, HostTimes>>
+    let byHost = operations.get(operation)
+    if (byHost === undefined) {
+      byHost = new Map()
+      operations.set(operation, byHost)
+    }
+    let times = byHost.get(host)
+    if (times === undefined) {
+      times = new HostTimes()
+      byHost.set(host, times)
+    }
+    times.add(request, timeUs)
+  }
+
+  finish(): OperationSamples[] {
+    return this.#periods.flatMap((operations) =>
+      Array.from(operations, ([operation, byHost]) => ({
+        operation,
+        byHost: new Map(Array.from(byHost, ([host, times]) => [host, times.finish()] as const)),
+      })),
+    )
+  }
+}
+
+// Merging hundreds of hosts looks at every pair of groups again and again: the loops index with `!`.
+
+/**
+ * Groups hosts that are alike. Groups are merged, the most alike first, while no more than half of
+ * the pairs across them differ: a host stays apart when it differs from more than half of its peers,
+ * so that neither one false alarm splits a group nor one host in between joins two.
+ *
+ * Hosts that have too few spans to be compared with anybody join the largest group that does the
+ * same work; hosts with no operation in common are never in one group.
+ *
+ * @returns groups of numbers of hosts, ascending
+ *
+ * Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013, §3.5.3); average linkage.
+ */
+export function groupHosts(pairs: HostPairs): number[][] {
+  const groups = pairs.hosts.map((_, host) => [host])
+  const compared = (host: number) =>
+    pairs.hosts.some((_, other) => other !== host && pairs.pair(host, other).tests > 0)
+  const isCompared = groups.map((_, host) => compared(host))
+  const merged = mergeAlike(
+    groups.filter((_, host) => isCompared[host]),
+    pairs,
+  )
+  return joinUncompared(
+    merged,
+    groups.filter((_, host) => !isCompared[host]),
+    pairs,
+  ).map((hosts) => hosts.sort((a, b) => a - b))
+}
+
+/** What is known across two groups: sums over the pairs of hosts that could be compared. */
+interface Across {
+  tested: number
+  different: number
+  statistic: number
+}
+
+function mergeAlike(singles: number[][], pairs: HostPairs): number[][] {
+  const groups: (number[] | null)[] = [...singles]
+  const across: Across[][] = singles.map(([one], i) =>
+    singles.slice(0, i).map(([other]) => {
+      const { tests, different, statistic } = pairs.pair(one!, other!)
+      const tested = Number(tests > 0)
+      return { tested, different: Number(different), statistic: tested === 0 ? 0 : statistic }
+    }),
+  )
+  const between = (a: number, b: number) => (a > b ? across[a]![b]! : across[b]![a]!)
+  for (;;) {
+    const best = mostAlike(groups, across)
+    if (best === null) return groups.filter((group) => group !== null)
+    const [into, gone] = best
+    groups[into] = [...groups[into]!, ...groups[gone]!]
+    groups[gone] = null
+    for (let other = 0; other < groups.length; other++) {
+      if (groups[other] === null || other === into) continue
+      const [sum, more] = [between(into, other), between(gone, other)]
+      sum.tested += more.tested
+      sum.different += more.different
+      sum.statistic += more.statistic
+    }
+  }
+}
+
+/** The two groups with the smallest share of different pairs, then the smallest mean statistic. */
+function mostAlike(groups: (number[] | null)[], across: Across[][]): [number, number] | null {
+  let best: [number, number] | null = null
+  let leastShare = 0.5
+  let leastStatistic = Number.POSITIVE_INFINITY
+  for (let a = 1; a < groups.length; a++) {
+    if (groups[a] === null) continue
+    for (let b = 0; b < a; b++) {
+      if (groups[b] === null) continue
+      const { tested, different, statistic } = across[a]![b]!
+      if (tested === 0) continue
+      const share = different / tested
+      if (share > leastShare) continue
+      if (share === leastShare && statistic / tested >= leastStatistic) continue
+      leastShare = share
+      leastStatistic = statistic / tested
+      best = [b, a]
+    }
+  }
+  return best
+}
+
+function joinUncompared(merged: number[][], singles: number[][], pairs: HostPairs): number[][] {
+  const groups = merged.map((hosts) => [...hosts])
+  const size = (group: readonly number[]) => group.length
+  const all = [...groups]
+  for (const [host] of singles) {
+    const peers = all
+      .filter((group) => group.some((other) => pairs.pair(host!, other).peers))
+      .sort((a, b) => size(b) - size(a))
+    if (peers[0] === undefined) all.push([host!])
+    else peers[0].push(host!)
+  }
+  return all
 }

@@ -1,14 +1,11 @@
 import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
 import { OptionError } from '../../core/errors.ts'
-import { confidenceText } from './confidence-text.ts'
-import type { FlowComparison } from './flow-comparison.ts'
-import { flowForm } from './flow-form.ts'
+import { counted, percent } from '../../core/words.ts'
+import type { FlowComparison, NodeMatch } from './flow-comparison.ts'
 import { componentTraversals, identicalRegions, oneSidedGroups } from './flow-groups.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
 import { flowSide } from './flow-side.ts'
-import { matchCertainty } from './match-certainty.ts'
-import { matchNodes } from './match-nodes.ts'
-import { nameOfLabel, type ReadableNames } from './readable-names.ts'
+import { flowForm, matchCertainty, matchNodes } from './match-nodes.ts'
 import { unionGraph } from './union-graph.ts'
 
 export interface FlowComparisonOptions {
@@ -91,4 +88,46 @@ export function compareFlowGraphs(
     differences: oneSidedGroups(union, regions),
     components: componentTraversals(union),
   }
+}
+
+/** Returns how far a correspondence can be trusted, in a sentence or two. */
+function confidenceText(
+  {
+    before,
+    after,
+    confidence,
+    dropped,
+  }: { before: number; after: number; confidence: number; dropped: number },
+  matches: readonly NodeMatch[],
+): string {
+  if (matches.length === 0) return 'No step is in both flows.'
+  const doubtful = matches.filter(({ certainty }) => certainty === 'doubtful').length
+  const same = matches.length === before && matches.length === after && confidence === 1
+  const whole = same
+    ? before === 1
+      ? 'The one step is in both flows.'
+      : `All ${before} steps are in both flows.`
+    : `${counted(matches.length, 'step')} ${matches.length === 1 ? 'is' : 'are'} in both ` +
+      `flows, of ${before} before and ${after} after (structures ${percent(confidence)} alike).`
+  const doubt =
+    doubtful === 0
+      ? ''
+      : ` ${counted(doubtful, 'step')} may be matched wrongly: the name recurs, and little ` +
+        'around it is the same.'
+  const apart =
+    dropped === 0
+      ? ''
+      : ` ${counted(dropped, 'step')} of the same name ${dropped === 1 ? 'is' : 'are'} shown ` +
+        'twice, having moved past others.'
+  return whole + doubt + apart
+}
+
+/** Readable names for node labels: a function, or labels and their names. */
+export type ReadableNames = ((label: string) => string) | Readonly<Record<string, string>>
+
+/** The name of each label; a label that has none is its own. */
+function nameOfLabel(names: ReadableNames | undefined): (label: string) => string {
+  if (names === undefined) return (label) => label
+  if (typeof names === 'function') return names
+  return (label) => (Object.hasOwn(names, label) ? (names[label] as string) : label)
 }

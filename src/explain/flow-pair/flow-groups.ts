@@ -1,5 +1,5 @@
 import { counted } from '../../core/words.ts'
-import { acyclicPartition } from './acyclic-partition.ts'
+import { acyclicPartition } from './break-cycles.ts'
 import { type CoalescedEdge, type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
 import type { FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 import type { UnionGraph } from './union-graph.ts'

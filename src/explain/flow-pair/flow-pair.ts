@@ -1,5 +1,7 @@
+import type { Categories } from '../../compare/categories/categories.ts'
 import type { Precursors } from '../../compare/precursors/precursors.ts'
-import { FlowdeltaError } from '../../core/errors.ts'
+import type { RankedMutation } from '../../compare/ranking/ranking.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 
 /** The requests of a category in one period. */
@@ -37,4 +39,58 @@ export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowCh
   const { categories } = precursors.structural
   const period = categories.count(category, BEFORE) > 0 ? BEFORE : AFTER
   return { before: { category, period }, after: { category: mutation, period: AFTER } }
+}
+
+/** Which flows: a category, a mutation of the ranking, or any two categories with their periods. */
+export type FlowsToCompare =
+  | number
+  | Pick<RankedMutation, 'category' | 'kind'>
+  | { readonly category: number }
+  | { readonly before: FlowChoice; readonly after: FlowChoice }
+
+interface Stages {
+  readonly categories: Categories
+  readonly precursors: Precursors
+}
+
+/**
+ * Finds the flows to compare: a structural mutation with its likeliest precursor, anything else with
+ * itself; `{ category }` with itself even if it is a structural mutation.
+ *
+ * @throws OptionError for a category that is not there, or something that is none of these
+ */
+export function chooseFlows(
+  { categories, precursors }: Stages,
+  what: FlowsToCompare,
+): { before: FlowChoice; after: FlowChoice } {
+  const mutation = (category: number) =>
+    precursors.of(category).length > 0
+      ? resolvePair({ mutation: category, precursors })
+      : resolvePair({ category })
+  if (typeof what === 'number') return mutation(known(categories, what))
+  if (typeof what !== 'object' || what === null) throw wrong(what)
+  if ('before' in what) {
+    for (const choice of [what.before, what.after]) {
+      known(categories, choice?.category)
+      if (choice.period !== BEFORE && choice.period !== AFTER) throw wrong(JSON.stringify(what))
+    }
+    return { before: what.before, after: what.after }
+  }
+  const category = known(categories, what.category)
+  return 'kind' in what && what.kind === 'structural'
+    ? mutation(category)
+    : resolvePair({ category })
+}
+
+function known(categories: Categories, category: number): number {
+  if (Number.isInteger(category) && category >= 0 && category < categories.size) return category
+  throw new OptionError('what', category, `a category from 0 to ${categories.size - 1}`)
+}
+
+function wrong(what: unknown): OptionError {
+  return new OptionError(
+    'what',
+    show(what),
+    'a category, a mutation of the ranking, { category }, or { before: { category, period }, after }',
+  )
 }

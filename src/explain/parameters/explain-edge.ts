@@ -1,4 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
+import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
@@ -7,13 +8,18 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { NodeRecords } from '../../flows/node-records.ts'
 import { randomSource } from '../../stats/random.ts'
-import { type ExplainOptions, explainOptions } from './explain-options.ts'
-import { Explanation } from './explanation.ts'
+import type { FlowChoice } from '../flow-pair/flow-pair.ts'
+import type { FlowForm } from '../flow-pair/match-nodes.ts'
+import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
 import { PERIOD_WORDS } from './explanation-words.ts'
-import { ParameterColumns } from './parameter-columns.ts'
 import { askWhatIsSlow, slowFrom } from './parameter-question.ts'
-import { type ParameterChoice, ParameterTable, requireColumns } from './parameter-table.ts'
-import { placeName } from './place-name.ts'
+import {
+  type ParameterChoice,
+  ParameterColumns,
+  ParameterTable,
+  placeName,
+  requireColumns,
+} from './parameter-table.ts'
 import { sampleRequests } from './request-sample.ts'
 
 const MOST_CALLS = 10_000
@@ -53,7 +59,7 @@ export function explainEdge(
   edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
   options: ExplainOptions = {},
 ): Explanation {
-  const { question, sample, seed, choice, growth } = explainOptions({
+  const { question, sample, seed, choice, growth } = explainSettings({
     sample: MOST_CALLS,
     ...options,
   })
@@ -223,4 +229,114 @@ function commonRoot(categories: Categories, requests: readonly number[]): NodeLa
 function rootLabel({ flows }: Categories, request: number): NodeLabel {
   const { shapes, labels, shapeOf } = flows
   return labels.get(shapes.labels(shapeOf[request] as number)[0] as number)
+}
+
+/** A place in both structures: positions in their depth-first order. */
+interface TemplateNode {
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * The part that two structures share: walked depth first from their roots, children with equal
+ * labels taken together in their order, up to the first difference on each path. A node that is
+ * reached again through a join counts once.
+ *
+ * Source: Sambasivan 2013, §2.6.6.
+ */
+export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
+  const seen = [new Set<number>(), new Set<number>()] as const
+  const template: TemplateNode[] = []
+  const pending = paired(roots(before), roots(after), [before, after])
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    if (seen[0].has(pair.before) || seen[1].has(pair.after)) continue
+    seen[0].add(pair.before)
+    seen[1].add(pair.after)
+    template.push(pair)
+    const children = paired(
+      before.children[pair.before] as readonly number[],
+      after.children[pair.after] as readonly number[],
+      [before, after],
+    )
+    pending.push(...children)
+  }
+  return template.sort((a, b) => a.before - b.before)
+}
+
+function roots({ parents }: FlowForm): number[] {
+  return parents.flatMap((above, node) => (above.length === 0 ? [node] : []))
+}
+
+/** Nodes of equal label, the first of one side with the first of the other; last to first. */
+function paired(
+  before: readonly number[],
+  after: readonly number[],
+  [a, b]: readonly [FlowForm, FlowForm],
+): TemplateNode[] {
+  const free = new Map<string, number[]>()
+  for (const node of [...after].reverse()) {
+    const label = b.labels[node] as string
+    free.set(label, [...(free.get(label) ?? []), node])
+  }
+  return before
+    .flatMap((node) => {
+      const partner = free.get(a.labels[node] as string)?.pop()
+      return partner === undefined ? [] : [{ before: node, after: partner }]
+    })
+    .reverse()
+}
+
+/** The time of each request that is asked to be slow or not. */
+export interface RequestTimes {
+  /** What it is: `response time`, or the edge from where to where. */
+  readonly name: string
+  /** In µs; NaN where a request has none. */
+  readonly of: (request: number) => number
+}
+
+/**
+ * The time in which a change shows most: of a category that is compared with itself, the latency of
+ * the changed edge whose mean moved furthest (the mean over its calls, where it has several);
+ * otherwise the response time.
+ */
+export function requestTimes(
+  { categories, responseTime }: Comparison,
+  before: FlowChoice,
+  after: FlowChoice,
+): RequestTimes {
+  const { flows } = categories
+  const { category } = after
+  const whole = {
+    name: 'response time',
+    of: (request: number) => flows.responseTimeUs[request] as number,
+  }
+  if (before.category !== category) return whole
+  const moved = responseTime
+    .edges(category)
+    .map((edge, number) => ({
+      ...edge,
+      number,
+      shiftUs: Math.abs(edge.afterMeanUs - edge.beforeMeanUs),
+    }))
+    .filter(({ test }) => test?.rejected === true)
+    .sort((a, b) => b.shiftUs - a.shiftUs)[0]
+  if (moved === undefined) return whole
+  return {
+    name: edgeName(moved.edge),
+    of: (request) => {
+      const classes = categories.recordedClassOf(request)
+      const latencies = recordedFlows(flows).latencies(request)
+      let [sum, calls] = [0, 0]
+      classes.forEach((edgeClass, edge) => {
+        if (edgeClass !== moved.number) return
+        sum += latencies[edge] as number
+        calls++
+      })
+      return sum / calls
+    },
+  }
+}
+
+function edgeName({ from, to }: EdgeClass): string {
+  return `${from} → ${to}`
 }

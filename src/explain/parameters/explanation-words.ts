@@ -2,7 +2,7 @@ import { shortText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
 import type { PathCondition } from '../../stats/decision-tree/tree-paths.ts'
-import type { ExplainedPath, Prediction } from './explained-path.ts'
+import type { ExplainedPath, Prediction } from './parameter-question.ts'
 
 /** What the two groups of a question are called. */
 export type GroupWords = Readonly<Record<Prediction, string>>

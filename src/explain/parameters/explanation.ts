@@ -1,15 +1,27 @@
 import { FlowdeltaError } from '../../core/errors.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  flag,
+  level,
+  list,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+} from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { counted } from '../../core/words.ts'
-import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'
 import { conditionWords, type GroupWords, pathSentence } from './explanation-words.ts'
-import { LEFT_OUT_WORDS, type LeftOutParameter } from './parameter.ts'
+import { LEFT_OUT_WORDS, type LeftOutParameter } from './left-out.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
   askWhatDiffers,
   askWhatIsSlow,
+  type ExplainedPath,
   type ParameterQuestion,
+  type ParameterQuestionName,
   type TreeChoice,
 } from './parameter-question.ts'
 import {
@@ -18,9 +30,10 @@ import {
   requireColumns,
   tablesOf,
 } from './parameter-table.ts'
+import type { Sampling } from './request-sample.ts'
 
 /** The rows that questions are asked of. */
-export interface ExplanationTables extends QuestionTables {
+interface ExplanationTables extends QuestionTables {
   /** From which time on a row of `slow` is slow, in µs. */
   readonly slowAboveUs: number
 }
@@ -36,7 +49,7 @@ export interface ExplanationSubject {
   readonly words: GroupWords
 }
 
-/** What `without` takes out. */
+/** Options of `without`. */
 export interface WithoutOptions {
   /** Also take out the attribute of that name everywhere else in the flow. Default false. */
   readonly everywhere?: boolean
@@ -105,7 +118,7 @@ export class Explanation extends Stage {
     return [...new Map(leftOut.map((one) => [one.column, one])).values()]
   }
 
-  /** Names of the parameters that the user took out. */
+  /** Parameters that the user took out. */
   get excluded(): readonly string[] {
     return this.#made.choice.exclude
   }
@@ -253,4 +266,57 @@ function summaryWords({ quartiles, commonest }: ParameterDifference['before']): 
     return low === high ? `${low}` : `${low} … ${middle} … ${high}`
   }
   return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
+}
+
+/** Options of `explainMutation`, `explainEdge` and `explainFinding`. */
+export const EXPLAIN_OPTIONS = defineOptions({
+  question: oneOf(['both', 'what-differs', 'what-is-slow'], {
+    default: 'both',
+    sentence:
+      'Ask which parameters tell mutations from precursors (or requests after from those before), which ones slow requests after have, or both',
+  }),
+  criterion: oneOf(['auto', 'gain-ratio', 'gini'], {
+    default: 'auto',
+    sentence:
+      'Grow trees as C4.5 does (gain-ratio) or as CART does (gini); auto takes C4.5 unless CART separates better, as it does where mutations are few',
+  }),
+  sample: custom<Sampling>({
+    default: 'tenth',
+    accepts: (value) =>
+      value === 'all' || value === 'tenth' || (Number.isInteger(value) && (value as number) >= 2),
+    expected: "'all', 'tenth', or a number of requests, 2 or more",
+    schema: { anyOf: [{ enum: ['all', 'tenth'] }, { type: 'integer', minimum: 2 }] },
+    unit: 'requests',
+    sentence:
+      'Look at so many requests, at all, or at a tenth but at least 100 (for what is slow, at up to 10,000)',
+  }),
+  seed: count({ default: 1, min: 0, sentence: 'Seed of the sample' }),
+  prune: flag({ default: true, sentence: 'Leave out splits that may be chance' }),
+  include: list({
+    default: [],
+    unit: 'names of parameters',
+    sentence: 'Use these parameters although they look like identifiers or times',
+  }),
+  exclude: list({
+    default: [],
+    unit: 'names of parameters',
+    sentence: 'Do not use these parameters',
+  }),
+  alpha: level({
+    default: 0.05,
+    sentence:
+      'Significance, corrected over the parameters, that the first split needs to count as an explanation; only with prune',
+  }),
+})
+
+/** How low-level parameters are searched for explanations. */
+export type ExplainOptions = Partial<OptionsOf<typeof EXPLAIN_OPTIONS>>
+
+/** Checks options and groups them by what they are for. */
+export function explainSettings(options: ExplainOptions) {
+  const { question, sample, seed, include, exclude, ...growth } = readOptions(
+    EXPLAIN_OPTIONS,
+    options,
+  )
+  return { question, sample, seed, choice: { include, exclude }, growth }
 }

@@ -1,6 +1,49 @@
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
-import { reasonOfName } from './attribute-names.ts'
-import type { LeftOutReason, Parameter } from './parameter.ts'
+
+/** Where in the flow a parameter was recorded, and under which name. */
+export interface ParameterSource {
+  readonly node: NodeLabel
+  /** Counts nodes of that label in the template, from 1; 0 where there is only one. */
+  readonly occurrence: number
+  readonly attribute: string
+}
+
+/** A low-level parameter: one value a row, with the place it was recorded at. */
+export type Parameter = TreeColumn & { readonly source: ParameterSource }
+
+/** Why a parameter does not take part. */
+export interface LeftOutParameter {
+  readonly column: string
+  readonly reason: LeftOutReason
+}
+
+export type LeftOutReason =
+  /** Named as something that is another one for each request, thread or moment. */
+  | 'identifier'
+  | 'timestamp'
+  | 'thread'
+  | 'address'
+  /** Text that nearly every request has another of. */
+  | 'unique'
+  /** Numbers that only rise (or fall) as requests arrive: they tell when, not why. */
+  | 'counter'
+  /** One value wherever it is known. */
+  | 'constant'
+  /** Taken out by the user. */
+  | 'excluded'
+
+/** What a reason means, for people. */
+export const LEFT_OUT_WORDS: Readonly<Record<LeftOutReason, string>> = {
+  identifier: 'is named as an identifier',
+  timestamp: 'is a point in time',
+  thread: 'names a thread or process',
+  address: 'is an address',
+  unique: 'differs in nearly every request',
+  counter: 'only rises or falls as requests arrive',
+  constant: 'is the same wherever it is known',
+  excluded: 'was taken out',
+}
 
 const ADDRESS_TEXT =
   /^(\/?\d{1,3}(\.\d{1,3}){3}(:\d+)?|0x[0-9a-f]{6,}|[0-9a-f]{0,4}(:[0-9a-f]{0,4}){4,7})$/i
@@ -10,9 +53,9 @@ const MOMENT_TEXT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/
 const NEARLY_UNIQUE = 0.5
 /** A number that rises in this share of the steps from request to request counts them. */
 const RISING = 0.98
-const FEWEST_FOR_COUNTER = 20
+const MIN_FOR_COUNTER = 20
 /** Rows that an id needs on average to be the id of a kind. */
-const FEWEST_OF_A_KIND = 10
+const MIN_OF_A_KIND = 10
 
 /** What is known of the rows of a table. */
 export interface RowOrder {
@@ -35,7 +78,7 @@ export function reasonToLeaveOut(parameter: Parameter, rows: RowOrder): LeftOutR
 function namesFew(parameter: Parameter): boolean {
   if (parameter.kind === 'numeric') return false
   const known = parameter.codes.reduce((count, code) => count + Number(code >= 0), 0)
-  return parameter.levels.length > 1 && parameter.levels.length * FEWEST_OF_A_KIND <= known
+  return parameter.levels.length > 1 && parameter.levels.length * MIN_OF_A_KIND <= known
 }
 
 function reasonOfNumbers(values: Float64Array, rows: RowOrder): LeftOutReason | null {
@@ -51,7 +94,7 @@ function countsRequests(values: Float64Array, { labels, startUs }: RowOrder): bo
       .filter((row) => labels[row] === label && !Number.isNaN(values[row] as number))
       .sort((a, b) => (startUs[a] as number) - (startUs[b] as number)),
   )
-  const long = groups.filter(({ length }) => length >= FEWEST_FOR_COUNTER)
+  const long = groups.filter(({ length }) => length >= MIN_FOR_COUNTER)
   return long.length > 0 && long.every((group) => isRising(group, values))
 }
 
@@ -78,4 +121,47 @@ function reasonOfTexts({
 
 function isMoment(levels: readonly string[]): boolean {
   return levels.every((level) => MOMENT_TEXT.test(level))
+}
+
+const IDENTIFIERS = new Set([
+  ...['id', 'ids', 'uuid', 'guid', 'soid', 'fid', 'breadcrumb', 'token', 'nonce', 'etag'],
+  ...['digest', 'hash', 'checksum', 'signature', 'handle', 'correlation', 'traceparent'],
+])
+const TIMES = new Set(['timestamp', 'datetime', 'date', 'epoch', 'ts'])
+const MOMENTS =
+  /^(time|(start|end|begin|finish|created?|updated?|modified|now|sent|received)_(time|at|ns|on))$/
+const THREADS = new Set(['thread', 'tid', 'pid', 'goroutine', 'fiber'])
+const ADDRESSES = new Set(['ip', 'ipv4', 'ipv6', 'addr', 'address', 'port', 'pointer', 'ptr'])
+const VERSIONS = new Set(['version', 'release', 'revision', 'build', 'commit', 'sha'])
+
+/** Ends the name of the parameter that says whether another was recorded. */
+export const PRESENCE = ' (recorded)'
+
+/** Why something of this name is of no use for telling requests apart; `null` where it may be. */
+export function reasonOfName(attribute: string): LeftOutReason | null {
+  if (attribute.endsWith(PRESENCE)) return null
+  const words = wordsOf(attribute)
+  const last = words.at(-1) ?? ''
+  if (words.some((word) => THREADS.has(word))) return 'thread'
+  if (TIMES.has(last) || MOMENTS.test(words.join('_'))) return 'timestamp'
+  if (words.some((word) => ADDRESSES.has(word))) return 'address'
+  return isIdentifier(words) ? 'identifier' : null
+}
+
+/** Whether numbers under this name are names: an id or a version is not larger than another. */
+export function isNameLike(attribute: string): boolean {
+  const words = wordsOf(attribute)
+  return isIdentifier(words) || words.some((word) => VERSIONS.has(word))
+}
+
+function isIdentifier(words: readonly string[]): boolean {
+  return words.some((word) => IDENTIFIERS.has(word))
+}
+
+function wordsOf(attribute: string): string[] {
+  return attribute
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '')
 }

@@ -3,13 +3,17 @@ import {
   growClassificationTree,
 } from '../../stats/decision-tree/grow-classification-tree.ts'
 import { growRegressionTree } from '../../stats/decision-tree/grow-regression-tree.ts'
-import type { ClassificationTree, RegressionTree } from '../../stats/decision-tree/tree.ts'
-import { treePaths } from '../../stats/decision-tree/tree-paths.ts'
+import type {
+  ClassificationTree,
+  RegressionTree,
+  TreeColumn,
+} from '../../stats/decision-tree/tree.ts'
+import { type PathCondition, treePaths } from '../../stats/decision-tree/tree-paths.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { ExplainedPath, ParameterQuestionName } from './explained-path.ts'
+import type { AttributeValue } from '../../traces/attributes.ts'
+import type { Parameter } from './left-out.ts'
 import type { ParameterDifference } from './parameter-differences.ts'
 import type { ParameterTable } from './parameter-table.ts'
-import { rowsOnPath } from './path-rows.ts'
 
 /** One question asked of the parameters, with its answer. */
 export interface ParameterQuestion {
@@ -195,4 +199,98 @@ function meanTimes(here: Uint8Array, timeUs: Float64Array): ExplainedPath['times
 
 function part(some: number, all: number): number {
   return all === 0 ? 0 : some / all
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+/** Digits that begin with a zero are a name, such as a postcode. */
+const NAME = /^[+-]?0\d/
+
+/**
+ * Values of one parameter as a column: numeric where every known value is a finite number (or text
+ * that is one), categorical otherwise, where two texts are one number, or for names (`isName`). Levels are sorted, so that the order of rows does not matter.
+ */
+export function typedColumn(
+  name: string,
+  values: readonly (AttributeValue | undefined)[],
+  { isName = false }: { readonly isName?: boolean } = {},
+): TreeColumn {
+  const known = new Set(values.filter((value) => value !== undefined))
+  const all = [...known]
+  // 1.1 and 1.10 are versions: two names, one number.
+  const numbers = new Set(all.map(Number))
+  if (!isName && all.length > 0 && all.every(isNumeric) && numbers.size === all.length) {
+    return {
+      ...{ name, kind: 'numeric' },
+      values: Float64Array.from(values, (value) =>
+        value === undefined ? Number.NaN : Number(value),
+      ),
+    }
+  }
+  const texts = values.map((value) => (value === undefined ? undefined : String(value)))
+  const levels = [...new Set(texts.filter((text) => text !== undefined))].sort()
+  const codeOf = new Map(levels.map((level, code) => [level, code]))
+  const codes = Int32Array.from(texts, (text) =>
+    text === undefined ? -1 : (codeOf.get(text) ?? -1),
+  )
+  return { name, kind: 'categorical', codes, levels }
+}
+
+function isNumeric(value: AttributeValue): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return typeof value === 'string' && NUMBER.test(value) && !NAME.test(value)
+}
+
+/** What a tree of parameters is asked. */
+export type ParameterQuestionName = 'what-differs' | 'what-is-slow'
+
+/** What is said of the rows on a path. */
+export type Prediction = 'mutation' | 'precursor' | 'slow' | 'usual'
+
+/** A way from the root of a tree to a leaf: one explanation. */
+export interface ExplainedPath {
+  readonly question: ParameterQuestionName
+  /** What holds for the rows on it, one condition a column, in the order of the tree. */
+  readonly conditions: readonly PathCondition[]
+  readonly predicts: Prediction
+  /** Rows on it; a part of one where a value is missing. */
+  readonly requests: number
+  /** Share of all rows that are on it. */
+  readonly support: number
+  /** Share of the rows on it of which the prediction is true. */
+  readonly precision: number
+  /** Share of all rows of which the prediction is true that are on it. */
+  readonly recall: number
+  /** How many times as often the prediction is true on it as among all rows. */
+  readonly lift: number
+  /** Share of one group that is on it less that of the other: 1 separates perfectly, 0 not at all. */
+  readonly separation: number
+  /** Mean time of the rows on it and of all others, in µs; null where either has none. */
+  readonly times: { readonly hereUs: number; readonly elsewhereUs: number } | null
+}
+
+/** 1 for each row that fulfils all conditions; a row in which a value is missing does not. */
+export function rowsOnPath(
+  parameters: readonly Parameter[],
+  conditions: readonly PathCondition[],
+  rows: number,
+): Uint8Array {
+  const fits = new Uint8Array(rows).fill(1)
+  for (const condition of conditions) {
+    const parameter = parameters.find(({ name }) => name === condition.column)
+    if (parameter === undefined) continue
+    for (let row = 0; row < rows; row++) {
+      if (!fulfils(parameter, condition, row)) fits[row] = 0
+    }
+  }
+  return fits
+}
+
+function fulfils(parameter: Parameter, condition: PathCondition, row: number): boolean {
+  if (condition.kind === 'levels') {
+    return parameter.kind === 'categorical' && condition.codes.includes(parameter.codes[row] ?? -1)
+  }
+  if (parameter.kind !== 'numeric') return false
+  const value = parameter.values[row] as number
+  const { above = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = condition
+  return value > above && value <= atMost
 }

@@ -1,13 +1,24 @@
+import type { Categories } from '../../compare/categories/categories.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
-import { type RowOrder, reasonToLeaveOut } from './left-out.ts'
-import type { LeftOutParameter, Parameter } from './parameter.ts'
+import type { AttributeValue } from '../../traces/attributes.ts'
+import {
+  isNameLike,
+  type LeftOutParameter,
+  type Parameter,
+  PRESENCE,
+  type RowOrder,
+  reasonToLeaveOut,
+} from './left-out.ts'
+import { typedColumn } from './parameter-question.ts'
 
 /** What the rows of a table are, beside their parameters. */
-export interface ParameterRows extends RowOrder {
+interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
   /** What is asked to be slow or not, in µs; NaN where a row has none. */
@@ -94,7 +105,7 @@ export class ParameterTable extends Stage {
 }
 
 /** The values of a parameter; null where a row has none. */
-export function valuesOf(parameter: Parameter): (number | string | null)[] {
+function valuesOf(parameter: Parameter): (number | string | null)[] {
   return parameter.kind === 'numeric'
     ? Array.from(parameter.values, (value) => (Number.isNaN(value) ? null : value))
     : Array.from(parameter.codes, (code) => parameter.levels[code] ?? null)
@@ -133,4 +144,101 @@ function reasonFor(
   if (exclude.includes(parameter.name)) return 'excluded'
   const reason = reasonToLeaveOut(parameter, rows)
   return reason !== 'constant' && include.includes(parameter.name) ? null : reason
+}
+
+/** Requests of one category, and where in its depth-first order the places of the template are. */
+export interface ParameterSide {
+  readonly requests: Uint32Array
+  readonly category: number
+  readonly positions: readonly number[]
+}
+
+/**
+ * The parameters of requests at the places of a template: one row a request, those of the first side
+ * first; one column a place and attribute.
+ */
+export function collectParameters(
+  categories: Categories,
+  sides: readonly [ParameterSide, ...ParameterSide[]],
+): Parameter[] {
+  const { flows } = categories
+  const [{ category, positions }] = sides
+  const { preorder } = categories.structure(category)
+  const places = positions.map((at) => categories.nodeLabel(category, preorder[at] as number))
+  const rows = sides.reduce((sum, { requests }) => sum + requests.length, 0)
+  const columns = new ParameterColumns(rows, places)
+  const records = new NodeRecords(flows)
+  let row = 0
+  for (const side of sides) {
+    for (const request of side.requests) {
+      const nodes = categories.preorderOf(flows.shapeOf[request] as number)
+      side.positions.forEach((position, place) => {
+        columns.add(row, place, records.of(request, nodes[position] as number))
+      })
+      row++
+    }
+  }
+  return columns.finish()
+}
+
+type Values = (AttributeValue | undefined)[]
+
+/** Collects what was recorded at some places of flows, row by row, into columns. */
+export class ParameterColumns {
+  readonly #rows: number
+  readonly #places: readonly NodeLabel[]
+  readonly #found: readonly Map<string, Values>[]
+
+  constructor(rows: number, places: readonly NodeLabel[]) {
+    this.#rows = rows
+    this.#places = places
+    this.#found = places.map(() => new Map<string, Values>())
+  }
+
+  add(row: number, place: number, record: NodeRecord): void {
+    const attributes = this.#found[place] as Map<string, Values>
+    for (const [key, value] of record) {
+      let values = attributes.get(key)
+      if (values === undefined) {
+        values = new Array<AttributeValue | undefined>(this.#rows).fill(undefined)
+        attributes.set(key, values)
+      }
+      values[row] = value
+    }
+  }
+
+  /**
+   * One column a place and attribute, in the order of places, then of names; called by service,
+   * operation and attribute, places of one name counted.
+   */
+  finish(): Parameter[] {
+    const places = this.#places.flatMap((node, place) => {
+      const found = this.#found[place] as Map<string, Values>
+      return found.size === 0 ? [] : [{ node, found, name: placeName(node) }]
+    })
+    return places.flatMap((place) => {
+      const alike = places.filter(({ name }) => name === place.name)
+      const occurrence = alike.length === 1 ? 0 : alike.indexOf(place) + 1
+      const name = occurrence === 0 ? place.name : `${place.name}#${occurrence}`
+      return [...place.found]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([attribute, values]) => {
+          const column = (called: string, recorded: Values) => ({
+            ...typedColumn(`${name} · ${called}`, recorded, { isName: isNameLike(attribute) }),
+            source: { node: place.node, occurrence, attribute: called },
+          })
+          const own = column(attribute, values)
+          if (!values.includes(undefined)) return [own]
+          // That something was not recorded may be what requests have in common.
+          const isThere = values.map((value) => (value === undefined ? 'no' : 'yes'))
+          return [own, column(`${attribute}${PRESENCE}`, isThere)]
+        })
+    })
+  }
+}
+
+/** What a place in a flow is called: service and operation, or trace point, without host. */
+export function placeName({ service, operation }: NodeLabel): string {
+  const what = operation.replace(/\n|\\n/g, ' ')
+  return [service, what].filter((part) => part !== '').join(' ')
 }

@@ -2,6 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { testFamily } from '../../compare/mutations/test-family.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { requestEdges, snapTogether } from './edge-covariances.ts'
 import { MarkedEdges } from './marked-edges.ts'
 import {
   type MarkedEdge,
@@ -10,8 +11,6 @@ import {
   type RestComparison,
   verdictOf,
 } from './marked-mutations.ts'
-import { requestEdges } from './request-edges.ts'
-import { snapTogether } from './snap-together.ts'
 import { isAccepted, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**

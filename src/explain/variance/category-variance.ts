@@ -5,12 +5,12 @@ import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
 import type { Moments } from '../../stats/moments.ts'
+import { type PeriodName, periodOfName } from './compare-spreads.ts'
 import {
   type CovarianceOptions,
   type EdgeCovariances,
   findCovariances,
 } from './edge-covariances.ts'
-import { type PeriodName, periodOfName } from './period-name.ts'
 import type { VarianceKind } from './variance-marks.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */

@@ -2,11 +2,12 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { brownForsythe } from '../../stats/brown-forsythe.ts'
-import { compareVariances } from './compare-variances.ts'
-import { SpreadComparison, type SpreadOptions } from './spread-comparison.ts'
+import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
+import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 
 /**
  * Compares how far response times spread in the two periods: category by category with the
@@ -54,4 +55,113 @@ export function compareSpreads(
   tests.sort((a, b) => a.test.p - b.test.p || a.category - b.category)
   const overall = compareVariances(categories, { large })
   return new SpreadComparison(categories, { large, alpha }, { overall, tests })
+}
+
+/**
+ * Whether response times within categories vary more, or less, than before: a Kolmogorov-Smirnov
+ * test of the variances of large categories, before against after.
+ *
+ * Null hypothesis: the categories' variances come from one distribution in both periods. With it
+ * not rejected, a slowdown without mutations is not hidden in the categories' variance either.
+ *
+ * @param options.large categories with more requests than this in both periods count; default 10
+ *
+ * Source: Sambasivan 2013, §3.3.6.
+ *
+ * @example
+ * compareVariances(categories).p
+ */
+export function compareVariances(categories: Categories, { large = 10 } = {}): KsResult {
+  const before: number[] = []
+  const after: number[] = []
+  for (let category = 0; category < categories.size; category++) {
+    const counts = [categories.count(category, BEFORE), categories.count(category, AFTER)]
+    if (Math.min(...counts) <= large) continue
+    before.push(categories.responseTimeMoments(category, BEFORE).variance)
+    after.push(categories.responseTimeMoments(category, AFTER).variance)
+  }
+  return ksTwoSample(before, after)
+}
+
+/** What spreads are compared with. */
+interface SpreadOptions {
+  /** Only categories of more requests than this in both periods. */
+  readonly large: number
+  /** A test rejects when its q is below this. */
+  readonly alpha: number
+}
+
+/** Whether the response times of one category spread as far as they did before. */
+interface CategorySpreadTest {
+  readonly category: number
+  readonly test: BrownForsytheResult
+  /** p corrected over the categories compared (Benjamini-Hochberg). */
+  readonly q: number
+  readonly rejected: boolean
+}
+
+/** The spread of response times within categories, compared between the periods. */
+export class SpreadComparison extends Stage {
+  readonly categories: Categories
+  readonly options: SpreadOptions
+  /** Are the variances of all categories together others than before? See `compareVariances`. */
+  readonly overall: KsResult
+  /** The smallest p first. */
+  readonly tests: readonly CategorySpreadTest[]
+
+  constructor(
+    categories: Categories,
+    options: SpreadOptions,
+    { overall, tests }: Pick<SpreadComparison, 'overall' | 'tests'>,
+  ) {
+    super()
+    this.categories = categories
+    this.options = options
+    this.overall = overall
+    this.tests = tests
+  }
+
+  /** The categories that have become more or less predictable, significantly. */
+  get changed(): CategorySpreadTest[] {
+    return this.tests.filter(({ rejected }) => rejected)
+  }
+
+  /** One row a category compared, the smallest p first. */
+  table(): StageTable {
+    const { categories, tests } = this
+    const column = <T>(value: (test: CategorySpreadTest) => T) => tests.map(value)
+    const sd = (period: 0 | 1) =>
+      column(({ category }) => categories.responseTimeMoments(category, period).sd)
+    return stageTable({
+      category: column(({ category }) => category),
+      root: column(({ category }) => categories.root(category)),
+      before: column(({ test }) => test.beforeCount),
+      after: column(({ test }) => test.afterCount),
+      beforeSdUs: sd(BEFORE),
+      afterSdUs: sd(AFTER),
+      beforeDeviationUs: column(({ test }) => test.beforeDeviation),
+      afterDeviationUs: column(({ test }) => test.afterDeviation),
+      statistic: column(({ test }) => test.statistic),
+      p: column(({ test }) => test.p),
+      q: column(({ q }) => q),
+      direction: column(({ test }) => test.direction),
+      changed: column(({ rejected }) => rejected),
+    })
+  }
+}
+
+/** A period, as options and tables call it. */
+export type PeriodName = 'before' | 'after'
+
+const NAMES: readonly PeriodName[] = ['before', 'after']
+
+/** What a period is called. */
+export function nameOfPeriod(period: Period): PeriodName {
+  return NAMES[period] as PeriodName
+}
+
+/** @throws OptionError unless `name` is that of a period. */
+export function periodOfName(name: PeriodName): Period {
+  if (!NAMES.includes(name)) throw new OptionError('period', name, "'before' or 'after'")
+  return name === 'before' ? BEFORE : AFTER
 }

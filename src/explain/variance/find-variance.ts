@@ -3,8 +3,8 @@ import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { nameOfPeriod } from './compare-spreads.ts'
 import { MarkedEdges } from './marked-edges.ts'
-import { nameOfPeriod } from './period-name.ts'
 import { requireVarianceMarks } from './variance-marks.ts'
 import {
   type CategorySpread,

@@ -1,6 +1,6 @@
 import { tooltipText } from '../../core/shown-text.ts'
 import { percent } from '../../core/words.ts'
-import type { Parameter } from '../../explain/parameters/parameter.ts'
+import type { Parameter } from '../../explain/parameters/left-out.ts'
 import type { ParameterDifference } from '../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
 import { fittedLabel } from './fitted-label.ts'

@@ -1,7 +1,7 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import type { Parameter } from '../../explain/parameters/parameter.ts'
+import type { Parameter } from '../../explain/parameters/left-out.ts'
 import { parameterDifferences } from '../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'

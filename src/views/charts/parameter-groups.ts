@@ -1,9 +1,11 @@
 import { OptionError } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
-import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { PERIOD_WORDS } from '../../explain/parameters/explanation-words.ts'
-import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import type {
+  ParameterQuestion,
+  ParameterQuestionName,
+} from '../../explain/parameters/parameter-question.ts'
 import { PALETTE } from './palette.ts'
 
 /** The two groups of rows that a question tells apart. */

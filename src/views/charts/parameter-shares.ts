@@ -1,5 +1,5 @@
 import { grouped } from '../../core/words.ts'
-import type { Parameter } from '../../explain/parameters/parameter.ts'
+import type { Parameter } from '../../explain/parameters/left-out.ts'
 import { quantile } from '../../stats/quantile.ts'
 
 /** A share of each of two groups. */

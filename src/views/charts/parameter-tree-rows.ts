@@ -1,8 +1,11 @@
 import { counted, grouped, percent } from '../../core/words.ts'
-import type { ExplainedPath, Prediction } from '../../explain/parameters/explained-path.ts'
 import { conditionWords, type GroupWords } from '../../explain/parameters/explanation-words.ts'
-import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
-import { rowsOnPath } from '../../explain/parameters/path-rows.ts'
+import type {
+  ExplainedPath,
+  ParameterQuestion,
+  Prediction,
+} from '../../explain/parameters/parameter-question.ts'
+import { rowsOnPath } from '../../explain/parameters/parameter-question.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { type PathCondition, withStep } from '../../stats/decision-tree/tree-paths.ts'
 

@@ -1,8 +1,10 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
-import { expectedCategories } from '../../explain/explosion/expected-categories.ts'
-import { expectedCategoryCurves } from '../../explain/explosion/expected-category-curves.ts'
+import {
+  expectedCategories,
+  expectedCategoryCurves,
+} from '../../explain/explosion/expected-categories.ts'
 import { requireCount } from '../../stats/require-option.ts'
 import { logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'

@@ -1,6 +1,6 @@
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { grouped, percent, shortNumber } from '../../core/words.ts'
-import type { ExplosionDiagnosis } from '../../explain/explosion/explosion-diagnosis.ts'
+import type { ExplosionDiagnosis } from '../../explain/explosion/diagnose-explosion.ts'
 import { logTicks } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'

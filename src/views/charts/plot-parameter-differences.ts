@@ -1,7 +1,7 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted, grouped } from '../../core/words.ts'
-import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
+import type { ParameterQuestionName } from '../../explain/parameters/parameter-question.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'

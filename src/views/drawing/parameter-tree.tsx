@@ -1,10 +1,12 @@
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted } from '../../core/words.ts'
-import type { ParameterQuestionName } from '../../explain/parameters/explained-path.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../explain/parameters/explanation-words.ts'
-import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import type {
+  ParameterQuestion,
+  ParameterQuestionName,
+} from '../../explain/parameters/parameter-question.ts'
 import {
   groupSizes,
   groupsOf,

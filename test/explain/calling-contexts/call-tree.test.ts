@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { callTree } from '../../../src/explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../src/explain/calling-contexts/node-times.ts'
+import { nodeTimes } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { chains, makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { expectedCategories } from '../../../src/explain/explosion/expected-categories.ts'
-import { expectedCategoryCurves } from '../../../src/explain/explosion/expected-category-curves.ts'
+import {
+  expectedCategories,
+  expectedCategoryCurves,
+} from '../../../src/explain/explosion/expected-categories.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 import { expectRelative } from '../../stats/expect-relative.ts'

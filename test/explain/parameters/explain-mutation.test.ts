@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
-import type { ExplainedPath } from '../../../src/explain/parameters/explained-path.ts'
+import type { ExplainedPath } from '../../../src/explain/parameters/parameter-question.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

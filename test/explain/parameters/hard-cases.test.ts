@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { explainEdge } from '../../../src/explain/parameters/explain-edge.ts'
-import { explainFinding } from '../../../src/explain/parameters/explain-finding.ts'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import {
+  explainFinding,
+  explainMutation,
+} from '../../../src/explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
-import type { ExplainOptions } from '../../../src/explain/parameters/explain-options.ts'
-import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
+import type { ExplainOptions, Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { plotParameterDifferences } from '../../../src/views/charts/plot-parameter-differences.ts'
 import { plotParameterStrip } from '../../../src/views/charts/plot-parameter-strip.ts'
 import { plotParameterTree } from '../../../src/views/charts/plot-parameter-tree.ts'

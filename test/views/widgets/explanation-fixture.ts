@@ -1,7 +1,6 @@
 import { compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
-import type { ExplainOptions } from '../../../src/explain/parameters/explain-options.ts'
-import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
+import type { ExplainOptions, Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'

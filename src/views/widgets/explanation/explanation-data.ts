@@ -1,9 +1,9 @@
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
-import type { ParameterQuestionName } from '../../../explain/parameters/explained-path.ts'
 import { Explanation, type ExplanationSubject } from '../../../explain/parameters/explanation.ts'
-import type { LeftOutParameter, Parameter } from '../../../explain/parameters/parameter.ts'
+import type { LeftOutParameter, Parameter } from '../../../explain/parameters/left-out.ts'
 import type {
   ParameterQuestion,
+  ParameterQuestionName,
   TreeChoice,
 } from '../../../explain/parameters/parameter-question.ts'
 import { ParameterTable } from '../../../explain/parameters/parameter-table.ts'

@@ -3,11 +3,13 @@ import { textLiteral } from '../../../core/code-literals.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import type { ParameterQuestionName } from '../../../explain/parameters/explained-path.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
-import { LEFT_OUT_WORDS } from '../../../explain/parameters/parameter.ts'
-import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
+import { LEFT_OUT_WORDS } from '../../../explain/parameters/left-out.ts'
+import type {
+  ParameterQuestion,
+  ParameterQuestionName,
+} from '../../../explain/parameters/parameter-question.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
 import { treeHidden, treeRows } from '../../charts/parameter-tree-rows.ts'
 import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'

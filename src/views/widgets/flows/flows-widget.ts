@@ -2,11 +2,11 @@ import { Comparison } from '../../../compare/comparison.ts'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { OptionError, rejectUnknownOptions } from '../../../core/errors.ts'
 import { coalesceFlow } from '../../../explain/flow-pair/coalesce-flow.ts'
+import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import { compareFlowGraphs } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowComparison, UnionNode } from '../../../explain/flow-pair/flow-comparison.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
-import { chooseFlows, type FlowsToCompare } from '../../../explain/flow-pair/flows-to-compare.ts'
-import type { ReadableNames } from '../../../explain/flow-pair/readable-names.ts'
+import { chooseFlows, type FlowsToCompare } from '../../../explain/flow-pair/flow-pair.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { renderSvg } from '../../drawing/render-svg.ts'
 import { Widget } from '../widget.ts'
@@ -235,7 +235,7 @@ function rounded<T>(model: T): T {
   return JSON.parse(text)
 }
 
-export type { FlowsToCompare } from '../../../explain/flow-pair/flows-to-compare.ts'
+export type { FlowsToCompare } from '../../../explain/flow-pair/flow-pair.ts'
 
 const OPTIONS = [
   ...['mode', 'level', 'opened', 'pin', 'at', 'annotations', 'names', 'largeShift', 'name'],

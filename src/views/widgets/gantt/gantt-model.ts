@@ -3,7 +3,7 @@ import {
   callTree,
   type FlowCall,
 } from '../../../explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../explain/calling-contexts/node-times.ts'
+import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import { NodeRecords } from '../../../flows/node-records.ts'

@@ -1,6 +1,5 @@
-import { pointName, pointRole } from '../../../explain/calling-contexts/call-names.ts'
-import { callTree } from '../../../explain/calling-contexts/call-tree.ts'
-import { nodeTimes } from '../../../explain/calling-contexts/node-times.ts'
+import { callTree, pointName, pointRole } from '../../../explain/calling-contexts/call-tree.ts'
+import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'

@@ -1,6 +1,6 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
-import type { PeriodName } from '../../../explain/variance/period-name.ts'
+import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import type { VarianceMark } from '../../../explain/variance/variance-marks.ts'
 import type { CategorySpread, VarianceSources } from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
