@@ -1,4 +1,5 @@
-// n·p² steps: the loops index with `!`.
+import { mean as average } from 'simple-statistics'
+// Not simple-statistics': that knows one column only. n·p² steps: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 
 /** What linear regression found. */
@@ -37,7 +38,7 @@ export function leastSquares(
   const p = checkedColumns(rows, values)
   const n = rows.length
   const mean = columnMeans(rows, p)
-  const meanValue = Array.from(values).reduce((sum, value) => sum + value, 0) / n
+  const meanValue = average(Array.from(values))
   const scale = new Float64Array(p)
   for (const row of rows) for (let j = 0; j < p; j++) scale[j]! += (row[j]! - mean[j]!) ** 2
   for (let j = 0; j < p; j++) {

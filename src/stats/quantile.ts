@@ -1,3 +1,4 @@
+import { quantileSorted } from 'simple-statistics'
 import { OptionError } from '../core/errors.ts'
 
 /**
@@ -17,13 +18,7 @@ import { OptionError } from '../core/errors.ts'
  */
 export function quantile(sortedSample: ArrayLike<number>, p: number): number {
   if (!(p >= 0 && p <= 1)) throw new OptionError('p', p, 'a share from 0 to 1')
-  const place = p * (sortedSample.length - 1)
-  const below = Math.floor(place)
-  const low = sortedSample[below] ?? Number.NaN
-  const high = sortedSample[below + 1] ?? low
-  // Not low + (high − low)·fraction where that would overshoot `high` by rounding.
-  const fraction = place - below
-  if (fraction === 0) return low
-  const gap = high - low
-  return fraction < 0.5 ? low + gap * fraction : high - gap * (1 - fraction)
+  if (sortedSample.length === 0) return Number.NaN
+  // Typed arrays have all it asks of an array.
+  return quantileSorted(sortedSample as number[], p)
 }
