@@ -1,0 +1,3 @@
+import { describeFoldProperties } from './fold-properties.ts'
+
+describeFoldProperties(150)

@@ -1,0 +1,3 @@
+import { describeBootstrapCoverage } from './bootstrap-coverage.ts'
+
+describeBootstrapCoverage()

@@ -1,0 +1,3 @@
+import { describeTreeInvariance } from './tree-invariance.ts'
+
+describeTreeInvariance(100)

@@ -1,0 +1,3 @@
+import { describeNullLevel } from './null-level.ts'
+
+describeNullLevel()

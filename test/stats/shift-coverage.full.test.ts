@@ -1,0 +1,3 @@
+import { describeShiftCoverage } from './shift-coverage.ts'
+
+describeShiftCoverage()

@@ -1,0 +1,3 @@
+import { describeFormats } from './formats-agree.ts'
+
+describeFormats(1)

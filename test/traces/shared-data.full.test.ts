@@ -1,0 +1,3 @@
+import { describeSharedData } from './shared-data.ts'
+
+describeSharedData()
