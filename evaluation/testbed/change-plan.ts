@@ -20,7 +20,7 @@ export interface PlanOptions {
 }
 
 /** Fewer calls than this in a run, and what changes cannot be told from what did not. */
-const FEWEST_CALLS = 5
+const MIN_CALLS = 5
 
 /**
  * Changes, alternately of both kinds: each chain of calls once in random order, then each once more
@@ -37,12 +37,12 @@ export function planChanges(
   const chains = callChains(system).filter(
     (chain) =>
       isCallToService(chain) &&
-      expectedCalls(system, chain) * requests >= FEWEST_CALLS &&
+      expectedCalls(system, chain) * requests >= MIN_CALLS &&
       findChain(counterpart, chain) !== undefined,
   )
   if (chains.length === 0) {
     throw new FlowdeltaError(
-      `There is nothing to change: the system makes no calls, fewer than ${FEWEST_CALLS} in ${requests} requests, or none that its counterpart makes. Give systems of one application, or more requests.`,
+      `There is nothing to change: the system makes no calls, fewer than ${MIN_CALLS} in ${requests} requests, or none that its counterpart makes. Give systems of one application, or more requests.`,
     )
   }
   const order = random.shuffle(chains)

@@ -22,7 +22,7 @@ export interface WhatIfEvaluationChartOptions {
 const FIGURES: readonly WhatIfFigure[] = ['detected', 'scores', 'distribution']
 
 /** The rankings that are drawn, and how. */
-const DRAWN: readonly (readonly [keyof CauseRanks, colour: string, shape: string])[] = [
+const DRAWN: readonly (readonly [keyof CauseRanks, color: string, shape: string])[] = [
   ['diagnosis', PALETTE.after, 'circle'],
   ['ksOfServices', PALETTE.rest, 'square'],
   ['ksOfServicesByLevel', PALETTE.faint, 'diamond'],
@@ -216,7 +216,7 @@ function rankingLook(channels: readonly ('color' | 'shape')[]): SpecPart {
     legend: { title: null, columns: 2 },
   })
   return {
-    ...(channels.includes('color') && { color: look(DRAWN.map(([, colour]) => colour)) }),
+    ...(channels.includes('color') && { color: look(DRAWN.map(([, color]) => color)) }),
     ...(channels.includes('shape') && { shape: look(DRAWN.map(([, , shape]) => shape)) }),
   }
 }

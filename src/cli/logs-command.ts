@@ -135,8 +135,8 @@ function logClass(text: string): LogClass {
 }
 
 /** Listed unless asked otherwise. */
-const MOST_IN_TEXT = 12
-const MOST_IN_JSON = 1000
+const MAX_IN_TEXT = 12
+const MAX_IN_JSON = 1000
 
 async function runLogs(flags: LogsFlags): Promise<void> {
   const { format, instance, template, fields, json, limit } = flags
@@ -163,7 +163,7 @@ async function runLogs(flags: LogsFlags): Promise<void> {
   })
   process.stdout.write(
     json
-      ? `${JSON.stringify(logsDocument(compared, limit ?? MOST_IN_JSON), null, 1)}\n`
-      : `${logsText(compared, limit ?? MOST_IN_TEXT)}\n`,
+      ? `${JSON.stringify(logsDocument(compared, limit ?? MAX_IN_JSON), null, 1)}\n`
+      : `${logsText(compared, limit ?? MAX_IN_TEXT)}\n`,
   )
 }

@@ -6,7 +6,7 @@ import { inFlags } from './logs-flag-words.ts'
 const CLASSES = { before: 'good', after: 'bad' } as const
 
 /** Reasons for skipped lines that are listed, and graphs. */
-const MOST_ISSUES = 50
+const MAX_ISSUES = 50
 
 /**
  * A comparison of logs as a JSON document, `flowdelta.logs/1`: variables and graphs best first. A
@@ -65,7 +65,7 @@ export function logsDocument(compared: LogComparison, limit: number) {
       })),
     })),
     warnings: compared.warnings().map(({ code, message }) => ({ code, message: inFlags(message) })),
-    issues: logs.report.table().objects({ limit: MOST_ISSUES }),
+    issues: logs.report.table().objects({ limit: MAX_ISSUES }),
     ...(variables.length > limit && { truncated: { variables: variables.length } }),
   }
 }

@@ -16,7 +16,7 @@ import { inFlags } from './logs-flag-words.ts'
 import { warningLines } from './one-period.ts'
 import { textTable } from './text-table.ts'
 
-const LONGEST_NAME = 70
+const MAX_NAME_LENGTH = 70
 const NODES = 10
 
 /**
@@ -62,7 +62,7 @@ function performanceText({ divergence, tail, logs, options }: LogComparison): st
   const { beforeMean, afterMean, beforeCount, afterCount, tested, p, significant } =
     divergence.performance
   const { unit } = tail.metric
-  const name = shortText(tail.metric.name, LONGEST_NAME)
+  const name = shortText(tail.metric.name, MAX_NAME_LENGTH)
   const { before, after } = logs.counts
   const text = (value: number) =>
     unit === 'absolute time' ? formatDuration(value) : shortNumber(value)
@@ -97,7 +97,7 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
     differing.slice(0, limit).map((variable) => {
       const { feature, beforeMean, afterMean, t } = strongestDifference(variable) as FeatureTest
       return [
-        shortText(variable.name, LONGEST_NAME),
+        shortText(variable.name, MAX_NAME_LENGTH),
         variable.kind,
         tText(variable.score),
         `${featureText(feature)} ${valueText(feature, beforeMean)} → ${valueText(feature, afterMean)}`,
@@ -122,7 +122,7 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
     found
       .slice(0, limit)
       .map(({ name, presence }) => [
-        shortText(name, LONGEST_NAME),
+        shortText(name, MAX_NAME_LENGTH),
         `${grouped(presence.after)} of ${grouped(logs.counts.after)}`,
         grouped(presence.afterMessages),
       ]),
@@ -138,7 +138,7 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
 /** What the metric depends on, and below each variable what leads there. */
 function graphText(graph: AttentionGraph): string {
   const { kind, featureType, score, variablesLeftOut = 0 } = graph
-  const metric = shortText(graph.metric, LONGEST_NAME)
+  const metric = shortText(graph.metric, MAX_NAME_LENGTH)
   const leftOut =
     variablesLeftOut === 0
       ? []
@@ -173,6 +173,6 @@ function treeLines(graph: AttentionGraph): string[] {
       : edge.from === name
         ? ', always before it'
         : ', always after it'
-    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, LONGEST_NAME)} (${says}; ${percent(edge.weight)} of the instances${when})`
+    return `${'   '.repeat(depth.get(name) as number)}${shortText(name, MAX_NAME_LENGTH)} (${says}; ${percent(edge.weight)} of the instances${when})`
   })
 }

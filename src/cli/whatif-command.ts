@@ -76,8 +76,8 @@ export function addWhatifCommand(program: Command): void {
 }
 
 /** Listed unless asked otherwise. */
-const MOST_IN_TEXT = 12
-const MOST_IN_JSON = 1000
+const MAX_IN_TEXT = 12
+const MAX_IN_JSON = 1000
 
 async function runWhatif(flags: WhatifFlags): Promise<void> {
   const { json, limit, apply, after, target, similarity } = flags
@@ -102,8 +102,8 @@ async function runWhatif(flags: WhatifFlags): Promise<void> {
   const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags)
   print(
     json,
-    () => whatifDocument(diagnosis, { limit: limit ?? MOST_IN_JSON, warnings }),
-    () => withWarnings(whatifText(diagnosis, limit ?? MOST_IN_TEXT, target), warnings),
+    () => whatifDocument(diagnosis, { limit: limit ?? MAX_IN_JSON, warnings }),
+    () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
   )
 }
 

@@ -8,8 +8,8 @@ import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/app
 import { textTable } from './text-table.ts'
 import type { Predictions } from './whatif-predictions.ts'
 
-const LONGEST_TITLE = 90
-const LONGEST_TARGET = 120
+const MAX_TITLE_LENGTH = 90
+const MAX_TARGET_LENGTH = 120
 
 /** A diagnosis as text: do the profiles differ, which cause explains it best, and the next ones. */
 export function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
@@ -32,7 +32,7 @@ function profilesText(diagnosis: LatencyDiagnosis): string {
   const requests = counted(forest?.requestTrace.length ?? 0, 'request')
   const size =
     after === undefined
-      ? `${requests} before; target: ${shortText(targetTitle, LONGEST_TARGET)}`
+      ? `${requests} before; target: ${shortText(targetTitle, MAX_TARGET_LENGTH)}`
       : `${requests} before, ${grouped(after.requestTrace.length)} after`
   const differ = changeP < options.alpha ? 'differ' : 'may be alike'
   return (
@@ -54,7 +54,7 @@ function areSame(one: LatencyProfile, other: LatencyProfile): boolean {
 /** Whether any scenario that was tried meets a wish, and else how near it comes. */
 function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget): string {
   const reached = diagnosis.ranked.map(({ rank, scenario }) => ({
-    title: shortText(scenario.title, 2 * LONGEST_TITLE),
+    title: shortText(scenario.title, 2 * MAX_TITLE_LENGTH),
     us: diagnosis.profile(rank).profile.quantile(quantile),
   }))
   const [first] = reached
@@ -75,7 +75,7 @@ function verdictText({ best, ranked, divergence, options, models }: LatencyDiagn
       ? ''
       : ` What it changes did change (${pValue(best.q, 'q')}).`
     : ` That may be chance at the ${percent(options.alpha)} level.`
-  return `Best: ${shortText(best.scenario.title, 2 * LONGEST_TITLE)}, which ${explained}.${sure}`
+  return `Best: ${shortText(best.scenario.title, 2 * MAX_TITLE_LENGTH)}, which ${explained}.${sure}`
 }
 
 function distanceText({ options }: LatencyDiagnosis, value: number): string {
@@ -92,7 +92,7 @@ function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): stri
     ranked
       .slice(0, limit)
       .map(({ rank, scenario, parent, gain, divergence, p50Us, p99Us, significant }) => [
-        `${rank}. ${shortText(scenario.title, LONGEST_TITLE)}`,
+        `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
         parent === null ? '' : String(parent.rank),
         gain < 0 ? 'none' : percent(gain),
         far(divergence),
@@ -106,7 +106,7 @@ function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): stri
 /** Predictions as text: what each scenario makes of p50, p90 and p99. */
 export function predictionText({ requests, after, profiles }: Predictions): string {
   const row = (name: string, { p50Us, p90Us, p99Us }: ProfileQuantiles, touched: string) => [
-    shortText(name, LONGEST_TITLE),
+    shortText(name, MAX_TITLE_LENGTH),
     ...[formatDuration(p50Us), formatDuration(p90Us), formatDuration(p99Us), touched],
   ]
   const [first] = profiles

@@ -10,7 +10,7 @@ import { partOf } from '../compare/fairness/number-text.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */
-const LEAST_SKEWED = 0.01
+const MIN_SKEWED = 0.01
 
 /** What is wrong or in doubt about the traces of each period that a what-if is made of. */
 export function whatifWarnings(periods: readonly TraceSet[]): readonly ComparisonWarning[] {
@@ -51,7 +51,7 @@ function lostSpans(traces: TraceSet): ComparisonWarning[] {
 
 function differingClocks(traces: TraceSet): ComparisonWarning[] {
   const skewed = traces.quality().counts.get('clock-skew') ?? 0
-  if (!isOften(skewed, traces, LEAST_SKEWED)) return []
+  if (!isOften(skewed, traces, MIN_SKEWED)) return []
   return [
     warning('clock-skew', {
       finding: `${traces.name}: ${partOf(skewed, traces.size)} traces have spans that begin before or end after their parent on another host.`,

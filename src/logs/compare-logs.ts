@@ -21,16 +21,13 @@ import { type MetricTail, metricTail } from './performance/metric-tail.ts'
 import { METRIC_OPTIONS, requirePerformance } from './performance/performance-metric.ts'
 
 /**
- * Compares two sets of logs: what differs between before and after, what depends on what
- * within each class, and what to look at first. Every stage is computed when it is first asked for,
- * and kept.
+ * Compares two sets of logs: what differs between before and after, which variables performance depends
+ * on, and what to look at first. Each stage is computed when it is first asked for.
  *
- * @param logs what readers or a `LogBuilder` made
- * @param options of any stage: `metric`, `weights`; `alpha`, `correction` (see `findDivergence`);
- *   `minSplit`, `stop`, `significance`, `minLeaf`, `mostVariables` (see `learnDependencies`); `balance`, `score`,
- *   `class`, `sharedDenominator` (see `focusAttention`)
- * @throws FlowdeltaError for an unknown option, a metric that the logs do not have, or that no
- *   instance of a class has; OptionError for a value that one cannot have
+ * @param logs from `loadLogs` or a `LogBuilder`
+ * @param options of all stages, see {@link LOG_OPTIONS}
+ * @throws FlowdeltaError for an unknown option, a metric that the logs do not have or that no instance
+ *   of a period has; OptionError for a value that an option does not take
  *
  * Source: Nagaraj, Killian and Neville, "Structured comparative analysis of systems logs to diagnose
  * performance problems", NSDI 2012.

@@ -14,7 +14,7 @@ export interface LogWarning {
 }
 
 /** From this share of skipped lines on, what is compared may not be what was logged. */
-const MANY_SKIPPED = 0.05
+const MAX_SKIPPED_SHARE = 0.05
 const SHOWN = 3
 
 /** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
@@ -32,7 +32,7 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
   const lost = report.skipped.filter(({ reason }) => isLost(reason))
   const count = lost.reduce((sum, each) => sum + each.count, 0)
   const [most] = lost.toSorted((a, b) => b.count - a.count)
-  if (most === undefined || count < MANY_SKIPPED * report.lines) return []
+  if (most === undefined || count < MAX_SKIPPED_SHARE * report.lines) return []
   const advice = skipAdvice(most.reason)
   const message = `${counted(count, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
   return [{ code: 'lines-skipped', message: advice === '' ? message : `${message} ${advice}.` }]

@@ -8,7 +8,7 @@ import {
 } from '../../src/logs/features/features.ts'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import type { LogSet } from '../../src/logs/features/log-set.ts'
-import { MOST_KEPT } from '../../src/logs/features/open-instance.ts'
+import { MAX_KEPT } from '../../src/logs/features/open-instance.ts'
 
 function eventOf(logs: LogSet, name: string, instance: number): Record<EventFeature, number> {
   const index = logs.events.indexOf(name) as number
@@ -227,7 +227,7 @@ describe('the report', () => {
     const builder = new LogBuilder()
     const instance = builder.instanceCode('after', 'busy')
     const [event, state] = [builder.eventCode('tick'), builder.stateCode('level')]
-    const count = 3 * MOST_KEPT
+    const count = 3 * MAX_KEPT
     for (let time = 0; time < count; time++) {
       builder.event(instance, event, time)
       builder.state(instance, state, time, time)
@@ -248,7 +248,7 @@ describe('the report', () => {
   test('65,536 messages are all kept', () => {
     const builder = new LogBuilder()
     builder.setInstance('after', 'busy')
-    for (let time = 0; time < MOST_KEPT; time++) builder.logEvent(time, 'tick')
+    for (let time = 0; time < MAX_KEPT; time++) builder.logEvent(time, 'tick')
     expect(builder.build().report.thinned).toEqual([])
   })
 })

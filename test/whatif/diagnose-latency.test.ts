@@ -273,7 +273,7 @@ describe('says what is wrong', () => {
     expect(withOptions({ divergence: 'js' })).toThrow(`Option divergence is "js". Give 'kl'`)
     expect(withOptions({ pruning: 2 })).toThrow('Option pruning is 2')
     expect(withOptions({ factors: [-1] })).toThrow('Option factors[0] is -1')
-    expect(withOptions({ features: ['colour'] })).toThrow('Option features is "colour"')
+    expect(withOptions({ features: ['color'] })).toThrow('Option features is "color"')
   })
 
   test('traces that are no spans, or none', () => {

@@ -18,26 +18,20 @@ import {
 } from './attention.ts'
 
 /**
- * Finds what to look at first: of the networks of dependencies those in which performance depends
- * on variables that differ most between the classes.
+ * Ranks the dependency networks: first those in which performance depends on variables that differ most
+ * between the periods.
  *
- * Each network is cut down to what performance is connected with. A variable in it adds
- * T^(2α)·w^(2(1−α)) to its score: T is how far it diverges, as a share of the largest |t| of its
- * kind; w how strongly it is connected towards performance in the maximum spanning tree, as a share
- * of the instances.
+ * Each network is cut down to the part connected with performance. A variable in it adds
+ * T^(2α)·w^(2(1−α)) to the score: T is its divergence as a share of the largest |t| of its kind, w the
+ * strength of its connection towards performance in the maximum spanning tree, as a share of the
+ * instances. The default α of 0.5 gives T·w, as in Algorithm 1.
  *
- * @param divergence of the same logs and the same metric as `networks`
- * @param options.balance α, 0 to 1: 0 goes only by how strong dependencies are, 1 only by how far
- *   variables diverge. Default 0.5: T·w, as Algorithm 1
- * @param options.score `'sum'` (default) of what the variables add, or their `'mean'`, which prefers
- *   small graphs
- * @param options.class of which class the dependencies are. Default `'after'`
- * @param options.sharedDenominator where graphs of events stand whose times are shares of the run,
- *   when performance is a time itself. What takes equally long in every run is a smaller share of a
- *   longer one, and so depends on performance by arithmetic alone. `'last'` (default): after all
- *   others; `'ranked'`: by their score, as in the paper
- * @throws FlowdeltaError for an unknown option, or stages of different logs or metrics; OptionError
- *   for a value that an option cannot have
+ * @param divergence of the same logs and metric as `networks`
+ * @param options see {@link ATTENTION_OPTIONS}. `sharedDenominator`: a step that always takes equally long
+ *   is a smaller share of a longer run, so shares of the run time depend on performance by arithmetic
+ *   alone. `'last'` ranks such graphs after all others, `'ranked'` by their score, as the paper does
+ * @throws FlowdeltaError for an unknown option, or stages of different logs or metrics; OptionError for
+ *   a value that an option does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4, algorithm 1.
  *
@@ -50,9 +44,8 @@ import {
  *   builder.logEvent(slow + 1_000 * (i % 40), 'flushed')
  *   builder.logEvent(slow + 1_000 * (i % 40) + 500, 'done')
  * }
- * const logs = builder.build()
- * const metric = 'done'
- * const attention = focusAttention(findDivergence(logs, { metric }), learnDependencies(logs, { metric }))
+ * const { divergence, networks } = compareLogs(builder.build(), { metric: 'done' })
+ * const attention = focusAttention(divergence, networks)
  * attention.best('event').nodes.map(({ name }) => name) // [ 'done', 'flushed' ]
  */
 export function focusAttention(

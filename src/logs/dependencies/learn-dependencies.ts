@@ -21,29 +21,17 @@ import {
 } from './select-columns.ts'
 
 /**
- * Learns how variables depend on each other and on performance, within each class of logs: for each
- * feature a regression tree that predicts a variable from all others. Two variables are connected
- * if one splits the other's tree; the connection is as strong as the largest node so split.
+ * Learns how variables depend on each other and on performance, in each period's logs: for each feature
+ * a regression tree predicts each variable from all others. Two variables are connected if one splits
+ * the other's tree; the connection is as strong as the largest node so split.
  *
- * Events and states are apart; performance is a node of every network, and the variable that it is
- * a feature of is of none. Instances without performance are left out; see `leftOut`. A network is
- * learned when it is first asked for.
+ * Events and states have networks of their own, with performance as a node in each. Instances without
+ * performance are left out (see `leftOut`). A network is learned when it is first asked for.
  *
- * @param options.metric what performance is, see `Metric`. Default `'runTime'`
- * @param options.minSplit nodes with less than this share of a class's instances are not split: the
- *   paper's m as a share. Above 0 to 1; default ⅓
- * @param options.stop `'significance'` (default): splits must explain more than chance does;
- *   `'orange'`: the paper's, which connects nearly everything
- * @param options.significance the level of that test, corrected for the number of cuts there are
- *   to choose from. Default 0.05
- * @param options.minLeaf fewest instances with a value on either side of a split. Default 5
- * @param options.mostVariables how many variables a network is learned from at most, which takes time
- *   by the square of their number: of more that vary those that differ most between the classes and
- *   those that correlate most with performance, in turn. `DependencyNetwork.variablesLeftOut` says how
- *   many there were beside. Default 500
- * @param options.weights how much instances count, see `LogWeights`. Default `'none'`
- * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one cannot
- *   have
+ * @param options see {@link DEPENDENCY_OPTIONS}. Time grows with the square of `mostVariables`: if more
+ *   vary, the ones that differ most between the periods and the ones that correlate most with
+ *   performance are taken in turn; `DependencyNetwork.variablesLeftOut` counts the rest
+ * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.3; dependency networks as Heckerman et al.
  * 2000, Journal of Machine Learning Research 1:49-75.
@@ -196,7 +184,7 @@ function edgeOf(
 }
 
 /** Two instances that agree may be chance, but one is no order at all. */
-const FEWEST_INSTANCES = 2
+const MIN_INSTANCES = 2
 
 /**
  * Whether one thing happens before another wherever both happen: −1 if the first does, 1 if the
@@ -218,6 +206,6 @@ export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number
     else if (difference > 0) later++
     else if (difference === 0) return 0
   }
-  if (earlier >= FEWEST_INSTANCES && later === 0) return -1
-  return later >= FEWEST_INSTANCES && earlier === 0 ? 1 : 0
+  if (earlier >= MIN_INSTANCES && later === 0) return -1
+  return later >= MIN_INSTANCES && earlier === 0 ? 1 : 0
 }

@@ -16,22 +16,19 @@ import {
 } from './divergence.ts'
 
 /**
- * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable,
- * after against before; t is positive where after is later, more, or larger.
+ * Finds what differs between two sets of logs: Welch's t-test of every feature of every variable.
+ * Positive t: later, more or larger after.
  *
- * Variables are ranked by the sum of |t| over their significant features; without any, what only one
- * class logged comes first (see `Divergence.variables`). Events and states are a family of tests each.
- * Two constants that differ have t = ±∞, and a p no smaller than dealing them out at random allows. A feature is not tested, and does not count in its family, unless two
- * instances of each class have it.
+ * Null hypothesis: the feature has the same mean before and after. Variables are ranked by the sum of |t|
+ * over their significant features; without any, variables that only one period logged come first (see
+ * `Divergence.variables`). Events and states are separate families of tests. Two constants that differ
+ * have t = ±∞, and the p-value of a permutation test. A feature is tested only if two instances of each
+ * period have it.
  *
- * @param options.alpha level of significance, 0 to 1. Default 0.05
- * @param options.correction for many tests: `'bonferroni'` (default) lets no false difference
- *   appear with probability 1 − α, `'bh'` (Benjamini-Hochberg) a share below α of those that
- *   appear, `'none'` α of all tests
- * @param options.weights how much instances count, see `LogWeights`. Default `'none'`
- * @param options.metric what `weights: 'latency'` goes by. Default `'runTime'`
- * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one cannot
- *   have
+ * @param options see {@link DIVERGENCE_OPTIONS}. `correction`: with `'bonferroni'` no false difference
+ *   appears with probability 1 − α, with `'bh'` a share below α of those that appear is false, with
+ *   `'none'` a share α of all tests
+ * @throws FlowdeltaError for an unknown option or metric, OptionError for a value that one does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.2.
  *

@@ -1,4 +1,4 @@
-/** Events are summarised by their times since the start of their instance, and by their number. */
+/** Events are summarized by their times since the start of their instance, and by their number. */
 export const EVENT_FEATURES = [
   'firstAbsolute',
   'medianAbsolute',
@@ -9,7 +9,7 @@ export const EVENT_FEATURES = [
   'count',
 ] as const
 
-/** State variables are summarised by their values. */
+/** State variables are summarized by their values. */
 export const STATE_FEATURES = [
   'minimum',
   'mean',

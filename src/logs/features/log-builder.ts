@@ -13,20 +13,18 @@ import { codeOfClass, type LogClass, LogSet, VariableFeatures } from './log-set.
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
 
 /**
- * Takes log messages one by one and keeps their features: how the logs of a program that flowdelta
- * has no reader for come in.
+ * Takes log messages one by one: for logs that flowdelta has no reader for.
  *
- * A log instance is what is compared: a node, a request, a run; it belongs to one of two classes.
- * An event message says that something happened at a time, a state message what a variable was at
- * a time. Times are microseconds on any clock that one instance agrees on, in any order. Readers
- * use the numbered methods: `instanceCode`, `eventCode` and `stateCode` once a name, then `event`
- * and `state` a message, and `close` when an instance is complete.
+ * An instance is the thing to compare: a node, a request or a run, before or after. An event message
+ * says that something happened, a state message what value a variable had. Times are µs on any clock
+ * that one instance agrees on, in any order. Readers use the numbered methods: `instanceCode`,
+ * `eventCode` and `stateCode` once for each name, `event` and `state` for each message, `close` when
+ * an instance is complete.
  *
- * Memory: an open instance keeps of each of its variables at most 65,536 messages; beyond that
- * every second is dropped, and so on, and medians and snapshots are of those kept. Everything else
- * is exact. `LogSet.report` says where that was so. A closed instance keeps only its features.
- *
- * A time or value that is no finite number is left out and counted in the report.
+ * An open instance keeps at most 65,536 messages of each variable; beyond that it drops every second
+ * one, and medians and snapshots come from those kept (see `LogSet.report`). Everything else is exact.
+ * A closed instance keeps only its features. Messages without a finite time or value are left out and
+ * counted in the report.
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, figure 2 and §3.1.
  *

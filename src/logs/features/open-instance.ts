@@ -99,7 +99,7 @@ function featuresOf<S>(series: Coded<S>, features: (series: S) => number[]): Ins
 }
 
 /** How many messages of one name in one instance are kept; of more, every second, fourth, … one. */
-export const MOST_KEPT = 65_536
+export const MAX_KEPT = 65_536
 
 const FIRST_CAPACITY = 4
 
@@ -134,12 +134,12 @@ export class EventSeries {
   }
 
   #makeRoom(): void {
-    if (this.kept < MOST_KEPT) {
+    if (this.kept < MAX_KEPT) {
       this.times = grown(this.times)
       return
     }
     keepEverySecond(this.times)
-    this.kept = MOST_KEPT / 2
+    this.kept = MAX_KEPT / 2
     this.stride *= 2
   }
 }

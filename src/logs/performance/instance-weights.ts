@@ -67,8 +67,12 @@ export const LATENCY_WEIGHT_OPTIONS = defineOptions({
 export type LatencyWeightOptions = OptionsOf<typeof LATENCY_WEIGHT_OPTIONS>
 
 /**
- * Weights that make few very slow instances count: ⌊w^latency⌋ with w = 2^(1/150) per millisecond,
- * at most `cap`. 0-149 ms count once, 150 ms twice, 1 s 101 times. NaN where a latency is NaN.
+ * Returns weights that make a few very slow instances count: ⌊w^latency⌋ with w = 2^(1/150) per
+ * millisecond, at most `cap`. Up to 149 ms count once, 150 ms twice, 1 s 101 times; NaN stays NaN.
+ *
+ * @param latencyUs in µs
+ * @param options see {@link LATENCY_WEIGHT_OPTIONS}
+ * @throws OptionError for a latency below 0, or a value that an option does not take
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §5.2.1; the cap is our own.
  *

@@ -15,11 +15,10 @@ interface ClassTail extends HeavyTail {
 }
 
 /**
- * Whether a few instances perform far worse, or better, than the rest, which averages hide: how
- * many lie outside mean ± 3σ, in each class and in both together.
+ * Tells whether a few instances perform far worse, or better, than the rest, which averages hide: how
+ * many lie outside mean ± 3σ, in each period and in both together.
  *
- * @param options.metric see `Metric`. Default `'runTime'`
- * @throws FlowdeltaError for a metric that the logs do not have
+ * @throws FlowdeltaError for an unknown option, or a metric that the logs do not have
  *
  * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.1.
  *
@@ -96,7 +95,7 @@ export class MetricTail extends Stage {
 const FAR_SD = 3
 const HEAVY_SHARE = 0.011
 /** One value beyond 3σ is 1.1 % of 90 and says nothing about a tail. */
-const FEWEST_OUTLIERS = 2
+const MIN_OUTLIERS = 2
 
 interface HeavyTail {
   /** How many finite values there are. */
@@ -127,6 +126,6 @@ export function heavyTail(sample: ArrayLike<number>): HeavyTail {
   const { mean, sd } = moments(values)
   const outliers = values.filter((value) => Math.abs(value - mean) > FAR_SD * sd).length
   const fraction = outliers / values.length
-  const isHeavy = fraction > HEAVY_SHARE && outliers >= FEWEST_OUTLIERS
+  const isHeavy = fraction > HEAVY_SHARE && outliers >= MIN_OUTLIERS
   return { count: values.length, outliers, fraction, isHeavy }
 }

@@ -111,7 +111,7 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
   }
 }
 
-/** Ways of writing times that are recognised, the commonest first. */
+/** Ways of writing times that are recognized, the commonest first. */
 export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'yyyy-MM-dd HH:mm:ss,SSS',
   'yyyy-MM-dd HH:mm:ss,SSSZ',

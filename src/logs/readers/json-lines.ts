@@ -6,7 +6,7 @@ import { type LogFile, type LogLane, type LogSink, SKIPPED } from './log-sink.ts
 import { type PlainField, PlainJsonLine } from './plain-json-line.ts'
 
 const NEWLINE = 10
-const LONGEST = 1 << 24
+const MAX_LINE_LENGTH = 1 << 24
 const SPACE_BYTES = new Set([9, 13, 32])
 
 /** Reads a log of JSON lines, one object a line. */
@@ -55,7 +55,7 @@ class JsonLines {
     const first = chunk.indexOf(NEWLINE) + 1
     if (first === 0) {
       this.#rest = joined(this.#rest, chunk)
-      if (this.#rest.length > LONGEST) this.#giveUp()
+      if (this.#rest.length > MAX_LINE_LENGTH) this.#giveUp()
       return
     }
     if (this.#rest.length > 0) this.#lines(joined(this.#rest, chunk.subarray(0, first)))

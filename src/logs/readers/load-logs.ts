@@ -16,7 +16,7 @@ import {
 } from './log-read-options.ts'
 import { adviceFor, LogWriter, skipText } from './log-sink.ts'
 import { logfmtPairs } from './logfmt.ts'
-import { hasFreeText, readLogFile, recogniseLogFormat } from './read-log-file.ts'
+import { hasFreeText, readLogFile, recognizeLogFormat } from './read-log-file.ts'
 
 /** The logs to compare: of what went well, and of what did not; `[]` where there are none. */
 export interface LogsToCompare {
@@ -25,33 +25,33 @@ export interface LogsToCompare {
 }
 
 /**
- * Reads two sets of logs, and keeps the features of what they say; messages are read as a stream.
+ * Loads two sets of logs and keeps the features of their messages; files are streamed.
  *
- * Each path, a file or a directory with everything below it, is one instance (a node, a run, a
- * request), unless option `instance` names a field that says which. A file may be compressed with gzip, and its
- * messages may be in any order. Formats, recognised by content:
+ * Each path, a file or a directory with everything below it, is one instance (a node, a run, a request),
+ * unless option `instance` names a field. Files may be gzipped, and messages may be in any order.
+ * Formats, recognized by content:
  *
- * - JSON lines, logfmt (`key=value`), and CSV under a header line: fields as `LogFields` says. A
- *   message with a value is a state message, any other an event.
+ * - JSON lines, logfmt (`key=value`), and CSV with a header line. A message with a value is a state
+ *   message, any other an event.
  * - log4j and its relatives: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
- *   event is class and template of the message; numbers in it are state variables `<event> #2`, the
- *   second wildcard of the template.
- * - OTLP JSON logs: service and event name, or template of the body; attributes that are numbers are
- *   state variables `<event>.<attribute>`.
- * - Any text with a time at the beginning of lines, or as option `template` says.
+ *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
+ *   the second wildcard of the template.
+ * - OTLP JSON logs: service and event name, or the template of the body; attributes that are numbers
+ *   are state variables `<event>.<attribute>`.
+ * - Any text with a time at the start of lines, or as option `template` says.
  *
- * In text, lines that begin no message belong to the one before. An exception that a message or its
- * stack trace names is an event too, `threw java.io.IOException: No space left`, once a message.
+ * In text, a line that begins no message belongs to the message before it. An exception in a message or
+ * its stack trace is an event too, `threw java.io.IOException: No space left`, once for each message.
  *
- * Free text is read twice: templates are mined from the logs of both classes together, then every
- * message is named by the template it matches, whatever came first. `mineLogTemplates` gives them to
- * look at and to edit.
+ * Free text is read twice: first templates are mined from both periods together, then each message gets
+ * the name of its template. `mineLogTemplates` returns the templates, to look at and edit.
  *
- * Lines that give no message are counted in `.report` of the result, with file and line.
+ * The result's `report` counts lines that gave no message, with file and line.
  *
- * @throws OptionError for options that are unknown or cannot be, no logs at all, or logs of a class
- *   that give not one message: why not, as in which line, and what to do
- * @throws TraceFormatError for a file that is in no known format, or damaged
+ * @param options see {@link LOG_READ_OPTIONS}
+ * @throws OptionError for an unknown option or a bad value, no logs at all, or a period whose logs give
+ *   no message
+ * @throws TraceFormatError for a file that is damaged or in no known format
  * @throws FlowdeltaError for a path that cannot be opened
  *
  * @example
@@ -107,9 +107,8 @@ async function minedMatcher(
 }
 
 /**
- * Reads the logs of one class into a builder, to which other messages may be added as well. See
- * `loadLogs`, whose options these are; but the templates of free text are not mined, since those of
- * one class would not fit the other: mine them with `mineLogTemplates` and give them.
+ * Reads the logs of one period into a builder, to which other messages may be added as well. Takes the
+ * options of `loadLogs`, but mines no templates: mine them with `mineLogTemplates` from both periods.
  *
  * @throws FlowdeltaError for free text without templates; else as `loadLogs`
  *
@@ -216,19 +215,19 @@ async function lookAt(
   const { head: bytes, chunks } = await file.open(() => {})
   for await (const _ of chunks) break
   const head = new TextDecoder().decode(bytes)
-  const found = recogniseLogFormat(head, { ...settings, format: 'auto' })
+  const found = recognizeLogFormat(head, { ...settings, format: 'auto' })
   const isOther = settings.format !== 'auto' && found !== undefined && found !== settings.format
   const fields = settings.template.length > 0 ? [] : fieldsOfHead(head, found)
   return { fields, ...(isOther && settings.template.length === 0 && { format: found }) }
 }
 
-const MOST_FIELDS = 20
+const MAX_FIELDS = 20
 
 /** Names of the fields that a file has by its beginning; none in text. */
 function fieldsOfHead(head: string, format: LogFormat | undefined): readonly string[] {
   const lines = head.replace(/^\uFEFF/, '').split(/\r?\n/)
   const [first = ''] = lines.filter((line) => line.trim() !== '')
-  return [...new Set(fieldsOf(format, { head, first }))].slice(0, MOST_FIELDS)
+  return [...new Set(fieldsOf(format, { head, first }))].slice(0, MAX_FIELDS)
 }
 
 function fieldsOf(

@@ -71,7 +71,7 @@ export async function hasFreeText(
 }
 
 function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
-  return settings.format === 'auto' ? recogniseLogFormat(head, settings) : settings.format
+  return settings.format === 'auto' ? recognizeLogFormat(head, settings) : settings.format
 }
 
 /** Each file has a clock of its own: what it learnt of one says nothing of the next. */
@@ -120,7 +120,7 @@ function beginning(head: string): string {
 const LINES = 50
 
 /** The format of a file that begins with `head`, `undefined` if it is in none that is known. */
-export function recogniseLogFormat(head: string, settings: ReadSettings): LogFormat | undefined {
+export function recognizeLogFormat(head: string, settings: ReadSettings): LogFormat | undefined {
   const text = head.replace(/^\uFEFF/, '')
   if (/^[\s[]*\{\s*"resourceLogs"/.test(text)) return 'otlp'
   // The last line may be cut off in the middle; not if this is less than would have been read.

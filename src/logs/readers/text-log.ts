@@ -94,7 +94,7 @@ class TextMessages implements LineTaker {
 }
 
 /** Characters. */
-const LONGEST = 1 << 24
+const MAX_LINE_LENGTH = 1 << 24
 
 /** Takes the lines of a text; `line` is 1-based. */
 export interface LineTaker {
@@ -129,7 +129,7 @@ export async function readLines(
       from = end + 1
     }
     rest = from > 0 ? text.slice(from) : isTooLong ? '' : rest + text
-    if (rest.length > LONGEST) {
+    if (rest.length > MAX_LINE_LENGTH) {
       taker.tooLong(rest.slice(0, 200), line)
       rest = ''
       isTooLong = true

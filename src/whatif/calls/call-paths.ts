@@ -2,7 +2,7 @@ import { InternalError } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 
 /** More names, and more paths, than any set of traces has; their products stay exact in a double. */
-const MOST_NAMES = 2 ** 26
+const MAX_NAMES = 2 ** 26
 const NO_PATH = -1
 /** Between service and operation in the dictionary's keys: in neither of them. */
 const SEPARATOR = '\u0000'
@@ -99,7 +99,7 @@ export class CallPaths {
   }
 
   #intern(parent: number, name: number): number {
-    const key = (parent + 1) * MOST_NAMES + name
+    const key = (parent + 1) * MAX_NAMES + name
     let path = this.#known.get(key)
     if (path === undefined) {
       path = this.#parent.length

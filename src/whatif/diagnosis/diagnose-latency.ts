@@ -11,7 +11,7 @@ import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
 import { LatencyDiagnosis } from './latency-diagnosis.ts'
 
 /** More calls than this, and trees are 3 levels deep instead of 5. */
-const MANY_CALLS = 100_000
+const MAX_DEEP_CALLS = 100_000
 
 /** How far a diagnosis has come. */
 export interface DiagnosisProgress {
@@ -28,33 +28,32 @@ export interface DiagnosisProgress {
 }
 
 /**
- * Which single change explains best why latency is another than before, or would make it what it
- * should be?
+ * Finds the single change that best explains why latency differs from before, or that would make it
+ * what it should be.
  *
- * Scenarios are tried one by one: each changes one thing about the requests of before (a service's own
- * time, the time in its server, the network to it, which requests come, or one kind of call that is
- * slower than the others), recomputes every request, and is judged by how close that brings the
- * profile of response times to the target's. The most promising are taken apart: what lies within a
- * server's time is its own time and the calls it makes. So the tree leads from the top down to the
- * cause. Siblings are scored by rank, 0 the best and 1 the worst.
+ * Each scenario changes one thing about the requests of before (a service's own time, the time in its
+ * server, the network to it, the mix of requests, or one kind of call that is slower than others),
+ * recomputes every request, and is judged by how close that brings the latency profile to the target's.
+ * The best scenarios are taken apart: a server's time into its own time and the calls it makes. So the
+ * tree leads from the top down to the cause. Scores rank siblings: 0 is best, 1 worst.
  *
- * With traces for a target, each call's time is moved to the same quantile of the calls along the same
- * path there; calls along a path that is missing there take no time. Otherwise times are multiplied by
- * each of `factors`. Which calls are made does not change, but the order of them may; that requests
- * take other flows is what the mixes of requests and of calls are for.
+ * If the target is traces, each call's time moves to the same quantile of the calls along the same path
+ * there; calls along a path that is missing there take no time. Otherwise times are multiplied by each
+ * of `factors`. Scenarios keep the calls that are made, but may change their order; scenarios of the mix
+ * of requests and of calls stand for requests that take other flows.
  *
- * Where several scenarios are as close to the target, up to chance, the one whose changed calls differ
- * most surely between the periods comes first. `significant` tells a cause from chance, see there; a change of
- * load or concurrency may as well be what slowness led to.
+ * Among scenarios equally close to the target, up to chance, the one whose changed calls differ most
+ * surely between the periods comes first. `significant` tells a cause from chance. A change of load or
+ * concurrency may also be a consequence of slowness.
  *
- * A wish `{ quantile: 0.99, belowUs: 300_000 }` is met by a profile in which latencies up to the median
- * are the base's and those above are moved towards it by one factor.
+ * A wish `{ quantile: 0.99, belowUs: 300_000 }` becomes a profile with the base's latencies up to the
+ * median, and those above moved towards it by one factor.
  *
  * @param before traces of spans: the base
  * @param target traces of spans, a histogram `{ edges, counts }` (µs), or a wish
- * @param options see {@link DiagnosisOptions}
- * @throws FlowdeltaError for traces that are no spans, or none; OptionError for options out of range,
- *   a histogram that is none, and a wish that is met already.
+ * @param options see {@link DIAGNOSIS_OPTIONS}
+ * @throws FlowdeltaError for traces without spans, or no traces; OptionError for a value that an option
+ *   does not take, a bad histogram, or a wish that is met already
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4. Bins, pruning, the treatment of near ties and the
  * tests are choices of ours.
@@ -81,12 +80,12 @@ export function diagnoseLatency(
 }
 
 /**
- * `diagnoseLatency` step by step: says after every scenario how far it has come, with the diagnosis so
- * far, and lets other work go on between them. Leaving the loop stops it, and so does `signal`, which
- * gives what was found by then once more, as `'interrupted'`.
+ * Does what `diagnoseLatency` does step by step: yields progress and the diagnosis so far after every
+ * scenario, and lets other work go on in between. Leave the loop to stop, or abort `signal`, which
+ * yields the diagnosis so far once more as `'interrupted'`.
  *
- * The last step's diagnosis is the whole one, `'complete'`; so is what the generator returns. Parameters
- * and errors as of `diagnoseLatency`, thrown at the first step.
+ * The last step's diagnosis is `'complete'`, and is also the generator's return value. Takes the
+ * parameters and throws the errors of `diagnoseLatency`, at the first step.
  *
  * @example
  * let found = null
@@ -129,7 +128,7 @@ function started(prepared: PreparedDiagnosis) {
   const { subject, base, target, evaluator } = prepared
   const { options, models } = subject
   const calls = models.forests.reduce((sum, { path }) => sum + path.length, 0)
-  const depth = options.depth === 'auto' ? (calls > MANY_CALLS ? 3 : 5) : options.depth
+  const depth = options.depth === 'auto' ? (calls > MAX_DEEP_CALLS ? 3 : 5) : options.depth
   const first = firstCandidates(candidateContext(base, target, options), options)
   return { subject, grow: growDiagnosis(first, evaluator, { ...options, depth }) }
 }

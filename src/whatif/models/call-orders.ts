@@ -5,7 +5,7 @@ import type { CallForest, IndexedCalls } from '../calls/index-calls.ts'
 import { observedPrecedence, type PrecedenceBits, renumbered } from './precedence-bits.ts'
 
 /** Calls that wait for more children are not compared with others: pairs grow with their square. */
-const MOST_NODES = 256
+const MAX_NODES = 256
 
 /**
  * One way in which calls to something ran: which children they waited for and in what order these
@@ -98,7 +98,7 @@ class OrderFinder {
         nodeCalls[first + place] = awaited[i]!
       })
       const nodes = listing.map((i) => names[i]!)
-      if (awaited.length > MOST_NODES) {
+      if (awaited.length > MAX_NODES) {
         orderOf[call] =
           this.orders.push({ name, key: this.#key(name, nodes), nodes, bits: null }) - 1
         continue

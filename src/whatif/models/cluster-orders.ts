@@ -32,9 +32,9 @@ interface OrderCluster {
 }
 
 /** Beyond so many orders of one kind, or so many words to compare, leaders take the place of pairs. */
-const MOST_ORDERS = 2000
-const MOST_WORK = 2e8
-const MOST_LEADERS = 256
+const MAX_ORDERS = 2000
+const MAX_WORK = 2e8
+const MAX_LEADERS = 256
 
 /**
  * Groups the orders of one name and the same nodes by average linkage, every call counting. Beyond
@@ -89,7 +89,7 @@ function groupsOf(
   const count = bitsOf.length
   if (count === 1) return [[0]]
   const work = (count * count * bitsOf[0]!.length) / 2
-  return count > MOST_ORDERS || work > MOST_WORK
+  return count > MAX_ORDERS || work > MAX_WORK
     ? aroundLeaders(bitsOf, calls, cut)
     : averageLinkage(bitsOf, calls, cut)
 }
@@ -173,7 +173,7 @@ function aroundLeaders(
       nearest = group
       least = apart
     }
-    if (nearest === undefined || (least > cut && groups.length < MOST_LEADERS)) groups.push([i])
+    if (nearest === undefined || (least > cut && groups.length < MAX_LEADERS)) groups.push([i])
     else nearest.push(i)
   }
   return sortedGroups(groups, calls)

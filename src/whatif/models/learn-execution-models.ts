@@ -22,17 +22,21 @@ import { waitsForMore } from './split-waiting.ts'
 import { type WaitPlan, waitPlan } from './wait-plan.ts'
 
 /**
- * Learns how each operation waits for what it calls.
+ * Learns which of its calls each operation waits for, and in which order.
  *
- * Every call has a maximal model: all that its times say about the order of its children. Calls of
- * one operation with the same children are clustered by average linkage; a cluster's model has the
- * pairs that hold in (nearly) all of its calls, as the rest was chance. Where some calls of a cluster
- * wait for what others do not wait for, it is divided, however alike they are: calls wait where the
- * time from the end of one to the start of the next hardly varies. A call that breaks its
- * cluster's model keeps its own. Periods are learned apart: together, work that was parallel and
- * became sequential would look parallel in both.
+ * Each call has a maximal model: everything its times say about the order of its children. Calls of one
+ * operation with the same children are clustered by average linkage; a cluster's model keeps the pairs
+ * that hold in nearly all of its calls. A cluster is divided if some of its calls wait where others do
+ * not: a call waits where the gap between the end of one child and the start of the next hardly varies.
+ * A call that breaks its cluster's model keeps its own. Each period is learned alone: together, work
+ * that was parallel and became sequential would look parallel in both.
  *
  * Calls that wait for more than 256 others are not clustered; each keeps its own order.
+ *
+ * @param periods one period's traces, or before and after
+ * @param options see {@link EXECUTION_MODEL_OPTIONS}
+ * @throws FlowdeltaError for an unknown option, traces without spans, or no traces; OptionError for a
+ *   value that an option does not take
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3; Mann et al., HotCloud 2011. The clustering is a
  * choice of ours: neither says which one they used.

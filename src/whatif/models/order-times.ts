@@ -4,7 +4,7 @@ import type { CallForest } from '../calls/index-calls.ts'
 import { comesBefore, type PrecedenceBits, wordsOf } from './precedence-bits.ts'
 
 /** So many calls tell how much a time varies. */
-const MOST_SAMPLED = 1000
+const MAX_SAMPLED = 1000
 
 /** The calls that follow each order, and when the calls that they wait for ran. */
 export interface OrderTimesOf {
@@ -94,9 +94,9 @@ export class OrderTimes {
         all.push(this.#calls[at]!)
       }
     }
-    if (all.length <= MOST_SAMPLED) return Uint32Array.from(all)
-    const step = all.length / MOST_SAMPLED
-    return Uint32Array.from({ length: MOST_SAMPLED }, (_, i) => all[Math.floor(i * step)]!)
+    if (all.length <= MAX_SAMPLED) return Uint32Array.from(all)
+    const step = all.length / MAX_SAMPLED
+    return Uint32Array.from({ length: MAX_SAMPLED }, (_, i) => all[Math.floor(i * step)]!)
   }
 }
 

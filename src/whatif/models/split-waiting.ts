@@ -9,13 +9,13 @@ import {
 } from './precedence-bits.ts'
 
 /** Fewer calls than this do not show that calls wait for each other. */
-const LEAST_CALLS = 30
+const MIN_CALLS = 30
 /** Nor do those of a smaller share of a cluster. */
-const LEAST_SHARE = 0.05
+const MIN_SHARE = 0.05
 /** See `OrderTimes.spread`: below this, the second call of a pair waits for the first. */
 const WAITS_BELOW = 0.5
 /** Pairs that are measured, those that divide the calls most evenly. */
-const MOST_PAIRS = 64
+const MAX_PAIRS = 64
 
 /** Orders of one name and the same nodes, and how many calls have each. */
 export interface WeighedOrders {
@@ -78,7 +78,7 @@ function waitingPair(orders: WeighedOrders, group: Group, times: OrderTimes): Pa
   pairs.sort((one, other) => even(one.held) - even(other.held))
   let best: Pair | null = null
   let lowest = WAITS_BELOW
-  for (const pair of pairs.slice(0, MOST_PAIRS)) {
+  for (const pair of pairs.slice(0, MAX_PAIRS)) {
     const spread = spreadOf(orders, { ...pair, group, usual }, times)
     if (spread >= lowest) continue
     lowest = spread
@@ -105,7 +105,7 @@ function spreadOf(
 function inMost(orders: WeighedOrders, group: Group): PrecedenceBits {
   const { bitsOf, calls, nodes } = orders
   const words = wordsOf(nodes)
-  const enough = (1 - LEAST_SHARE) * sizeOf(orders, group)
+  const enough = (1 - MIN_SHARE) * sizeOf(orders, group)
   const most = new Uint32Array(nodes * words)
   for (let b = 0; b < nodes; b++) {
     for (let a = 0; a < nodes; a++) {
@@ -122,7 +122,7 @@ function sizeOf({ calls }: WeighedOrders, group: Group): number {
 }
 
 function leastOf(total: number): number {
-  return Math.max(LEAST_CALLS, LEAST_SHARE * total)
+  return Math.max(MIN_CALLS, MIN_SHARE * total)
 }
 
 /**
@@ -146,7 +146,7 @@ export function usuallyAwaited(
     for (let a = 0; a < nodes; a++) {
       let held = 0
       for (const i of group) if (comesBefore(bitsOf[i]!, words, a, b)) held += calls[i]!
-      if (held === total || total - held >= least || measured++ >= MOST_PAIRS) continue
+      if (held === total || total - held >= least || measured++ >= MAX_PAIRS) continue
       if (spreadOf(orders, { a, b, group, usual }, times) >= WAITS_BELOW) continue
       awaited[b * words + (a >>> 5)]! |= 1 << (a & 31)
     }
@@ -164,7 +164,7 @@ export function waitsForMore(
   { own, other, nodes }: { own: PrecedenceBits; other: PrecedenceBits; nodes: number },
   { members, calls, times }: { members: readonly number[]; calls: number; times: OrderTimes },
 ): boolean {
-  if (calls < LEAST_CALLS) return false
+  if (calls < MIN_CALLS) return false
   const words = wordsOf(nodes)
   const common = own.map((bits, w) => bits & other[w]!)
   const order = precedenceOrder(own, nodes)
@@ -173,7 +173,7 @@ export function waitsForMore(
   // What is waited for is waited for directly; chains of it vary with what lies between.
   return directPredecessors(own, order).some((before, b) =>
     before.some((a) => {
-      if (comesBefore(other, words, a, b) || measured++ >= MOST_PAIRS) return false
+      if (comesBefore(other, words, a, b) || measured++ >= MAX_PAIRS) return false
       return times.spread(members, { a, b, others: common, nodes }) < WAITS_BELOW
     }),
   )

@@ -15,15 +15,13 @@ export const PREDICTION_OPTIONS = defineOptions({
 })
 
 /**
- * Learns from each random half of a period's requests and predicts, from the latencies of its
- * children, how long every call of the other half takes in its server: by execution models, by linear
- * regression per operation (one column for each child, 0 where it was not called), and by the sum
- * along the critical path.
+ * Measures how well latencies are predicted: learns from each random half of a period's requests how
+ * long every call of the other half takes in its server, given the latencies of its children. Compares
+ * execution models with linear regression per operation and the sum along the critical path, on the same
+ * calls; calls that the model could not predict are counted.
  *
- * All three are judged by the same calls; those that only the model could not predict are counted.
- *
- * @param options `seed` (default 1): an integer that chooses the halves
- * @throws FlowdeltaError for an unknown option.
+ * @param options see {@link PREDICTION_OPTIONS}
+ * @throws FlowdeltaError for an unknown option
  *
  * @example
  * evaluatePrediction(learnExecutionModels(before)).all.calls // 13940
@@ -177,7 +175,7 @@ export class PredictionEvaluation extends Stage {
 }
 
 /** More columns than this are of no use to a regression; children beyond them count with the last. */
-const MOST_COLUMNS = 100
+const MAX_COLUMNS = 100
 
 /**
  * Linear regression of the server time of one operation's calls on the latencies of their children:
@@ -199,13 +197,13 @@ function regressionOf(
     const { nodes } = models.orders[order]!
     const columns = nodes.map((node, i) => {
       const child = `${node} ${i - nodes.indexOf(node)}`
-      const column = columnOf.get(child) ?? Math.min(columnOf.size, MOST_COLUMNS - 1)
+      const column = columnOf.get(child) ?? Math.min(columnOf.size, MAX_COLUMNS - 1)
       columnOf.set(child, column)
       return column
     })
     columnsOf.set(order, columns)
   }
-  const width = Math.min(columnOf.size, MOST_COLUMNS)
+  const width = Math.min(columnOf.size, MAX_COLUMNS)
   const row = (call: number) => {
     const latencyUs = new Float64Array(width)
     columnsOf.get(orderOf[call]!)!.forEach((column, node) => {

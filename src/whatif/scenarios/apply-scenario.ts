@@ -26,16 +26,16 @@ export function requirePeriod(models: ExecutionModels, period: Period): void {
 }
 
 /**
- * Predicts the latency profile under a scenario: what it changes is recomputed in every recorded
- * request, up to its response time.
+ * Predicts the latency profile under a scenario: recomputes every recorded request up to its response
+ * time.
  *
- * @param models as `learnExecutionModels` gives them, of one period or of two
- * @param scenario from `scaleCalls`, `reweightRequests`, `combineScenarios`, `parseScenario`, or out
- *   of a diagnosis; or text as `parseScenario` reads it
- * @param options `period` (default 0): the period whose requests are changed: 0 before, 1 after. A
- *   scenario that makes something as it is in the other period takes it from there.
- * @throws OptionError for what the scenario names and the requests do not have, for what is no
- *   scenario, and for a period that was not learned.
+ * @param models of one period or two, from `learnExecutionModels`
+ * @param scenario from `scaleCalls`, `reweightRequests`, `combineScenarios`, `parseScenario` or a
+ *   diagnosis; or text as `parseScenario` reads it
+ * @param options see {@link PERIOD_OPTIONS}. A scenario that makes something as it is in the other
+ *   period takes it from there
+ * @throws OptionError for a name that the requests do not have, for no scenario, and for a period that
+ *   was not learned
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.2 and §3.3.
  *

@@ -26,7 +26,7 @@ import { reweightCandidates } from './reweight-candidates.ts'
 import type { Candidate, ScenarioEvidence, ScenarioKind } from './scenario.ts'
 
 /** Of a group of more parts than this, those of most calls are looked at singly. */
-const MOST_PARTS = 24
+const MAX_PARTS = 24
 
 /** One thing about calls that can be different. */
 interface CallChange {
@@ -122,9 +122,9 @@ function serverCandidates(context: CandidateContext, whole: CallGroup): Candidat
 /** A group in smaller ones: by operation, or else path by path. */
 function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup[] {
   const parts = dividedGroup(paths, group)
-  if (parts.length <= MOST_PARTS) return parts
+  if (parts.length <= MAX_PARTS) return parts
   const calls = (part: CallGroup) => callRows(base.forest, part.paths).length
-  return parts.sort((a, b) => calls(b) - calls(a)).slice(0, MOST_PARTS)
+  return parts.sort((a, b) => calls(b) - calls(a)).slice(0, MAX_PARTS)
 }
 
 /** A service's own time, taken apart: before each of the calls it makes, and before its reply. */

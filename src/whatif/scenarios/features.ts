@@ -71,9 +71,9 @@ export function requirePart({ names }: Partition, name: string, option: string):
 }
 
 /** An attribute with more values than this is an id or a measurement, not a kind of request. */
-const MOST_VALUES = 16
+const MAX_VALUES = 16
 /** Attributes that are looked at. */
-const MOST_KEYS = 24
+const MAX_KEYS = 24
 
 /**
  * The attributes by which the requests of a period can be divided: those with at least two and at
@@ -86,11 +86,11 @@ export function attributeFeatures(forest: CallForest, least: number): Feature[] 
     countValues(forest, request, counted)
   }
   return Array.from(counted, ([key, values]) => ({ key, sizes: [...values.values()] }))
-    .filter(({ sizes }) => sizes.length <= MOST_VALUES)
+    .filter(({ sizes }) => sizes.length <= MAX_VALUES)
     .filter(({ sizes }) => sizes.filter((size) => size >= least).length > 1)
     .map(({ key, sizes }) => ({ key, requests: sizes.reduce((sum, size) => sum + size, 0) }))
     .sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1))
-    .slice(0, MOST_KEYS)
+    .slice(0, MAX_KEYS)
     .map(({ key }) => attributeFeature(key))
 }
 
@@ -115,7 +115,7 @@ function countValues(
           values = new Map()
           counted.set(key, values)
         }
-        if (values.size <= MOST_VALUES) {
+        if (values.size <= MAX_VALUES) {
           const text = String(value)
           values.set(text, (values.get(text) ?? 0) + 1)
         }

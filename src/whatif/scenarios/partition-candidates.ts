@@ -11,7 +11,7 @@ import { type Feature, featureWords, largeParts, partWords } from './features.ts
 import type { Candidate, ScenarioEvidence } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
-const MOST_PARTS = 12
+const MAX_PARTS = 12
 const NOTHING_WITHIN = () => []
 const NOTHING = new Float64Array(0)
 
@@ -27,7 +27,7 @@ export function partitionCandidates(context: CandidateContext, group: CallGroup)
     if (feature.ofCalls === null) return []
     const partition = feature.ofCalls(base, calls)
     const parts = largeParts(partition, minimumPartition)
-    if (parts.length < 2 || parts.length > MOST_PARTS) return []
+    if (parts.length < 2 || parts.length > MAX_PARTS) return []
     const nameOf = (part: number) => partition.names[part] as string
     const partsOfOne = parts.flatMap((part) => {
       const one = { group, feature, name: nameOf(part) }

@@ -10,7 +10,7 @@ import {
 import type { Candidate } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
-const MOST_PARTS = 12
+const MAX_PARTS = 12
 const NOTHING_WITHIN = () => []
 const NO_KINDS = new Float64Array(0)
 /** Features that slowness changes by itself: requests that take longer are under way together. */
@@ -31,7 +31,7 @@ export function reweightCandidates(context: CandidateContext): Candidate[] {
       const after = feature.ofRequests(target)
       return [mixCandidate(feature, grouped(partition, after, minimumPartition))]
     }
-    if (parts.length > MOST_PARTS) return []
+    if (parts.length > MAX_PARTS) return []
     return parts.flatMap((part) =>
       ([0.5, 2] as const).map((factor) => frequencyCandidate(feature, partition, { part, factor })),
     )

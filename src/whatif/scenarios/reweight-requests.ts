@@ -33,11 +33,12 @@ export type ReweightOptions = OptionsOf<typeof REWEIGHT_OPTIONS>
 const MAX_NAME_LENGTH = 80
 
 /**
- * What if other requests came? Each kind of request weighs as much more or less as makes it the
- * share asked for; none gets faster or slower.
+ * Describes a scenario with another mix of requests: each kind gets the share asked for; no request gets
+ * faster or slower.
  *
- * @throws OptionError for shares that are none or add up to more than 1; when it is applied, for a
- *   kind that no request is of, and where no request is of any other kind to take what remains.
+ * @param options see {@link REWEIGHT_OPTIONS}
+ * @throws OptionError for no shares, or shares above 1 in total; when applied, for a kind that no request
+ *   is of, and if no other requests are there to take the rest
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.2, equation 4.
  *

@@ -43,12 +43,13 @@ type Scaling = OptionsOf<typeof SCALE_OPTIONS>
 const WORDS = { server: '', network: 'network to ', preprocessing: 'own time of ' }
 
 /**
- * What if a service were slower or faster? Its calls' time becomes `factor` times as long, or
- * `addUs` longer, wherever they are made; calls that a service makes to itself count once, as part
- * of the call from outside.
+ * Describes a scenario in which a service is slower or faster: its calls take `factor` times as long, or
+ * `addUs` longer, wherever they are made. Calls that a service makes to itself count once, as part of the
+ * call from outside.
  *
- * @throws OptionError unless one of `factor` (from 0 up) and `addUs` is given; when it is applied,
- *   for a service or an operation that no call has.
+ * @param options see {@link SCALE_OPTIONS}
+ * @throws OptionError unless either `factor` or `addUs` is given; when applied, for a service or an
+ *   operation that no call has
  *
  * Source: Ostrowski, Mann and Sandler 2011, §4.2.
  *

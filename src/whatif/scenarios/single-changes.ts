@@ -113,12 +113,12 @@ export class SingleChanges extends Stage {
 }
 
 /**
- * What if one service took half or twice the time: every service by itself, all requests recomputed
- * for each factor.
+ * Predicts what happens if one service takes half or twice the time: recomputes all requests for each
+ * service and factor.
  *
- * @param models as `learnExecutionModels` gives them
- * @param options see {@link SingleChangesOptions}
- * @throws OptionError for an option out of range; FlowdeltaError for an unknown one.
+ * @param models from `learnExecutionModels`
+ * @param options see {@link SINGLE_CHANGES_OPTIONS}
+ * @throws OptionError for a value that an option does not take, FlowdeltaError for an unknown option
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3 and §4.2 (factors).
  *

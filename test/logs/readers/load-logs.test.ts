@@ -81,7 +81,7 @@ describe('a field may say which instance a message is of', () => {
   })
 })
 
-describe('formats are recognised', () => {
+describe('formats are recognized', () => {
   test.each([
     ['jsonl', '{"time":1,"name":"a"}'],
     ['csv', 'time,name\n1,a'],

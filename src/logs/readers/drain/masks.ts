@@ -1,7 +1,7 @@
 import { OptionError } from '../../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, share } from '../../../core/options.ts'
 
-/** A kind of variable that is recognised by how it is written. */
+/** A kind of variable that is recognized by how it is written. */
 export interface LogMask {
   /** Shown between angle brackets: `<ip>`. */
   readonly name: string

@@ -7,12 +7,12 @@ import { LogTemplates, templateName } from './log-templates.ts'
 import { Masker, type MiningOptions } from './masks.ts'
 
 /**
- * Mines, from the free text of logs, what kinds of messages there are: templates to look at, rename
- * and merge, and to give to `loadLogs` as option `templates`. Mine both classes together: only what
- * has one name can be compared.
+ * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge
+ * them, and pass them to `loadLogs` as option `templates`. Mine both periods together, so that one kind
+ * of message has one name.
  *
  * @param paths files, directories or content in memory
- * @param options as for `loadLogs`; option `mining` says how, `templates` is not asked for
+ * @param options of `loadLogs`; see {@link MINING_OPTIONS} for `mining`
  * @throws as `loadLogs`
  *
  * Source: He et al., ICWS 2017 (Drain).
@@ -44,7 +44,7 @@ export async function mineInputs(
   return sink.finish()
 }
 
-const MOST_KNOWN = 1 << 16
+const MAX_KNOWN = 1 << 16
 const SHOWN_CHARACTERS = 200
 
 /** Mines templates from the free text of the messages it is given; passes over all others. */
@@ -75,7 +75,7 @@ class TemplateMiner implements LogSink {
     const example = ` ${name.slice(0, SHOWN_CHARACTERS)}`.slice(1)
     const group = this.#tree.add(component, tokensOf(own), example)
     if (group === undefined) return
-    if (this.#known.size === MOST_KNOWN) this.#known.clear()
+    if (this.#known.size === MAX_KNOWN) this.#known.clear()
     this.#known.set(key, group)
   }
 

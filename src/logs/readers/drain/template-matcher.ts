@@ -2,7 +2,7 @@ import type { LogTemplates } from './log-templates.ts'
 import { Masker } from './masks.ts'
 import { tokensOf, WILDCARD } from './mine-log-templates.ts'
 
-const MOST_KNOWN = 1 << 16
+const MAX_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g
 const PUNCTUATION = /[,;:.)\]}]*$/
 
@@ -65,7 +65,7 @@ export class TemplateMatcher {
     let match = this.#known.get(key)
     if (match === undefined) {
       match = this.#find(component, masked.text, masked.values.length)
-      if (this.#known.size === MOST_KNOWN) this.#known.clear()
+      if (this.#known.size === MAX_KNOWN) this.#known.clear()
       this.#known.set(` ${key}`.slice(1), match)
     }
     return match === null ? undefined : { match, values: masked.values }
