@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../datasets/storage-service/random.ts'
 import { PeerSet } from '../../../datasets/swarm/peer/peer-set.ts'
 import { Pieces } from '../../../datasets/swarm/peer/pieces.ts'
-import { recordSwarm } from '../../../datasets/swarm/record-swarm.ts'
 import { planSwarms } from '../../../datasets/swarm/swarm-plan.ts'
 import { truth } from '../../../datasets/swarm/truth.ts'
 import { describeLogDataset } from '../storage-service-logs/describe-log-dataset.ts'
@@ -70,24 +69,6 @@ describe('a plan of swarms', () => {
     for (const { peers } of plans) {
       const behind = (address: string) => peers.filter((peer) => peer.address === address).length
       for (const { seeder, address } of peers) expect(behind(address)).toBe(seeder ? 1 : 2)
-    }
-  })
-})
-
-// Elsewhere, 127.0.0.1 is the only address of a machine's own that is there without further ado.
-describe.skipIf(process.platform !== 'linux')('a swarm of processes', () => {
-  const download = { pieces: 6, pieceBytes: 512, bytesPerSecond: 100_000 }
-
-  test.each(['good', 'bad'] as const)('downloads every piece once: %s', async (logClass) => {
-    const [plan] = planSwarms({ seed: 1, perClass: 1, downloaders: 3 })
-    const logs = await recordSwarm({ logClass, peers: plan?.peers ?? [] }, download)
-    expect(logs.map(({ instance }) => instance)).toEqual(['peer001', 'peer002', 'peer003'])
-    for (const { messages } of logs) {
-      const count = (name: string) => messages.filter((message) => message.name === name).length
-      expect(count('recv_piece')).toBe(6)
-      expect(count('sent_have')).toBe(6)
-      expect(count('handshake')).toBe(count('connect'))
-      expect(messages.at(-1)?.name).toBe('finish')
     }
   })
 })

@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { RecordedCase } from '../../evaluation/recorded-cases.ts'
+import { firstRelevantFinding } from '../../evaluation/relevant-finding.ts'
+import { compare } from '../../src/compare/comparison.ts'
+import type { Finding } from '../../src/compare/findings/finding.ts'
+import { AFTER } from '../../src/flows/flow-set.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import { sharedFile } from '../shared.ts'
+
+export const RECORDED = fileURLToPath(new URL('../../datasets/storage-service', import.meta.url))
+const MAX_FINDINGS = 10
+
+/** Expects the cause of a recorded case to be the first or second finding of at most ten. */
+export async function expectCauseFound({ before, after, truth }: RecordedCase): Promise<void> {
+  const comparison = compare(await loadTraces(before), await loadTraces(after))
+  const { findings, omitted } = comparison.findings
+  expect(findings.length + omitted).toBeLessThanOrEqual(MAX_FINDINGS)
+  const moved = findings.filter(({ kind }) => kind === 'structure')
+  const requests = moved.reduce((sum, finding) => sum + finding.requests, 0)
+  expect(requests).toBeLessThanOrEqual(comparison.flows.count(AFTER))
+  if (truth.cause === null) expect(findings).toEqual([])
+  else expect([1, 2]).toContain(firstRelevantFinding(comparison, truth))
+}
+
+export async function sharedFindings(
+  folder: string,
+  [before, after] = ['normal_trace.csv.gz', 'faulty_trace.csv.gz'],
+) {
+  const comparison = compare(
+    await loadTraces(sharedFile(`data/${folder}/${before}`) as string),
+    await loadTraces(sharedFile(`data/${folder}/${after}`) as string),
+  )
+  return comparison.findings
+}
+
+/** All that a finding accuses: what it says first, and where it says to look. */
+function accused({ title, services }: Finding): string {
+  return `${title} → ${services.join(', ')}`
+}
+
+/** Expects a service that others injected a fault into in the first two findings of at most ten. */
+export async function expectFaultFound(folder: string, service: string, kind: string) {
+  const { findings, omitted } = await sharedFindings(folder)
+  expect(findings.length + omitted).toBeLessThanOrEqual(MAX_FINDINGS)
+  const right = findings.slice(0, 2).filter((finding) => finding.services.includes(service))
+  expect(right.map((finding) => finding.kind)).toContain(kind)
+  expect(right.map(accused).join('\n')).toContain(service)
+}
