@@ -12,7 +12,6 @@ import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
 import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
-import { exploreLogs } from '../src/views/widgets/logs/explore-logs.ts'
 import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
 import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
 import { exploreVariance } from '../src/views/widgets/variance/explore-variance.ts'
@@ -88,7 +87,7 @@ const PICTURES: readonly Picture[] = [
   },
   {
     name: 'logs',
-    widget: exploreLogs(await recordedLogs(), { kind: 'state' }),
+    widget: explore(await recordedLogs(), { kind: 'state' }),
     use: (page) =>
       page
         .getByRole('button', { name: /dirty_kb/ })

@@ -226,7 +226,6 @@ export {
   type FlowExplorerOptions,
   type FlowsToCompare,
 } from './views/widgets/flows/flows-widget.ts'
-export { type ExploreLogsOptions, exploreLogs } from './views/widgets/logs/explore-logs.ts'
 export {
   exploreRanking,
   type RankingBrowserOptions,

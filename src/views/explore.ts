@@ -14,7 +14,7 @@ import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
 import { explanationWidget } from './widgets/explanation/explanation-widget.ts'
 import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
-import { exploreLogs } from './widgets/logs/explore-logs.ts'
+import { logsWidget } from './widgets/logs/logs-widget.ts'
 import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
 import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.ts'
 import { exploreTable } from './widgets/table/table-widget.ts'
@@ -42,7 +42,7 @@ const OF_COMPARISON = {
 }
 const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
 const OF_EXPLANATION = { explanation: defined(explanationWidget) }
-const OF_LOGS = { logs: exploreLogs }
+const OF_LOGS = { logs: defined(logsWidget) }
 const OF_TABLE = { table: exploreTable }
 const OF_TRACES = { trace: defined(ganttWidget) }
 const OF_WHAT_IF = { 'what-if': exploreWhatIf }

@@ -200,6 +200,9 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
     const label = shortText(node.name, MAX_LABEL_LENGTH)
     return { node, fontSize, label, width: textWidth(label, fontSize) }
   })
+  // Names may be those of object properties: nodes are told by their numbers.
+  const ids = new Map(nodes.map(({ name }, i) => [name, `n${i}`]))
+  const idOf = (name: string) => ids.get(name) ?? ''
   const placed = new graphlib.Graph({ multigraph: true })
   placed.setGraph({
     rankdir: 'LR',
@@ -210,15 +213,15 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
     marginy: MARGIN,
   })
   for (const { node, width } of sizes) {
-    placed.setNode(node.name, { width: width + 2 * NEAR, height: HEIGHT })
+    placed.setNode(idOf(node.name), { width: width + 2 * NEAR, height: HEIGHT })
   }
   edges.forEach((edge, i) => {
     const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
-    placed.setEdge(left, right, { weight: edge.inTree ? 8 : 1 }, String(i))
+    placed.setEdge(idOf(left), idOf(right), { weight: edge.inTree ? 8 : 1 }, String(i))
   })
   layout(placed)
   const strongest = edges.reduce((most, { weight }) => Math.max(most, weight), 0)
-  const box = (name: string) => placed.node(name) as Box
+  const box = (name: string) => placed.node(idOf(name)) as Box
   const columns = columnsOf(nodes.map(({ name }) => box(name)))
   const { width = 0, height = 0 } = placed.graph() as { width?: number; height?: number }
   return {
@@ -231,7 +234,7 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
     })),
     dependencies: edges.map((edge, i) => {
       const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
-      const { points } = placed.edge(left, right, String(i)) as unknown as {
+      const { points } = placed.edge(idOf(left), idOf(right), String(i)) as unknown as {
         points: readonly Point[]
       }
       const way = wayBetween(box(left), box(right), points.slice(1, -1), columns)

@@ -152,6 +152,12 @@ describe('the dependency network', () => {
     }
   })
 
+  test('takes names of object properties', () => {
+    const { variables, dependencies } = dependencyLayout(graphOf([['__proto__', 'P']]), 16)
+    expect(variables.map(({ node }) => node.name).sort()).toEqual(['P', '__proto__'])
+    expect(dependencies).toHaveLength(1)
+  })
+
   test('says so where performance depends on nothing', () => {
     const graph = graphOf([['A', 'P']])
     const lonely = { ...graph, edges: [], nodes: graph.nodes.slice(0, 1) }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
 import type { LogComparison } from '../../../src/logs/compare-logs.ts'
-import { exploreLogs } from '../../../src/views/widgets/logs/explore-logs.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
@@ -19,7 +19,7 @@ const namesOf = ({ nodes }: AttentionGraph) => nodes.map(({ name }) => name).sor
 
 describeInBrowser('logs in a page', (open) => {
   test('both sliders change the graph to what the code gives', async () => {
-    const { page, problems } = await open([exploreLogs(compared)])
+    const { page, problems } = await open([explore(compared, { name: 'compared' })])
     expect(await codeOf(page)).toBe("compared.attention.best('event')")
     const [m, balance] = [page.getByLabel('m, smallest group'), page.getByLabel('α, what scores')]
     const seen = new Set<string>()
@@ -43,7 +43,7 @@ describeInBrowser('logs in a page', (open) => {
   })
 
   test('next-best graphs, states and the before class are one click away', async () => {
-    const { page, problems } = await open([exploreLogs(compared)])
+    const { page, problems } = await open([explore(compared, { name: 'compared' })])
     await page.locator('.fd-logs-list button').nth(1).click()
     const code = await codeOf(page)
     expect(code).toMatch(/^compared\.attention\.of\('event'\)\.find\(/)
@@ -57,11 +57,12 @@ describeInBrowser('logs in a page', (open) => {
   })
 
   test('a variable opens into its values and tests, by a click in the drawing', async () => {
-    const { page, problems } = await open([exploreLogs(compared)])
+    const { page, problems } = await open([explore(compared, { name: 'compared' })])
     await page.locator('.fd-logs-variable', { hasText: 'flush' }).click()
     const details = page.locator('.fd-logs-details')
     expect(await details.locator('tbody tr').count()).toBe(7)
-    expect(await details.locator('circle').count()).toBe(7 * 80)
+    await details.locator('.fd-chart svg').waitFor()
+    expect(await details.locator('.fd-chart .mark-symbol.role-mark path').count()).toBe(7 * 80)
     const [first] = await details.locator('tbody tr').allInnerTexts()
     const test = compared.divergence
       .variable('event', 'flush')
@@ -77,7 +78,7 @@ describeInBrowser('logs in a page', (open) => {
   })
 
   test('names are reached and opened with the keyboard, and the drawing is one stop', async () => {
-    const { page, problems } = await open([exploreLogs(compared)])
+    const { page, problems } = await open([explore(compared, { name: 'compared' })])
     const stops = await page
       .locator('.fd-logs-variable')
       .evaluateAll((names) => names.filter((name) => (name as SVGElement).tabIndex === 0).length)
@@ -97,7 +98,9 @@ describeInBrowser('logs in a page', (open) => {
   })
 
   test('what differs without being in the graph is named, and opens', async () => {
-    const { page, problems } = await open([exploreLogs(compared, { feature: 'firstAbsolute' })])
+    const { page, problems } = await open([
+      explore(compared, { name: 'compared', feature: 'firstAbsolute' }),
+    ])
     const others = page.locator('.fd-logs-others')
     expect(await others.innerText()).toContain('but finish does not depend on')
     await others.getByRole('button', { name: 'announce' }).click()
@@ -107,10 +110,13 @@ describeInBrowser('logs in a page', (open) => {
 
   test('names from logs do nothing but show, in the dark and where it is narrow', async () => {
     const hostile = compareChainedLogs({ flush: HOSTILE, write: '\u202etxt', cache: '__proto__' })
-    const { page, problems } = await open([exploreLogs(hostile, { variable: HOSTILE })], {
-      dark: true,
-      width: 500,
-    })
+    const { page, problems } = await open(
+      [explore(hostile, { name: 'compared', variable: HOSTILE })],
+      {
+        dark: true,
+        width: 500,
+      },
+    )
     expect(await page.locator('.fd-logs-details h3').innerText()).toContain('<img')
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
     await page.getByRole('button', { name: 'states' }).click()

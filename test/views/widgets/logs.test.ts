@@ -1,26 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { compareLogs } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import { exploreLogs } from '../../../src/views/widgets/logs/explore-logs.ts'
-import type { LogsData } from '../../../src/views/widgets/logs/logs-data.ts'
-import { graphCode, initialState } from '../../../src/views/widgets/logs/logs-state.ts'
-import { leftOutText } from '../../../src/views/widgets/logs/logs-words.ts'
-import { placeAfterKey } from '../../../src/views/widgets/logs/name-keys.ts'
-import { restoredStages } from '../../../src/views/widgets/logs/restored-stages.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { type LogsData, restoreLogs } from '../../../src/views/widgets/logs/logs-data.ts'
+import { placeAfterKey } from '../../../src/views/widgets/logs/logs-graph.tsx'
+import { graphCode, initialState, leftOutText } from '../../../src/views/widgets/logs/logs-view.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
 const compared = compareChainedLogs()
 
 /** What a page gets. */
-const sent = (widget = exploreLogs(compared)) => JSON.parse(JSON.stringify(widget.data)) as LogsData
-
-/** Graphs without the last digits, which means lose on the way. */
-const roundedGraphs = (graphs: unknown) =>
-  JSON.parse(
-    JSON.stringify(graphs, (_, value) =>
-      typeof value === 'number' ? Number(value.toPrecision(9)) : value,
-    ),
-  )
+const sent = (widget = explore(compared)) =>
+  restoreLogs((JSON.parse(JSON.stringify(widget.data)) as { readonly data: LogsData }).data)
 
 /** Equal in the digits that are sent. */
 function expectNear(value: number, expected = Number.NaN): void {
@@ -36,16 +27,14 @@ describe('in a page', () => {
     [1, 1, 'before'],
     [0.15, 0, 'after'],
   ] as const)('graphs for m %d, α %d, %s are those of with()', (minSplit, balance, logClass) => {
-    const { graphs } = restoredStages(sent())
+    const { graphs } = sent()
     const expected = compared.with({ minSplit, balance, class: logClass }).attention.graphs
-    expect(roundedGraphs(graphs({ minSplit, balance, class: logClass }))).toEqual(
-      roundedGraphs(expected),
-    )
+    expect(graphs({ minSplit, balance, class: logClass })).toEqual(expected)
     expect(expected.some(({ edges }) => edges.length > 0)).toBe(true)
   })
 
   test('what differs is what differs, with its tests and where it was logged', () => {
-    const { divergence } = restoredStages(sent())
+    const { divergence } = sent()
     for (const { kind, name, score, presence, features } of divergence.variables) {
       const own = compared.divergence.variable(kind, name)
       expect([score, presence.onlyIn]).toEqual([own?.score, own?.presence.onlyIn])
@@ -65,41 +54,44 @@ describe('in a page', () => {
       builder.logEvent(1000 + (i % 2 ? 0 : 500) + i, 'end')
     }
     const constant = compareLogs(builder.build(), { metric: 'end' })
-    const { divergence } = restoredStages(sent(exploreLogs(constant)))
+    const { divergence } = sent(explore(constant))
     expect(divergence.variable('state', 'version')?.score).toBe(Number.POSITIVE_INFINITY)
   })
 
   test('a comparison finer than the slider is taken as it is', () => {
     const fine = compareChainedLogs().with({ minSplit: 0.05 })
-    expect(sent(exploreLogs(fine)).least).toBe(0.05)
-    expect(sent(exploreLogs(compared)).least).toBe(0.1)
+    expect(sent(explore(fine)).least).toBe(0.05)
+    expect(sent(explore(compared)).least).toBe(0.1)
   })
 })
 
 describe('what is carried', () => {
   test('is the values of every variable, where there is room', () => {
-    const { values, variables, types } = sent()
-    expect(values.instances.length).toBe(80)
-    const flush = variables.findIndex(({ name }) => name === 'flush')
-    const column = values.ofVariable[flush]?.[types.event.indexOf('lastAbsolute')] ?? []
+    const { divergence, instances, hasValues } = sent()
+    const { events } = divergence.logs
+    expect(instances.length).toBe(80)
+    expect(hasValues('event', 'flush')).toBe(true)
+    const column = events.of(events.indexOf('flush') as number, 'lastAbsolute')
     const own = compared.logs.events.of(
       compared.logs.events.indexOf('flush') as number,
       'lastAbsolute',
     )
     expect(column.length).toBe(own.length)
-    for (const [i, value] of column.entries()) expectNear(value ?? Number.NaN, own[i])
+    for (const [i, value] of column.entries()) expectNear(value, own[i])
     expect(leftOutText(sent()).join(' ')).toMatch(/^2 variables are not in the page: [^.]+\.$/)
   })
 
   test('is bounded, and what is left out is said', () => {
     const many = compareMany({ instances: 500, variables: 60 })
-    const data = sent(exploreLogs(many))
-    expect(data.values.instances.length).toBe(400)
-    expect(data.values.ofVariable.filter((each) => each !== null).length).toBe(35)
-    expect(JSON.stringify(data).length).toBeLessThan(1_200_000)
+    const widget = explore(many)
+    const data = sent(widget)
+    expect(data.instances.length).toBe(400)
+    const withValues = data.variables.filter(({ kind, name }) => data.hasValues(kind, name))
+    expect(withValues.length).toBe(35)
+    expect(JSON.stringify(widget.data).length).toBeLessThan(1_200_000)
     const said = leftOutText(data).join(' ')
-    expect(said).toContain('Distributions are there of 35 of 59 variables.')
-    expect(said).toContain('Dots are of 400 of 500 instances, evenly by performance.')
+    expect(said).toContain('Values are here of 35 of 59 variables.')
+    expect(said).toContain('Dots are 400 of 500 instances, evenly by performance.')
   }, 60_000)
 
   test('says how many instances taught nothing', () => {
@@ -109,7 +101,7 @@ describe('what is carried', () => {
       builder.logEvent(0, 'start')
       if (i > 3) builder.logEvent(1000 + i, 'end')
     }
-    const data = sent(exploreLogs(compareLogs(builder.build(), { metric: 'end' })))
+    const data = sent(explore(compareLogs(builder.build(), { metric: 'end' })))
     expect(leftOutText(data).at(-1)).toBe('4 instances without end taught no dependency.')
   })
 
@@ -119,10 +111,8 @@ describe('what is carried', () => {
       builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(i, 'same', 1)
     }
-    const widget = exploreLogs(compareLogs(builder.build()))
-    expect(
-      restoredStages(sent(widget)).graphs({ minSplit: 0.5, balance: 0.5, class: 'after' }).length,
-    ).toBe(10)
+    const widget = explore(compareLogs(builder.build()))
+    expect(sent(widget).graphs({ minSplit: 0.5, balance: 0.5, class: 'after' }).length).toBe(10)
     expect(widget.svg()).toContain('<svg')
   })
 })
@@ -141,23 +131,22 @@ function compareMany({ instances, variables }: { instances: number; variables: n
 }
 
 describe('code', () => {
-  const data = sent()
-  const state = initialState(data)
+  const state = initialState(sent(), { kind: 'event', feature: null, variable: null })
 
   test('says only what was changed', () => {
-    expect(graphCode(data, state)).toBe("compared.attention.best('event')")
-    expect(graphCode(data, { ...state, minSplit: 0.5, balance: 0.3, kind: 'state' })).toBe(
-      "compared.with({ minSplit: 0.5, balance: 0.3 }).attention.best('state')",
-    )
+    expect(graphCode('compared', state, state)).toBe("compared.attention.best('event')")
+    expect(
+      graphCode('compared', { ...state, minSplit: 0.5, balance: 0.3, kind: 'state' }, state),
+    ).toBe("compared.with({ minSplit: 0.5, balance: 0.3 }).attention.best('state')")
   })
 
   test('gives the graph that is shown', () => {
-    const code = graphCode(data, { ...state, class: 'before', featureType: 'count' })
+    const code = graphCode('compared', { ...state, class: 'before', feature: 'count' }, state)
     expect(code).toBe(
       "compared.with({ class: 'before' }).attention.of('event').find((graph) => graph.featureType === 'count')",
     )
     const found = new Function('compared', `return ${code}`)(compared)
-    expect(found).toMatchObject({ class: 'before', featureType: 'count' })
+    expect(found).toMatchObject({ class: 'before', feature: 'count' })
   })
 })
 
@@ -170,10 +159,10 @@ test('arrows stop at either end', () => {
 })
 
 test('options are checked', () => {
-  expect(() => exploreLogs(compared, { least: 0 })).toThrow('Option least is 0.')
-  expect(() => exploreLogs(compared, { kind: 'log' as never })).toThrow('Option kind is "log".')
-  expect(() => exploreLogs(compared, { feature: 'mean' })).toThrow('Option feature is "mean".')
-  expect(() => exploreLogs(compared, { variable: 'flash' })).toThrow('no event "flash"')
-  expect(() => exploreLogs(compared, { top: 1 } as never)).toThrow('no option top')
-  expect(() => exploreLogs(compared.logs as never)).toThrow('from compareLogs')
+  expect(() => explore(compared, { least: 0 })).toThrow('Option least is 0.')
+  expect(() => explore(compared, { kind: 'log' as never })).toThrow('Option kind is "log".')
+  expect(() => explore(compared, { feature: 'mean' })).toThrow('Option feature is "mean".')
+  expect(() => explore(compared, { variable: 'flash' })).toThrow('no event "flash"')
+  expect(() => explore(compared, { top: 1 } as never)).toThrow('no option top')
+  expect(() => explore(compared.logs as never)).toThrow('explore got')
 })

@@ -1,38 +1,49 @@
-import type { AttentionOptions } from '../../../logs/attention/attention.ts'
+import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import type { AttentionGraph, AttentionOptions } from '../../../logs/attention/attention.ts'
+import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
-import type { DivergenceOptions } from '../../../logs/divergence/divergence.ts'
-import type { Feature, VariableKind } from '../../../logs/features/features.ts'
-import type { LogClass } from '../../../logs/features/log-set.ts'
+import {
+  type DependencyEdge,
+  type DependencyNetwork,
+  DependencyNetworks,
+  leastMass,
+  type NetworkKey,
+} from '../../../logs/dependencies/dependency-networks.ts'
+import { DEPENDENCY_DEFAULTS } from '../../../logs/dependencies/learn-dependencies.ts'
+import {
+  Divergence,
+  type DivergenceOptions,
+  type PerformanceTest,
+  type VariableDivergence,
+} from '../../../logs/divergence/divergence.ts'
+import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
+import { LogReport } from '../../../logs/features/log-report.ts'
+import {
+  LOG_CLASSES,
+  type LogClass,
+  LogSet,
+  VariableFeatures,
+} from '../../../logs/features/log-set.ts'
 import type { Metric, PerformanceMetric } from '../../../logs/performance/performance-metric.ts'
-import { type SentNetwork, sentNetworks } from './sent-networks.ts'
-import { type SentTest, sentTest } from './sent-test.ts'
-import { type SentValues, sentValues } from './sent-values.ts'
-import { type SentVariable, sentVariable, variablesToSend } from './sent-variables.ts'
+import { thinned } from '../../charts/log-strip.ts'
 
-/** What is shown in the beginning. */
-export interface LogsStart {
-  readonly kind: VariableKind
-  /** `null`: the best graph. */
-  readonly featureType: Feature | null
-  /** The variable that is open. */
-  readonly variable: string | null
+/** Variables of a kind and their values in the instances that are carried. */
+interface CarriedFeatures {
+  readonly types: readonly Feature[]
+  readonly names: readonly string[]
+  /** By type: that of variable v in instance i at `v * instances + i`. */
+  readonly columns: readonly Float64Array[]
 }
 
-/** What the explorer of logs carries into a page. */
-export interface LogsData {
-  /** What the comparison is called in code. */
-  readonly name: string
-  readonly start: LogsStart
+/** What is carried of a comparison of logs. */
+interface CarriedLogs {
   /** How many instances there are. */
   readonly counts: Readonly<Record<LogClass, number>>
   /** Of them, how many have no performance and teach no dependency. */
   readonly withoutMetric: Readonly<Record<LogClass, number>>
-  readonly metric: {
-    readonly given: Metric
-    readonly name: string
-    readonly unit: PerformanceMetric['unit']
-    readonly test: SentTest
-  }
+  readonly metric: { readonly given: Metric } & Pick<PerformanceMetric, 'name' | 'unit'>
+  readonly performance: PerformanceTest
   readonly minSplit: number
   /** The smallest `minSplit` that was asked for. */
   readonly wished: number
@@ -40,50 +51,323 @@ export interface LogsData {
   readonly least: number
   readonly attention: AttentionOptions
   readonly divergence: Pick<DivergenceOptions, 'alpha' | 'correction'>
-  readonly types: Readonly<Record<VariableKind, readonly Feature[]>>
-  readonly variables: readonly SentVariable[]
-  readonly networks: readonly SentNetwork[]
-  readonly values: SentValues
+  readonly variables: readonly VariableDivergence[]
+  /** Names in the page that are not whole: code cannot use them. */
+  readonly cutNames: readonly string[]
+  readonly networks: readonly DependencyNetwork[]
+  readonly instances: readonly string[]
+  readonly classOf: Uint8Array
+  readonly metricValues: Float64Array
+  readonly features: Readonly<Record<VariableKind, CarriedFeatures>>
   /** What there was no room for. */
-  readonly leftOut: {
-    readonly graphs: number
-    readonly variables: number
-  }
+  readonly leftOut: { readonly graphs: number; readonly variables: number }
 }
 
-/** Takes what there is to see and to compute with out of a comparison. */
+/** What the explorer of logs carries into a page. */
+export interface LogsData {
+  readonly carried: EncodedColumns<CarriedLogs>
+}
+
+/** About 10 bytes each, before compression. */
+const MAX_EDGES = 16_000
+/** So many of a kind that differ most are there even if nothing depends on them. */
+const MAX_DIVERGENT = 30
+const MAX_NAME_LENGTH = 400
+/** Instances of a class; strips are too small for more. */
+const MAX_INSTANCES = 200
+/** Values of variables, of about 5 bytes each. */
+const MAX_VALUES = 100_000
+
+/**
+ * Takes what there is to see and to compute with out of a comparison.
+ *
+ * @param wished the smallest `minSplit` to set
+ * @param opened a variable that must be there
+ */
 export function logsData(
   compared: LogComparison,
-  { name, least, start }: Pick<LogsData, 'name' | 'least' | 'start'>,
+  wished: number,
+  opened: VariableDivergence | undefined,
 ): LogsData {
-  const { logs, divergence, options } = compared
-  const networks = sentNetworks(compared, least)
-  const variables = variablesToSend(divergence, networks, start)
-  const { metric, leftOut } = compared.networks
+  const { logs, divergence, options, networks } = compared
+  const { least, dropped, kept } = networksWithRoom(compared, wished)
+  const variables = variablesToShow(divergence, kept, opened)
+  const shownName = namesInPage(variables)
+  const instances = instancesToShow(compared)
+  const { balance, score, class: logClass, sharedDenominator } = options
   return {
-    ...{ name, start, variables: variables.map(sentVariable) },
-    counts: logs.counts,
-    withoutMetric: leftOut,
-    metric: {
-      ...{ given: options.metric, name: metric.name, unit: metric.unit },
-      test: sentTest(divergence.performance),
-    },
-    minSplit: options.minSplit,
-    wished: Math.min(least, options.minSplit),
-    least: networks.least,
-    attention: attentionOptions(compared),
-    divergence: { alpha: options.alpha, correction: options.correction },
-    types: { event: logs.events.types, state: logs.states.types },
-    networks: networks.coded(variables),
-    values: sentValues(compared, variables),
-    leftOut: {
-      graphs: networks.dropped,
-      variables: divergence.variables.length - variables.length,
-    },
+    carried: encodeColumns({
+      counts: logs.counts,
+      withoutMetric: networks.leftOut,
+      metric: { given: options.metric, name: networks.metric.name, unit: networks.metric.unit },
+      performance: divergence.performance,
+      minSplit: options.minSplit,
+      wished: Math.min(wished, options.minSplit),
+      least,
+      attention: { balance, score, class: logClass, sharedDenominator },
+      divergence: { alpha: options.alpha, correction: options.correction },
+      variables: variables.map((variable) => ({ ...variable, name: shownName(variable.name) })),
+      cutNames: variables
+        .map(({ name }) => name)
+        .filter((name) => shownName(name) !== name)
+        .map(shownName),
+      networks: kept.map((network) => ({
+        ...network,
+        names: [],
+        edges: network.edges.map((edge) => ({
+          ...edge,
+          from: shownName(edge.from),
+          to: shownName(edge.to),
+        })),
+      })),
+      instances: instances.map((instance) => tooltipText(logs.instances[instance] ?? '')),
+      classOf: Uint8Array.from(instances, (instance) => logs.classOf[instance] ?? 0),
+      metricValues: sampled(networks.metric.values, instances),
+      features: carriedFeatures(logs, variables, { instances, shownName }),
+      leftOut: { graphs: dropped, variables: divergence.variables.length - variables.length },
+    }),
   }
 }
 
-function attentionOptions({ options }: LogComparison): AttentionOptions {
-  const { balance, score, class: logClass, sharedDenominator } = options
-  return { balance, score, class: logClass, sharedDenominator }
+/**
+ * Returns what pages need of the networks of both classes for every `minSplit` from `least` on:
+ * dependencies that are not connected with performance then are not with a larger one either. Where
+ * that is too much, `least` is raised, as far as the comparison's own; then the largest networks go.
+ */
+function networksWithRoom(compared: LogComparison, wished: number) {
+  const { minSplit } = compared.options
+  const grown = compared.with({ minSplit: Math.min(wished, minSplit) }).networks
+  const shares = connectedNetworks(grown)
+    .flatMap(({ edges, mass }) => edges.map(({ weight }) => weight / mass))
+    .sort((a, b) => b - a)
+  const beyond = shares[MAX_EDGES]
+  const least =
+    beyond === undefined
+      ? grown.options.minSplit
+      : Math.min(minSplit, shares.findLast((share) => share > beyond) ?? 1)
+  const all = connectedNetworks(grown.pruned(least))
+  const kept = smallest(all)
+  return { least, dropped: all.length - kept.length, kept }
+}
+
+function connectedNetworks(networks: DependencyNetworks): DependencyNetwork[] {
+  return LOG_CLASSES.flatMap((each) => networks.of(each)).map((network) => ({
+    ...network,
+    edges: connected(network, leastMass(networks.options.minSplit, network.mass)),
+  }))
+}
+
+/** The dependencies of which performance is reached. */
+function connected({ edges, metric }: DependencyNetwork, least: number): DependencyEdge[] {
+  const strong = edges.filter(({ weight }) => weight >= least)
+  const linksOf = new Map<string, string[]>()
+  const link = (one: string, other: string) => {
+    const links = linksOf.get(one)
+    if (links === undefined) linksOf.set(one, [other])
+    else links.push(other)
+  }
+  for (const { from, to } of strong) {
+    link(from, to)
+    link(to, from)
+  }
+  const reached = new Set([metric])
+  // A set goes on with what is added to it on the way.
+  for (const name of reached) for (const other of linksOf.get(name) ?? []) reached.add(other)
+  return strong.filter(({ from }) => reached.has(from))
+}
+
+/** The smallest networks that fit together; always one of each kind and class. */
+function smallest(networks: readonly DependencyNetwork[]): DependencyNetwork[] {
+  const kept = new Set<DependencyNetwork>()
+  const kinds = new Set<string>()
+  let edges = 0
+  for (const network of networks.toSorted((a, b) => a.edges.length - b.edges.length)) {
+    const kind = `${network.kind} ${network.class}`
+    if (edges + network.edges.length > MAX_EDGES && kinds.has(kind)) continue
+    kinds.add(kind)
+    kept.add(network)
+    edges += network.edges.length
+  }
+  return networks.filter((network) => kept.has(network))
+}
+
+/** The variables of all networks, those that differ most, and the one that is open. */
+function variablesToShow(
+  divergence: Divergence,
+  networks: readonly DependencyNetwork[],
+  opened: VariableDivergence | undefined,
+): readonly VariableDivergence[] {
+  const wanted = new Set<VariableDivergence | undefined>([opened])
+  for (const kind of VARIABLE_KINDS) {
+    const ofKind = divergence.variables.filter((each) => each.kind === kind)
+    for (const each of ofKind.slice(0, MAX_DIVERGENT)) {
+      if (each.score > 0 || each.presence.onlyIn !== null) wanted.add(each)
+    }
+    // Shares of divergence are of the largest, wherever it stands.
+    const largest = divergence.largest(kind)
+    wanted.add(ofKind.find(({ features }) => features.some(({ t }) => Math.abs(t) === largest)))
+  }
+  for (const { kind, metric, edges } of networks) {
+    for (const { from, to } of edges) {
+      for (const name of [from, to, metric]) wanted.add(divergence.variable(kind, name))
+    }
+  }
+  return divergence.variables.filter((each) => wanted.has(each))
+}
+
+/** Cuts very long names; those end in a number, as names tell variables apart. */
+function namesInPage(variables: readonly VariableDivergence[]): (name: string) => string {
+  const cut = new Map(
+    variables.flatMap(({ name }, number) =>
+      name.length > MAX_NAME_LENGTH
+        ? [[name, `${shortText(name, MAX_NAME_LENGTH)} (${number})`] as const]
+        : [],
+    ),
+  )
+  return (name) => cut.get(name) ?? name
+}
+
+/** Instances of both classes from the whole range of performance. */
+function instancesToShow({ logs, networks }: LogComparison): number[] {
+  const rank = (instance: number) => {
+    const value = networks.metric.values[instance] ?? Number.NaN
+    return Number.isNaN(value) ? Number.MAX_VALUE : value
+  }
+  return LOG_CLASSES.flatMap((_, code) =>
+    thinned(
+      Array.from(logs.instances.keys())
+        .filter((instance) => logs.classOf[instance] === code)
+        .sort((a, b) => rank(a) - rank(b) || a - b),
+      MAX_INSTANCES,
+    ),
+  ).sort((a, b) => a - b)
+}
+
+/** The values of the variables that differ most, as many as there is room for. */
+function carriedFeatures(
+  logs: LogSet,
+  variables: readonly VariableDivergence[],
+  {
+    instances,
+    shownName,
+  }: { readonly instances: readonly number[]; readonly shownName: (name: string) => string },
+): Readonly<Record<VariableKind, CarriedFeatures>> {
+  let room = MAX_VALUES
+  const withRoom = variables.filter(({ features }) => {
+    room -= features.length * instances.length
+    return room >= 0
+  })
+  const carry = (kind: VariableKind): CarriedFeatures => {
+    const all = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+    const own = withRoom.filter((variable) => variable.kind === kind)
+    return {
+      types: all.types,
+      names: own.map(({ name }) => shownName(name)),
+      columns: all.types.map((type) => {
+        const values = own.map(({ name }) =>
+          sampled(all.of(all.indexOf(name) ?? 0, type), instances),
+        )
+        return Float64Array.from(values.flatMap((each) => Array.from(each)))
+      }),
+    }
+  }
+  return { event: carry('event'), state: carry('state') }
+}
+
+/** Values of some instances, to the 7 digits that can be seen. */
+function sampled(values: Float64Array, instances: readonly number[]): Float64Array {
+  return Float64Array.from(instances, (instance) => Math.fround(values[instance] ?? Number.NaN))
+}
+
+/** What of the options a page can change. */
+export interface GraphOptions extends Pick<AttentionOptions, 'balance' | 'class'> {
+  readonly minSplit: number
+}
+
+/** A comparison of logs as far as it was carried. */
+export interface RestoredLogs extends Omit<CarriedLogs, 'divergence' | 'features' | 'networks'> {
+  /** With the values of the instances and variables that were carried. */
+  readonly divergence: Divergence
+  readonly hasValues: (kind: VariableKind, name: string) => boolean
+  /** Graphs of networks that were carried, best first. */
+  readonly graphs: (options: GraphOptions) => readonly AttentionGraph[]
+}
+
+const NO_REPORT = new LogReport({
+  lines: 0,
+  messages: { event: 0, state: 0 },
+  skipped: [],
+  refused: [],
+  thinned: [],
+  emptyInstances: [],
+  unreadFiles: [],
+  inBothClasses: [],
+})
+
+/** Returns the stages that a page computes with. */
+export function restoreLogs({ carried }: LogsData): RestoredLogs {
+  const data = decodeColumns(carried)
+  const { metric, metricValues, performance, variables, features, networks, instances } = data
+  const logs = new LogSet({
+    instances,
+    classOf: data.classOf,
+    runTimeUs: new Float64Array(instances.length),
+    events: restoredFeatures(features.event, instances.length),
+    states: restoredFeatures(features.state, instances.length),
+    report: NO_REPORT,
+  })
+  const options = { metric: metric.given, weights: 'none' as const }
+  const divergence = new Divergence(
+    logs,
+    { ...options, ...data.divergence },
+    { performance, variables },
+  )
+  const known = new Map(networks.map((network) => [keyText(network), network]))
+  const restored = new DependencyNetworks(
+    logs,
+    { ...DEPENDENCY_DEFAULTS, metric: metric.given, minSplit: data.least },
+    {
+      metric: { name: metric.name, unit: metric.unit, values: metricValues },
+      learned: {
+        known: new Map(known),
+        grownAt: data.least,
+        // What was not carried is empty here, and not shown.
+        learn: (key) => ({
+          ...key,
+          metric: metric.name,
+          names: [],
+          instances: 0,
+          mass: 1,
+          variablesLeftOut: 0,
+          edges: [],
+        }),
+      },
+    },
+  )
+  return {
+    ...data,
+    divergence,
+    hasValues: (kind, name) => features[kind].names.includes(name),
+    graphs: ({ minSplit, ...changed }) =>
+      focusAttention(divergence, restored.pruned(minSplit), {
+        ...data.attention,
+        ...changed,
+      }).graphs.filter((graph) => known.has(keyText(graph))),
+  }
+}
+
+function restoredFeatures<F extends Feature>(
+  { types, names, columns }: CarriedFeatures,
+  instances: number,
+): VariableFeatures<F> {
+  const none = new Float64Array(instances)
+  // A kind whose values had no room still has its features.
+  const known = names.length > 0 || types.length === 0 ? names : ['']
+  const byType = types.map((type, i) => [type as F, names.length > 0 ? columns[i] : none] as const)
+  return new VariableFeatures(known, instances, new Map(byType) as Map<F, Float64Array>)
+}
+
+/** As `DependencyNetworks` calls them. */
+function keyText({ kind, class: logClass, featureType }: NetworkKey): string {
+  return `${kind} ${logClass} ${featureType}`
 }

@@ -1,11 +1,44 @@
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { grouped } from '../../../core/words.ts'
+import type { JSX } from 'preact'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { shortText } from '../../../core/shown-text.ts'
+import { counted, grouped, shortNumber } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
-import { PAGE_INK } from '../../drawing/ink.ts'
-import { GraphDrawing, graphLayout } from './graph-drawing.tsx'
-import { differenceText, graphText, nameText } from './logs-words.ts'
-import { useNameKeys } from './name-keys.ts'
+import {
+  DependencyNetwork,
+  dependencyLayout,
+  dependencyTitle,
+  differenceText,
+  MAX_NAME_LENGTH,
+} from '../../drawing/dependency-network.tsx'
+import { Caption, Figure } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
+
+/** Variables that are drawn; the list has all. */
+const MAX_DRAWN = 16
+
+/** Writes a name as it is said within a sentence. */
+export function nameText(name: string): string {
+  return shortText(name, MAX_NAME_LENGTH)
+}
+
+/** Says what a graph shows, for readers who cannot see it. */
+export function graphText({ metric, nodes, edges, featureType, kind }: AttentionGraph): string {
+  const [, ...others] = nodes
+  const what = `${kind}s by ${featureText(featureType)}`
+  if (others.length === 0) return `${nameText(metric)} depends on no other: ${what}.`
+  const first = others.slice(0, 3).map(({ name }) => nameText(name))
+  const more = others.length > first.length ? ' and others' : ''
+  return (
+    `${nameText(metric)} depends on ${counted(others.length, 'variable')}, first ${first.join(', ')}${more}: ` +
+    `${what}, ${counted(edges.length, 'dependency', 'dependencies')}.`
+  )
+}
+
+/** Writes the score of a graph, or a term of it. */
+export function scoreText(score: number): string {
+  return score === 0 ? '0' : shortNumber(score)
+}
 
 interface Shown {
   readonly graph: AttentionGraph
@@ -13,60 +46,130 @@ interface Shown {
   readonly onToggle: (name: string) => void
 }
 
-/** A graph whose names can be opened. */
+/** Draws a graph whose names can be opened. */
 export function LogsGraph({ graph, open, onToggle }: Shown) {
+  const isStill = useIsStill()
   const place = useRef<HTMLDivElement>(null)
-  const layout = useMemo(() => graphLayout(graph), [graph])
-  const { width, height, variables } = layout
+  const layout = useMemo(() => dependencyLayout(graph, MAX_DRAWN), [graph])
   const { surface, handsOf } = useNameKeys({
-    ...{ open, onToggle, names: variables.map(({ node }) => node.name) },
+    names: layout.variables.map(({ node }) => node.name),
+    open,
     wordsOf: (name) => wordsOf(graph, name),
+    onToggle,
   })
   useLayoutEffect(() => {
     // Performance, at the right end, is what one reads first.
     if (place.current !== null) place.current.scrollLeft = place.current.scrollWidth
   }, [layout])
-  const left = graph.nodes.length - variables.length
+  const title = dependencyTitle(graph)
   return (
     <div class="fd-logs-graph">
-      <h3>
-        What {nameText(graph.metric)} depends on: {graph.kind}s by {featureText(graph.featureType)}
-      </h3>
+      <Caption isHeading text={title} />
       <div ref={place} class="fd-logs-drawing">
-        <svg
-          ref={surface}
-          {...{ width: Math.ceil(width), height: Math.ceil(height) }}
-          viewBox={`0 0 ${Math.ceil(width)} ${Math.ceil(height)}`}
+        <Figure
+          svgRef={surface}
+          width={Math.ceil(layout.width)}
+          height={Math.ceil(layout.height)}
+          label={title}
           role="application"
           aria-label={`${graphText(graph)} Arrow keys go from variable to variable, Enter opens one.`}
         >
-          <GraphDrawing {...{ graph, layout, ink: PAGE_INK, open, handsOf }} />
-        </svg>
+          <DependencyNetwork
+            graph={graph}
+            layout={layout}
+            open={open}
+            {...(!isStill && { handsOf })}
+          />
+        </Figure>
       </div>
-      <p class="fd-soft">
-        {graph.nodes.length < 2
-          ? 'On no other variable that was logged, at this m. '
-          : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly. '}
-        {graph.edges.some(({ directed }) => directed) ? 'Arrows: always in this order. ' : ''}
-        {graph.edges.some(({ inTree }) => !inTree)
-          ? 'Faint: beside what the score is taken from. '
-          : ''}
-        {left > 0
-          ? `${grouped(variables.length)} of ${grouped(graph.nodes.length)} variables are drawn. `
-          : ''}
-        {graph.variablesLeftOut !== undefined
-          ? `Learned from the most telling variables: ${grouped(graph.variablesLeftOut)} more are left out (option mostVariables). `
-          : ''}
-        {graph.sharesDenominator
-          ? 'Times are shares of the run here: what always takes equally long is a smaller share of a longer run, and seems to depend on performance.'
-          : ''}
-      </p>
+      <Caption text={readingText(graph, layout.variables.length)} />
     </div>
   )
+}
+
+function readingText(graph: AttentionGraph, drawn: number): string {
+  const { nodes, edges, variablesLeftOut, sharesDenominator } = graph
+  return [
+    nodes.length < 2
+      ? 'It depends on no other logged variable at this m.'
+      : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
+    edges.some(({ directed }) => directed) ? 'Arrows: always in this order.' : '',
+    edges.some(({ inTree }) => !inTree) ? 'Faint lines do not count in the score.' : '',
+    nodes.some(({ significant }) => !significant) ? 'Gray letters: no significant difference.' : '',
+    drawn < nodes.length
+      ? `${grouped(drawn)} of ${grouped(nodes.length)} variables are drawn.`
+      : '',
+    variablesLeftOut !== undefined
+      ? `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`
+      : '',
+    sharesDenominator
+      ? 'Times are shares of the run: what always takes equally long is a smaller share of a longer run, and only seems to depend on performance.'
+      : '',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
 }
 
 function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
   const node = nodes.find((each) => each.name === name)
   const words = node === undefined ? '' : differenceText(node)
   return `${nameText(name)}${name === metric ? ', performance' : ''}: ${words}`
+}
+
+/**
+ * Lets names of a drawing be chosen by a click, and with the keyboard: the drawing is one stop of
+ * the Tab key, arrows, Home and End go from name to name, Enter and the space bar open, Escape
+ * closes.
+ */
+function useNameKeys({
+  names,
+  open,
+  wordsOf: words,
+  onToggle,
+}: {
+  /** Names in the order in which arrows go through them. */
+  readonly names: readonly string[]
+  readonly open: string | null
+  readonly wordsOf: (name: string) => string
+  readonly onToggle: (name: string) => void
+}) {
+  const surface = useRef<SVGSVGElement>(null)
+  const [reached, setReached] = useState<string | null>(null)
+  const stop = [reached, open].find((name) => name !== null && names.includes(name)) ?? names[0]
+  const onKeyDown = (event: KeyboardEvent, name: string) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    const next = placeAfterKey(names.indexOf(name), names.length, event.key)
+    if (next !== undefined) {
+      surface.current?.querySelector<SVGGElement>(`[data-place="${next}"]`)?.focus()
+    } else if (event.key === 'Enter' || event.key === ' ') onToggle(name)
+    else if (event.key === 'Escape' && open !== null) onToggle(open)
+    else return
+    event.preventDefault()
+  }
+  const handsOf = (name: string): JSX.SVGAttributes<SVGGElement> & { 'data-place': number } => ({
+    class: 'fd-logs-variable',
+    role: 'button',
+    tabindex: name === stop ? 0 : -1,
+    'aria-pressed': name === open,
+    'aria-label': words(name),
+    'data-place': names.indexOf(name),
+    onClick: () => onToggle(name),
+    onFocus: () => setReached(name),
+    onKeyDown: (event: KeyboardEvent) => onKeyDown(event, name),
+  })
+  return { surface, handsOf }
+}
+
+/** Returns where a key leads to; `undefined` for other keys, and beyond either end. */
+export function placeAfterKey(place: number, count: number, key: string): number | undefined {
+  const places: Readonly<Record<string, number>> = {
+    ArrowDown: place + 1,
+    ArrowRight: place + 1,
+    ArrowUp: place - 1,
+    ArrowLeft: place - 1,
+    Home: 0,
+    End: count - 1,
+  }
+  const next = places[key]
+  return next !== undefined && next >= 0 && next < count ? next : undefined
 }

@@ -1,36 +1,108 @@
 import { useMemo, useState } from 'preact/hooks'
-import { StateCode } from '../../drawing/state-code.tsx'
-import { GraphList } from './graph-list.tsx'
-import { LogsControls } from './logs-controls.tsx'
-import type { LogsData } from './logs-data.ts'
-import { LogsGraph } from './logs-graph.tsx'
-import { graphCode, initialState, type LogsState, shownGraph } from './logs-state.ts'
-import { LogsVariables } from './logs-variables.tsx'
-import { graphText, leftOutText } from './logs-words.ts'
-import { openVariable } from './open-variable.ts'
-import { restoredStages } from './restored-stages.ts'
-import { VariableDetails } from './variable-details.tsx'
+import { codeText, textLiteral } from '../../../core/code-literals.ts'
+import { counted, grouped, percent } from '../../../core/words.ts'
+import type { AttentionGraph } from '../../../logs/attention/attention.ts'
+import {
+  type Feature,
+  featureText,
+  VARIABLE_KINDS,
+  type VariableKind,
+} from '../../../logs/features/features.ts'
+import { Choice, StateCode } from '../../drawing/controls.tsx'
+import { PageOnly } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
+import type { ViewProps } from '../define-widget.ts'
+import { type GraphOptions, type LogsData, type RestoredLogs, restoreLogs } from './logs-data.ts'
+import { graphText, LogsGraph, nameText, scoreText } from './logs-graph.tsx'
+import { LogsVariables, VariableDetails } from './logs-variables.tsx'
 
-/** Graphs of dependencies under other options, and the variables in them. */
-export function LogsView({ data }: { readonly data: LogsData }) {
-  const stages = useMemo(() => restoredStages(data), [data])
-  const [state, setState] = useState<LogsState>(() => initialState(data))
-  const [open, setOpen] = useState(data.start.variable)
-  const { minSplit, balance, class: logClass, kind } = state
+export const LOGS_STYLE = `
+.fd-logs-slider input { width: 190px; accent-color: var(--fd-change); }
+.fd-logs-slider { flex-wrap: wrap; }
+.fd-logs-slider output { min-width: 13em; }
+.fd-logs-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
+.fd-logs-list { flex: 0 0 auto; border: 0; margin: 0; padding: 0; display: grid; gap: 2px; max-width: 100%; }
+.fd-logs-list p { margin: 6px 0 2px; font-size: 12px; }
+.fd-logs-list button { display: grid; grid-template-columns: 15em 4em 70px; gap: 8px; align-items: center; width: 100%; text-align: left; }
+.fd-logs-list button[aria-pressed="false"] { background: none; border-color: transparent; }
+.fd-logs-list button[aria-pressed="false"]:hover { background: var(--fd-raised); }
+.fd-logs-graph { flex: 1 1 420px; min-width: 0; }
+.fd-logs-drawing { overflow: auto; max-height: 560px; }
+.fd-logs-drawing svg { max-width: none; }
+.fd-logs-variable { cursor: pointer; }
+.fd-logs-variable:focus { outline: none; }
+.fd-logs-variable:hover .fd-logs-name { fill: var(--fd-raised); }
+.fd-logs-variable:focus-visible .fd-logs-name { stroke: var(--fd-focus); stroke-width: 2; }
+.fd-logs-rows { max-height: 300px; margin-top: 6px; }
+.fd-logs-rows button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
+.fd-logs-others { line-height: 2; }
+.fd-logs-others button { white-space: normal; text-align: left; overflow-wrap: anywhere; }
+.fd-logs-details { border-top: 1px solid var(--fd-line); margin-top: 10px; padding-top: 10px; }
+.fd-logs-details h3 { overflow-wrap: anywhere; }
+.fd-logs-details th[scope="row"] { font-weight: 400; min-width: 11em; max-width: 15em; position: static; }
+.fd-logs-details th[scope="row"] div { font-size: 11.5px; }
+`
+
+/** What the explorer of logs is set to. */
+export interface LogsState extends GraphOptions {
+  readonly kind: VariableKind
+  /** `null`: the best graph, whichever that is. */
+  readonly feature: string | null
+}
+
+interface LogsOptions {
+  readonly kind: VariableKind
+  readonly feature: string | null
+  readonly variable: string | null
+}
+
+/** Returns what the explorer is set to in the beginning. */
+export function initialState(
+  { minSplit, attention }: RestoredLogs,
+  { kind, feature }: LogsOptions,
+): LogsState {
+  return { kind, feature, minSplit, balance: attention.balance, class: attention.class }
+}
+
+/** Writes the graph that is shown as code: `logs.with({ balance: 0.3 }).attention.best('event')`. */
+export function graphCode(name: string, state: LogsState, from: LogsState): string {
+  const changed = (['minSplit', 'balance', 'class'] as const)
+    .filter((option) => state[option] !== from[option])
+    .map((option) => `${option}: ${codeText(state[option])}`)
+  const comparison = changed.length === 0 ? name : `${name}.with({ ${changed.join(', ')} })`
+  return state.feature === null
+    ? `${comparison}.attention.best('${state.kind}')`
+    : `${comparison}.attention.of('${state.kind}').find((graph) => graph.featureType === '${state.feature}')`
+}
+
+/** Shows graphs of dependencies under other options, and the variables in them. */
+export function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
+  const isStill = useIsStill()
+  const logs = useMemo(() => restoreLogs(data), [data])
+  const start = initialState(logs, options)
+  const [state, setState] = useState(start)
+  const [open, setOpen] = useState(options.variable)
+  const { minSplit, balance, class: logClass, kind, feature } = state
   const graphs = useMemo(
-    () => stages.graphs({ minSplit, balance, class: logClass }),
-    [stages, minSplit, balance, logClass],
+    () => logs.graphs({ minSplit, balance, class: logClass }),
+    [logs, minSplit, balance, logClass],
   )
-  const { ofKind, shown } = shownGraph(graphs, state)
+  const ofKind = graphs.filter((graph) => graph.kind === kind)
+  const shown = ofKind.find((graph) => graph.featureType === feature) ?? ofKind[0]
   const change = (changes: Partial<LogsState>) => {
     if (changes.kind !== undefined && changes.kind !== kind) setOpen(null)
     setState({ ...state, ...changes })
   }
   const onToggle = (name: string) => setOpen(name === open ? null : name)
-  const variable = open === null ? null : openVariable(data, stages, { kind, name: open })
+  // A still has no buttons: the best graph of the other kind stands below.
+  const others = isStill
+    ? VARIABLE_KINDS.filter((each) => each !== kind).flatMap(
+        (each) => graphs.find((graph) => graph.kind === each) ?? [],
+      )
+    : []
   return (
     <section aria-label="Logs">
-      <LogsControls {...{ data, state, onChange: change }} />
+      <LogsControls logs={logs} state={state} onChange={change} />
       {shown === undefined ? (
         <p class="fd-soft">The logs have no {kind}s.</p>
       ) : (
@@ -40,24 +112,234 @@ export function LogsView({ data }: { readonly data: LogsData }) {
           </p>
           <div class="fd-logs-sides">
             <GraphList
-              {...{ graphs: ofKind, shown }}
-              onChoose={(featureType) => change({ featureType })}
+              graphs={ofKind}
+              shown={shown}
+              onChoose={(next) => change({ feature: next })}
             />
-            <LogsGraph {...{ graph: shown, open, onToggle }} />
+            <LogsGraph graph={shown} open={open} onToggle={onToggle} />
           </div>
-          <LogsVariables {...{ graph: shown, divergence: stages.divergence, open, onToggle }} />
+          <LogsVariables
+            graph={shown}
+            divergence={logs.divergence}
+            open={open}
+            onToggle={onToggle}
+          />
         </>
       )}
-      {variable === null ? null : (
-        <VariableDetails {...{ data, variable, onClose: () => setOpen(null) }} />
+      {others.map((graph) => (
+        <LogsGraph key={graph.kind} graph={graph} open={null} onToggle={onToggle} />
+      ))}
+      {open === null ? null : (
+        <PageOnly>
+          <VariableDetails logs={logs} kind={kind} name={open} onClose={() => setOpen(null)} />
+        </PageOnly>
       )}
-      {leftOutText(data).map((sentence) => (
+      {leftOutText(logs).map((sentence) => (
         <p key={sentence} class="fd-soft">
           {sentence}
         </p>
       ))}
-      {shown === undefined ? null : <StateCode code={graphCode(data, state)} />}
-      {variable?.code ? <StateCode code={variable.code} /> : null}
+      {shown === undefined ? null : <StateCode code={graphCode(call.name, state, start)} />}
+      {open === null || logs.cutNames.includes(open) ? null : (
+        <VariableCode logs={logs} kind={kind} name={open} of={call.name} />
+      )}
     </section>
   )
+}
+
+function VariableCode({
+  logs: { divergence },
+  kind,
+  name,
+  of,
+}: {
+  readonly logs: RestoredLogs
+  readonly kind: VariableKind
+  readonly name: string
+  readonly of: string
+}) {
+  // Performance may be a variable of the other kind than the graph.
+  const own = [kind, ...VARIABLE_KINDS].find((each) => divergence.variable(each, name))
+  if (own === undefined) return null
+  const options = `{ kind: '${own}', limit: 10 }`
+  return <StateCode code={`plotLogVariable(${of}.divergence, ${textLiteral(name)}, ${options})`} />
+}
+
+const KINDS = { event: 'events', state: 'states' } as const
+const CLASSES = { after: 'after', before: 'before' } as const
+const STEP = 0.01
+const BALANCE_STEP = 0.05
+
+/** What can be set: kind, class, the smallest node that is split, and what scores go by. */
+function LogsControls({
+  logs,
+  state,
+  onChange,
+}: {
+  readonly logs: RestoredLogs
+  readonly state: LogsState
+  readonly onChange: (changes: Partial<LogsState>) => void
+}) {
+  return (
+    <>
+      <div class="fd-bar">
+        <Choice
+          name="graphs of"
+          help="Events have times and numbers, states have values"
+          value={state.kind}
+          values={KINDS}
+          onChoose={(kind) => onChange({ kind, feature: null })}
+        />
+        <Choice
+          name="learned from"
+          help="Dependencies within one period"
+          value={state.class}
+          values={CLASSES}
+          onChoose={(each) => onChange({ class: each })}
+        />
+      </div>
+      <div class="fd-bar">
+        <Slider
+          name="m"
+          words="smallest group that is split"
+          help="Larger: fewer and stronger dependencies"
+          text={splitText(logs, state)}
+          value={state.minSplit}
+          min={Math.ceil(logs.least / STEP - 1e-9) * STEP}
+          step={STEP}
+          onChange={(minSplit) => onChange({ minSplit: Math.max(logs.least, minSplit) })}
+        />
+        <Slider
+          name="α"
+          words="what scores go by"
+          help="0: only how strong dependencies are, 1: only how much variables differ"
+          text={balanceText(state.balance)}
+          value={state.balance}
+          min={0}
+          step={BALANCE_STEP}
+          onChange={(balance) => onChange({ balance })}
+        />
+      </div>
+    </>
+  )
+}
+
+function Slider({
+  name,
+  words,
+  help,
+  text,
+  onChange,
+  ...range
+}: {
+  readonly name: string
+  readonly words: string
+  readonly help: string
+  readonly text: string
+  readonly value: number
+  readonly min: number
+  readonly step: number
+  readonly onChange: (value: number) => void
+}) {
+  return (
+    <label title={help} class="fd-logs-slider">
+      <span>
+        <b>{name}</b> <span class="fd-soft">{words}</span>
+      </span>
+      <input
+        type="range"
+        max={1}
+        {...range}
+        aria-label={`${name}, ${words}`}
+        aria-valuetext={text}
+        onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      />
+      <output>{text}</output>
+    </label>
+  )
+}
+
+function balanceText(balance: number): string {
+  const shown = Number(balance.toFixed(2))
+  if (shown === 0) return '0, only strength'
+  if (shown === 1) return '1, only difference'
+  return `${shown}, strength and difference`
+}
+
+/** How many instances a share of them is. */
+function splitText({ counts, withoutMetric }: RestoredLogs, state: LogsState): string {
+  const instances = counts[state.class] - withoutMetric[state.class]
+  const least = Math.ceil(state.minSplit * instances * (1 - 1e-12))
+  return `${percent(state.minSplit)}, ${grouped(least)} of ${counted(instances, 'instance')} ${state.class}`
+}
+
+const BAR = 70
+
+/** The graphs of one kind, best first, each a click away. */
+function GraphList({
+  graphs,
+  shown,
+  onChoose,
+}: {
+  readonly graphs: readonly AttentionGraph[]
+  readonly shown: AttentionGraph
+  /** `null` for the best. */
+  readonly onChoose: (feature: Feature | null) => void
+}) {
+  const largest = graphs.reduce((most, { score }) => Math.max(most, score), 0)
+  const firstShare = graphs.findIndex(({ sharesDenominator }) => sharesDenominator)
+  return (
+    <fieldset class="fd-logs-list" aria-label="Graphs, best first">
+      {graphs.map((graph, rank) => (
+        <div key={graph.featureType}>
+          {rank > 0 && rank === firstShare ? (
+            <p class="fd-soft">shares of the run, which follow its length:</p>
+          ) : null}
+          <button
+            type="button"
+            aria-pressed={graph === shown}
+            onClick={() => onChoose(rank === 0 ? null : graph.featureType)}
+          >
+            <span>{featureText(graph.featureType)}</span>
+            <span class="fd-amount">{scoreText(graph.score)}</span>
+            <svg width={BAR} height="8" aria-hidden="true">
+              <rect
+                width={largest > 0 ? (BAR * graph.score) / largest : 0}
+                height={8}
+                style="fill:var(--fd-soft)"
+              />
+            </svg>
+          </button>
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Says what is not in the page; empty when all is. */
+export function leftOutText(logs: RestoredLogs): readonly string[] {
+  const { leftOut, instances, counts, withoutMetric, least, variables, hasValues } = logs
+  const missing = withoutMetric.before + withoutMetric.after
+  const all = counts.before + counts.after
+  const withValues = variables.filter(({ kind, name }) => hasValues(kind, name)).length
+  return [
+    least > logs.wished
+      ? `There are too many dependencies to carry those below m = ${percent(least)}.`
+      : '',
+    leftOut.graphs > 0
+      ? `${counted(leftOut.graphs, 'graph is', 'graphs are')} too large for the page.`
+      : '',
+    leftOut.variables > 0
+      ? `${counted(leftOut.variables, 'variable is', 'variables are')} not in the page: little differs there, and nothing shown depends on it.`
+      : '',
+    withValues < variables.length
+      ? `Values are here of ${withValues} of ${counted(variables.length, 'variable')}.`
+      : '',
+    instances.length < all
+      ? `Dots are ${grouped(instances.length)} of ${counted(all, 'instance')}, evenly by performance.`
+      : '',
+    missing > 0
+      ? `${counted(missing, 'instance')} without ${nameText(logs.metric.name)} taught no dependency.`
+      : '',
+  ].filter((sentence) => sentence !== '')
 }

@@ -1,6 +1,5 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
 import { FLOW_STYLE } from '../flows/flow-style.ts'
-import { LOGS_STYLE } from '../logs/logs-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
@@ -84,7 +83,6 @@ ${RANKING_STYLE}
 ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
 ${FLOW_STYLE}
-${LOGS_STYLE}
 ${WHAT_IF_STYLE}
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`

@@ -4,7 +4,7 @@ import type { AnyWidget } from '../define-widget.ts'
 import { explanationWidget } from '../explanation/explanation-widget.ts'
 import { FlowView } from '../flows/flow-view.tsx'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
-import { LogsView } from '../logs/logs-view.tsx'
+import { logsWidget } from '../logs/logs-widget.ts'
 import { RankingView } from '../ranking/ranking-view.tsx'
 import { swimlanesWidget } from '../swimlanes/swimlanes-widget.ts'
 import { tableWidget } from '../table/table-widget.ts'
@@ -20,6 +20,7 @@ export const DEFINITIONS: readonly AnyWidget[] = [
   ganttWidget,
   explanationWidget,
   swimlanesWidget,
+  logsWidget,
   tableWidget,
   timelineWidget,
 ]
@@ -30,7 +31,6 @@ type View = FunctionComponent<{ readonly data: never }>
 /** Views of the widgets that are not defined that way, by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
   'flow-comparison': FlowView,
-  logs: LogsView,
   ranking: RankingView,
   threshold: ThresholdView,
   variance: VarianceView,

@@ -1,0 +1,83 @@
+import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
+import { defineOptions, type OptionsOf, oneOf, share, text } from '../../../core/options.ts'
+import { shortText } from '../../../core/shown-text.ts'
+import { counted, grouped } from '../../../core/words.ts'
+import type { LogComparison } from '../../../logs/compare-logs.ts'
+import type { Feature } from '../../../logs/features/features.ts'
+import { defineWidget, STAGE_NAME } from '../define-widget.ts'
+import { type LogsData, logsData, restoreLogs } from './logs-data.ts'
+import { LOGS_STYLE, LogsView } from './logs-view.tsx'
+
+export const LOGS_WIDGET_OPTIONS = defineOptions({
+  least: share({
+    default: 0.1,
+    min: Number.MIN_VALUE,
+    sentence:
+      'Smallest minSplit that can be set: networks are learned down to it, or to the comparison’s own where that is smaller',
+  }),
+  kind: oneOf(['event', 'state'], {
+    default: 'event',
+    sentence: 'Whether graphs of events or of states are shown first',
+  }),
+  feature: text({
+    default: null,
+    or: null,
+    sentence: 'Feature whose graph is shown first; null for the best of its kind',
+  }),
+  variable: text({
+    default: null,
+    or: null,
+    sentence: 'Variable of that kind that is open in the beginning',
+  }),
+  name: STAGE_NAME,
+})
+
+export type LogsWidgetOptions = OptionsOf<typeof LOGS_WIDGET_OPTIONS>
+
+/**
+ * Graphs of what performance depends on, as in the paper's figures: letters as large as a variable
+ * differs, lines as thick as a dependency is strong, arrows where one always comes before the other,
+ * performance colored. Sliders set `minSplit` (m) and `balance` (α); a variable opens into its values
+ * and t-tests. What there is no room for in a page is left out, and the widget says so.
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4 and figures 3 to 7.
+ */
+export const logsWidget = defineWidget({
+  name: 'logs',
+  title: 'Logs',
+  description,
+  options: LOGS_WIDGET_OPTIONS,
+  data,
+  view: LogsView,
+  style: LOGS_STYLE,
+  hasCharts: true,
+})
+
+function data(
+  compared: LogComparison,
+  { least, kind, feature, variable }: LogsWidgetOptions,
+): LogsData {
+  const types: readonly Feature[] = compared.logs[kind === 'event' ? 'events' : 'states'].types
+  if (feature !== null && !types.some((type) => type === feature)) {
+    throw new OptionError(
+      'feature',
+      feature,
+      `one of ${types.map((each) => `'${each}'`).join(', ')}`,
+    )
+  }
+  const opened = compared.divergence.variable(kind, variable ?? '')
+  if (variable !== null && opened === undefined) {
+    throw new FlowdeltaError(`The logs have no ${kind} ${show(variable)}. See divergence.table().`)
+  }
+  return logsData(compared, least, opened)
+}
+
+function description(carried: LogsData): string {
+  const { metric, counts, variables, leftOut } = restoreLogs(carried)
+  const all = variables.length + leftOut.variables
+  return (
+    `What ${shortText(metric.name, 60)} depends on in ${counted(counts.before, 'instance')} before and ` +
+    `${grouped(counts.after)} after, among ${counted(all, 'variable')}; ` +
+    'set m and α, and open a variable.'
+  )
+}
