@@ -1,16 +1,17 @@
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { readOptions } from '../../../core/options.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import type { AttentionGraph, AttentionOptions } from '../../../logs/attention/attention.ts'
 import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {
+  DEPENDENCY_OPTIONS,
   type DependencyEdge,
   type DependencyNetwork,
   DependencyNetworks,
   leastMass,
   type NetworkKey,
 } from '../../../logs/dependencies/dependency-networks.ts'
-import { DEPENDENCY_DEFAULTS } from '../../../logs/dependencies/learn-dependencies.ts'
 import {
   Divergence,
   type DivergenceOptions,
@@ -325,7 +326,7 @@ export function restoreLogs({ carried }: LogsData): RestoredLogs {
   const known = new Map(networks.map((network) => [keyText(network), network]))
   const restored = new DependencyNetworks(
     logs,
-    { ...DEPENDENCY_DEFAULTS, metric: metric.given, minSplit: data.least },
+    { ...readOptions(DEPENDENCY_OPTIONS), metric: metric.given, minSplit: data.least },
     {
       metric: { name: metric.name, unit: metric.unit, values: metricValues },
       learned: {
