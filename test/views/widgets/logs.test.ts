@@ -146,7 +146,7 @@ describe('code', () => {
       "compared.with({ class: 'before' }).attention.of('event').find((graph) => graph.featureType === 'count')",
     )
     const found = new Function('compared', `return ${code}`)(compared)
-    expect(found).toMatchObject({ class: 'before', feature: 'count' })
+    expect(found).toMatchObject({ class: 'before', featureType: 'count' })
   })
 })
 
