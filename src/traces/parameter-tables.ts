@@ -101,13 +101,13 @@ export class ParameterTables {
               'ambiguous-parameters',
               `Several traces have ${about}; the row counts for each of them`,
             ]
-      this.#quality.note({ code, effect: 'kept', place, message }, '')
+      this.#quality.note(code, place, message)
     })
     if (this.#firstMissed === undefined) return
     const { trace, words } = this.#firstMissed
     const { count, missed, kind } = this.#asked
     const message = `${grouped(missed)} of ${counted(count, kind)} have no row among the parameters, first: ${words}`
-    this.#quality.note({ code: 'no-parameters', effect: 'kept', place: { trace }, message }, '')
+    this.#quality.note('no-parameters', { trace }, message)
   }
 
   #take(
@@ -144,13 +144,9 @@ export class ParameterTables {
     { trace, words }: { trace: TraceAtHand; words: () => string },
   ): void {
     this.#quality.note(
-      {
-        code: 'repeated-parameter',
-        effect: 'kept',
-        place: { trace: trace.id },
-        message: `${name} of ${words()} has two values, ${show(kept)} and ${show(dropped)}; the first is kept`,
-      },
-      '',
+      'repeated-parameter',
+      { trace: trace.id },
+      `${name} of ${words()} has two values, ${show(kept)} and ${show(dropped)}; the first is kept`,
     )
   }
 

@@ -63,14 +63,28 @@ export class QualityLog {
     this.#strict = strict
   }
 
-  note(issue: QualityIssue, nextStep: string): void {
+  /** Notes something doubtful that is kept. */
+  note(code: string, place: Place, message: string): void {
+    this.#add({ code, effect: 'kept', place, message })
+  }
+
+  /**
+   * Notes a span or trace that is left out.
+   *
+   * @throws TraceFormatError with the `next` step, where the load is strict
+   */
+  skip({ next, ...issue }: QualityIssue & { readonly next: string }): void {
     if (this.#strict && issue.effect !== 'kept') {
-      throw new TraceFormatError(issue.message, issue.place, nextStep)
+      throw new TraceFormatError(issue.message, issue.place, next)
     }
+    this.#add(issue)
+    if (issue.effect === 'trace skipped') this.#skippedTraces++
+  }
+
+  #add(issue: QualityIssue): void {
     const count = (this.#counts.get(issue.code) ?? 0) + 1
     this.#counts.set(issue.code, count)
     if (count <= LISTED_PER_CODE) this.#issues.push(issue)
-    if (issue.effect === 'trace skipped') this.#skippedTraces++
   }
 
   /** The first issue noted about `file`, as text. */

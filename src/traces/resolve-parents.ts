@@ -146,38 +146,30 @@ function hasCircle(parent: Int32Array, first: number, end: number): boolean {
 }
 
 function noteDuplicate(spans: ArrivedSpans, row: number, quality: QualityLog): void {
-  quality.note(
-    {
-      code: 'duplicate-span',
-      effect: 'span skipped',
-      place: { trace: spans.traceId(spans.trace[row]!) },
-      message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
-    },
-    'Remove the copy, or load without `strict`',
-  )
+  quality.skip({
+    code: 'duplicate-span',
+    effect: 'span skipped',
+    place: { trace: spans.traceId(spans.trace[row]!) },
+    message: `Span ${spans.ids.text(row)} is there twice; the later one is left out`,
+    next: 'Remove the copy, or load without `strict`',
+  })
 }
 
 function noteCircle(trace: string, quality: QualityLog): void {
-  quality.note(
-    {
-      code: 'parent-circle',
-      effect: 'trace skipped',
-      place: { trace },
-      message: 'Following parent ids leads back to the same span',
-    },
-    'Correct the parent ids, or load without `strict` to leave the trace out',
-  )
+  quality.skip({
+    code: 'parent-circle',
+    effect: 'trace skipped',
+    place: { trace },
+    message: 'Following parent ids leads back to the same span',
+    next: 'Correct the parent ids, or load without `strict` to leave the trace out',
+  })
 }
 
 function noteOrphans(trace: string, count: number, quality: QualityLog): void {
   quality.note(
-    {
-      code: 'orphan-span',
-      effect: 'kept',
-      place: { trace },
-      message: `${count} span(s) name a parent that is not in the files; each is treated as a request of its own`,
-    },
-    '',
+    'orphan-span',
+    { trace },
+    `${count} span(s) name a parent that is not in the files; each is treated as a request of its own`,
   )
 }
 

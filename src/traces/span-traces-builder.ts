@@ -85,15 +85,13 @@ export class SpanTracesBuilder {
   add(span: SpanRecord, place: Place): void {
     const problem = this.#problemOf(span)
     if (problem !== undefined) {
-      this.#quality.note(
-        {
-          code: 'unusable-span',
-          effect: 'span skipped',
-          place: { ...place, trace: span.traceId },
-          message: problem,
-        },
-        'Correct the span, or load without `strict` to leave it out',
-      )
+      this.#quality.skip({
+        code: 'unusable-span',
+        effect: 'span skipped',
+        place: { ...place, trace: span.traceId },
+        message: problem,
+        next: 'Correct the span, or load without `strict` to leave it out',
+      })
       return
     }
     const row = this.size
@@ -227,13 +225,9 @@ function noteClockSkew(
     }
     if (outside === 0) return
     quality.note(
-      {
-        code: 'clock-skew',
-        effect: 'kept',
-        place: { trace },
-        message: `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
-      },
-      '',
+      'clock-skew',
+      { trace },
+      `${outside} span(s) lie outside their parent on another host, by up to ${formatDuration(farthestUs)}: the clocks disagree, or the parent did not wait`,
     )
   })
 }
@@ -253,13 +247,9 @@ function noteNamelessServices(
     const count = own.reduce((sum, service) => sum + (service === nameless ? 1 : 0), 0)
     if (count === 0) return
     quality.note(
-      {
-        code: 'no-service',
-        effect: 'kept',
-        place: { trace },
-        message: `${count} span(s) do not say which service they belong to; they count as one without a name`,
-      },
-      '',
+      'no-service',
+      { trace },
+      `${count} span(s) do not say which service they belong to; they count as one without a name`,
     )
   })
 }

@@ -245,8 +245,11 @@ function endlessRow(file: string, line: number): TraceFormatError {
 }
 
 function noteRow(message: string, sink: ReadSink, file: string, line: number): void {
-  sink.quality.note(
-    { code: 'bad-row', effect: 'span skipped', place: { file, line }, message },
-    'Correct the row, or load without `strict` to leave it out',
-  )
+  sink.quality.skip({
+    code: 'bad-row',
+    effect: 'span skipped',
+    place: { file, line },
+    message,
+    next: 'Correct the row, or load without `strict` to leave it out',
+  })
 }

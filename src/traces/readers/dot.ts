@@ -191,15 +191,13 @@ class DotRun {
   }
 
   #note(problem: DotProblem, trace: string | undefined): void {
-    this.#sink.quality.note(
-      {
-        code: problem.code,
-        effect: 'trace skipped',
-        place: { file: this.#file, line: problem.line, trace },
-        message: problem.message,
-      },
-      NEXT_STEP,
-    )
+    this.#sink.quality.skip({
+      code: problem.code,
+      effect: 'trace skipped',
+      place: { file: this.#file, line: problem.line, trace },
+      message: problem.message,
+      next: NEXT_STEP,
+    })
   }
 }
 

@@ -206,13 +206,9 @@ export function findFathers(
     const father = candidates.reduce((best, event) => (known(event) >= known(best) ? event : best))
     fathers[group] = father
     quality.note(
-      {
-        code: 'ambiguous-father',
-        effect: 'kept',
-        place: { file, line: edges.line[group], trace: events.traceId(group) },
-        message: `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father]!)}`,
-      },
-      '',
+      'ambiguous-father',
+      { file, line: edges.line[group], trace: events.traceId(group) },
+      `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father]!)}`,
     )
   }
   return fathers

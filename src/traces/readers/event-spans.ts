@@ -125,10 +125,10 @@ function noteLooseGroups(
     if (isEmpty && edges.hasEdge(group)) {
       const place = { file, line: edges.line[group], trace }
       const message = `An edge leads to ${name}, of which there are no events`
-      quality.note({ code: 'edge-to-nothing', effect: 'kept', place, message }, '')
+      quality.note('edge-to-nothing', place, message)
     } else if (!isEmpty && !edges.hasEdge(group) && rootsHaveEdges) {
       const message = `No edge leads to ${name}; it is treated as a request of its own`
-      quality.note({ code: 'no-edge', effect: 'kept', place: { file, trace }, message }, '')
+      quality.note('no-edge', { file, trace }, message)
     }
   }
 }
@@ -140,15 +140,13 @@ function noteCopy(
   place: { readonly file: string; readonly line: number },
 ): void {
   const group = events.group.values[event]!
-  quality.note(
-    {
-      code: 'duplicate-span',
-      effect: 'span skipped',
-      place: { ...place, trace: events.traceId(group) },
-      message: `Event ${events.operations.value(events.operation.values[event]!)} of ${events.groupName(group)} is there twice; the later one is left out`,
-    },
-    'Remove the copy, or load without `strict`',
-  )
+  quality.skip({
+    code: 'duplicate-span',
+    effect: 'span skipped',
+    place: { ...place, trace: events.traceId(group) },
+    message: `Event ${events.operations.value(events.operation.values[event]!)} of ${events.groupName(group)} is there twice; the later one is left out`,
+    next: 'Remove the copy, or load without `strict`',
+  })
 }
 
 /** How far beyond its father's end a part may reach, of the father's duration, and still be awaited. */

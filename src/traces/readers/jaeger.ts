@@ -74,7 +74,7 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
   for (const error of objectsIn(errors)) {
     const { msg } = error
     const message = `Jaeger answered with an error: ${textOf(msg) || JSON.stringify(error)}`
-    sink.quality.note({ code: 'jaeger-error', effect: 'kept', place: { file }, message }, '')
+    sink.quality.note('jaeger-error', { file }, message)
   }
   if (isJsonObject(data)) return [data]
   return data === undefined ? [value as JsonObject] : objectsIn(data)
@@ -87,15 +87,13 @@ function readTrace(
 ): void {
   const { spans } = trace
   if (!Array.isArray(spans)) {
-    sink.quality.note(
-      {
-        code: 'unreadable-trace',
-        effect: 'trace skipped',
-        place: { ...place, trace: textOf(trace.traceID) || undefined },
-        message: 'This is no Jaeger trace: it has no array "spans"',
-      },
-      'Give an answer of the Jaeger API, or load without `strict` to leave this out',
-    )
+    sink.quality.skip({
+      code: 'unreadable-trace',
+      effect: 'trace skipped',
+      place: { ...place, trace: textOf(trace.traceID) || undefined },
+      message: 'This is no Jaeger trace: it has no array "spans"',
+      next: 'Give an answer of the Jaeger API, or load without `strict` to leave this out',
+    })
     return
   }
   const processes = processesOf(trace.processes, sink)
@@ -252,12 +250,8 @@ function noteWarnings(
     .flatMap(({ warnings }) => (Array.isArray(warnings) ? warnings : []))
     .at(0)
   sink.quality.note(
-    {
-      code: 'jaeger-warning',
-      effect: 'kept',
-      place: { ...place, trace: textOf(trace.traceID) || undefined },
-      message: `Jaeger warns about ${count} span(s), first: ${String(first)}`,
-    },
-    '',
+    'jaeger-warning',
+    { ...place, trace: textOf(trace.traceID) || undefined },
+    `Jaeger warns about ${count} span(s), first: ${String(first)}`,
   )
 }

@@ -259,7 +259,7 @@ export class JsonElements {
     const [code, message] = truncated
       ? ['truncated-file', `The file ends before what starts on line ${this.#line} does`]
       : ['unreadable-json', `This is not JSON: ${fault}`]
-    quality.note({ code, effect: lost, place: { file, line: this.#line }, message }, CORRECT)
+    quality.skip({ code, effect: lost, place: { file, line: this.#line }, message, next: CORRECT })
   }
 
   #error(problem: string, nextStep = 'Correct the file'): TraceFormatError {

@@ -214,12 +214,8 @@ function followsFrom(links: unknown, parentId: string): boolean {
 
 function noteOthers(count: number, sink: ReadSink, file: string): void {
   sink.quality.note(
-    {
-      code: 'not-spans',
-      effect: 'kept',
-      place: { file },
-      message: `${count} record(s) hold no spans (logs or metrics, perhaps) and are passed over`,
-    },
-    '',
+    'not-spans',
+    { file },
+    `${count} record(s) hold no spans (logs or metrics, perhaps) and are passed over`,
   )
 }

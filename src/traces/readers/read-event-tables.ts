@@ -131,15 +131,13 @@ class EventTablesRun {
     const problem = problemOf(row, start, end)
     this.#traces?.countEvent(traceId)
     if (problem !== undefined) {
-      this.#sink.quality.note(
-        {
-          code: 'unusable-event',
-          effect: 'span skipped',
-          place: { file: this.#files.events.name, line, trace: traceId },
-          message: problem,
-        },
-        'Correct the event, or load without `strict` to leave it out',
-      )
+      this.#sink.quality.skip({
+        code: 'unusable-event',
+        effect: 'span skipped',
+        place: { file: this.#files.events.name, line, trace: traceId },
+        message: problem,
+        next: 'Correct the event, or load without `strict` to leave it out',
+      })
       return
     }
     const hostAddress = row.hostAddress ?? ''
@@ -184,17 +182,20 @@ class EventTablesRun {
       columns.fatherStart === undefined ? '' : nanosOfDigits(row.fatherStart ?? '', timeUnit)
     if (!isRoot && startNs === '' && columns.fatherStart !== undefined) {
       const message = `Father ${father} of ${child} has start ${JSON.stringify(row.fatherStart)}, which is no time`
-      this.#sink.quality.note(
-        { code: 'bad-row', effect: 'span skipped', place, message },
-        'Correct the edge, or load without `strict` to leave it out',
-      )
+      this.#sink.quality.skip({
+        code: 'bad-row',
+        effect: 'span skipped',
+        place,
+        message,
+        next: 'Correct the edge, or load without `strict` to leave it out',
+      })
       return
     }
     const fatherGroup = isRoot ? NO_FATHER : events.groupCode(traceId, father)
     const startUs = startNs === '' ? Number.NaN : events.clock.offsetOfNanos(startNs)
     if (this.#fathers.add(childGroup, fatherGroup, { startUs, line })) return
     const message = `${child} has a second father, ${father}; the first one counts`
-    this.#sink.quality.note({ code: 'second-father', effect: 'kept', place, message }, '')
+    this.#sink.quality.note('second-father', place, message)
   }
 }
 
@@ -280,20 +281,23 @@ class TraceTable {
       const place = { file: this.#file, line: listed.line, trace: id }
       if (eventsFound === 0) {
         const message = 'The trace is listed but has no events'
-        this.#quality.note(
-          { code: 'no-events', effect: 'trace skipped', place, message },
-          NEXT_STEP,
-        )
+        this.#quality.skip({
+          code: 'no-events',
+          effect: 'trace skipped',
+          place,
+          message,
+          next: NEXT_STEP,
+        })
       } else if (events !== eventsFound || edges !== edgesFound) {
         const message = `The trace has ${eventsFound} events and ${edgesFound} edges where ${events} and ${edges} are listed`
-        this.#quality.note({ code: 'incomplete-trace', effect: 'kept', place, message }, '')
+        this.#quality.note('incomplete-trace', place, message)
       }
     }
     for (const id of traces.values) {
       if (this.#traces.has(id)) continue
       const message = 'The trace is not in the table of traces'
       const place = { file: this.#file, trace: id }
-      this.#quality.note({ code: 'unlisted-trace', effect: 'kept', place, message }, '')
+      this.#quality.note('unlisted-trace', place, message)
     }
   }
 
@@ -302,10 +306,7 @@ class TraceTable {
     const ms = Date.parse(`${firstSeen.trim().replace(' ', 'T')}Z`)
     if (!Number.isNaN(ms)) return this.clock.offsetOfMicros(ms * 1e3)
     const message = `${JSON.stringify(firstSeen)} is no time of day; the trace begins with others of its host`
-    this.#quality.note(
-      { code: 'bad-time', effect: 'kept', place: { file: this.#file, line }, message },
-      '',
-    )
+    this.#quality.note('bad-time', { file: this.#file, line }, message)
     return Number.NaN
   }
 }

@@ -111,13 +111,9 @@ class SqlDump {
     const rows = new ParameterRows({ title, names, file: this.#file }, key, this.#sink.into)
     if (rows.hasParameters) return rows
     this.#sink.quality.note(
-      {
-        code: 'not-parameters',
-        effect: 'kept',
-        place: { file: this.#file, line: this.#line },
-        message: `The table ${table} has no columns of parameters, only ${names.join(', ')}; it is passed over`,
-      },
-      '',
+      'not-parameters',
+      { file: this.#file, line: this.#line },
+      `The table ${table} has no columns of parameters, only ${names.join(', ')}; it is passed over`,
     )
     return undefined
   }

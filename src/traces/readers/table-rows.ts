@@ -126,10 +126,13 @@ function noteRow(
   quality: QualityLog,
   place: { readonly file: string; readonly line: number },
 ): void {
-  quality.note(
-    { code: 'bad-row', effect: 'span skipped', place, message },
-    'Correct the row, or load without `strict` to leave it out',
-  )
+  quality.skip({
+    code: 'bad-row',
+    effect: 'span skipped',
+    place,
+    message,
+    next: 'Correct the row, or load without `strict` to leave it out',
+  })
 }
 
 /** Decimal places from a unit down to nanoseconds. */

@@ -156,10 +156,13 @@ class XtraceGraphs {
 
   #note(task: number, code: string, effect: IssueEffect, message: string, line?: number): void {
     const place = { file: this.#file, line, trace: this.#columns.tasks.value(task) }
-    this.#sink.quality.note(
-      { code, effect, place, message },
-      'Correct the reports, or load without `strict`',
-    )
+    this.#sink.quality.skip({
+      code,
+      effect,
+      place,
+      message,
+      next: 'Correct the reports, or load without `strict`',
+    })
   }
 }
 

@@ -134,24 +134,20 @@ class XtraceRun {
   }
 
   #note(code: string, message: string, trace?: string): void {
-    this.#sink.quality.note(
-      {
-        ...{ code, effect: 'span skipped', message },
-        place: { file: this.#file, line: this.#firstLine, trace },
-      },
-      NEXT_STEP,
-    )
+    this.#sink.quality.skip({
+      code,
+      effect: 'span skipped',
+      message,
+      place: { file: this.#file, line: this.#firstLine, trace },
+      next: NEXT_STEP,
+    })
   }
 
   #noteLine(line: string): void {
     this.#sink.quality.note(
-      {
-        code: 'bad-line',
-        effect: 'kept',
-        place: { file: this.#file, line: this.#line },
-        message: `The line ${JSON.stringify(line.slice(0, 60))} of a report has no key; it is passed over`,
-      },
-      '',
+      'bad-line',
+      { file: this.#file, line: this.#line },
+      `The line ${JSON.stringify(line.slice(0, 60))} of a report has no key; it is passed over`,
     )
   }
 }

@@ -112,12 +112,8 @@ function countOne(counts: Map<string, number>, key: string): void {
 
 function noteUnfinished(trace: string, count: number, sink: ReadSink, file: string): void {
   sink.quality.note(
-    {
-      code: 'no-duration',
-      effect: 'kept',
-      place: { file, trace },
-      message: `${count} span(s) have no duration (one way, or never finished); they count as 0 µs long`,
-    },
-    '',
+    'no-duration',
+    { file, trace },
+    `${count} span(s) have no duration (one way, or never finished); they count as 0 µs long`,
   )
 }

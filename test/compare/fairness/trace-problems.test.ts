@@ -190,10 +190,13 @@ describe('skipped-traces', () => {
   test('by period, with their share and the first of each kind', () => {
     const quality = new QualityLog()
     for (const line of [3, 9]) {
-      quality.note(
-        { code: 'cyclic-graph', effect: 'trace skipped', place: { line }, message: 'A cycle' },
-        '',
-      )
+      quality.skip({
+        code: 'cyclic-graph',
+        effect: 'trace skipped',
+        place: { line },
+        message: 'A cycle',
+        next: '',
+      })
     }
     const found = coded(
       'skipped-traces',
