@@ -13,7 +13,9 @@ import type { RelevantPredicate, Truth } from './truth.ts'
 export function firstRelevantFinding(comparison: Comparison, truth: Truth): number | null {
   const { findings } = comparison.findings
   const first = findings.findIndex((finding) =>
-    isRelevantFinding(comparison, finding, truth.relevant),
+    [finding, ...finding.consequences].some((one) =>
+      isRelevantFinding(comparison, one, truth.relevant),
+    ),
   )
   return first < 0 ? null : first + 1
 }

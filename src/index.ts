@@ -16,7 +16,6 @@ export type { ComparisonWarning, WarningCode } from './compare/fairness/comparis
 export { findFindings } from './compare/findings/find-findings.ts'
 export type { Finding, StructureChange } from './compare/findings/finding.ts'
 export type { Findings } from './compare/findings/findings.ts'
-export { groupFindings } from './compare/findings/group-findings.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
 export { findResponseTimeMutations } from './compare/mutations/find-response-time-mutations.ts'

@@ -35,9 +35,17 @@ export function findingsDocument(
 }
 
 function findingEntry(finding: Finding) {
-  const { id, title, text, kind, direction, services, requests, contributionUs, q } = finding
   return {
-    ...{ id, title, text, kind, direction, services },
+    ...findingFacts(finding),
+    consequences: finding.consequences.map(findingFacts),
+  }
+}
+
+function findingFacts(finding: Finding) {
+  const { id, title, where, what, text, facts, look, kind, direction, services } = finding
+  const { requests, contributionUs, q } = finding
+  return {
+    ...{ id, title, where, what, text, facts, look, kind, direction, services },
     mutations: finding.mutations.map(({ rank }) => rank),
     ...{ requests, contributionUs, shareOfChange: finiteOrNull(finding.shareOfChange), q },
     changedEdges: finding.changedEdges.slice(0, MOST_STEPS).map(stepEntry),

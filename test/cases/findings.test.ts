@@ -62,7 +62,7 @@ describe('rare-operation: one operation in 3 % of the requests takes three times
       ...{ kind: 'edges', direction: 'slower', services: ['mds'], mutations: [] },
       requests: 31,
     })
-    expect(finding?.title).toContain('“MDS GETLAYOUT”')
+    expect(finding?.title).toContain('MDS GETLAYOUT')
     expect(finding?.changedEdges[0]?.shiftUs).toBeCloseTo(300, -1)
   })
 })

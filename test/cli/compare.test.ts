@@ -77,7 +77,7 @@ describe('flowdelta compare', () => {
   test('--explain where nothing was found has nothing to add', async () => {
     const { code, out } = await flowdelta('compare', ...periods('control'), '--explain', '1')
     expect(code).toBe(0)
-    expect(out).toContain('No finding')
+    expect(out).toContain('No significant change.')
   })
 
   test('--explain of a rank that is not there says which there are', async () => {
@@ -142,9 +142,7 @@ describe('flowdelta compare', () => {
     expect(out).toMatch(
       /^5000 requests before, 5000 after, in \d+ categories; response time: mean .* → .*, median /,
     )
-    expect(out).toContain(
-      '1 finding\n\n#1 Requests for “NFS3 WRITE” of frontend now do “SN READ” of',
-    )
+    expect(out).toContain('\n#1  frontend NFS3 WRITE: requests now also do frontend SN READ')
     expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
     expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
     const many = await flowdelta('compare', ...periods('delay-1ms'), '--limit', '1')
@@ -167,14 +165,14 @@ describe('--fail-on', () => {
       expect(code).toBe(expected)
       if (expected === 0) expect(err).toBe('')
       else
-        expect(err).toContain(`flowdelta: --fail-on ${condition} holds for #1 Requests for “NFS3`)
+        expect(err).toContain(`flowdelta: --fail-on ${condition} holds for #1 frontend NFS3 WRITE`)
     },
   )
 
   test('any is silent when nothing changed', async () => {
     const { code, out } = await flowdelta('compare', ...periods('control'), '--fail-on', 'any')
     expect(code).toBe(0)
-    expect(out).toContain('No finding: nothing changed beyond what chance does.')
+    expect(out).toContain('No significant change. With ')
   })
 
   test('what became faster does not fail', async () => {
@@ -182,7 +180,7 @@ describe('--fail-on', () => {
     const { code, out } = await flowdelta(
       ...['compare', '--before', after, '--after', before, '--fail-on', 'any'],
     )
-    expect(out).toContain('no longer do “SN READ”')
+    expect(out).toContain('no longer do frontend SN READ')
     expect(code).toBe(0)
   })
 })

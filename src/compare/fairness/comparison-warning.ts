@@ -25,17 +25,19 @@ export type WarningCode =
   | 'no-durations'
   | 'no-weights'
 
-/** Something that may make results mean less than they seem to, in whole sentences. */
+/** Something that may make results mean less than they seem to. */
 export interface ComparisonWarning {
   readonly code: WarningCode
-  /** What was found, in numbers. */
+  /** The problem, in numbers. */
   readonly finding: string
-  /** What it does to the results. */
+  /** Its effect on the results. */
   readonly effect: string
-  /** Which option or step answers it. */
+  /** Option or step that helps. */
   readonly answer: string
-  /** All three, one after the other. */
+  /** The problem in one line: `finding`. */
   readonly message: string
+  /** Effect and answer, on demand. */
+  readonly detail: string
 }
 
 /** What there is to judge a comparison by. */
@@ -55,5 +57,5 @@ export function warning(
   code: WarningCode,
   { finding, effect, answer }: Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'>,
 ): ComparisonWarning {
-  return { code, finding, effect, answer, message: `${finding} ${effect} ${answer}` }
+  return { code, finding, effect, answer, message: finding, detail: `${effect} ${answer}` }
 }

@@ -1,16 +1,43 @@
+import { FlowdeltaError } from '../../core/errors.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { detectableShift } from '../../stats/detectable-shift.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
+import type { EdgeChanges } from '../edges/edge-changes.ts'
 import { findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
+import { exemplars } from '../ranking/exemplars.ts'
 import { rankMutations } from '../ranking/rank-mutations.ts'
-import type { Findings } from './findings.ts'
-import { groupFindings } from './group-findings.ts'
+import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
+import { edgeFindings } from './edge-findings.ts'
+import type { Draft, Finding } from './finding.ts'
+import { factsOf } from './finding-facts.ts'
+import { type Detectable, Findings } from './findings.ts'
+import { requestFindings } from './request-findings.ts'
+import { structureFindings } from './structure-findings.ts'
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
 
-/** The level at which each kind of evidence is tested, so that all findings together keep `alpha`. */
+/** A delay of another size than its cause, by more than this share, is one of its own. */
+const MAX_SIZE_DIFFERENCE = 0.1
+/** So is one whose requests share less than this with those of the cause. */
+const MIN_SHARED_REQUESTS = 0.5
+
+/** Stages of one comparison that findings are made of. */
+export interface FindingSources {
+  /** Ranked list whose mutations are assigned to findings. */
+  readonly ranking: Ranking
+  /** Mutations that hold when corrected. */
+  readonly evidence: Ranking
+  readonly edges: EdgeChanges
+}
+
+/** Returns the level of each kind of evidence at which all findings together keep `alpha`. */
 export function findingsLevel(alpha: number): number {
   return alpha / KINDS_OF_EVIDENCE
 }
@@ -34,4 +61,221 @@ export function findFindings(categories: Categories, { alpha = 0.05, limit = 10 
   const evidence = rankMutations(responseTime, matchPrecursors(structural))
   const edges = findEdgeChanges(categories, { alpha: level })
   return groupFindings({ ranking: evidence, evidence, edges }, { limit })
+}
+
+/**
+ * Groups what changed into findings, one a cause: changed edges by the service or the step they
+ * have in common, structural mutations by the part of the flow they gained or lost, and response
+ * times that no edge accounts for by their direction. Each ranked mutation is counted to the finding
+ * that explains the most of it. The largest contribution, up or down, comes first; the same delay
+ * seen elsewhere stands under its cause.
+ *
+ * @throws FlowdeltaError when the stages come from different categories
+ */
+export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Findings {
+  const { ranking, evidence, edges } = sources
+  requireSame(sources)
+  const { categories, observedChangeUs } = edges
+  const changeIsClear = meansDiffer(categories.flows)
+  const ofEdges = edgeFindings(edges)
+  const explained = assignMutations(evidence, ofEdges).flat()
+  const drafts = [
+    ...ofEdges,
+    ...structureFindings(evidence, edges),
+    ...requestFindings(evidence.responseTime, {
+      explained: new Set(explained.map(({ category }) => category)),
+      edges,
+    }),
+  ].sort(byContribution)
+  const mutations = new Map(
+    assignMutations(ranking, drafts).map((assigned, i) => [drafts[i] as Draft, assigned]),
+  )
+  const causes = nestConsequences(categories, drafts)
+  const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
+    const { key, notes, eachInterval, ...kept } = draft
+    const contributionUs = consequences
+      .filter(({ kind }) => kind === 'edges')
+      .reduce((sum, consequence) => sum + consequence.contributionUs, draft.contributionUs)
+    const facts = factsOf(draft, categories.flows.count(AFTER))
+    return {
+      ...kept,
+      id: `${draft.kind}-${fingerprint(key)}`,
+      rank,
+      title: `${draft.where}: ${draft.what}`,
+      text: facts.join(' · '),
+      facts,
+      contributionUs,
+      shareOfChange: changeIsClear ? contributionUs / observedChangeUs : Number.NaN,
+      mutations: mutations.get(draft) ?? [],
+      exemplars: exemplarsOf(categories, draft),
+      consequences,
+    }
+  }
+  const findings = causes.slice(0, limit).map(({ cause, consequences }, i) =>
+    finish(
+      cause,
+      i + 1,
+      consequences.map((draft) => finish(draft, i + 1, [])),
+    ),
+  )
+  return new Findings(findings, {
+    omitted: causes.length - findings.length,
+    observedChangeUs,
+    changeIsClear,
+    testable: findings.length > 0 || anyTestable(sources),
+    detectable: findings.length > 0 ? null : detectableOf(evidence),
+  })
+}
+
+function byContribution(a: Draft, b: Draft): number {
+  return Math.abs(b.contributionUs) - Math.abs(a.contributionUs) || a.q - b.q
+}
+
+/** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
+function meansDiffer(flows: FlowSet): boolean {
+  const split = flows.count(BEFORE)
+  const before = moments(flows.responseTimeUs.subarray(0, split))
+  const after = moments(flows.responseTimeUs.subarray(split))
+  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
+}
+
+/** Whether any category's or edge's times could be tested. */
+function anyTestable({ evidence: { responseTime }, edges: { edges, categories } }: FindingSources) {
+  return (
+    edges.some(({ q }) => !Number.isNaN(q)) ||
+    Array.from({ length: categories.size }).some((_, one) => responseTime.test(one).testable)
+  )
+}
+
+/** The smallest shift of the most frequent testable category that would hardly have been missed. */
+function detectableOf({ responseTime }: Ranking): Detectable | null {
+  const { categories, options } = responseTime
+  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
+    (category) => responseTime.test(category).testable,
+  )
+  const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
+  const [category] = testable.sort((a, b) => requests(b) - requests(a))
+  if (category === undefined) return null
+  const after = categories.count(category, AFTER)
+  const { shift } = detectableShift(categories.responseTimes(category, BEFORE), after, {
+    alpha: options.alpha / testable.length,
+  })
+  return {
+    root: categories.size === 1 ? null : categories.nodeLabel(category, 0),
+    before: categories.count(category, BEFORE),
+    after,
+    shiftUs: shift,
+  }
+}
+
+function requireSame({ ranking, evidence, edges }: FindingSources): void {
+  const all = [ranking, evidence].map(({ responseTime }) => responseTime.categories)
+  if (all.every((one) => one === edges.categories)) return
+  throw new FlowdeltaError(
+    'The rankings and the edges come from different categories. ' +
+      'Find all of them from one `categorize` result.',
+  )
+}
+
+/** Returns typical requests of where a finding shows most. */
+function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
+  const [move] = moves
+  return exemplars(categories, {
+    rank: 0,
+    requests: 0,
+    contributionUs: 0,
+    significant: true,
+    category: move?.to ?? (ids[0] as number),
+    kind: move === undefined ? 'response-time' : 'structural',
+    precursors: move === undefined ? [] : [{ category: move.from, nsed: 0, weight: 1 }],
+  })
+}
+
+/**
+ * Assigns ranked mutations to the findings that account for them. A structural mutation belongs to
+ * the finding that moves requests to its category; a response-time mutation to the finding whose
+ * edges shifted its mean the most, of those among its changed edges. Each belongs to at most one.
+ */
+function assignMutations(
+  { mutations, responseTime }: Ranking,
+  findings: readonly Pick<Draft, 'changedEdges' | 'moves'>[],
+): RankedMutation[][] {
+  const assigned: RankedMutation[][] = findings.map(() => [])
+  const keyOf = ({ from, to }: { from: string; to: string }) => JSON.stringify([from, to])
+  const findingOfEdge = new Map<string, number>()
+  const findingOfCategory = new Map<number, number>()
+  findings.forEach(({ changedEdges, moves }, finding) => {
+    if (moves.length === 0) {
+      for (const edge of changedEdges) findingOfEdge.set(keyOf(edge), finding)
+    }
+    for (const { to } of moves) if (!findingOfCategory.has(to)) findingOfCategory.set(to, finding)
+  })
+  const likeliest = (category: number): number | undefined => {
+    const shifts = new Map<number, number>()
+    for (const { edge, test, beforeMeanUs, afterMeanUs } of responseTime.edges(category)) {
+      const finding = findingOfEdge.get(keyOf(edge))
+      if (finding === undefined || test?.rejected !== true) continue
+      const shift = Math.abs(afterMeanUs - beforeMeanUs)
+      shifts.set(finding, (shifts.get(finding) ?? 0) + shift)
+    }
+    return [...shifts].sort(([, a], [, b]) => b - a)[0]?.[0]
+  }
+  for (const mutation of mutations) {
+    const { category, kind } = mutation
+    const finding = kind === 'structural' ? findingOfCategory.get(category) : likeliest(category)
+    if (finding !== undefined) assigned[finding]?.push(mutation)
+  }
+  return assigned
+}
+
+/** Puts each draft that is a consequence of another under it; the largest in all comes first. */
+function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
+  const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
+  const likeliestFirst = [...drafts.filter((draft) => !isGap(draft)), ...drafts.filter(isGap)]
+  for (const draft of likeliestFirst) {
+    const found = causes.find(({ cause }) => isConsequence(categories, { cause, draft }))
+    if (found === undefined) causes.push({ cause: draft, consequences: [] })
+    else found.consequences.push(draft)
+  }
+  for (const { consequences } of causes) consequences.sort(byContribution)
+  return causes.sort((a, b) => byContribution(a.cause, b.cause))
+}
+
+/** Whether a draft is of time between two operations of one service, which no span covers. */
+function isGap({ kind, changedEdges }: Draft): boolean {
+  return (
+    kind === 'edges' &&
+    changedEdges.every(
+      ({ kind, fromNode, toNode }) => kind === 'self' && fromNode.operation !== toNode.operation,
+    )
+  )
+}
+
+/**
+ * Whether a draft shows the delay of another again: steps within other services that became longer
+ * by about as much in mostly the same requests, as where the slow call has no span of its own; or
+ * another path after a call that became slower.
+ */
+function isConsequence(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  if (cause.kind !== 'edges' || cause.direction !== draft.direction) return false
+  const [step] = cause.changedEdges
+  const [other] = draft.changedEdges
+  if (step === undefined || other === undefined) return false
+  if (draft.kind === 'structure') return cause.changedEdges.includes(other)
+  const isCall = step.kind === 'network'
+  const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
+  const isElsewhere = !draft.services.some((service) => service === cause.services[0])
+  const canShowIt = isGap(draft) ? !isGap(cause) : isWork && isCall
+  if (draft.kind !== 'edges' || !canShowIt || !isElsewhere) return false
+  const isAlike =
+    Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
+  const known = new Set(cause.categories)
+  const count = (ids: readonly number[]) =>
+    ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
+  const shared = count(draft.categories.filter((category) => known.has(category)))
+  return isAlike && shared >= MIN_SHARED_REQUESTS * count(draft.categories)
 }

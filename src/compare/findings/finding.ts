@@ -3,15 +3,15 @@ import type { EdgeChange } from '../edges/edge-changes.ts'
 import type { Exemplars } from '../ranking/exemplars.ts'
 import type { RankedMutation } from '../ranking/ranking.ts'
 
-/** A part of a flow that requests have now and had not before, or the reverse. */
+/** A part of a flow that requests gained or lost. */
 export interface StructureChange {
   readonly change: 'added' | 'removed'
   /** Label of the first node of the part. */
   readonly label: string
   readonly node: NodeLabel
-  /** The node it follows, which both structures have; `null` at the root. */
+  /** Node it follows, which both structures have; `null` at the root. */
   readonly after: { readonly label: string; readonly node: NodeLabel } | null
-  /** The last other service that answered before it: what it said may decide; `null` for none. */
+  /** Last call answered before it, whose answer may decide; `null` for none. */
   readonly answered: AnsweredCall | null
 }
 
@@ -32,45 +32,61 @@ export interface StructureMove {
   readonly requests: number
 }
 
-/** What is known of a finding before it is ranked and put into words. */
+/** A finding before it is ranked. */
 export interface Draft {
-  /** A step takes another time; requests do, and no one step of them; or they do other work. */
+  /** `'edges'`: steps take another time; `'requests'`: requests do, spread over many steps; `'structure'`: requests do other work. */
   readonly kind: 'edges' | 'requests' | 'structure'
   readonly direction: 'slower' | 'faster'
-  /** What changed, in a few words. */
-  readonly title: string
-  /** What makes it the same finding in another comparison. */
+  /** Place of the change, such as `productcatalogservice → frontend`. */
+  readonly where: string
+  /** The change itself, such as `reply of GetProduct takes 98.5 ms longer`. */
+  readonly what: string
+  /** Identity of the finding, equal in another comparison that finds the same. */
   readonly key: string
   /** Categories concerned, the one with the most requests after first. */
   readonly categories: readonly number[]
   /** Requests after that it touches. */
   readonly requests: number
-  /** What it adds to the sum of all response times after, in µs; negative where it saves. */
+  /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
-  /** Where to look, the likeliest first. */
+  /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
+  readonly eachInterval: readonly [low: number, high: number]
+  /** Share of pairs of a request before and one after in which the later one is slower. */
+  readonly probabilitySlower: number
+  /** Further facts. */
+  readonly notes: readonly string[]
+  /** Where to look, in words, without traces. */
+  readonly look: string
+  /** Services to look at, the likeliest first. */
   readonly services: readonly string[]
   /**
    * Edges whose time changed, the largest contribution first. Of a structural finding: those within
-   * the call that was answered just before the ways part.
+   * the call that was answered just before the flows part.
    */
   readonly changedEdges: readonly EdgeChange[]
   readonly changedStructure: readonly StructureChange[]
   readonly moves: readonly StructureMove[]
-  /** The smallest corrected p among what it rests on. */
+  /** Smallest corrected p of its evidence. */
   readonly q: number
 }
 
-/** One change in the system, with every mutation that it accounts for. */
-export interface Finding extends Omit<Draft, 'key'> {
+/** One change in the system, with every mutation it accounts for. */
+export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
-  /** 1 for the most important one. */
+  /** 1 for the most important; a consequence has the rank of its cause. */
   readonly rank: number
-  /** Two sentences: how much, how sure, and where to look next. */
+  /** `where: what`, the first line. */
+  readonly title: string
+  /** `facts` in one line. */
   readonly text: string
-  /** Ranked mutations of the comparison that this accounts for. */
+  /** How many requests, how much each, share of pairs, p. */
+  readonly facts: readonly string[]
+  /** Ranked mutations that this accounts for. */
   readonly mutations: readonly RankedMutation[]
-  /** Its contribution over the observed change of that sum; `NaN` where that may as well be 0. */
+  /** Contribution with that of its consequences over the observed change; `NaN` if that may be 0. */
   readonly shareOfChange: number
   readonly exemplars: Exemplars
+  /** The same delay as it shows elsewhere: upstream, or in a gap that no span covers. */
+  readonly consequences: readonly Finding[]
 }

@@ -1,8 +1,12 @@
 import { defineOptions, number } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { formatDuration } from '../../core/units.ts'
+import { grouped, percent } from '../../core/words.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Finding } from './finding.ts'
-import { findingsText } from './findings-text.ts'
+import { lookText, shareText } from './finding-facts.ts'
+import { stepName } from './names.ts'
 
 /** Options of findings. */
 export const FINDINGS_OPTIONS = defineOptions({
@@ -16,21 +20,49 @@ export const FINDINGS_OPTIONS = defineOptions({
   }),
 })
 
+/** The smallest shift that would have been seen in four of five comparisons. */
+export interface Detectable {
+  /** Root of the requests it is for, those of the most frequent category; `null` if all are. */
+  readonly root: NodeLabel | null
+  /** Number of these requests before and after. */
+  readonly before: number
+  readonly after: number
+  /** Size of the shift in µs; `Infinity` if none would have been seen. */
+  readonly shiftUs: number
+}
+
+/** Why there is no finding where none could be. */
+export const NOTHING_TESTABLE =
+  'no kind of request has enough requests in both periods. Something may have changed.'
+
+const WIDTH = 100
+const INDENT = '    '
+const FACT_SEPARATOR = ' · '
+const MAX_CONSEQUENCES_TOLD = 3
+
 /** What changed, one entry a cause, the most important first. */
 export class Findings extends Stage {
   readonly findings: readonly Finding[]
-  /** Findings beyond the limit, which are left out. */
+  /** Number of findings beyond the limit, which are left out. */
   readonly omitted: number
-  /** By how much the sum of response times after differs from what before would have made it. */
+  /** Sum of response times after, less what the mean before would have made it, in µs. */
   readonly observedChangeUs: number
   /** Whether the 95 % interval of that change leaves 0 out; shares of it mean little where not. */
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
   readonly testable: boolean
+  /** Smallest shift that could have been found; `null` where something was, or nothing could. */
+  readonly detectable: Detectable | null
 
   constructor(
     findings: readonly Finding[],
-    { omitted = 0, observedChangeUs = 0, changeIsClear = false, testable = true } = {},
+    {
+      omitted = 0,
+      observedChangeUs = 0,
+      changeIsClear = false,
+      testable = true,
+      detectable = null,
+    }: Partial<Omit<Findings, 'findings'>> = {},
   ) {
     super()
     this.findings = findings
@@ -38,11 +70,33 @@ export class Findings extends Stage {
     this.observedChangeUs = observedChangeUs
     this.changeIsClear = changeIsClear
     this.testable = testable
+    this.detectable = detectable
   }
 
-  /** All findings in words, in lines of at most 100 characters. */
+  /** All findings in words, in lines of at most 100 characters where names allow. */
   text(): string {
-    return findingsText(this)
+    const { findings, omitted, observedChangeUs } = this
+    if (findings.length === 0) return this.nothingText()
+    const attributedUs = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
+    const left =
+      omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
+    return [
+      ...findings.map((finding) => `${this.#findingLines(finding).join('\n')}\n`),
+      `${left}In all, requests took ${signed(observedChangeUs)}; these findings account for ${signed(attributedUs)}.`,
+    ].join('\n')
+  }
+
+  /** Says that nothing was found, and how large a change could have been missed. */
+  nothingText(): string {
+    if (!this.testable) return `Too few requests to tell: ${NOTHING_TESTABLE}`
+    if (this.detectable === null) return 'No significant change.'
+    const { root, before, after, shiftUs } = this.detectable
+    const of = root === null ? 'requests' : `requests of ${stepName(root)}`
+    const missed = Number.isFinite(shiftUs)
+      ? `a shift under ${formatDuration(shiftUs)}`
+      : 'no shift'
+    const could = Number.isFinite(shiftUs) ? 'could not have been seen' : 'could have been seen'
+    return `No significant change. With ${grouped(before)} and ${grouped(after)} ${of}, ${missed} ${could}.`
   }
 
   /** One row a finding. */
@@ -61,4 +115,62 @@ export class Findings extends Stage {
       id: column(({ id }) => id),
     })
   }
+
+  #findingLines(finding: Finding): string[] {
+    const { rank, title, text, consequences } = finding
+    const left = consequences.length - MAX_CONSEQUENCES_TOLD
+    return [
+      ...withShare(
+        `#${rank}`.padEnd(INDENT.length) + title,
+        shareText(finding, this.observedChangeUs),
+      ),
+      ...wrapped(text, INDENT),
+      ...wrapped(lookText(finding), INDENT),
+      ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
+        const { shareOfChange } = consequence
+        const share = shareOfChange > 0 ? ` (${percent(shareOfChange)})` : ''
+        return wrapped(`also seen in ${consequence.title}${share}`, INDENT)
+      }),
+      ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),
+    ]
+  }
+}
+
+function signed(us: number): string {
+  return `${formatDuration(Math.abs(us))} ${us < 0 ? 'less' : 'longer'}`
+}
+
+/** The first line, its share at the right edge; on a line of its own where it does not fit. */
+function withShare(line: string, share: string): string[] {
+  const lines = wrapped(line)
+  if (share === '') return lines
+  const last = lines.at(-1) ?? ''
+  const fits = last.length + 2 + share.length <= WIDTH
+  return fits
+    ? [...lines.slice(0, -1), last + share.padStart(WIDTH - last.length)]
+    : [...lines, share.padStart(WIDTH)]
+}
+
+/**
+ * Breaks a line between words, but not within a fact that fits a line; all lines but the first are
+ * indented. A longer word keeps a line to itself.
+ */
+function wrapped(text: string, first = ''): string[] {
+  const facts = text.split(FACT_SEPARATOR)
+  const parts = facts.flatMap((fact, i) => {
+    const end = i < facts.length - 1 ? ' ·' : ''
+    const fits = facts.length > 1 && fact.length + end.length <= WIDTH - INDENT.length
+    return fits ? [fact + end] : (fact + end).split(' ')
+  })
+  const lines: string[] = []
+  let line = first
+  for (const part of parts) {
+    const isEmpty = line.trim() === ''
+    if (isEmpty || line.length + 1 + part.length <= WIDTH) line += isEmpty ? part : ` ${part}`
+    else {
+      lines.push(line.replace(/ ·$/, ''))
+      line = INDENT + part
+    }
+  }
+  return [...lines, line]
 }

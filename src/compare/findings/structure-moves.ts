@@ -1,6 +1,22 @@
+import { addAt, at } from '../../core/entries.ts'
+import type { Categories } from '../categories/categories.ts'
+import { place } from '../edges/edge-pool.ts'
+import { labelDifference } from '../precursors/label-difference.ts'
 import type { Precursors } from '../precursors/precursors.ts'
 import { structureDistances } from '../precursors/structure-distances.ts'
-import type { StructureMove } from './finding.ts'
+import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
+
+type Change = StructureChange['change']
+
+/** Moves that have a changed part of the flow in common. */
+export interface MoveGroup {
+  readonly moves: readonly StructureMove[]
+  /** What most of them have in common, the part that most requests share first. */
+  readonly changes: readonly StructureChange[]
+}
+
+/** A change describes a group when it holds for this share of its requests. */
+const MIN_SHARE_IN_COMMON = 0.8
 
 /**
  * What became of whom, each request counted once: structural mutations take as many requests from
@@ -22,17 +38,16 @@ export function structureMoves(precursors: Precursors): StructureMove[] {
     if (requests <= 0) return
     const key = `${from} ${to}`
     moved.set(key, { from, to, requests: requests + (moved.get(key)?.requests ?? 0) })
-    lost[from]! -= requests
-    gained[to]! -= requests
+    addAt(lost, from, -requests)
+    addAt(gained, to, -requests)
   }
-  const available = (from: number, to: number) =>
-    Math.min(lost[from] as number, gained[to] as number)
+  const available = (from: number, to: number) => Math.min(at(lost, from), at(gained, to))
 
   for (const to of mutations) {
     for (const { category: from } of precursors.of(to)) move(from, to, available(from, to))
   }
   const matched = new Set([...moved.values()].map(({ from }) => from))
-  const gaining = [...changes.keys()].filter((category) => (changes[category] as number) > 0)
+  const gaining = [...changes.keys()].filter((category) => at(changes, category) > 0)
   for (const from of structural.precursors) {
     if (matched.has(from)) continue
     for (const to of byDistance(precursors, from, gaining)) move(from, to, available(from, to))
@@ -40,7 +55,7 @@ export function structureMoves(precursors: Precursors): StructureMove[] {
   for (const to of mutations) {
     const candidate = precursors.of(to)[0]?.category
     const from = candidate ?? byDistance(precursors, to, structural.precursors)[0] ?? to
-    move(from, to, gained[to] as number)
+    move(from, to, at(gained, to))
   }
   return [...moved.values()]
 }
@@ -54,6 +69,204 @@ function byDistance(
   const root = categories.root(category)
   const alike = others.filter((other) => categories.root(other) === root)
   const { nsed } = structureDistances(categories, options.editTokens).from(category, alike)
-  const order = [...alike.keys()].sort((a, b) => (nsed[a] as number) - (nsed[b] as number))
-  return order.map((at) => alike[at] as number)
+  const order = [...alike.keys()].sort((a, b) => at(nsed, a) - at(nsed, b))
+  return order.map((i) => at(alike, i))
+}
+
+/**
+ * Groups moves by the part of the flow that they gained or lost: over and over, the change that
+ * concerns the most requests, with all the moves that have it. Where it stands does not matter.
+ */
+export function groupMoves(categories: Categories, moves: readonly StructureMove[]): MoveGroup[] {
+  let left = moves.map((move) => ({ move, changes: structureDifference(categories, move) }))
+  const groups: MoveGroup[] = []
+  while (left.length > 0) {
+    const tally = tallyChanges(left)
+    const first = tally[0]
+    const inGroup = ({ changes }: (typeof left)[number]) =>
+      first === undefined || changes.some((change) => nameOf(change) === first.name)
+    const members = left.filter(inGroup)
+    const requests = members.reduce((sum, { move }) => sum + move.requests, 0)
+    groups.push({
+      moves: members.map(({ move }) => move).sort((a, b) => b.requests - a.requests),
+      changes: tallyChanges(members)
+        .filter((entry) => entry.requests >= MIN_SHARE_IN_COMMON * requests)
+        .map(({ change }) => change),
+    })
+    left = left.filter((entry) => !inGroup(entry))
+  }
+  return groups
+}
+
+function tallyChanges(
+  entries: readonly { move: StructureMove; changes: readonly StructureChange[] }[],
+) {
+  const tally = new Map<string, { name: string; change: StructureChange; requests: number }>()
+  for (const { move, changes } of entries) {
+    const seen = new Set<string>()
+    for (const change of changes) {
+      const name = nameOf(change)
+      if (seen.has(name)) continue
+      seen.add(name)
+      const known = tally.get(name) ?? { name, change, requests: 0 }
+      known.requests += move.requests
+      tally.set(name, known)
+    }
+  }
+  return [...tally.values()].sort((a, b) => b.requests - a.requests)
+}
+
+function nameOf({ change, label }: StructureChange): string {
+  return `${change} ${label}`
+}
+
+/**
+ * Where two structures part: the first nodes of each part that only one of them has, with the node
+ * that both have before it. Where they have the same nodes in another order, the edges that only
+ * one of them has stand for the difference.
+ */
+function structureDifference(
+  categories: Categories,
+  { from, to }: StructureMove,
+): StructureChange[] {
+  if (from === to) return [rootChange(categories, to)]
+  const { added, removed } = labelDifference(categories.structure(from), categories.structure(to))
+  if (added.length === 0 && removed.length === 0) return orderDifference(categories, from, to)
+  const names = (labels: typeof added) => new Set(labels.map(({ label }) => label))
+  return [
+    ...entries(categories, { category: to, wanted: names(added), change: 'added' }),
+    ...entries(categories, { category: from, wanted: names(removed), change: 'removed' }),
+  ]
+}
+
+function rootChange(categories: Categories, category: number): StructureChange {
+  const node = categories.nodeLabel(category, 0)
+  const label = categories.structure(category).root
+  return { change: 'added', label, node, after: null, answered: null }
+}
+
+/** Edges into nodes with one of `wanted` labels from nodes with another, one a label. */
+function entries(
+  categories: Categories,
+  { category, wanted, change }: { category: number; wanted: ReadonlySet<string>; change: Change },
+): StructureChange[] {
+  const { labels, preorder, from, to } = categories.structure(category)
+  const rank = new Uint32Array(labels.length)
+  preorder.forEach((node, position) => {
+    rank[node] = position
+  })
+  const first = new Map<string, number>()
+  to.forEach((node, edge) => {
+    const label = at(labels, node)
+    const source = at(from, edge)
+    if (!wanted.has(label) || wanted.has(at(labels, source))) return
+    const known = first.get(label)
+    const isFirst = known === undefined || at(rank, source) < at(rank, at(from, known))
+    if (isFirst) first.set(label, edge)
+  })
+  return [...first.values()]
+    .sort((a, b) => at(rank, at(from, a)) - at(rank, at(from, b)))
+    .map((edge) => edgeChange(categories, { category, edge, change }))
+}
+
+function orderDifference(categories: Categories, from: number, to: number): StructureChange[] {
+  const names = (category: number) => {
+    const structure = categories.structure(category)
+    const name = (node: number | undefined) => structure.labels[node as number]
+    return Array.from(structure.from, (source, edge) =>
+      JSON.stringify([name(source), name(structure.to[edge])]),
+    )
+  }
+  const [before, after] = [names(from), names(to)]
+  const only = (category: number, edges: string[], others: string[], change: Change) => {
+    const known = new Set(others)
+    return edges.flatMap((name, edge) =>
+      known.has(name) ? [] : [edgeChange(categories, { category, edge, change })],
+    )
+  }
+  return [...only(to, after, before, 'added'), ...only(from, before, after, 'removed')]
+}
+
+function edgeChange(
+  categories: Categories,
+  { category, edge, change }: { category: number; edge: number; change: Change },
+): StructureChange {
+  const { labels, from, to } = categories.structure(category)
+  const source = at(from, edge)
+  const target = at(to, edge)
+  const node = categories.nodeLabel(category, target)
+  return {
+    change,
+    node,
+    label: at(labels, target),
+    after: { label: at(labels, source), node: categories.nodeLabel(category, source) },
+    answered: answeredCall(categories, { category, last: source, service: node.service }),
+  }
+}
+
+/**
+ * The call to another service than `service` whose reply comes last before a node, if only replies
+ * lie between: what it answered may be why the flow goes on as it does.
+ */
+function answeredCall(
+  categories: Categories,
+  { category, last, service }: { category: number; last: number; service: string },
+): AnsweredCall | null {
+  const { labels, from, to } = categories.structure(category)
+  const before = (node: number) =>
+    Array.from(to.keys())
+      .filter((edge) => to[edge] === node)
+      .map((edge) => at(from, edge))
+  let reply = last
+  for (;;) {
+    const label = categories.nodeLabel(category, reply)
+    if (label.phase !== 'reply') return null
+    if (label.service !== service) break
+    const [only, ...others] = before(reply)
+    if (only === undefined || others.length > 0) return null
+    reply = only
+  }
+  const { service: called, operation } = categories.nodeLabel(category, reply)
+  const within = new Set([reply])
+  for (const node of within) {
+    const label = categories.nodeLabel(category, node)
+    const isCall =
+      label.phase === 'call' && label.service === called && label.operation === operation
+    if (isCall) continue
+    for (const earlier of before(node)) within.add(earlier)
+  }
+  const others = [...within].map((node) => categories.nodeLabel(category, node).service)
+  return {
+    service: called,
+    operation,
+    restsOn: [...new Set(others)].filter((other) => other !== called),
+    labels: new Set([...within].map((node) => at(labels, node))),
+  }
+}
+
+/** Services that most requests of `moves` now pass and did not before, and the reverse. */
+export function changedServices(categories: Categories, moves: readonly StructureMove[]) {
+  const gained = new Map<string, number>()
+  const lost = new Map<string, number>()
+  let all = 0
+  for (const { from, to, requests } of moves) {
+    const [before, after] = [placesOf(categories, from), placesOf(categories, to)]
+    all += requests
+    for (const name of after) if (!before.has(name)) add(gained, name, requests)
+    for (const name of before) if (!after.has(name)) add(lost, name, requests)
+  }
+  const most = (tally: ReadonlyMap<string, number>) =>
+    [...tally].flatMap(([name, requests]) => (requests >= MIN_SHARE_IN_COMMON * all ? [name] : []))
+  return { gained: most(gained), lost: most(lost) }
+}
+
+/** Where a category's nodes are, in the order in which a request comes by. */
+function placesOf(categories: Categories, category: number): Set<string> {
+  const { preorder } = categories.structure(category)
+  const places = Array.from(preorder, (node) => place(categories.nodeLabel(category, node)))
+  return new Set(places.filter((name) => name !== ''))
+}
+
+function add(tally: Map<string, number>, name: string, requests: number): void {
+  tally.set(name, (tally.get(name) ?? 0) + requests)
 }

@@ -1,6 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import type { Findings } from '../../compare/findings/findings.ts'
-import { NOTHING_TESTABLE } from '../../compare/findings/findings-text.ts'
+import { type Findings, NOTHING_TESTABLE } from '../../compare/findings/findings.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'

@@ -3,7 +3,6 @@ import type { Finding, StructureChange } from '../../compare/findings/finding.ts
 import { counted, grouped, percent } from '../../core/words.ts'
 import { differenceText, intervalText, shareText } from './amounts.ts'
 import type { FindingChart } from './finding-charts.ts'
-import { textWithoutExamples } from './finding-facts.ts'
 import { figure, htmlTable, traceIds } from './html-parts.ts'
 import { type Html, html, named } from './html-template.ts'
 
@@ -18,13 +17,16 @@ export function htmlFinding(
     traceUrl,
   }: { readonly chart: FindingChart | undefined; readonly traceUrl: string | undefined },
 ): Html {
-  const { rank, title, direction, contributionUs, shareOfChange, services, exemplars } = finding
+  const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
   return html`<article class="finding ${direction}" id="finding-${rank}">
 <h3><span class="rank">${rank}</span> ${named(title, 300)}</h3>
 <p class="facts"><span class="tag">${direction}</span> ${differenceText(contributionUs)} in all${
     shareOfChange > 0 ? html`, ${shareText(shareOfChange)} of the change` : ''
-  }${services.length === 0 ? '' : html` · look at ${services.map((service, i) => html`${i > 0 ? html`, ` : ''}<b>${named(service, 60)}</b>`)}`}</p>
-<p>${textWithoutExamples(finding)}</p>
+  }</p>
+<p>${text} · look at ${look}</p>
+${finding.consequences.map(
+  ({ title, text }) => html`<p class="soft">Also seen in ${named(title, 300)}: ${text}</p>`,
+)}
 ${finding.changedEdges.length === 0 ? '' : stepsTable(finding)}
 ${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
 ${exemplars.before.length + exemplars.after.length === 0 ? '' : html`<h4>Traces to look at</h4>`}${exampleTraces('before', exemplars.before, traceUrl)}${exampleTraces('after', exemplars.after, traceUrl)}

@@ -20,7 +20,8 @@ export function fairnessSection(comparison: Comparison): Html {
     warnings.length === 0
       ? html`<p>Nothing was found that speaks against it.</p>`
       : html`<ul class="warnings">${warnings.map(
-          ({ code, message }) => html`<li><b>${code}</b> ${withCode(message)}</li>`,
+          ({ code, message, detail }) =>
+            html`<li><details><summary><b>${code}</b> ${withCode(message)}</summary>${withCode(detail)}</details></li>`,
         )}</ul>`
   }</section>`
 }

@@ -7,7 +7,6 @@ import { breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
 import { accounting, type Part } from './accounting.ts'
 import { differenceText, durationText, shareText } from './amounts.ts'
 import { type Power, power } from './detectable.ts'
-import { textWithoutExamples } from './finding-facts.ts'
 import { certainty, headline } from './headline.ts'
 import {
   escapeMarkdown,
@@ -113,7 +112,7 @@ function details({ findings: { findings } }: Comparison, template: string | unde
     'How sure, and where to look',
     shown.map(
       (finding) =>
-        `${finding.rank}. ${written(textWithoutExamples(finding), LONGEST_TEXT)}${traces(finding, template)}`,
+        `${finding.rank}. ${written(`${finding.text} · look at ${finding.look}.`, LONGEST_TEXT)}${traces(finding, template)}`,
     ),
   )
 }

@@ -34,7 +34,8 @@ describe('unequal-load', () => {
         answer:
           "Compare periods of equal load, scale counts with `counts: 'scaled'` (--scale-counts), " +
           "or test shares instead of counts with `smPThreshold: 'auto'` (--sm-p-threshold auto).",
-        message: expect.stringMatching(/^There are 1000.* after\. Every.* mutations\. Compare/),
+        message: 'There are 1000 requests before and 1500 after.',
+        detail: expect.stringMatching(/^Every.* mutations\. Compare/),
       },
     ])
   })

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { findFindings } from '../../../src/compare/findings/find-findings.ts'
-import { groupFindings } from '../../../src/compare/findings/group-findings.ts'
+import { findFindings, groupFindings } from '../../../src/compare/findings/find-findings.ts'
 import { FlowdeltaError } from '../../../src/core/errors.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { NO_PARENT, type SpanTraces } from '../../../src/traces/span-traces.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { compareShops, shopPeriod } from './fixture.ts'
 
 const summary = (comparison: ReturnType<typeof compareShops>) =>
   comparison.findings.findings.map(({ kind, direction, title, services, requests }) => ({
-    ...{ kind, direction, title: title.replace(/^\d+ µs/, 'N µs').replace(/: \d+ µs/, ': N µs') },
+    ...{ kind, direction, title: title.replace(/\d+ µs/, 'N µs') },
     ...{ services, requests },
   }))
 
@@ -25,7 +25,7 @@ describe('a finding is one cause', () => {
     expect(summary(comparison)).toEqual([
       {
         ...{ kind: 'edges', direction: 'slower', services: ['stock'], requests: 300 },
-        title: 'N µs more in stock, in “LOOKUP” itself',
+        title: 'stock: LOOKUP itself takes N µs longer',
       },
     ])
     expect(comparison.findings.findings[0]?.mutations).toEqual(comparison.ranking.mutations)
@@ -36,13 +36,11 @@ describe('a finding is one cause', () => {
     expect(summary(compareShops({}, { networkUs: 300 }))).toEqual([
       {
         ...{ kind: 'edges', direction: 'slower', services: ['stock'], requests: 300 },
-        title:
-          'Calls to stock take longer: N µs on the way from shop to “LOOKUP” of stock, and 1 other step',
+        title: 'calls to stock: call of LOOKUP takes N µs longer, and 1 other step',
       },
       {
         ...{ kind: 'edges', direction: 'slower', services: ['pay'], requests: 100 },
-        title:
-          'Calls to pay take longer: N µs on the way back from “CHARGE” of pay to shop, and 1 other step',
+        title: 'calls to pay: reply of CHARGE takes N µs longer, and 1 other step',
       },
     ])
   })
@@ -60,7 +58,7 @@ describe('a finding is one cause', () => {
     expect(summary(comparison)).toMatchObject([
       {
         ...{ kind: 'structure', direction: 'slower', services: ['stock', 'shop', 'archive'] },
-        title: 'Requests for “GET” of shop now go to archive as well',
+        title: 'shop GET: requests now also go to archive',
       },
     ])
     const [finding] = comparison.findings.findings
@@ -77,9 +75,8 @@ describe('a finding is one cause', () => {
     const [finding] = compareShops({ stockUs: 1500 }, {}).findings.findings
     expect(finding).toMatchObject({ direction: 'faster', services: ['stock'] })
     expect(finding?.contributionUs).toBeLessThan(0)
-    expect(finding?.text).toMatch(
-      /one such step typically takes \d+ µs less than before.* saves \d+ ms/,
-    )
+    expect(finding?.title).toMatch(/^stock: LOOKUP itself takes \d+ µs less$/)
+    expect(finding?.text).toMatch(/ · −\d+ µs each \(95 % CI −\d+ µs to −\d+ µs\) · faster in /)
   })
 
   test('swapping the periods turns every direction', () => {
@@ -127,17 +124,91 @@ describe('few requests', () => {
 })
 
 describe('the text of a finding', () => {
-  test('of a step says how much, in how many requests, how sure, and where to look', () => {
+  test('a step says where, what, how much, how sure, and where to look', () => {
     const [finding] = compareShops({}, { payUs: 2600 }).findings.findings
-    expect(finding?.text).toMatch(
-      /^In 100 of 300 requests after \(33 %\) one such step typically takes \d{3} µs longer than before \(between \d{3} µs and \d{3} µs\); where requests wait for it, that adds \d+(\.\d)? ms in all \(\d{3} µs for each of these requests\), over 99 % of the observed change\. Pick one request of each period: the later one is slower there over 99 % of the time, and chance alone would do as much less than once in a million times; look next at pay, for example in traces t1-\d+ \(before\) and t2-\d+ \(after\)\.$/,
+    expect(finding).toMatchObject({ where: 'pay', look: 'pay' })
+    expect(finding?.what).toMatch(/^CHARGE itself takes \d{3} µs longer$/)
+    expect(finding?.facts).toEqual([
+      '100 of 300 requests',
+      expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
+      'slower in over 99 % of pairs',
+      'p < 1e-6',
+    ])
+    expect(finding?.text).toBe(finding?.facts.join(' · '))
+  })
+
+  test('a structure says how many requests took this path before and after', () => {
+    const [finding] = compareShops({}, { payEvery: 2 }).findings.findings
+    expect(finding?.text).toContain('new path taken by 100 → 150')
+    expect(finding?.look).toMatch(/^the answer of stock LOOKUP/)
+  })
+
+  test('findings print three lines each, the share of the change at the right', () => {
+    const text = compareShops({}, { stockUs: 1300, payUs: 2600 }).findings.text()
+    const [first = '', facts, look, empty] = text.split('\n')
+    expect(first).toMatch(/^#1 {2}stock: LOOKUP itself takes \d+ µs longer +\d+ % of the slowdown$/)
+    expect(first).toHaveLength(100)
+    expect(facts).toMatch(/^ {4}300 of 300 requests · /)
+    expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
+    expect(empty).toBe('')
+    expect(text).toMatch(
+      /\nIn all, requests took [\d.]+ ms longer; these findings account for [\d.]+ ms longer\.$/,
     )
   })
 
-  test('of a structure says how many requests went this way before and after', () => {
-    const [finding] = compareShops({}, { payEvery: 2 }).findings.findings
-    expect(finding?.text).toContain('the new one was taken by 100 requests before, by 150 after')
-    expect(finding?.text).toContain('look next at what “LOOKUP” of stock answered just before')
+  test('nothing found says what could not have been seen', () => {
+    const { text } = { text: compareShops({}, {}).findings.text() }
+    expect(text).toMatch(
+      /^No significant change\. With 200 and 200 requests of shop GET, a shift under [\d.]+ µs could not have been seen\.$/,
+    )
+  })
+})
+
+describe('the same delay seen elsewhere', () => {
+  /** A shop whose pay service records nothing in some requests: its delay shows as a gap. */
+  const period = (payUs: number, seed: number) => {
+    const random = randomSource(seed)
+    const about = (us: number) => us * (0.98 + 0.04 * random.next())
+    const spans: SpanSketch[] = []
+    for (let i = 0; i < 200; i++) {
+      const trace = `t${seed}-${i}`
+      const base = { trace, service: 'shop' }
+      const startUs = 1e6 * i
+      const first = startUs + 100 + about(payUs)
+      const second = first + 100 + about(payUs)
+      spans.push(
+        {
+          ...base,
+          id: 'pay',
+          parent: 'root',
+          service: 'pay',
+          operation: 'CHARGE',
+          startUs: startUs + 100,
+          endUs: first,
+        },
+        {
+          ...base,
+          id: 'last',
+          parent: 'root',
+          service: 'mail',
+          operation: 'SEND',
+          startUs: second,
+          endUs: second + about(50),
+        },
+        { ...base, id: 'root', operation: 'GET', startUs, endUs: second + 200 },
+      )
+    }
+    return makeSpans(spans)
+  }
+
+  test('stands under its cause', () => {
+    const { findings } = compare(period(1000, 1), period(5000, 2)).findings
+    expect(findings.map(({ where, rank }) => [where, rank])).toEqual([['pay', 1]])
+    const [finding] = findings
+    expect(finding?.consequences.map(({ title }) => title.replace(/[\d.]+ ms/, 'N ms'))).toEqual([
+      'shop: gap between CHARGE and SEND takes N ms longer',
+    ])
+    expect(finding?.contributionUs).toBeCloseTo(200 * 8000, -5)
   })
 })
 
@@ -217,7 +288,7 @@ describe('periods too small for any test', () => {
     const { findings } = compare(tiny(1), tiny(2))
     expect(findings.testable).toBe(false)
     expect(findings.text()).toBe(
-      'No finding: no kind of request has enough requests in both periods for any test. Something may well have changed.',
+      'Too few requests to tell: no kind of request has enough requests in both periods. Something may have changed.',
     )
   })
 })

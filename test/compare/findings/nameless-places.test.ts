@@ -12,5 +12,5 @@ test('where no host or service is named, the finding names none', () => {
     )
   const [finding] = compare(period(100), period(200)).findings.findings
   expect(finding?.services).toEqual([])
-  expect(finding?.text).toContain('look next at what runs between these two points, for example in')
+  expect(finding?.look).toBe('what runs between these two points')
 })

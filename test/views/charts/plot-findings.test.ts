@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupFindings } from '../../../src/compare/findings/group-findings.ts'
+import { groupFindings } from '../../../src/compare/findings/find-findings.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
 import { findingsChart } from '../../../src/views/charts/findings.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { accounting } from '../../../src/views/report/accounting.ts'
 import { chanceText, intervalText, shareText } from '../../../src/views/report/amounts.ts'
 import { power } from '../../../src/views/report/detectable.ts'
-import { textWithoutExamples } from '../../../src/views/report/finding-facts.ts'
 import { certainty, headline } from '../../../src/views/report/headline.ts'
 import { mutationRows } from '../../../src/views/report/mutation-rows.ts'
 import { powerNote, powerSentence } from '../../../src/views/report/power-words.ts'
@@ -134,16 +133,6 @@ test('mutations are rows: other time against the same kind, other work against w
     afterUs: 5,
     interval: [Number.NaN, Number.NaN],
   })
-})
-
-test('a finding’s text loses the trace ids at its end, and nothing else', () => {
-  const [finding] = compareShops({}, { stockUs: 1600 }).findings.findings
-  if (finding === undefined) throw new Error('There is a finding here.')
-  expect(finding.text).toContain(', for example in traces t1-')
-  const text = textWithoutExamples(finding)
-  expect(text).toMatch(/look next at stock\.$/)
-  expect(finding.text.startsWith(text.slice(0, -1))).toBe(true)
-  expect(textWithoutExamples({ ...finding, text: 'Other words.' })).toBe('Other words.')
 })
 
 test('amounts are said as a person would', () => {

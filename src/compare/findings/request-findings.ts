@@ -5,20 +5,19 @@ import type { EdgeChanges } from '../edges/edge-changes.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/typical-time.ts'
-import { byRequestsAfter, requestsAfter } from './concerned.ts'
-import { requestsFor } from './edge-words.ts'
+import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
+import { rootsName } from './names.ts'
 
 /**
- * Categories whose response times changed though no edge accounts for it: many steps that each
- * changed a little, or time between what was traced. One draft for all that became slower and one
- * for all that became faster: what they have in common is that no step stands out. The shift is
- * that of medians.
+ * Drafts findings of categories whose response times changed though no edge accounts for it: many
+ * steps that each changed a little, or time between what was traced. One finding for all that became
+ * slower and one for all that became faster. The shift is that of medians.
  *
  * @param sources.explained categories that a changed edge accounts for
  * @param sources.edges whose options say what is large enough
  */
-export function requestDrafts(
+export function requestFindings(
   responseTime: ResponseTimeMutations,
   { explained, edges }: { explained: ReadonlySet<number>; edges: EdgeChanges },
 ): Draft[] {
@@ -27,27 +26,41 @@ export function requestDrafts(
   const shifted = responseTime.mutations.flatMap((category) => {
     const { beforeUs, shiftUs } = medians(categories, category)
     const matters = !explained.has(category) && Math.abs(shiftUs) >= minimumEffect * beforeUs
-    return matters ? [{ category, shiftUs }] : []
+    return matters ? [{ category, shiftUs, requests: categories.count(category, AFTER) }] : []
   })
   return (['slower', 'faster'] as const).flatMap((direction): Draft[] => {
     const found = shifted.filter(({ shiftUs }) => shiftUs < 0 === (direction === 'faster'))
     const members = found.map(({ category }) => category)
-    const contributionUs = found.reduce(
-      (sum, { category, shiftUs }) => sum + shiftUs * categories.count(category, AFTER),
-      0,
-    )
+    const contributionUs = found.reduce((sum, one) => sum + one.shiftUs * one.requests, 0)
     if (members.length === 0 || Math.abs(contributionUs) < edges.negligibleUs) return []
     const requests = requestsAfter(categories, members)
     const concerned = byRequestsAfter(categories, members)
     const roots = concerned.map((category) => categories.nodeLabel(category, 0))
+    const effects = found.map((one) => ({
+      share: one.requests / requests,
+      ...responseTime.medianEffect(one.category),
+    }))
+    const sum = (value: (effect: (typeof effects)[number]) => number) =>
+      effects.reduce((total, effect) => total + effect.share * value(effect), 0)
     const shift = formatDuration(Math.abs(contributionUs) / requests)
-    const change = `take ${shift} ${direction === 'slower' ? 'longer' : 'less'}`
     return [
       {
-        ...{ kind: 'requests', key: `requests ${direction}`, direction, requests, contributionUs },
-        ...{ changedEdges: [], changedStructure: [], moves: [], categories: concerned },
-        title: `${requestsFor(roots)} ${change}, no single step of them`,
+        kind: 'requests',
+        key: `requests ${direction}`,
+        direction,
+        where: rootsName(roots),
+        what: `requests take ${shift} ${direction === 'slower' ? 'longer' : 'less'}, spread over many steps`,
+        categories: concerned,
+        requests,
+        contributionUs,
+        eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
+        probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
+        notes: [],
+        look: 'what all steps share: host, runtime, load',
         services: [...new Set(roots.map(place))].filter((name) => name !== ''),
+        changedEdges: [],
+        changedStructure: [],
+        moves: [],
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
       },
     ]

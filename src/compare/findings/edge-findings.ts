@@ -1,0 +1,226 @@
+import { formatDuration } from '../../core/units.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
+import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
+import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
+import type { Draft } from './finding.ts'
+import { listed, operationName, placeName, printable } from './names.ts'
+
+type Direction = Draft['direction']
+
+/** What edges of one group have in common. */
+export type Scope =
+  | { readonly of: 'edge' }
+  /** Work inside a service. */
+  | { readonly of: 'work'; readonly service: string }
+  /** The way to a service and back, whoever calls it. */
+  | { readonly of: 'calls'; readonly service: string }
+  /** A service's work, and the calls it makes and takes. */
+  | { readonly of: 'service'; readonly service: string }
+  /** The same work in several services, which run the same code. */
+  | { readonly of: 'step'; readonly step: string }
+
+export interface EdgeGroup {
+  readonly scope: Scope
+  readonly edges: readonly EdgeChange[]
+}
+
+/** A group of several edges must have changed in at least this share of its calls. */
+const MIN_SHARE_OF_CALLS = 0.5
+
+/** Drafts one finding a group of changed edges, in either direction. */
+export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
+  return (['slower', 'faster'] as const).flatMap((direction) =>
+    groupEdgeChanges(edges, direction).map((group): Draft => {
+      const concerned = byRequestsAfter(
+        categories,
+        group.edges.flatMap((edge) => edge.categories),
+      )
+      const requests = requestsAfter(categories, concerned)
+      const [first] = group.edges as [EdgeChange]
+      const sum = (value: (edge: EdgeChange) => number) =>
+        group.edges.reduce((total, edge) => total + value(edge), 0)
+      const calls = (edge: EdgeChange) => edge.contributionUs / edge.shiftUs / requests
+      return {
+        kind: 'edges',
+        direction,
+        ...edgeWords(group, direction),
+        key: group.edges.map(edgeKey).sort().join('\n'),
+        categories: concerned,
+        requests,
+        contributionUs: sum(({ contributionUs }) => contributionUs),
+        eachInterval: [
+          sum((edge) => edge.interval[0] * calls(edge)),
+          sum((edge) => edge.interval[1] * calls(edge)),
+        ],
+        probabilitySlower: first.probabilitySlower,
+        notes: [],
+        ...whereToLook(group),
+        changedEdges: group.edges,
+        changedStructure: [],
+        moves: [],
+        q: Math.min(...group.edges.map(({ q }) => q)),
+      }
+    }),
+  )
+}
+
+function edgeKey({ from, to, fromRoundBefore }: EdgeChange): string {
+  return `${from}${fromRoundBefore ? ' of the round before' : ''} → ${to}`
+}
+
+function whereToLook({ scope, edges }: EdgeGroup): Pick<Draft, 'look' | 'services'> {
+  const services =
+    scope.of === 'edge' || scope.of === 'step'
+      ? [...new Set(edges.flatMap(servicesOf))]
+      : [scope.service]
+  if (services.length === 0) return { look: 'what runs between these two points', services }
+  const network = edges.every(({ kind }) => kind === 'network') ? ' (network)' : ''
+  const named = scope.of === 'step' ? services : services.slice(0, 1)
+  return { look: `${listed(named.map(printable), 3)}${network}`, services }
+}
+
+/** Returns the services at an edge, the one that is called or works first. */
+function servicesOf(edge: PooledEdge): string[] {
+  const ends = [calledPlace(edge), place(edge.fromNode), place(edge.toNode)]
+  return [...new Set(ends)].filter((name) => name !== '')
+}
+
+function edgeWords(
+  { scope, edges }: EdgeGroup,
+  direction: Direction,
+): Pick<Draft, 'where' | 'what'> {
+  const [first] = edges as [EdgeChange]
+  const shift = `${formatDuration(Math.abs(first.shiftUs))} ${direction === 'slower' ? 'longer' : 'less'}`
+  const what = stepWords(first, shift)
+  if (scope.of === 'edge') return { where: placeOf(first), what }
+  if (scope.of === 'step') {
+    const services = [...new Set(edges.flatMap(servicesOf))].map(printable)
+    return { where: listed(services, 3), what }
+  }
+  const others = `and ${edges.length - 1} other ${edges.length === 2 ? 'step' : 'steps'}`
+  const service = printable(scope.service)
+  if (scope.of === 'calls') return { where: `calls to ${service}`, what: `${what}, ${others}` }
+  const at = first.kind === 'network' ? `${placeOf(first)}, ` : ''
+  return { where: service, what: `${at}${what}, ${others}` }
+}
+
+function placeOf({ kind, fromNode, toNode, from, to, fromRoundBefore }: PooledEdge): string {
+  if (fromNode.phase === 'point') {
+    return `${printable(from)}${fromRoundBefore ? ' of the round before' : ''} → ${printable(to)}`
+  }
+  return kind === 'self' ? placeName(fromNode) : `${placeName(fromNode)} → ${placeName(toNode)}`
+}
+
+/** Says what takes another time: `reply of GetProduct takes 98.5 ms longer`. */
+function stepWords(edge: PooledEdge, shift: string): string {
+  const { kind, fromNode, toNode, fromRoundBefore } = edge
+  if (fromNode.phase === 'point') return `takes ${shift}`
+  const [from, to] = [operationName(fromNode), operationName(toNode)]
+  if (kind === 'network') {
+    return fromNode.phase === 'reply' && toNode.phase === 'reply'
+      ? `reply of ${from}${fromRoundBefore ? ' of the round before' : ''} takes ${shift}`
+      : `call of ${to}${fromRoundBefore ? ' of the next round' : ''} takes ${shift}`
+  }
+  if (fromRoundBefore) return `gap between ${from} of the round before and ${to} takes ${shift}`
+  if (fromNode.phase === 'call' && toNode.phase === 'call') {
+    return `${from} takes ${shift} before it calls ${to}`
+  }
+  if (fromNode.phase === 'reply' && toNode.phase === 'reply') {
+    return `${to} takes ${shift} after ${from} ends`
+  }
+  if (fromNode.phase === 'reply') return `gap between ${from} and ${to} takes ${shift}`
+  return from === to ? `${from} itself takes ${shift}` : `${from} to ${to} takes ${shift}`
+}
+
+/**
+ * Groups changed edges by what they have in common: over and over, the candidate (one edge, the
+ * work of a service, the calls to it, all that it does, or one step in all services that take it)
+ * that explains the most. A candidate explains what its changed edges contribute, times the share of
+ * its edges' calls that changed: if every caller is slow because of the one they all call, that share
+ * is small for each caller.
+ *
+ * @param edges all edges of one comparison
+ * @param direction which of the changes to group
+ */
+export function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
+  const left = new Set(
+    edges.filter(({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower')),
+  )
+  const known = new Map<string, EdgeGroup>()
+  for (const scope of [...left].flatMap(scopesOf)) {
+    const key = JSON.stringify(scope)
+    if (known.has(key)) continue
+    known.set(key, { scope, edges: edges.filter((edge) => isWithin(edge, scope)) })
+  }
+  const groups: EdgeGroup[] = []
+  while (left.size > 0) {
+    const best = bestCandidate([...known.values()], left)
+    groups.push(best)
+    for (const edge of best.edges) left.delete(edge)
+  }
+  return groups
+}
+
+function scopesOf(edge: EdgeChange): Scope[] {
+  const from = place(edge.fromNode)
+  if (edge.kind === 'self') {
+    return [
+      { of: 'work', service: from },
+      { of: 'service', service: from },
+      { of: 'step', step: stepOf(edge) },
+    ]
+  }
+  return [
+    { of: 'calls', service: calledPlace(edge) },
+    { of: 'service', service: from },
+    { of: 'service', service: place(edge.toNode) },
+  ]
+}
+
+function isWithin(edge: EdgeChange, scope: Scope): boolean {
+  if (scope.of === 'edge') return false
+  if (scope.of === 'step') return edge.kind === 'self' && stepOf(edge) === scope.step
+  const { service } = scope
+  const from = place(edge.fromNode)
+  if (scope.of === 'work') return edge.kind === 'self' && from === service
+  if (scope.of === 'calls') return edge.kind === 'network' && calledPlace(edge) === service
+  return from === service || place(edge.toNode) === service
+}
+
+/** What is done, wherever. */
+function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
+  const ends = [fromNode, toNode].map(({ operation, phase }) => [operation, phase])
+  return JSON.stringify([...ends, fromRoundBefore])
+}
+
+function bestCandidate(candidates: readonly EdgeGroup[], left: ReadonlySet<EdgeChange>): EdgeGroup {
+  const sizeOf = ({ contributionUs }: EdgeChange) => Math.abs(contributionUs)
+  const [first] = [...left].sort((a, b) => sizeOf(b) - sizeOf(a)) as [EdgeChange]
+  let best: EdgeGroup = { scope: { of: 'edge' }, edges: [first] }
+  let bestScore = sizeOf(first)
+  for (const { scope, edges } of candidates) {
+    const changed = edges.filter((edge) => left.has(edge))
+    const share = shareOfCalls(changed, edges)
+    if (changed.length < 2 || share < MIN_SHARE_OF_CALLS) continue
+    const score = share * changed.reduce((sum, edge) => sum + sizeOf(edge), 0)
+    if (score > bestScore) {
+      bestScore = score
+      best = { scope, edges: changed }
+    }
+  }
+  return best
+}
+
+/** Of the calls that the edges belong to, the share that has at least one changed edge. */
+function shareOfCalls(changed: readonly EdgeChange[], edges: readonly EdgeChange[]): number {
+  const compared = edges.filter(({ q }) => !Number.isNaN(q))
+  const all = new Set(compared.map(callOf))
+  return all.size === 0 ? 0 : new Set(changed.map(callOf)).size / all.size
+}
+
+/** There and back are one call: what stands at both ends, whatever the direction. */
+function callOf({ kind, from, to, fromNode, toNode, fromRoundBefore }: EdgeChange): string {
+  if (kind === 'self') return JSON.stringify([from, to, fromRoundBefore])
+  const ends = [fromNode, toNode].map((node) => `${place(node)} ${node.operation}`)
+  return JSON.stringify(ends.sort())
+}

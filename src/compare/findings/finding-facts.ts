@@ -1,0 +1,58 @@
+import { formatDuration } from '../../core/units.ts'
+import { grouped, percent, signedDuration } from '../../core/words.ts'
+import type { Draft, Finding } from './finding.ts'
+
+/** Longer ids of traces lose their end. */
+const MAX_ID_LENGTH = 12
+const SHORT_ID_LENGTH = 8
+
+/** Says how many requests, how much each, in what share of pairs, and how sure. */
+export function factsOf(draft: Draft, all: number): string[] {
+  const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
+  const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
+  const each = contributionUs / Math.max(1, requests)
+  return [
+    `${grouped(requests)} of ${grouped(all)} requests`,
+    ...(each === 0 ? [] : [`${signedDuration(each)} each${intervalText(draft.eachInterval)}`]),
+    ...(Number.isNaN(chance) ? [] : [`${direction} in ${percent(chance)} of pairs`]),
+    certaintyText(q),
+    ...notes,
+  ]
+}
+
+/** ` (95 % CI 391–409 ms)`; nothing where it is not known. */
+function intervalText(interval: readonly [number, number]): string {
+  const [low, high] = [...interval].sort((a, b) => a - b) as [number, number]
+  if (Number.isNaN(low + high)) return ''
+  const [from, to] = [formatDuration(low), formatDuration(high)]
+  if (from === to) return ` (95 % CI ± ${formatDuration((high - low) / 2)})`
+  const [start, unit] = from.split(' ')
+  const text = to.endsWith(` ${unit}`) && low > 0 ? `${start}–${to}` : `${from} to ${to}`
+  return ` (95 % CI ${text.replaceAll('-', '−')})`
+}
+
+/** `p < 1e-6`, `p = 3e-4`, `p = 0.012`; corrected for the number of tests. */
+export function certaintyText(q: number): string {
+  if (q < 1e-6) return 'p < 1e-6'
+  return q < 0.001 ? `p = ${q.toExponential(0)}` : `p = ${Number(q.toPrecision(2))}`
+}
+
+/** Says what part of the change a finding is: `72 % of the slowdown`, else what it adds in all; nothing for 0. */
+export function shareText(
+  { shareOfChange, contributionUs }: Finding,
+  observedChangeUs: number,
+): string {
+  if (contributionUs === 0) return ''
+  return shareOfChange > 0
+    ? `${percent(shareOfChange)} of the ${observedChangeUs < 0 ? 'speedup' : 'slowdown'}`
+    : `${signedDuration(contributionUs)} in all`
+}
+
+/** Says where to look: services, and a typical trace of each period. */
+export function lookText({ look, exemplars: { before, after } }: Finding): string {
+  const short = (id: string) =>
+    id.length > MAX_ID_LENGTH ? `${id.slice(0, SHORT_ID_LENGTH)}…` : id
+  const traces = [before[0], after[0]].flatMap((id) => (id === undefined ? [] : [short(id)]))
+  if (traces.length === 0) return `look at ${look}`
+  return `look at ${look} · ${traces.length === 1 ? 'trace' : 'traces'} ${traces.join(' → ')}`
+}

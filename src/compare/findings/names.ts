@@ -1,0 +1,47 @@
+import { shortText } from '../../core/shown-text.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { place } from '../edges/edge-pool.ts'
+
+/** Longer names from traces lose their middle. */
+const MAX_NAME_LENGTH = 100
+
+/** Kinds of request named one by one. */
+const MAX_KINDS_NAMED = 2
+
+/** Returns a name from a trace as it can be printed. */
+export function printable(name: string): string {
+  return shortText(name, MAX_NAME_LENGTH)
+}
+
+/** Returns where a node is, to be printed. */
+export function placeName(node: NodeLabel): string {
+  return printable(place(node)) || 'a service without a name'
+}
+
+/** Methods of gRPC services, which say the package and the service before. */
+const GRPC_METHOD = /^\/?(?:[\w-]+\.)+[\w-]+\/([\w.-]+)$/
+
+/** Returns an operation to be printed; of a gRPC method, its last part: `GetProduct`. */
+export function operationName({ operation }: Pick<NodeLabel, 'operation'>): string {
+  return printable(GRPC_METHOD.exec(operation)?.[1] ?? operation)
+}
+
+/** Returns an operation of a service: `shop GET`. */
+export function stepName(node: NodeLabel): string {
+  const operation = operationName(node)
+  return node.phase === 'point' ? operation : `${placeName(node)} ${operation}`
+}
+
+/** Names requests by the roots of their flows. */
+export function rootsName(roots: readonly NodeLabel[]): string {
+  const names = [...new Set(roots.map(stepName))]
+  return names.length <= MAX_KINDS_NAMED ? names.join(' and ') : `${names.length} kinds of request`
+}
+
+/** `a`, `a and b`, `a, b and c`; with `most`, the first names and how many more there are. */
+export function listed(names: readonly string[], most = names.length): string {
+  const more = names.length - most
+  if (more > 0) return `${names.slice(0, most).join(', ')} and ${more} more`
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}

@@ -1,0 +1,162 @@
+import { grouped } from '../../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
+import { place } from '../edges/edge-pool.ts'
+import { usualTimeUs } from '../ranking/rank-mutations.ts'
+import type { Ranking } from '../ranking/ranking.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft, StructureChange, StructureMove } from './finding.ts'
+import { listed, operationName, printable, rootsName, stepName } from './names.ts'
+import { changedServices, groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
+
+const MAX_STEPS_NAMED = 2
+const MAX_SERVICES_NAMED = 4
+
+/** Drafts one finding a group of structural changes. */
+export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[] {
+  const { precursors, responseTime, options } = evidence
+  const { structural } = precursors
+  const { categories } = structural
+  return groupMoves(categories, structureMoves(precursors)).map((group): Draft => {
+    const { moves, changes } = group
+    const contributionUs = moves.reduce((sum, { from, to, requests }) => {
+      if (from === to) return sum
+      const addedUs =
+        usualTimeUs(categories, to, options.centre) - usualTimeUs(categories, from, options.centre)
+      return sum + requests * addedUs
+    }, 0)
+    const members = moves.flatMap(({ from, to }) => [to, from])
+    const tests = members.map((category) => structural.test(category))
+    const requests = moves.reduce((sum, move) => sum + move.requests, 0)
+    const services = changedServices(categories, moves)
+    const direction = contributionUs < 0 ? 'faster' : 'slower'
+    const [{ from, to }] = moves as [StructureMove]
+    const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
+    const width = normalQuantile(0.975) * errorOfEach(categories, moves)
+    const eachUs = contributionUs / requests
+    return {
+      kind: 'structure',
+      direction,
+      where: rootsName(moves.map((move) => categories.nodeLabel(move.to, 0))),
+      what: structureWords(categories, group, services),
+      key: changes
+        .map(({ change, label }) => `${change} ${label}`)
+        .sort()
+        .join('\n'),
+      categories: byRequestsAfter(categories, members),
+      requests: Math.round(requests),
+      contributionUs,
+      eachInterval:
+        options.centre === 'mean' ? [eachUs - width, eachUs + width] : [Number.NaN, Number.NaN],
+      probabilitySlower:
+        from === to ? Number.NaN : responseTime.medianEffect(to, from).probabilitySlower,
+      notes:
+        from === to
+          ? []
+          : [`${moves.length > 1 ? 'commonest ' : ''}new path taken by ${paths.join(' → ')}`],
+      look: lookAt(changes, services, direction),
+      services: servicesToLookAt(changes, services.gained),
+      changedEdges: changedWithin(edges, changes),
+      changedStructure: changes,
+      moves,
+      q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
+    }
+  })
+}
+
+/** Standard error of the mean time that each request of the moves gained, in µs. */
+function errorOfEach(categories: Categories, moves: readonly StructureMove[]): number {
+  const all = moves.reduce((sum, { requests }) => sum + requests, 0)
+  const weights = new Map<number, number>()
+  for (const { from, to, requests } of moves) {
+    weights.set(to, (weights.get(to) ?? 0) + requests / all)
+    weights.set(from, (weights.get(from) ?? 0) - requests / all)
+  }
+  const squares = [...weights].map(([category, weight]) => {
+    const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
+    const { variance, count } = categories.responseTimeMoments(category, period)
+    return weight === 0 ? 0 : (weight ** 2 * variance) / count
+  })
+  return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))
+}
+
+/** Returns the significant changes of time in the calls answered just before the flows part. */
+function changedWithin({ edges }: EdgeChanges, changes: readonly StructureChange[]): EdgeChange[] {
+  const calls = changes.flatMap(({ answered }) => answered ?? [])
+  return edges
+    .filter(
+      ({ significant, from, to }) =>
+        significant && calls.some(({ labels }) => labels.has(from) && labels.has(to)),
+    )
+    .sort((a, b) => a.q - b.q)
+}
+
+/** Who answered just before the flows part and for whom it called, who goes on, and where to. */
+function servicesToLookAt(
+  changes: readonly StructureChange[],
+  gained: readonly string[],
+): string[] {
+  const answered = changes.flatMap((change) => change.answered ?? [])
+  const names = [
+    ...answered.flatMap(({ service, restsOn }) => [service, ...restsOn]),
+    ...changes.map(({ node }) => place(node)),
+    ...gained,
+  ]
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
+function lookAt(
+  changes: readonly StructureChange[],
+  { gained, lost }: ReturnType<typeof changedServices>,
+  direction: Draft['direction'],
+): string {
+  const decides = whatDecides(changes)
+  if (gained.length > 0) return `${decides}, and at ${listed(gained.map(printable), 3)}`
+  return lost.length > 0 && direction === 'faster' ? `${decides}: do requests fail early?` : decides
+}
+
+function whatDecides(changes: readonly StructureChange[]): string {
+  const change = changes.find(({ answered }) => answered !== null) ?? changes[0]
+  if (change?.after == null) return 'who sends these requests'
+  const { answered } = change
+  if (answered === null) return `what follows ${stepName(change.after.node)}`
+  const answer = `the answer of ${printable(answered.service)} ${operationName(answered)}`
+  const { restsOn } = answered
+  return restsOn.length === 0
+    ? answer
+    : `${answer} (which calls ${listed(restsOn.map(printable), MAX_SERVICES_NAMED)})`
+}
+
+function structureWords(
+  categories: Categories,
+  { moves, changes }: MoveGroup,
+  { gained, lost }: ReturnType<typeof changedServices>,
+): string {
+  const come = moves.filter(({ from, to }) => from === to)
+  if (come.length === moves.length) {
+    const times = (period: Period) =>
+      grouped(come.reduce((sum, { to }) => sum + categories.count(to, period), 0))
+    return `comes more often, ${times(BEFORE)} before and ${times(AFTER)} after`
+  }
+  const few = (names: readonly string[]) => listed(names.map(printable), MAX_SERVICES_NAMED)
+  if (gained.length > 0 && lost.length > 0) {
+    return `requests now go to ${few(gained)} instead of ${few(lost)}`
+  }
+  if (gained.length > 0) return `requests now also go to ${few(gained)}`
+  if (lost.length > 0) return `requests no longer go to ${few(lost)}`
+  const steps = (wanted: StructureChange['change']) => {
+    const names = changes
+      .filter(({ change }) => change === wanted)
+      .map(({ node }) => stepName(node))
+    return listed([...new Set(names)], MAX_STEPS_NAMED)
+  }
+  const [added, removed] = [steps('added'), steps('removed')]
+  if (added === '' && removed === '') return 'requests repeat the same steps more or less often'
+  if (added === removed) return `requests do ${added} in another order`
+  if (removed === '') return `requests now also do ${added}`
+  return added === ''
+    ? `requests no longer do ${removed}`
+    : `requests now do ${added} instead of ${removed}`
+}
