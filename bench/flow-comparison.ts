@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
 import { compare } from '../src/compare/comparison.ts'
 import { randomSource } from '../src/stats/random.ts'
-import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
+import { explore } from '../src/views/explore.ts'
 import { type GraphSketch, makeGraphs } from '../test/make-traces.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
 
@@ -60,7 +60,7 @@ try {
       makeGraphs(forksAndJoins(steps, branches, 1.5, 2), 'after'),
     )
     const start = performance.now()
-    const widget = exploreFlows(comparison, 0, { level: 'steps' })
+    const widget = explore(comparison, 'flows', { category: 0, level: 'steps' })
     const compared = performance.now() - start
     const file = join(folder, `${steps}-${branches}.html`)
     const html = pageOf([widget])

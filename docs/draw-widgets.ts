@@ -11,7 +11,6 @@ import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
-import { exploreFlows } from '../src/views/widgets/flows/flows-widget.ts'
 import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
 import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
 import { exploreVariance } from '../src/views/widgets/variance/explore-variance.ts'
@@ -67,9 +66,9 @@ const PICTURES: readonly Picture[] = [
     widget: exploreRanking(prefetch),
     use: (page) => page.locator('.fd-openable button').first().click(),
   },
-  { name: 'flows-side-by-side', widget: exploreFlows(prefetch, came, { mode: 'side-by-side' }) },
-  { name: 'flows-difference', widget: exploreFlows(delay, slower), dark: true },
-  { name: 'flows-animation', widget: exploreFlows(prefetch, came, { mode: 'animation', at: 0.4 }) },
+  { name: 'flows-side-by-side', widget: explore(prefetch, 'flows', { mutation: came, mode: 'side-by-side' }) },
+  { name: 'flows-difference', widget: explore(delay, 'flows', { mutation: slower }), dark: true },
+  { name: 'flows-animation', widget: explore(prefetch, 'flows', { mutation: came, mode: 'animation', at: 0.4 }) },
   {
     name: 'explanation',
     widget: explore(explainMutation(config, explained)),

@@ -221,11 +221,6 @@ export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
 export type { ReportOptions } from './views/report/report-options.ts'
 export {
-  exploreFlows,
-  type FlowExplorerOptions,
-  type FlowsToCompare,
-} from './views/widgets/flows/flows-widget.ts'
-export {
   exploreRanking,
   type RankingBrowserOptions,
 } from './views/widgets/ranking/explore-ranking.ts'

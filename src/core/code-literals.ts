@@ -1,3 +1,5 @@
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
+
 /** Characters that mean something in a regular expression. */
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g
 
@@ -12,7 +14,10 @@ export function codeText(value: unknown): string {
   if (typeof value === 'string') return textLiteral(value)
   if (Array.isArray(value)) return `[${value.map(codeText).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).map(([key, part]) => `${key}: ${codeText(part)}`)
+    const entries = Object.entries(value).map(([key, part]) => {
+      const name = IDENTIFIER.test(key) ? key : textLiteral(key)
+      return `${name}: ${codeText(part)}`
+    })
     return `{ ${entries.join(', ')} }`
   }
   return String(value)
@@ -20,7 +25,7 @@ export function codeText(value: unknown): string {
 
 /** A column of the row `d` in code. */
 export function fieldLiteral(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`
+  return IDENTIFIER.test(name) ? `d.${name}` : `d[${textLiteral(name)}]`
 }
 
 /** The source of an expression that finds `text` itself. */

@@ -3,7 +3,6 @@ import { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { CallingContexts } from '../explain/calling-contexts/calling-contexts.ts'
-import type { FlowsToCompare } from '../explain/flow-pair/flow-pair.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -12,7 +11,7 @@ import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { callingContextsWidget } from './widgets/calling-contexts/calling-contexts-widget.ts'
 import type { WidgetCall, WidgetDefinition } from './widgets/define-widget.ts'
 import { explanationWidget } from './widgets/explanation/explanation-widget.ts'
-import { exploreFlows, type FlowExplorerOptions } from './widgets/flows/flows-widget.ts'
+import { flowsWidget } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
 import { logsWidget } from './widgets/logs/logs-widget.ts'
 import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
@@ -29,10 +28,7 @@ import { makeWidget, type Widget } from './widgets/widget.ts'
 const OF_COMPARISON = {
   ranking: exploreRanking,
   threshold: exploreThreshold,
-  flows: (
-    comparison: Comparison,
-    { mutation, ...options }: FlowExplorerOptions & { readonly mutation?: FlowsToCompare } = {},
-  ) => exploreFlows(comparison, mutation ?? topMutation(comparison), options),
+  flows: defined(flowsWidget),
   timeline: defined(timelineWidget),
   swimlanes: defined(swimlanesWidget),
   trace: defined(ganttWidget),
@@ -152,14 +148,6 @@ function defined<Stage, Table extends OptionTable, Data>(
 ) {
   return (stage: Stage, options?: Partial<OptionsOf<Table>>, call?: WidgetCall): Widget =>
     makeWidget(definition, stage, options, call)
-}
-
-function topMutation({ ranking }: Comparison) {
-  const [first] = ranking.mutations
-  if (first === undefined) {
-    throw new FlowdeltaError('The comparison has no mutation. Give the category to show.')
-  }
-  return first
 }
 
 function isTraceSet(stage: unknown): boolean {

@@ -13,7 +13,7 @@ describe('explore', () => {
 
   test.each([
     ['threshold', 'threshold'],
-    ['flows', 'flow-comparison'],
+    ['flows', 'flows'],
     ['timeline', 'timeline'],
     ['swimlanes', 'swimlanes'],
     ['trace', 'gantt'],

@@ -37,7 +37,7 @@ const MOST_SLOW = 10_000
  * are left out (`leftOut` says which, `include` puts them back).
  *
  * @param comparison from `compare`
- * @param what as for `exploreFlows`: a category, a mutation of the ranking, or two categories
+ * @param what a category, a mutation of the ranking, or two categories
  * @param options see {@link ExplainOptions}
  * @throws OptionError for a category that is not there or a value that an option cannot have,
  *   FlowdeltaError for an unknown option

@@ -1,6 +1,12 @@
 import type { FunctionComponent } from 'preact'
 import { useState } from 'preact/hooks'
-import { type OptionsOf, type OptionTable, optionsCode, text } from '../../core/options.ts'
+import {
+  type OptionsOf,
+  type OptionTable,
+  optionsCode,
+  readOptions,
+  text,
+} from '../../core/options.ts'
 import type { Palette } from '../drawing/ink.ts'
 
 /** How a widget is called in code. */
@@ -83,13 +89,41 @@ export function useWidgetOptions<Table extends OptionTable>(
   }
 }
 
-/** Returns the call of `explore` that shows a state. */
+/**
+ * Returns the call of `explore` that shows a state.
+ *
+ * @param more options as code, such as the name of a variable that holds a function
+ */
 export function exploreCode<Table extends OptionTable>(
   { name: _, ...table }: Table,
   options: Partial<OptionsOf<Table>>,
   { name, kind }: WidgetCall,
+  more: readonly string[] = [],
 ): string {
-  const given = optionsCode(table, options)
-  const parts = [name, kind === null ? '' : `'${kind}'`, given].filter((part) => part !== '')
+  const given = [optionsCode(table, options).slice(2, -2), ...more].filter((part) => part !== '')
+  const parts = [
+    name,
+    ...(kind === null ? [] : [`'${kind}'`]),
+    ...(given.length === 0 ? [] : [`{ ${given.join(', ')} }`]),
+  ]
   return `explore(${parts.join(', ')})`
+}
+
+/**
+ * Returns what a definition's view gets, for a widget that shows another within.
+ *
+ * @throws OptionError for a value that an option cannot have, FlowdeltaError for an unknown option
+ */
+export function widgetProps<Stage, Table extends OptionTable, Data>(
+  definition: WidgetDefinition<Stage, Table, Data>,
+  stage: Stage,
+  given: Partial<OptionsOf<Table>>,
+  call: WidgetCall,
+): ViewProps<Data, OptionsOf<Table>> {
+  const read = readOptions(definition.options, given)
+  return {
+    data: definition.data(stage, read),
+    options: definition.initial?.(stage, read) ?? read,
+    call: { ...call, name: String(read['name'] ?? call.name) },
+  }
 }

@@ -3,11 +3,16 @@ import { base64OfText } from '../../core/base64.ts'
 import { Displayable, type MimeBundle } from '../../core/display.ts'
 import { escapeHtml } from '../../core/escape.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
-import { type OptionsOf, type OptionTable, readOptions } from '../../core/options.ts'
+import type { OptionsOf, OptionTable } from '../../core/options.ts'
 import { renderStill } from '../drawing/render-still.tsx'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
-import type { ViewProps, WidgetCall, WidgetDefinition } from './define-widget.ts'
+import {
+  type ViewProps,
+  type WidgetCall,
+  type WidgetDefinition,
+  widgetProps,
+} from './define-widget.ts'
 
 /** What a widget is made of. */
 export interface WidgetParts {
@@ -80,12 +85,10 @@ export function makeWidget<Stage, Table extends OptionTable, Data>(
   given: Partial<OptionsOf<Table>> = {},
   call: WidgetCall = { name: 'stage', kind: null },
 ): Widget {
-  const read = readOptions(definition.options, given)
-  const data = definition.data(stage, read)
-  const options = definition.initial?.(stage, read) ?? read
+  const props = widgetProps(definition, stage, given, call)
+  const { data, options } = props
   const title =
     typeof definition.title === 'string' ? definition.title : definition.title(data, options)
-  const props = { data, options, call: { ...call, name: String(read['name'] ?? call.name) } }
   return new Widget({
     view: definition.name,
     title,

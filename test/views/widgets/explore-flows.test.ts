@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
+import { flows } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
 const FOLDER = new URL('../../../datasets/storage-service/rmw/', import.meta.url).pathname
@@ -15,7 +15,7 @@ const [mutation] = comparison.ranking.mutations
 
 describe('without scripts', () => {
   test.each(['side-by-side', 'diff', 'animation'] as const)('%s is a picture', (mode) => {
-    const svg = exploreFlows(comparison, mutation?.category as number, { mode }).svg()
+    const svg = flows(comparison, mutation?.category as number, { mode }).svg()
     expect(svg).toContain('SN READ')
     expect(svg).not.toMatch(/NaN|undefined/)
   })
@@ -23,7 +23,7 @@ describe('without scripts', () => {
 
 describeInBrowser('the flow comparison in a page', (open) => {
   test('shows the read that came, and changes its mode', async () => {
-    const { page, problems } = await open([exploreFlows(comparison, mutation?.category as number)])
+    const { page, problems } = await open([flows(comparison, mutation?.category as number)])
     const text = await page.locator('.flowdelta').innerText()
     expect(text).toContain('6 steps only after')
     expect(text).toContain('identical steps')
@@ -38,7 +38,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     const hostile = compareShops({}, { payUs: 2600 }).with({
       label: ({ operation, phase }) => `${operation} ${phase} ${HOSTILE}`,
     })
-    const { page, problems } = await open([exploreFlows(hostile, 0)])
+    const { page, problems } = await open([flows(hostile, 0)])
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)
     expect(problems).toEqual([])
   })

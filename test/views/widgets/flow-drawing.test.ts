@@ -16,9 +16,16 @@ import {
   type FlowScene,
   flowScene,
 } from '../../../src/views/widgets/flows/flow-scene.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { BEFORE_TEXT, CHANGED, comparisonOfTexts, dataOf, newCategory } from './flow-fixture.ts'
+import {
+  BEFORE_TEXT,
+  CHANGED,
+  comparisonOfTexts,
+  dataOf,
+  flows,
+  newCategory,
+  propsOf,
+} from './flow-fixture.ts'
 
 const data = dataOf(CHANGED)
 const NUMBER = newCategory(CHANGED)
@@ -96,7 +103,7 @@ describe('the animation', () => {
 
   test('has no stages in which nothing happens', () => {
     const slower = comparisonOfTexts(BEFORE_TEXT, { ...BEFORE_TEXT, latencyUs: { 'E>F': 5_000 } })
-    const own = exploreFlows(slower, 0).data as FlowData
+    const own = propsOf(flows(slower, 0)).data
     expect(flowStages(placeAnimation(sceneAt('steps', [], own)))).toEqual(['stretch'])
   })
 })
@@ -130,7 +137,7 @@ test('a line that only leads on to a join is told from waiting', () => {
 
 describe('the picture', () => {
   test.each(['diff', 'side-by-side', 'animation'] as const)('of %s explains itself', (mode) => {
-    const svg = exploreFlows(CHANGED, NUMBER, {
+    const svg = flows(CHANGED, NUMBER, {
       ...{ mode, annotations: [{ node: 6, comment: 'cold cache' }] },
     }).svg()
     expect(svg).toContain('latency changed significantly')
@@ -143,7 +150,7 @@ describe('the picture', () => {
 
   test('holds names from traces as text', () => {
     const texts = { edges: `A>${'B'}`, requests: 40 }
-    const hostile = exploreFlows(comparisonOfTexts(texts, texts), 0, {
+    const hostile = flows(comparisonOfTexts(texts, texts), 0, {
       ...{ names: () => HOSTILE, level: 'steps', annotations: [{ node: 0, comment: HOSTILE }] },
     })
     expect(hostile.svg()).not.toContain('<img')
@@ -154,7 +161,7 @@ describe('the picture', () => {
     const single = { edges: 'A', requests: 40 }
     for (const comparison of [comparisonOfTexts(single, single), CHANGED]) {
       for (const mode of ['diff', 'side-by-side', 'animation'] as const) {
-        const svg = exploreFlows(comparison, { category: 0 }, { mode }).svg()
+        const svg = flows(comparison, { category: 0, origin: 'itself' }, { mode }).svg()
         expect(svg).not.toMatch(/NaN|undefined|Infinity/)
       }
     }
@@ -168,7 +175,7 @@ describe('the picture', () => {
       { edges: edges.join(' '), requests: 30 },
       { edges: edges.join(' '), requests: 30, latencyUs: slower },
     )
-    const svg = exploreFlows(many, 0, { level: 'steps' }).svg()
+    const svg = flows(many, 0, { level: 'steps' }).svg()
     expect(svg).toContain('500 steps are too many for a picture.')
     expect(svg.length).toBeLessThan(5_000)
   })

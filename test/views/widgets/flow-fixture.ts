@@ -1,9 +1,10 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import type { FlowData, FlowState } from '../../../src/views/widgets/flows/flow-scene.ts'
-import {
-  exploreFlows,
-  type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/flows-widget.ts'
+import { explore } from '../../../src/views/explore.ts'
+import type { ViewProps } from '../../../src/views/widgets/define-widget.ts'
+import type { FlowData } from '../../../src/views/widgets/flows/flow-scene.ts'
+import { flowCode } from '../../../src/views/widgets/flows/flow-view.tsx'
+import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
+import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { type FlowText, flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs } from '../../make-traces.ts'
 
@@ -38,16 +39,36 @@ export function newCategory({ categories }: Comparison): number {
   ) as number
 }
 
-export function dataOf(comparison: Comparison, options: FlowExplorerOptions = {}): FlowData {
-  return exploreFlows(comparison, newCategory(comparison), options).data as FlowData
+/** What a flow comparison shows: a category, a mutation, a category with itself, or any two flows. */
+type Subject = number | Partial<FlowOptions>
+
+/** The flow comparison of a subject. */
+export function flows(
+  comparison: Comparison,
+  subject: Subject,
+  options: Partial<FlowOptions> = {},
+): Widget {
+  const of = typeof subject === 'number' ? { category: subject } : subject
+  return explore(comparison, 'flows', { ...of, ...options })
 }
 
-/** What code from the widget gives when it is pasted. */
-export function pastedState(code: string, comparison: Comparison): FlowState {
-  const widget = new Function('exploreFlows', 'comparison', 'names', `return ${code}`)(
-    exploreFlows,
-    comparison,
-    (label: string) => `named ${label}`,
-  )
-  return widget.data.initial
+/** What the view of a flow comparison gets. */
+export function propsOf(widget: Widget): ViewProps<FlowData, FlowOptions> {
+  return widget.data as ViewProps<FlowData, FlowOptions>
+}
+
+export function dataOf(comparison: Comparison, options: Partial<FlowOptions> = {}): FlowData {
+  return propsOf(flows(comparison, newCategory(comparison), options)).data
+}
+
+/** The line of code of a widget after some changes. */
+export function codeOf(widget: Widget, changes: Partial<FlowOptions> = {}): string {
+  const { data, options, call } = propsOf(widget)
+  return flowCode(data, { ...options, ...changes }, call)
+}
+
+/** The options of the widget that code gives when it is pasted. */
+export function pastedOptions(code: string, comparison: Comparison): FlowOptions {
+  const run = new Function('explore', 'comparison', 'names', `return ${code}`)
+  return propsOf(run(explore, comparison, (label: string) => `named ${label}`)).options
 }

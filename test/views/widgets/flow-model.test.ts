@@ -10,16 +10,18 @@ import {
   flowScene,
 } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { differenceWords, verdictWords } from '../../../src/views/widgets/flows/flow-words.ts'
-import { exploreFlows, flowCode } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {
   AFTER_TEXT,
   BEFORE_TEXT,
   CHANGED,
+  codeOf,
   comparisonOfTexts,
   dataOf,
+  flows,
   newCategory,
-  pastedState,
+  pastedOptions,
+  propsOf,
 } from './flow-fixture.ts'
 
 const data = dataOf(CHANGED)
@@ -43,49 +45,55 @@ describe('what is compared', () => {
   })
 
   test('a category with itself when that is asked for', () => {
-    const own = exploreFlows(CHANGED, { category: NUMBER }).data as FlowData
-    expect([own.before.category, own.before.requests]).toEqual([NUMBER, 0])
-    expect(flowCode(own, own.initial)).toBe(`exploreFlows(comparison, { category: ${NUMBER} })`)
+    const own = flows(CHANGED, { category: NUMBER, origin: 'itself' })
+    const { before } = propsOf(own).data
+    expect([before.category, before.requests]).toEqual([NUMBER, 0])
+    expect(codeOf(own)).toBe(
+      `explore(comparison, 'flows', { category: ${NUMBER}, origin: 'itself' })`,
+    )
   })
 
   test('a mutation of the ranking by its kind, and any two flows', () => {
     const [mutation] = CHANGED.ranking.mutations
-    const found = exploreFlows(CHANGED, mutation as NonNullable<typeof mutation>).data as FlowData
-    expect(found.before).toEqual(data.before)
+    const found = flows(CHANGED, { mutation: mutation ?? null })
+    expect(propsOf(found).data.before).toEqual(data.before)
     const other = data.before.category
-    const pair = { before: { category: other, period: 0 }, after: { category: NUMBER, period: 1 } }
-    const chosen = exploreFlows(CHANGED, pair as never).data as FlowData
-    expect(chosen.nodes).toEqual(data.nodes)
-    expect(flowCode(chosen, chosen.initial)).toBe(
-      `exploreFlows(comparison, { before: { category: ${other}, period: 0 }, after: { category: ${NUMBER}, period: 1 } })`,
+    const pair = {
+      before: { category: other, period: 0 },
+      after: { category: NUMBER, period: 1 },
+    } as const
+    const chosen = flows(CHANGED, pair)
+    expect(propsOf(chosen).data.nodes).toEqual(data.nodes)
+    expect(codeOf(chosen)).toBe(
+      `explore(comparison, 'flows', { before: { category: ${other}, period: 0 }, after: { category: ${NUMBER}, period: 1 } })`,
     )
   })
 
   test('nothing that is not there', () => {
-    expect(() => exploreFlows(CHANGED, 99)).toThrow(
-      'Option what is 99. Give a category from 0 to 1.',
+    expect(() => flows(CHANGED, 99)).toThrow('Option category is 99. Give a category from 0 to 1.')
+    expect(() => flows(CHANGED, { category: 'x' as never })).toThrow('Option category is')
+    expect(() => flows(CHANGED, { before: { category: 0, period: 0 } })).toThrow(
+      'both before and after',
     )
-    expect(() => exploreFlows(CHANGED, 'x' as never)).toThrow('Option what is')
-    expect(() => exploreFlows({} as never, 0)).toThrow('a comparison from `compare`')
   })
 
   test.each([
-    [{ mode: 'pie' }, "'side-by-side' or 'diff' or 'animation'"],
-    [{ level: 'all' }, "'steps' or"],
+    [{ mode: 'pie' }, "'side-by-side', 'diff' or 'animation'"],
+    [{ level: 'all' }, "'steps', 'regions'"],
     [{ opened: [77] }, 'ids of groups'],
     [{ opened: 1 }, 'a list of ids'],
     [{ pin: 99 }, 'the id of a step that is in both flows'],
-    [{ at: 2 }, 'a number from 0 to 1'],
+    [{ at: 2 }, 'a share from 0 to 1'],
     [{ annotations: [{ node: 99, mark: true }] }, 'notes such as'],
     [{ annotations: [{ node: 0, edge: 0 }] }, 'notes such as'],
-    [{ annotations: [{ node: 0, colour: 'red' }] }, 'There is no option colour'],
+    [{ annotations: [{ node: 0, colour: 'red' }] }, 'notes such as'],
     [{ zoom: 3 }, 'There is no option zoom'],
   ])('an option that cannot be %j is refused', (options, message) => {
-    expect(() => exploreFlows(CHANGED, NUMBER, options as never)).toThrow(message)
+    expect(() => flows(CHANGED, NUMBER, options as never)).toThrow(message)
   })
 
   test('a step that is in one flow only cannot be pinned', () => {
-    expect(() => exploreFlows(CHANGED, NUMBER, { pin: idOf(data, 'D') })).toThrow('Option pin')
+    expect(() => flows(CHANGED, NUMBER, { pin: idOf(data, 'D') })).toThrow('Option pin')
   })
 })
 
@@ -114,11 +122,11 @@ describe('what is drawn as one', () => {
   test('readable names stand alone in their boxes', () => {
     const named = dataOf(CHANGED, { names: { X: 'ask the archive' } })
     expect(namesIn(sceneAt('regions', [], named))).toContain('ask the archive')
-    expect(flowCode(named, named.initial)).toBe(
-      `exploreFlows(comparison, ${NUMBER}, { names: { 'X': 'ask the archive' } })`,
+    expect(codeOf(flows(CHANGED, NUMBER, { names: { X: 'ask the archive' } }))).toBe(
+      `explore(comparison, 'flows', { category: ${NUMBER}, names: { X: 'ask the archive' } })`,
     )
-    const byRule = dataOf(CHANGED, { names: (label) => `named ${label}` })
-    expect(flowCode(byRule, byRule.initial)).toBe(`exploreFlows(comparison, ${NUMBER}, { names })`)
+    const byRule = flows(CHANGED, NUMBER, { names: (label) => `named ${label}` })
+    expect(codeOf(byRule)).toBe(`explore(comparison, 'flows', { category: ${NUMBER}, names })`)
   })
 })
 
@@ -145,8 +153,8 @@ test('a large change that is not significant says why', () => {
     { ...BEFORE_TEXT, requests: 3 },
     { ...BEFORE_TEXT, latencyUs: { 'E>F': 9_000 }, requests: 3 },
   )
-  const found = exploreFlows(few, 0, { level: 'steps' })
-  const own = found.data as FlowData
+  const found = flows(few, 0, { level: 'steps' })
+  const own = propsOf(found).data
   expect(own.edges.map(verdictWords).filter((words) => words.startsWith('Large'))).toEqual([
     expect.stringMatching(
       /^Large change \(\+.* ms\), not significant: too few requests to test\.$/,
@@ -188,20 +196,22 @@ describe('notes', () => {
 })
 
 test('the line of code gives back all that is set', () => {
-  const state = {
-    ...data.initial,
+  const changes = {
     ...({ mode: 'side-by-side', level: 'groups', opened: [0], pin: 6 } as const),
     annotations: [
       { node: 0, mark: true },
       { edge: 2, comment: `it's “slow”${HOSTILE}` },
     ],
   }
-  expect(pastedState(flowCode(data, state), CHANGED)).toEqual(state)
-  const moving = { ...data.initial, mode: 'animation', at: 0.3 } as const
-  expect(flowCode(data, moving)).toBe(
-    `exploreFlows(comparison, ${NUMBER}, { mode: 'animation', at: 0.3 })`,
+  const widget = flows(CHANGED, NUMBER)
+  expect(pastedOptions(codeOf(widget, changes), CHANGED)).toEqual({
+    ...propsOf(widget).options,
+    ...changes,
+  })
+  expect(codeOf(widget, { mode: 'animation', at: 0.3 })).toBe(
+    `explore(comparison, 'flows', { category: ${NUMBER}, mode: 'animation', at: 0.3 })`,
   )
-  expect(flowCode(data, data.initial)).toBe(`exploreFlows(comparison, ${NUMBER})`)
+  expect(codeOf(widget)).toBe(`explore(comparison, 'flows', { category: ${NUMBER} })`)
 })
 
 test('differences are what changed and what is on one side, from top to bottom', () => {

@@ -1,14 +1,10 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import type { FlowState } from '../../../src/views/widgets/flows/flow-scene.ts'
-import {
-  exploreFlows,
-  type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/flows-widget.ts'
+import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
-import { CHANGED, newCategory, pastedState } from './flow-fixture.ts'
+import { CHANGED, flows, newCategory, pastedOptions } from './flow-fixture.ts'
 import { describeInBrowser, type OpenOptions } from './open-widgets.ts'
 
 const NUMBER = newCategory(CHANGED)
@@ -21,8 +17,8 @@ function namesIn(page: Page): Promise<string[]> {
 }
 
 /** What the line of code below the widget sets. */
-async function stateOf(page: Page): Promise<FlowState> {
-  return pastedState((await page.locator('.fd-code code').textContent()) as string, CHANGED)
+async function stateOf(page: Page): Promise<FlowOptions> {
+  return pastedOptions((await page.locator('.fd-code code').textContent()) as string, CHANGED)
 }
 
 /** How far down boxes with a name begin, on the screen. */
@@ -45,8 +41,8 @@ const transformOf = (page: Page) =>
 const scaleOf = async (page: Page) => Number(/scale\(([\d.]+)\)/.exec(await transformOf(page))?.[1])
 
 describeInBrowser('the flow comparison in a page', (open) => {
-  const show = async (options: FlowExplorerOptions = {}, how: OpenOptions = {}) =>
-    open([exploreFlows(CHANGED, NUMBER, options)], how)
+  const show = async (options: Partial<FlowOptions> = {}, how: OpenOptions = {}) =>
+    open([flows(CHANGED, NUMBER, options)], how)
 
   test('switches between its three modes and says so in code', async () => {
     const { page, problems } = await show()
@@ -65,7 +61,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(await stateOf(page)).toMatchObject({ mode: 'animation', at: 1 })
     await page.getByRole('button', { name: 'Difference', exact: true }).click()
     expect(await page.locator('.fd-code code').textContent()).toBe(
-      `exploreFlows(comparison, ${NUMBER})`,
+      `explore(comparison, 'flows', { category: ${NUMBER} })`,
     )
     expect(problems).toEqual([])
   })
@@ -205,7 +201,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
     expect(await again.page.locator('[data-step="0:4"]').textContent()).toContain('★ 1')
     await list.getByRole('button', { name: /^Remove/ }).click()
     expect(await again.page.locator('.fd-code code').textContent()).toBe(
-      `exploreFlows(comparison, ${NUMBER})`,
+      `explore(comparison, 'flows', { category: ${NUMBER} })`,
     )
     expect(again.problems).toEqual([])
   })
@@ -235,8 +231,8 @@ describeInBrowser('the flow comparison in a page', (open) => {
     }))
     const hostile = compare(makeGraphs(graphs, 'before'), makeGraphs(graphs, 'after'))
     const { page, problems } = await open([
-      exploreFlows(hostile, 0, { level: 'steps' }),
-      exploreFlows(hostile, 0, { level: 'steps', mode: 'side-by-side' }),
+      flows(hostile, 0, { level: 'steps' }),
+      flows(hostile, 0, { level: 'steps', mode: 'side-by-side' }),
     ])
     expect(await page.locator('img').count()).toBe(0)
     expect(await page.locator('.fd-flow-surface').first().textContent()).toContain(
@@ -248,7 +244,7 @@ describeInBrowser('the flow comparison in a page', (open) => {
 
 describe('a page without scripts', () => {
   test('has the picture', () => {
-    expect(exploreFlows(CHANGED, NUMBER).mimeBundle()['text/html']).toContain(
+    expect(flows(CHANGED, NUMBER).mimeBundle()['text/html']).toContain(
       '<img src="data:image/svg+xml;base64,',
     )
   })

@@ -5,13 +5,10 @@ import { partBeyond } from '../../../src/views/widgets/flows/flow-canvas.tsx'
 import type { FlowDrawing } from '../../../src/views/widgets/flows/flow-drawing.ts'
 import { dashesAlong } from '../../../src/views/widgets/flows/flow-lines.tsx'
 import { firstSight } from '../../../src/views/widgets/flows/flow-zoom.ts'
-import {
-  exploreFlows,
-  type FlowExplorerOptions,
-} from '../../../src/views/widgets/flows/flows-widget.ts'
+import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
 import { flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
-import { CHANGED, newCategory } from './flow-fixture.ts'
+import { CHANGED, flows, newCategory } from './flow-fixture.ts'
 import { describeInBrowser, type OpenOptions } from './open-widgets.ts'
 
 /** A fork into so many branches that join again; in the last of them one latency grows. */
@@ -57,7 +54,7 @@ describe('dashes', () => {
   test.each(['diff', 'side-by-side'] as const)(
     'of a wide flow are few on every line: %s',
     (mode) => {
-      const svg = exploreFlows(varying, 0, { level: 'steps', mode }).svg()
+      const svg = flows(varying, 0, { level: 'steps', mode }).svg()
       const counts = [
         ...svg.matchAll(/<path d="([ML\d. -]+)"[^>]*stroke-dasharray="([^"]+)"/g),
       ].map(([, way = '', pattern = '']) => {
@@ -106,17 +103,15 @@ describe('what is seen of two flows beside each other at first', () => {
   })
 })
 
-test('the word on the button is told what it is in code', () => {
-  const show = (mode: string) => () => exploreFlows(CHANGED, 0, { mode } as never)
-  expect(show('difference')).toThrow(
-    'Option mode is "difference". Give \'diff\', which is what shows the difference.',
+test('a mode that is none is answered with all modes', () => {
+  expect(() => flows(CHANGED, 0, { mode: 'difference' as never })).toThrow(
+    "Option mode is \"difference\". Give 'side-by-side', 'diff' or 'animation'.",
   )
-  expect(show('both')).toThrow("Give 'side-by-side' or 'diff' or 'animation'.")
 })
 
 describeInBrowser('a wide flow in a page', (open) => {
-  const show = (options: FlowExplorerOptions, how: OpenOptions = {}) =>
-    open([exploreFlows(wide, 0, { level: 'steps', ...options })], how)
+  const show = (options: Partial<FlowOptions>, how: OpenOptions = {}) =>
+    open([flows(wide, 0, { level: 'steps', ...options })], how)
 
   test('a turn of the wheel moves the drawing and draws nothing again', async () => {
     const { page, problems } = await show({})
@@ -179,17 +174,17 @@ describeInBrowser('a flow in a page', (open) => {
   const number = newCategory(CHANGED)
 
   test('says that lengths are not in proportion', async () => {
-    const { page } = await open([exploreFlows(CHANGED, number)])
+    const { page } = await open([flows(CHANGED, number)])
     expect(await page.locator('.fd-flow-legend').textContent()).toContain('not in proportion')
   })
 
   test('text of changes has a contrast of 4.5, in the picture too', async () => {
-    const { page } = await open([exploreFlows(CHANGED, number)])
+    const { page } = await open([flows(CHANGED, number)])
     const label = page.locator('.fd-flow-label[font-weight="bold"]').first()
     const fill = await label.evaluate((text) => getComputedStyle(text).fill)
     expect(contrastToWhite((fill.match(/\d+/g) ?? []).map(Number))).toBeGreaterThan(4.5)
     const drawn = /class="fd-flow-label"[^>]*font-weight="bold"[^>]*fill:#(\w{6})/.exec(
-      exploreFlows(CHANGED, number).svg(),
+      flows(CHANGED, number).svg(),
     )?.[1] as string
     const parts = [0, 2, 4].map((at) => Number.parseInt(drawn.slice(at, at + 2), 16))
     expect(contrastToWhite(parts)).toBeGreaterThan(4.5)
@@ -198,7 +193,7 @@ describeInBrowser('a flow in a page', (open) => {
   test('a comment that turns text around turns nothing but itself, and shows in code', async () => {
     const comment = 'slow \u202etxet denrut'
     const { page, problems } = await open([
-      exploreFlows(CHANGED, number, { annotations: [{ node: 0, comment }] }),
+      flows(CHANGED, number, { annotations: [{ node: 0, comment }] }),
     ])
     expect(
       await page.getByRole('list', { name: 'Notes' }).locator('bdi').last().textContent(),

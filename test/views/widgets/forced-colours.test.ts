@@ -1,10 +1,9 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
-import { CHANGED, newCategory } from './flow-fixture.ts'
+import { CHANGED, flows, newCategory } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
 const comparison = compareShops({}, { payUs: 4000, archive: 0.3 })
@@ -20,7 +19,7 @@ const lookOf = (element: Locator) =>
 describeInBrowser('where the system sets all colours', (open) => {
   const show = async () => {
     const { page, problems } = await open([
-      exploreFlows(CHANGED, newCategory(CHANGED)),
+      flows(CHANGED, newCategory(CHANGED)),
       explore(comparison, 'trace'),
       exploreThreshold(comparison.with({ smPThreshold: 3 })),
     ])

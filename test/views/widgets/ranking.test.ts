@@ -7,7 +7,7 @@ import type { RankedMutation } from '../../../src/compare/ranking/ranking.ts'
 import type { StageTable } from '../../../src/core/stage-table.ts'
 import { percent } from '../../../src/core/words.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { exploreRanking } from '../../../src/views/widgets/ranking/explore-ranking.ts'
 import { type RankingData, rankingData } from '../../../src/views/widgets/ranking/ranking-data.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
@@ -60,10 +60,11 @@ describe('the data', () => {
     expect([...quantilesUs].sort((a, b) => a - b)).toEqual(quantilesUs)
   })
 
-  test('has the flows of as many as asked for, as exploreFlows compares them', () => {
+  test('has the flows of as many as asked for, as explore compares them', () => {
     const { entries } = dataOf(other)
     expect(entries.map(({ flows }) => flows !== null).lastIndexOf(true)).toBe(1)
-    const alone = exploreFlows(other, other.ranking.mutations[0] as RankedMutation).data
+    const [mutation = null] = other.ranking.mutations
+    const alone = explore(other, 'flows', { mutation }).data
     expect(entries[0]?.flows).toEqual(alone)
   })
 
@@ -174,13 +175,13 @@ describeInBrowser('the ranking browser in a page', (open) => {
     ] as const) {
       await flows.getByRole('button', { name: button }).click()
       expect(await flows.locator('.fd-code code').innerText()).toBe(
-        `exploreFlows(comparison, ${category}, { mode: '${mode}' })`,
+        `explore(comparison, 'flows', { category: ${category}, mode: '${mode}' })`,
       )
     }
     await mutationButton(page, 2).click()
     const second = other.ranking.mutations[1] as RankedMutation
     expect(await page.locator('.fd-mutation').innerText()).toContain(
-      `exploreFlows(comparison, ${second.category})`,
+      `explore(comparison, 'flows', { category: ${second.category} })`,
     )
     expect(problems).toEqual([])
   })

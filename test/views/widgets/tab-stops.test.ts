@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { exploreFlows } from '../../../src/views/widgets/flows/flows-widget.ts'
 import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
+import { flows } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
 const shops = compareShops({}, { payUs: 2600 })
 
 describeInBrowser('drawings', (open) => {
   test.each([
-    ['flows', () => exploreFlows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
+    ['flows', () => flows(shops, 0, { level: 'steps' }), '.fd-flow-thing'],
     ['swimlanes', () => explore(shops, 'swimlanes', { category: 0 }), '.fd-lane-item'],
     [
       'edges of the explorer of variance',

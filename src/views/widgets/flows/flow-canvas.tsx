@@ -6,7 +6,6 @@ import {
   useRef,
   useState,
 } from 'preact/hooks'
-import { PAGE_INK } from '../../drawing/ink.ts'
 import { isSelectingText } from '../../drawing/text-selection.ts'
 import type { ShownNotes } from './flow-details.tsx'
 import type { FlowDrawing } from './flow-drawing.ts'
@@ -211,7 +210,6 @@ export function FlowCanvas(props: FlowCanvasProps) {
       <g ref={layer}>
         <FlowGraph
           {...{ data, drawing, notes, hands }}
-          ink={PAGE_INK}
           pinned={pin === null ? null : (scene.stepOf[pin] ?? null)}
           selectedStep={thing.step?.id ?? null}
           selectedEdge={thing.link?.lead.id ?? null}

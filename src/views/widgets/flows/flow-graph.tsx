@@ -1,4 +1,4 @@
-import type { Ink } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.ts'
 import type { ShownNotes } from './flow-details.tsx'
 import { type FlowDrawing, type FlowPart, HEAD_SIGN, HEAD_SIZE } from './flow-drawing.ts'
 import type { PlacedLink } from './flow-layouts.ts'
@@ -21,7 +21,6 @@ export interface FlowGraphProps {
   readonly pinned?: number | null
   readonly selectedStep?: number | null
   readonly selectedEdge?: number | null
-  readonly ink: Ink
   readonly hands?: FlowHands
 }
 
@@ -29,7 +28,8 @@ export const CORRESPONDENCE_DASH = '6 4'
 
 /** Graphs, their headings, and the lines between them. */
 export function FlowGraph(props: FlowGraphProps) {
-  const { drawing, ink, selectedStep = null, pinned = null } = props
+  const ink = useInk()
+  const { drawing, selectedStep = null, pinned = null } = props
   return (
     <>
       {drawing.heads.map(({ x, text, side }) => (
@@ -77,9 +77,9 @@ function Part({
   pinned = null,
   selectedStep = null,
   selectedEdge = null,
-  ink,
   hands,
 }: FlowGraphProps & { readonly part: FlowPart; readonly number: number }) {
+  const ink = useInk()
   const { steps, links, placement } = part.placed
   return (
     <g transform={`translate(${rounded(part.x)} ${rounded(part.y)})`}>

@@ -1,5 +1,5 @@
 import { textWidth } from '../../charts/text-width.ts'
-import type { Ink } from '../../drawing/ink.ts'
+import { type Ink, useInk } from '../../drawing/ink.ts'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { CORRESPONDENCE_DASH } from './flow-graph.tsx'
 import { LEAD_DASH, OUTLINE, STROKE } from './flow-lines.tsx'
@@ -121,7 +121,8 @@ export function legendLayout(input: LegendInput, width: number): LegendLayout {
 }
 
 /** Explains every colour and stroke that is in the picture. */
-export function FlowLegend({ layout, ink }: { readonly layout: LegendLayout; readonly ink: Ink }) {
+export function FlowLegend({ layout }: { readonly layout: LegendLayout }) {
+  const ink = useInk()
   return (
     <g font-size={SIZE}>
       {layout.entries.map(({ sign, text, length, x, y }) => (

@@ -68,13 +68,10 @@ export interface FlowData extends Model {
   /** One for each node of the union. */
   readonly captions: readonly FlowCaption[]
   readonly title: string
-  /** What the call in the line of code begins with, as code. */
-  readonly subject: readonly string[]
-  /** Options that the line of code repeats, as code. */
-  readonly kept: Readonly<Record<string, string>>
-  /** What is set where no option says otherwise. */
-  readonly usual: FlowState
-  readonly initial: FlowState
+  /** The level where no option says otherwise. */
+  readonly usualLevel: FlowLevel
+  /** Whether names come from a function, which the line of code can only name. */
+  readonly hasNameRule: boolean
 }
 
 export const FLOW_MODES: readonly FlowMode[] = ['side-by-side', 'diff', 'animation']
@@ -129,12 +126,12 @@ export interface FlowScene {
   readonly stepOf: readonly number[]
 }
 
-const LONGEST = 32
+const MAX_CAPTION = 32
 export const NAME_SIZE = 12
 export const WHERE_SIZE = 10.5
 const PADDING = 20
 /** Boxes have room for a sign in the corner. */
-const NARROWEST = 72
+const MIN_WIDTH = 72
 
 /** The union of both flows, some of its steps drawn as one. */
 export function flowScene(
@@ -164,13 +161,13 @@ function sceneStep(
   const { group, nodes } = node
   const first = nodes[0] as number
   const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group)
-  const lines = caption.map((line) => shortText(line, LONGEST)).filter((line) => line !== '')
+  const lines = caption.map((line) => shortText(line, MAX_CAPTION)).filter((line) => line !== '')
   const [name = '', where = ''] = lines
   const text = Math.max(textWidth(name, NAME_SIZE), textWidth(where, WHERE_SIZE))
   return {
     ...node,
     lines,
-    width: Math.max(NARROWEST, Math.ceil(text) + PADDING),
+    width: Math.max(MIN_WIDTH, Math.ceil(text) + PADDING),
     height: lines.length > 1 ? 36 : 26,
     openedGroup: openedGroup.get(first) ?? null,
     changedInside: group?.changedEdges ?? 0,

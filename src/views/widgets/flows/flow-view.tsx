@@ -1,7 +1,10 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useWidth } from '../../drawing/axis-width.ts'
-import { PAGE_INK } from '../../drawing/ink.ts'
-import { StateCode } from '../../drawing/state-code.tsx'
+import { shortText } from '../../../core/shown-text.ts'
+import { grouped } from '../../../core/words.ts'
+import { StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Caption, Figure, StillGroup } from '../../drawing/figure.tsx'
+import { STILL_WIDTH, useIsStill } from '../../drawing/medium.ts'
+import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
 import {
   differences,
   FlowBeyond,
@@ -13,11 +16,18 @@ import {
   thingPlace,
 } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
-import { FlowDetails, FlowNotes, shownNotes } from './flow-details.tsx'
-import { flowDrawing, layOutFlow } from './flow-drawing.ts'
+import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
+import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
+import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend, legendLayout } from './flow-legend.tsx'
-import { LEAST_APART } from './flow-picture.tsx'
-import { type FlowData, type FlowState, flowScene, groupsAt } from './flow-scene.ts'
+import {
+  type FlowData,
+  type FlowLevel,
+  type FlowScene,
+  type FlowState,
+  flowScene,
+  groupsAt,
+} from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
 import {
   boundedSight,
@@ -27,15 +37,51 @@ import {
   useFlowZoom,
   wholeSight,
 } from './flow-zoom.ts'
-import { flowCode } from './flows-widget.ts'
+
+import { FLOW_OPTIONS, type FlowOptions } from './options.ts'
+
+export const FLOW_STYLE = `
+.fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
+.fd-flow-set button { border-radius: 0; margin-left: -1px; }
+.fd-flow-set button:first-child { border-radius: 4px 0 0 4px; margin-left: 0; }
+.fd-flow-set button:last-child { border-radius: 0 4px 4px 0; }
+.fd-flow-set button:focus-visible { position: relative; z-index: 1; }
+.fd-flow-count { display: inline-grid; border: 1px solid var(--fd-line); border-left: 0; padding: 2px 8px; text-align: center; white-space: nowrap; }
+.fd-flow-count > span, .fd-flow-count::before { grid-area: 1 / 1; }
+.fd-flow-count::before { content: attr(data-widest) / ""; visibility: hidden; }
+.fd-flow-slider input { width: min(260px, 40vw); }
+.fd-flow-surface { border: 1px solid var(--fd-line); border-radius: 4px; cursor: grab; touch-action: none; max-width: none; }
+.fd-flow-surface:active { cursor: grabbing; }
+.fd-flow-surface text { cursor: text; user-select: text; text-rendering: geometricPrecision; }
+.fd-flow-far text { display: none; }
+.fd-flow-window { position: relative; }
+.fd-flow-beyond { position: absolute; top: 8px; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
+.fd-flow-thing { cursor: pointer; }
+.fd-flow-thing:focus { outline: none; }
+.fd-flow-thing:hover .fd-flow-box { stroke-width: 3.2; }
+.fd-flow-thing:focus-visible .fd-flow-box { stroke: var(--fd-focus); stroke-width: 4; }
+.fd-flow-thing:hover .fd-flow-label { text-decoration: underline; }
+.fd-flow-details { min-height: 4.5em; margin-top: 8px; }
+.fd-flow-details strong { overflow-wrap: anywhere; }
+.fd-flow-changed { color: var(--fd-change-text); }
+.fd-flow-edges { margin: 4px 0; padding-left: 18px; }
+.fd-flow-edges li { margin: 2px 0; overflow-wrap: anywhere; }
+.fd-flow-details button { white-space: normal; overflow-wrap: anywhere; text-align: left; }
+`
 
 /** The window of the drawing, in pixels. */
-const LOWEST = 240
-const HIGHEST = 620
+const MIN_HEIGHT = 240
+const MAX_HEIGHT = 620
 
 /** Compares two flows in three ways, opens what is the same, and takes notes. */
-export function FlowView({ data }: { readonly data: FlowData }) {
-  const [state, setState] = useState(data.initial)
+export function FlowView(props: ViewProps<FlowData, FlowOptions>) {
+  return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />
+}
+
+function FlowPage(props: ViewProps<FlowData, FlowOptions>) {
+  const { data, call } = props
+  const { options, change } = useWidgetOptions(FLOW_OPTIONS, props)
+  const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
   const [selection, setSelection] = useState<FlowSelection | null>(null)
   const [difference, setDifference] = useState(-1)
   const [place, width] = useWidth<HTMLDivElement>(900)
@@ -43,14 +89,13 @@ export function FlowView({ data }: { readonly data: FlowData }) {
   const layer = useRef<SVGGElement | null>(null)
   /** A step that stays where it is in the window while others come or go. */
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
-  const change = (changes: Partial<FlowState>) => setState((last) => ({ ...last, ...changes }))
 
   const { mode, level, opened, pin, at, annotations } = state
   const scene = useMemo(() => flowScene(data, { level, opened }), [data, level, opened])
   const layouts = useMemo(() => layOutFlow(scene, mode), [scene, mode])
   const [scale, setScale] = useState(1)
   const drawing = useMemo(
-    () => flowDrawing(layouts, data, { pin, at, leastApart: LEAST_APART / scale }),
+    () => flowDrawing(layouts, data, { pin, at, leastApart: MIN_APART / scale }),
     [layouts, data, pin, at, scale],
   )
   const isBeside = mode === 'side-by-side'
@@ -111,10 +156,7 @@ export function FlowView({ data }: { readonly data: FlowData }) {
   return (
     <section aria-label="Flow comparison">
       <h3>{data.title}</h3>
-      <p class="fd-soft">
-        {`${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')}{' '}
-        {differenceWords(data)} {data.confidenceText}
-      </p>
+      <p class="fd-soft">{summaryOf(data)}</p>
       <FlowControls
         {...{ data, state, difference, onDifference }}
         differenceCount={found.length}
@@ -133,15 +175,14 @@ export function FlowView({ data }: { readonly data: FlowData }) {
         />
         {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
       </div>
-      <svg
+      <Figure
         class="fd-flow-legend"
         width={width}
         height={legend.height}
-        font-family="system-ui, sans-serif"
+        label="What colors and lines mean"
       >
-        <title>What colours and lines mean</title>
-        <FlowLegend layout={legend} ink={PAGE_INK} />
-      </svg>
+        <FlowLegend layout={legend} />
+      </Figure>
       <FlowDetails
         {...{ data, scene, state, thing }}
         onChange={change}
@@ -149,7 +190,7 @@ export function FlowView({ data }: { readonly data: FlowData }) {
         onToggle={toggle}
       />
       <FlowNotes {...{ data, annotations }} onSelect={goTo} onChange={change} />
-      <StateCode code={flowCode(data, state)} />
+      <StateCode code={flowCode(data, options, call)} />
     </section>
   )
 }
@@ -159,7 +200,118 @@ function windowOf(
   { width: contentWidth, height: contentHeight }: { width: number; height: number },
   isBeside: boolean,
 ): FlowWindow {
-  const { k } = firstSight({ width, height: HIGHEST, contentWidth, contentHeight }, { isBeside })
-  const height = Math.min(HIGHEST, Math.max(LOWEST, Math.ceil(k * contentHeight + 2 * PAD)))
+  const { k } = firstSight({ width, height: MAX_HEIGHT, contentWidth, contentHeight }, { isBeside })
+  const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.ceil(k * contentHeight + 2 * PAD)))
   return { width, height, contentWidth, contentHeight }
+}
+
+/** A still with more boxes would be too large to read, and for a notebook to keep. */
+const MAX_STILL_STEPS = 400
+const STILL_GAP = 60
+/** Lines to the same step are crowded when nearer than this, in pixels. */
+const MIN_APART = 84
+
+/** The comparison without anything to open; of the animation its beginning, its state and its end. */
+function FlowStill({ data, options }: ViewProps<FlowData, FlowOptions>) {
+  const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
+  const scene = stillScene(data, state)
+  const drawings = scene === null ? [] : stillDrawings(scene, data, state)
+  const width = drawings.reduce((sum, drawing) => sum + drawing.width + STILL_GAP, -STILL_GAP)
+  return (
+    <>
+      <Caption text={data.title} isHeading />
+      <Caption text={summaryOf(data)} />
+      {scene === null ? (
+        <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
+      ) : (
+        <StillDrawings {...{ data, state, scene, drawings }} width={Math.max(STILL_WIDTH, width)} />
+      )}
+      {data.captions.length === 0
+        ? null
+        : state.annotations.map((note, i) => {
+            const sign = note.mark === true ? ' ★' : ''
+            const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
+            return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
+          })}
+    </>
+  )
+}
+
+function StillDrawings({
+  data,
+  state,
+  scene,
+  drawings,
+  width,
+}: {
+  readonly data: FlowData
+  readonly state: FlowState
+  readonly scene: FlowScene
+  readonly drawings: readonly FlowDrawing[]
+  readonly width: number
+}) {
+  const legend = legendLayout({ scene, mode: state.mode, drawings }, width)
+  const notes = shownNotes(state.annotations, scene, data)
+  const pinned = state.pin === null ? null : (scene.stepOf[state.pin] ?? null)
+  return (
+    <>
+      <StillGroup direction="row">
+        {drawings.map((drawing, i) => (
+          <Figure
+            key={i}
+            width={drawing.width + (i < drawings.length - 1 ? STILL_GAP : 0)}
+            height={drawing.height + MARGIN_BELOW}
+            label={data.title}
+          >
+            <FlowGraph {...{ data, drawing, notes, pinned }} />
+          </Figure>
+        ))}
+      </StillGroup>
+      <Figure width={width} height={legend.height} label="What colors and lines mean">
+        <FlowLegend layout={legend} />
+      </Figure>
+    </>
+  )
+}
+
+const MARGIN_BELOW = 10
+
+/** The scene of the state, or a coarser one where that has too many boxes; `null` if all have. */
+function stillScene(data: FlowData, state: FlowState): FlowScene | null {
+  const coarser: readonly FlowLevel[] = ['groups', 'components']
+  const tries = [state, ...coarser.map((level) => ({ level, opened: [] }))]
+  for (const each of tries) {
+    const scene = flowScene(data, each)
+    if (scene.steps.length <= MAX_STILL_STEPS) return scene
+  }
+  return null
+}
+
+function stillDrawings(
+  scene: FlowScene,
+  data: FlowData,
+  { mode, pin, at }: FlowState,
+): FlowDrawing[] {
+  const layouts = layOutFlow(scene, mode)
+  const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
+  return moments.map((moment) =>
+    flowDrawing(layouts, data, { pin, at: moment, leastApart: MIN_APART }),
+  )
+}
+
+function summaryOf(data: FlowData): string {
+  const periods = `${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')
+  return `${periods} ${differenceWords(data)} ${data.confidenceText}`
+}
+
+/** Returns the line of code that shows a state; what its mode does not show is left out. */
+export function flowCode(data: FlowData, options: FlowOptions, call: WidgetCall): string {
+  const { mode, level, pin, at } = options
+  const said = {
+    ...options,
+    level: level === data.usualLevel ? null : level,
+    pin: mode === 'side-by-side' ? pin : null,
+    at: mode === 'animation' ? at : 0,
+  }
+  return exploreCode(FLOW_OPTIONS, said, call, data.hasNameRule ? ['names'] : [])
 }

@@ -1,5 +1,4 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
-import { FLOW_STYLE } from '../flows/flow-style.ts'
 import { RANKING_STYLE } from '../ranking/ranking-style.ts'
 import { VARIANCE_STYLE } from '../variance/variance-style.ts'
 import { VARIATION_STYLE } from '../variation/variation-style.ts'
@@ -82,7 +81,6 @@ export const THEME = `
 ${RANKING_STYLE}
 ${VARIANCE_STYLE}
 ${VARIATION_STYLE}
-${FLOW_STYLE}
 ${WHAT_IF_STYLE}
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`

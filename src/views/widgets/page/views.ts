@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact'
 import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
 import type { AnyWidget } from '../define-widget.ts'
 import { explanationWidget } from '../explanation/explanation-widget.ts'
-import { FlowView } from '../flows/flow-view.tsx'
+import { flowsWidget } from '../flows/flows-widget.ts'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { logsWidget } from '../logs/logs-widget.ts'
 import { RankingView } from '../ranking/ranking-view.tsx'
@@ -17,6 +17,7 @@ import { WhatIfView } from '../whatif/what-if-view.tsx'
 /** Widgets made by `defineWidget`. */
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
+  flowsWidget,
   ganttWidget,
   explanationWidget,
   swimlanesWidget,
@@ -30,7 +31,6 @@ type View = FunctionComponent<{ readonly data: never }>
 
 /** Views of the widgets that are not defined that way, by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  'flow-comparison': FlowView,
   ranking: RankingView,
   threshold: ThresholdView,
   variance: VarianceView,

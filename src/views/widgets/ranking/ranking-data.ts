@@ -5,9 +5,11 @@ import { explainMutation } from '../../../explain/parameters/explain-mutation.ts
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
+import { type ViewProps, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import type { FlowData } from '../flows/flow-scene.ts'
-import { flowData } from '../flows/flows-widget.ts'
+import { flowsWidget } from '../flows/flows-widget.ts'
+import type { FlowOptions } from '../flows/options.ts'
 import { type TableData, tableData } from '../table/table-columns.ts'
 
 /** What the ranking browser carries into a page. */
@@ -41,7 +43,7 @@ export interface RankingEntry {
   readonly precursors: readonly RankingPrecursor[]
   readonly precursorCount: number
   /** Its flow before and after; `null` where it is not carried along. */
-  readonly flows: FlowData | null
+  readonly flows: ViewProps<FlowData, FlowOptions> | null
   /** Its low-level parameters; `null` where there are none, or they are not carried along. */
   readonly explanation: ExplanationData | null
   /** Typical requests. */
@@ -156,10 +158,10 @@ function smallFlows(
   comparison: Comparison,
   mutation: RankedMutation,
   name: string,
-): FlowData | null {
+): ViewProps<FlowData, FlowOptions> | null {
   const { categories } = comparison
   if (categories.structure(mutation.category).labels.length > MOST_STEPS) return null
-  return flowData(comparison, mutation, { name })
+  return widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
 }
 
 function smallExplanation(

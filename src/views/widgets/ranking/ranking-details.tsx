@@ -43,10 +43,11 @@ export function RankingDetails({ entry, name }: Shown) {
       </div>
       {flows === null ? (
         <p class="fd-soft">
-          Its flow before and after: <code>{`exploreFlows(${name}, ${category})`}</code>
+          Its flow before and after:{' '}
+          <code>{`explore(${name}, 'flows', { category: ${category} })`}</code>
         </p>
       ) : (
-        <FlowView key={rank} data={flows} />
+        <FlowView key={rank} {...flows} />
       )}
       {explanation === null ? (
         <p class="fd-soft">
