@@ -7,8 +7,8 @@ import {
   oneOf,
   share,
 } from '../../../core/options.ts'
-import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
+import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { FLOW_LEVELS, FLOW_MODES, type FlowAnnotation, type FlowLevel } from './flow-scene.ts'
 
