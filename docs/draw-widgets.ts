@@ -66,9 +66,15 @@ const PICTURES: readonly Picture[] = [
     widget: exploreRanking(prefetch),
     use: (page) => page.locator('.fd-openable button').first().click(),
   },
-  { name: 'flows-side-by-side', widget: explore(prefetch, 'flows', { mutation: came, mode: 'side-by-side' }) },
+  {
+    name: 'flows-side-by-side',
+    widget: explore(prefetch, 'flows', { mutation: came, mode: 'side-by-side' }),
+  },
   { name: 'flows-difference', widget: explore(delay, 'flows', { mutation: slower }), dark: true },
-  { name: 'flows-animation', widget: explore(prefetch, 'flows', { mutation: came, mode: 'animation', at: 0.4 }) },
+  {
+    name: 'flows-animation',
+    widget: explore(prefetch, 'flows', { mutation: came, mode: 'animation', at: 0.4 }),
+  },
   {
     name: 'explanation',
     widget: explore(explainMutation(config, explained)),

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, Ref, VNode } from 'preact'
+import type { ComponentChildren, JSX, Ref } from 'preact'
 import { useContext } from 'preact/hooks'
 import { useInk } from './ink.ts'
 import { MediumContext, type StillPart } from './medium.ts'
@@ -60,7 +60,7 @@ export function StillGroup({
 }
 
 /** Leaves its content out of a still. */
-export function PageOnly({ children }: { readonly children: VNode }) {
+export function PageOnly({ children }: { readonly children: ComponentChildren }) {
   const { isStill } = useContext(MediumContext)
   return isStill ? null : children
 }

@@ -42,48 +42,42 @@ export function ParameterList(shown: Shown) {
   if (differences.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
   return (
     <PageOnly>
-      <>
-        <div class="fd-scroll fd-fit">
-          <table aria-label="Parameters" class="fd-parameters">
-            <thead>
-              <tr>
-                <th scope="col">parameter</th>
-                <th scope="col">both groups</th>
-                <th
-                  scope="col"
-                  class="fd-amount"
-                  title="0: distributed alike, 1: nothing in common"
-                >
-                  effect
-                </th>
-                <th
-                  scope="col"
-                  class="fd-amount"
-                  title="The p-value, corrected for the number of parameters"
-                >
-                  q
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {listed.map((difference) => (
-                <ParameterRow
-                  key={difference.column}
-                  {...shown}
-                  difference={difference}
-                  isOpen={difference.column === open}
-                  onPick={setPicked}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {differences.length > listed.length ? (
-          <button type="button" class="fd-more" onClick={() => setAll(true)}>
-            {grouped(differences.length - listed.length)} more
-          </button>
-        ) : null}
-      </>
+      <div class="fd-scroll fd-fit">
+        <table aria-label="Parameters" class="fd-parameters">
+          <thead>
+            <tr>
+              <th scope="col">parameter</th>
+              <th scope="col">both groups</th>
+              <th scope="col" class="fd-amount" title="0: distributed alike, 1: nothing in common">
+                effect
+              </th>
+              <th
+                scope="col"
+                class="fd-amount"
+                title="The p-value, corrected for the number of parameters"
+              >
+                q
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {listed.map((difference) => (
+              <ParameterRow
+                key={difference.column}
+                {...shown}
+                difference={difference}
+                isOpen={difference.column === open}
+                onPick={setPicked}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {differences.length > listed.length ? (
+        <button type="button" class="fd-more" onClick={() => setAll(true)}>
+          {grouped(differences.length - listed.length)} more
+        </button>
+      ) : null}
     </PageOnly>
   )
 }
