@@ -82,8 +82,9 @@ export {
 } from './explain/flow-pair/compare-flow-graphs.ts'
 export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-pair.ts'
+export { explain } from './explain/parameters/explain.ts'
 export { explainEdge } from './explain/parameters/explain-edge.ts'
-export { explainFinding, explainMutation } from './explain/parameters/explain-mutation.ts'
+export { explainMutation } from './explain/parameters/explain-mutation.ts'
 export type { ExplainOptions } from './explain/parameters/explanation.ts'
 export { Explanation, type WithoutOptions } from './explain/parameters/explanation.ts'
 export type {

@@ -1,7 +1,8 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { FlowdeltaError } from '../core/errors.ts'
 import { counted } from '../core/words.ts'
-import { explainFinding, explainMutation } from '../explain/parameters/explain-mutation.ts'
+import { explain } from '../explain/parameters/explain.ts'
+import { explainMutation } from '../explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 
 /** What the parameters say of the finding and of the mutation of one rank. */
@@ -32,7 +33,7 @@ export function explainRank(comparison: Comparison, rank: number): ExplainedRank
   }
   return {
     rank,
-    finding: finding === undefined ? null : explainFinding(comparison, finding),
+    finding: finding === undefined ? null : explain(comparison, finding),
     mutation: mutation === undefined ? null : explainMutation(comparison, mutation),
   }
 }

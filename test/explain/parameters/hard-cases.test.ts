@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { explain } from '../../../src/explain/parameters/explain.ts'
 import { explainEdge } from '../../../src/explain/parameters/explain-edge.ts'
-import {
-  explainFinding,
-  explainMutation,
-} from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { compareRequests, type RequestSketch, requests } from './fixture.ts'
 
@@ -61,7 +59,7 @@ describe('causes that a plain tree misses', () => {
       (i) => ({ ...tenant(i), storeUs: 100 + noise(i) + (i % 5 > 1 ? 500 : 0) }),
     )
     const [finding] = comparison.findings.findings
-    const explanation = explainFinding(comparison, finding as NonNullable<typeof finding>)
+    const explanation = explain(comparison, finding as NonNullable<typeof finding>)
     expect(explanation.paths[0]?.conditions).toMatchObject([
       { column: 'web READ · tenant', levels: ['corp', 'dune', 'echo'] },
     ])
