@@ -2,7 +2,6 @@ import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
 import type { LogRecord, LogSink } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
-import { levelIn } from './level-token.ts'
 import { LogTemplates, templateName } from './log-templates.ts'
 import { Masker, type MiningOptions } from './masks.ts'
 
@@ -227,4 +226,14 @@ function mostSimilar(
     }
   }
   return best
+}
+
+const LEVEL =
+  /^(?:[[(<](?:trace|debug|info|notice|warn|warning|error|severe|critical|fatal|TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)[\])>]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL)):?$/
+/** How many tokens are searched for a level: it may stand behind a host or a thread. */
+const LEVEL_TOKENS = 3
+
+/** Returns the place of the level that a message begins with, or −1. */
+function levelIn(tokens: readonly string[]): number {
+  return tokens.slice(0, LEVEL_TOKENS).findIndex((token) => LEVEL.test(token))
 }
