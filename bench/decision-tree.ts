@@ -7,7 +7,7 @@ import {
   growRegressionTree,
   type TreeColumn,
   type TreeNode,
-} from '../src/stats/decision-tree/index.ts'
+} from '../src/stats/index.ts'
 import { randomSource } from '../src/stats/random.ts'
 
 const ROWS = 100_000

@@ -45,7 +45,7 @@ export class CriticalPathFinder {
     }
   }
 
-  /** The edges on the critical path of a request, first to last. */
+  /** Returns the edges on the critical path of a request, first to last. */
   edges(request: number): number[] {
     const plan = this.#plan(this.#flows.shapeOf[request]!)
     this.#arrivals(plan, this.#flows.latencies(request))

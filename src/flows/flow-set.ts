@@ -50,7 +50,9 @@ export interface FlowColumns {
   readonly period: Uint8Array
   /** Row of each request's trace in its period's trace set. */
   readonly traceOf: Uint32Array
-  /** Which of `periods` each request was recorded in; `period`, unless requests were divided anew. */
+  /**
+   * Which of `periods` each request was recorded in; `period`, unless requests were divided anew.
+   */
   readonly recordedIn?: Uint8Array | undefined
   /** Arrival, µs since the start of the request's own period. */
   readonly startUs: Float64Array
@@ -98,7 +100,9 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
     return period === BEFORE ? split : this.size - split
   }
 
-  /** The traces that a request was recorded in; undefined where flows were not built from traces. */
+  /**
+   * The traces that a request was recorded in; undefined where flows were not built from traces.
+   */
   tracesOf(request: number): TraceSet | undefined {
     return this.periods[this.recordedIn[request]!]
   }

@@ -41,7 +41,9 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
   return new FlowSet({ periods, labels, shapes, ids, ...columns }, options, new FlowReport())
 }
 
-/** Whether the flows of a period alone have its labels and shapes: all in use, no two labels one. */
+/**
+ * Whether the flows of a period alone have its labels and shapes: all in use, no two labels one.
+ */
 function serves({ labels: texts, shapes, shapeOf }: GraphTraces, labels: NodeLabels): boolean {
   const isSame = texts.every((text, code) => labels.code(parsePointLabel(text)) === code)
   return isSame && new Set(shapeOf).size === shapes.size

@@ -23,7 +23,7 @@ export class NodeLabels {
     return this.#labels.length
   }
 
-  /** The code of `label`, which is added if it is new. */
+  /** Returns the code of `label`, which is added if it is new. */
   code(label: NodeLabel): number {
     const code = this.#texts.code(labelText(label))
     if (code === this.#labels.length) this.#labels.push(label)
@@ -36,15 +36,15 @@ export class NodeLabels {
     return this.#labels[code] as NodeLabel
   }
 
-  /** The label as it is shown and compared, with its host. */
+  /** Returns the label as it is shown and compared, with its host. */
   text(code: number): string {
     return this.#texts.value(code)
   }
 }
 
 /**
- * The label as text: `frontend@web-1 READ call`. A host that already begins with the service's
- * name (a Kubernetes pod) stands alone.
+ * Returns the label as text: `frontend@web-1 READ call`. A host that already begins with the
+ * service's name (a Kubernetes pod) stands alone.
  */
 export function labelText({ service, operation, host, phase }: NodeLabel): string {
   if (phase === 'point') return host === '' ? operation : `${host}__${operation}`

@@ -22,7 +22,7 @@ export class NodeRecords {
     this.#flows = flows
   }
 
-  /** The record of a node of a request; empty where nothing was recorded. */
+  /** Returns the record of a node of a request; empty where nothing was recorded. */
   of(request: number, node: number): NodeRecord {
     const traces = this.#flows.tracesOf(request)
     if (traces === undefined) return NONE
@@ -34,8 +34,8 @@ export class NodeRecords {
   }
 
   /**
-   * Row of the span that a node of a request comes from, in the traces that it was recorded in; undefined
-   * for trace points, and where flows were not built from traces.
+   * Row of the span that a node of a request comes from, in the traces that it was recorded in;
+   * undefined for trace points, and where flows were not built from traces.
    */
   spanRow(request: number, node: number): number | undefined {
     const { spanRows, spanOffsets } = this.#flows

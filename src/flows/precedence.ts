@@ -74,8 +74,8 @@ interface Intervals {
 }
 
 /**
- * The covering pairs of intervals, for calls with very many children: what `reducePrecedence`
- * finds, in O(n log n) and the size of the result.
+ * Returns the covering pairs of intervals, for calls with very many children: what
+ * `reducePrecedence` finds, in O(n log n) and the size of the result.
  *
  * Of all children that are over before child j begins, let k be the one that begins last. Then
  * exactly those precede j directly that are not over before k begins, and k itself. As j begins

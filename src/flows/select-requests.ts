@@ -10,8 +10,8 @@ interface Selection {
 }
 
 /**
- * The same flows, cut to some of their requests and divided anew into two periods: a time range
- * of each, the first thousand against the last, or random halves of one period.
+ * Returns the same flows, cut to some of their requests and divided anew into two periods: a time
+ * range of each, the first thousand against the last, or random halves of one period.
  *
  * Nothing is learned again: the order of sibling spans stays as it was built. Folded flows stay
  * folded, and their `unfolded` has the same requests.
@@ -87,7 +87,7 @@ export interface RequestRanges {
 }
 
 /**
- * The rows of the requests that arrived within a range of time, in each period, for
+ * Returns the rows of the requests that arrived within a range of time, in each period, for
  * `selectRequests`. A range begins with its first number and ends just before its second, so that
  * neighboring ranges share no request. A request whose arrival is not a number is in no range.
  *

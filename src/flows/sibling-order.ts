@@ -275,10 +275,10 @@ const MILLISECOND_NS = 1_000_000n
 const ENOUGH_STARTS = 20
 
 /**
- * How far off the start of each operation's spans may be, in µs: 1000 where all of them (at
+ * Returns how far off the start of each operation's spans may be, in µs: 1000 where all of them (at
  * 20 or more different times) start on a whole millisecond of the epoch but not all end on one:
- * starts were cut to milliseconds, durations were not. 0 otherwise. Spans whose ends are cut as well keep their order
- * among themselves.
+ * starts were cut to milliseconds, durations were not. 0 otherwise. Spans whose ends are cut as
+ * well keep their order among themselves.
  *
  * @param names which operation each span of a period is, from 0
  */

@@ -105,7 +105,9 @@ class SpanFlowBuilder {
     )
   }
 
-  /** Walks the spans below `root`, callers first; span number k of the walk has nodes 2k, 2k + 1. */
+  /**
+   * Walks the spans below `root`, callers first; span number k of the walk has nodes 2k, 2k + 1.
+   */
   #addRequest(
     calls: SpanCalls,
     request: { period: Period; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
@@ -212,7 +214,7 @@ class CallNames {
     return this.#names.size
   }
 
-  /** The number of each span's call in one period. */
+  /** Returns the number of each span's call in one period. */
   ofSpans({ spans, services, operations }: SpanTraces): Uint32Array {
     const known = new Map<number, number>()
     return Uint32Array.from(spans.service, (service, span) => {

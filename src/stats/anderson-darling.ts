@@ -22,7 +22,9 @@ export interface AndersonDarlingOptions {
   readonly permutations?: number
   /** Of the random ways. Default 1. */
   readonly seed?: number
-  /** Whether all samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether all samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -46,17 +48,18 @@ export interface AndersonDarlingResult {
  * k-sample Anderson-Darling test: do the samples come from one distribution?
  *
  * Null hypothesis: all samples come from the same distribution. Alternative: at least two come from
- * different ones, in location, spread or shape. Compared with Kolmogorov-Smirnov, differences in the
- * tails weigh more.
+ * different ones, in location, spread or shape. Compared with Kolmogorov-Smirnov, differences in
+ * the tails weigh more.
  *
  * Ties have midranks. The statistic takes no further account of them (as SciPy's `anderson_ksamp`);
- * p does: times cut to milliseconds would else be called different at 5 % in up to 11 % of the cases.
- * NaN and infinite values are left out and counted. When all values are equal, p is 1. When a sample
- * is empty, statistic, p and a2 are NaN; for fewer than 4 values in all, statistic and asymptotic p.
+ * p does: times cut to milliseconds would else be called different at 5 % in up to 11 % of the
+ * cases. NaN and infinite values are left out and counted. When all values are equal, p is 1. When
+ * a sample is empty, statistic, p and a2 are NaN; for fewer than 4 values in all, statistic and
+ * asymptotic p.
  *
- * Limits: values must be independent. The asymptotic p is that of the limit distribution itself, not
- * of a table, so that it has no floor and no cap; for samples of 5 values and more it is good to a
- * few tenths of its value down to 0.001. Takes O(k·n) after sorting, a permutation the same.
+ * Limits: values must be independent. The asymptotic p is that of the limit distribution itself,
+ * not of a table, so that it has no floor and no cap; for samples of 5 values and more it is good
+ * to a few tenths of its value down to 0.001. Takes O(k·n) after sorting, a permutation the same.
  *
  * Source: Scholz and Stephens 1987, "K-sample Anderson-Darling tests", Journal of the American
  * Statistical Association 82(399):918-924.
@@ -149,7 +152,8 @@ export interface AndersonDarlingTwoSampleResult extends TwoSampleResult {
  * Source: Scholz and Stephens 1987, "K-sample Anderson-Darling tests", Journal of the American
  * Statistical Association 82(399):918-924.
  *
- * @throws OptionError for an unknown method, permutations below 1, or unsorted samples with `sorted`.
+ * @throws OptionError for an unknown method, permutations below 1, or unsorted samples with
+ *   `sorted`.
  *
  * @example
  * const before = [1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -297,9 +301,9 @@ function pooledLabels(samples: readonly ArrayLike<number>[]): PooledLabels {
  * of the value at any depth of the tail.
  *
  * Sources: Anderson and Darling 1952, "Asymptotic theory of certain goodness of fit criteria based
- * on stochastic processes", Annals of Mathematical Statistics 23(2):193-212 (M); Scholz and Stephens
- * 1987, §3 (k samples); Weideman and Trefethen 2007, "Parabolic and hyperbolic contours for computing
- * the Bromwich integral", Mathematics of Computation 76:1341-1356 (path).
+ * on stochastic processes", Annals of Mathematical Statistics 23(2):193-212 (M); Scholz and
+ * Stephens 1987, §3 (k samples); Weideman and Trefethen 2007, "Parabolic and hyperbolic contours
+ * for computing the Bromwich integral", Mathematics of Computation 76:1341-1356 (path).
  *
  * @example
  * andersonDarlingTail(2.492, 1).toFixed(4) // '0.0500'

@@ -39,7 +39,9 @@ export interface BootstrapOptions {
    * makes four fifths of a variance. Default `'auto'`.
    */
   readonly method?: 'auto' | Method
-  /** Whether both samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether both samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -61,23 +63,24 @@ export interface BootstrapResult {
 /**
  * Bootstrap confidence interval of the difference of a measure: by how much slower is after?
  *
- * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics rather
- * than from whole resamples, so that a resample takes O(1).
+ * Both samples are resampled, each with its own size. Quantiles are drawn as order statistics
+ * rather than from whole resamples, so that a resample takes O(1).
  *
- * NaN and infinite values are left out and counted; ties need no correction. When a sample is empty,
- * estimate, low and high are NaN; when one has a single value, low and high are. When all values of
- * each sample are equal, low and high are the estimate.
+ * NaN and infinite values are left out and counted; ties need no correction. When a sample is
+ * empty, estimate, low and high are NaN; when one has a single value, low and high are. When all
+ * values of each sample are equal, low and high are the estimate.
  *
  * Limits: measured coverage of the default method at 95 % and 90 %, of after 1.3 times as slow as
  * before, both normal, log-normal (σ 1) or every tenth request ten times slower. Median: 96.3 and
- * 92.1 % for 20/30 values, 96.0 and 91.9 % for 60/45, 95.6 and 91.1 % for 200/150. Mean: 95 and 90 %,
- * but for skewed samples of 20/30 up to 98.7 and 96.2 %, of 60/45 up to 96.5 and 91.8 %. Quantile 0.95:
- * 94.8 to 96.1 % at 95 % from 60/45 values, for 20/30 down to 93.2 %. So intervals of small samples are
- * rather too wide. For the mean, `'percentile'` and `'bca'` are not: for skewed samples of 20/30 they
- * hold the difference in 90 and 79 % instead of 95 %, of 200/150 in 92 and 90 %.
+ * 92.1 % for 20/30 values, 96.0 and 91.9 % for 60/45, 95.6 and 91.1 % for 200/150. Mean: 95 and 90
+ * %, but for skewed samples of 20/30 up to 98.7 and 96.2 %, of 60/45 up to 96.5 and 91.8 %.
+ * Quantile 0.95: 94.8 to 96.1 % at 95 % from 60/45 values, for 20/30 down to 93.2 %. So intervals
+ * of small samples are rather too wide. For the mean, `'percentile'` and `'bca'` are not: for
+ * skewed samples of 20/30 they hold the difference in 90 and 79 % instead of 95 %, of 200/150 in 92
+ * and 90 %.
  *
- * Sources: Efron and Tibshirani 1993, "An introduction to the bootstrap", §12.5 (studentised), §13.3
- * (percentile), §14.3 (BCa); Efron 1979 (exact bootstrap of quantiles by order statistics).
+ * Sources: Efron and Tibshirani 1993, "An introduction to the bootstrap", §12.5 (studentised),
+ * §13.3 (percentile), §14.3 (BCa); Efron 1979 (exact bootstrap of quantiles by order statistics).
  *
  * @throws OptionError for an unknown measure or method, a level outside 0 to 1, fewer than 100
  *   resamples, `'studentised'` or `'normal'` for another measure than the mean, or unsorted samples with `sorted`.
@@ -211,7 +214,7 @@ function studentisedErrors(
 }
 
 /**
- * The shares at which BCa reads the ascending resampled differences.
+ * Returns the shares at which BCa reads the ascending resampled differences.
  *
  * Source: Efron 1987, "Better bootstrap confidence intervals", Journal of the American Statistical
  * Association 82(397):171-185.

@@ -18,9 +18,9 @@ export interface BrownForsytheResult extends Omit<TwoSampleResult, 'direction'> 
  * their own sample?
  *
  * Null hypothesis: the mean absolute deviation from the median is the same in both. Two-sided; the
- * direction is that of the samples. It is Levene's test with medians: an analysis of variance of the
- * absolute deviations, robust where Bartlett's and the F test of variances fail, at long tails as
- * latencies have. A shift of all values changes nothing.
+ * direction is that of the samples. It is Levene's test with medians: an analysis of variance of
+ * the absolute deviations, robust where Bartlett's and the F test of variances fail, at long tails
+ * as latencies have. A shift of all values changes nothing.
  *
  * Ties need no correction. NaN and infinite values are left out and counted. When a sample is empty
  * or both hold one value, statistic and p are NaN. Where no deviation differs from another, F is 0

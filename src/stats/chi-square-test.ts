@@ -24,8 +24,8 @@ export interface ChiSquareResult {
  * χ² test of homogeneity: are requests spread over the same cells in the same shares in both
  * periods?
  *
- * Null hypothesis: both periods have the same probabilities of the cells. Alternative: some cell has
- * another probability. The statistic has no direction; each cell's residual has one.
+ * Null hypothesis: both periods have the same probabilities of the cells. Alternative: some cell
+ * has another probability. The statistic has no direction; each cell's residual has one.
  *
  * `before[i]` and `after[i]` count the same cell. A cell that is 0 in both is left out. With fewer
  * than two cells left there is nothing to tell the periods apart: statistic 0, df 0, p 1, not

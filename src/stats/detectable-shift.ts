@@ -16,8 +16,9 @@ export interface DetectableShiftOptions {
 
 export interface DetectableShiftResult {
   /**
-   * In the unit of the sample; ∞ when the samples are too small for any shift; 0 when all values are
-   * equal and any shift would be seen; NaN for a sample of fewer than two values or an empty one.
+   * In the unit of the sample; ∞ when the samples are too small for any shift; 0 when all values
+   * are equal and any shift would be seen; NaN for a sample of fewer than two values or an empty
+   * one.
    */
   readonly shift: number
   /** The power at that shift: at least the one asked for; smaller only where shift is ∞. */
@@ -29,8 +30,9 @@ export interface DetectableShiftResult {
 }
 
 /**
- * The smallest shift that a comparison of these sizes would see: by how much all requests must get
- * slower for the two-sided Mann-Whitney test at level `alpha` to reject with probability `power`.
+ * Returns the smallest shift that a comparison of these sizes would see: by how much all requests
+ * must get slower for the two-sided Mann-Whitney test at level `alpha` to reject with probability
+ * `power`.
  *
  * Assumes that before has the distribution of the sample and after the same, moved up. The power is
  * that of a normal U whose mean and variance under the shift are counted from all pairs of distinct
@@ -38,12 +40,12 @@ export interface DetectableShiftResult {
  *
  * Only differences between values of the sample are tried as shifts: latencies recorded in whole
  * milliseconds shift by whole milliseconds, and their ties, which count half, are no evidence until
- * then. NaN and infinite values are left out and counted. A sample of fewer than two
- * values, or an `afterCount` of 0, gives NaN; samples too small to reject anything give ∞.
+ * then. NaN and infinite values are left out and counted. A sample of fewer than two values, or an
+ * `afterCount` of 0, gives NaN; samples too small to reject anything give ∞.
  *
  * Limits: the power of the asymptotic test; for heavy-tailed latencies the Kolmogorov-Smirnov test
- * sees shifts of about the same size. A planning figure, not a result: it rests on the sample.
- * From about 10 values on each side.
+ * sees shifts of about the same size. A planning figure, not a result: it rests on the sample. From
+ * about 10 values on each side.
  *
  * Sources: Lehmann 1975, "Nonparametrics", §2.3 (power); DeLong, DeLong and Clarke-Pearson 1988,
  * "Comparing the areas under two or more correlated receiver operating characteristic curves",

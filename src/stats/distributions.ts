@@ -10,7 +10,7 @@ export function normalTail(z: number): number {
   return 0.5 * erfc(z * Math.SQRT1_2)
 }
 
-/** The p of a z that is positive where after is slower. */
+/** Returns the p of a z that is positive where after is slower. */
 export function normalP(z: number, alternative: Alternative): number {
   if (alternative === 'slower') return normalTail(z)
   if (alternative === 'faster') return normalTail(-z)
@@ -44,13 +44,14 @@ const QUANTILE_FAR_DENOMINATOR = [
 ]
 
 /**
- * The value below which a standard normal lies with probability `p`, to about 1e-15 of its value.
+ * Returns the value below which a standard normal lies with probability `p`, to about 1e-15 of its
+ * value.
  *
  * −∞ for 0, ∞ for 1. The upper tail beyond z is the lower one below −z: ask for −normalQuantile(p)
  * rather than normalQuantile(1 − p), which loses digits when p is small.
  *
- * Source: Wichura 1988, "Algorithm AS 241: the percentage points of the normal distribution", Applied
- * Statistics 37(3):477-484 (PPND16).
+ * Source: Wichura 1988, "Algorithm AS 241: the percentage points of the normal distribution",
+ * Applied Statistics 37(3):477-484 (PPND16).
  *
  * @throws OptionError for a p outside 0 to 1.
  *
@@ -144,8 +145,8 @@ function gaussian(x: number): number {
 }
 
 /**
- * The probability that an F variable with `d1` and `d2` degrees of freedom exceeds `f`: the p-value
- * of a ratio of variances, or of the share of variance that a model explains.
+ * Returns the probability that an F variable with `d1` and `d2` degrees of freedom exceeds `f`: the
+ * p-value of a ratio of variances, or of the share of variance that a model explains.
  *
  * 1 for an `f` of 0 or less, 0 for an infinite one. Degrees of freedom need not be whole.
  *
@@ -184,7 +185,7 @@ function nearlyNormalTail(f: number, df: number): number {
 }
 
 /**
- * The regularised incomplete beta function I_x(a, b) = 1/B(a, b) · ∫ from 0 to x of
+ * Returns the regularised incomplete beta function I_x(a, b) = 1/B(a, b) · ∫ from 0 to x of
  * t^(a−1)·(1 − t)^(b−1) dt, to about 1e-11 of its value for a and b up to 50,000.
  *
  * The probability that an F variable with d1 and d2 degrees of freedom exceeds f is
@@ -251,7 +252,7 @@ function deviance(observed: number, expected: number): number {
 }
 
 /**
- * The regularised upper incomplete gamma function Q(a, x) = 1/Γ(a) · ∫ from x to ∞ of
+ * Returns the regularised upper incomplete gamma function Q(a, x) = 1/Γ(a) · ∫ from x to ∞ of
  * t^(a−1)·e^(−t) dt, to about 1e-13 of its value for a from ½ to 10,000; for
  * smaller a to about 1e-13 absolute.
  *

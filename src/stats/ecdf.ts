@@ -13,7 +13,7 @@ export interface Ecdf {
 }
 
 /**
- * The empirical distribution function of a sample: its distinct values and the share of the
+ * Returns the empirical distribution function of a sample: its distinct values and the share of the
  * sample at or below each. Continuous from the right, so it is drawn as a step after each `x`.
  *
  * An empty sample gives empty arrays.

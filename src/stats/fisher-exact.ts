@@ -23,19 +23,20 @@ const SAME = 1 + 1e-7
  *
  * Null hypothesis: both groups have one probability of success. Alternative: they differ (p, midP),
  * the second's is larger (pMore), or smaller (pFewer). Half of p is no one-sided p: where successes
- * are rare or the groups unequal, the two tails differ, and the farther one may be empty. Given the sizes and the number of all successes, the successes of the second group are then
- * hypergeometric. difference and oddsRatio are second against first.
+ * are rare or the groups unequal, the two tails differ, and the farther one may be empty. Given the
+ * sizes and the number of all successes, the successes of the second group are then hypergeometric.
+ * difference and oddsRatio are second against first.
  *
- * When all of both groups succeed, or none, all p are 1 and midP ½. When a group is empty, every field is
- * NaN.
+ * When all of both groups succeed, or none, all p are 1 and midP ½. When a group is empty, every
+ * field is NaN.
  *
- * Limits: p rejects less often than its level, midP about as often but not never more. Probabilities
- * come from ratios of neighboring tables, without factorials: O(√n) for groups of n, 100,000 and
- * more; a p below 1e-300 is 0. Trials must be independent.
+ * Limits: p rejects less often than its level, midP about as often but not never more.
+ * Probabilities come from ratios of neighboring tables, without factorials: O(√n) for groups of n,
+ * 100,000 and more; a p below 1e-300 is 0. Trials must be independent.
  *
- * Sources: Fisher 1935, "The logic of inductive inference", J. Royal Statistical Society 98(1):39-82;
- * Lancaster 1961, "Significance tests in discrete distributions", Journal of the American Statistical
- * Association 56(294):223-234 (mid-p).
+ * Sources: Fisher 1935, "The logic of inductive inference", J. Royal Statistical Society
+ * 98(1):39-82; Lancaster 1961, "Significance tests in discrete distributions", Journal of the
+ * American Statistical Association 56(294):223-234 (mid-p).
  *
  * @throws OptionError for a size that is not an integer of 0 or more, or successes that are not an
  *   integer from 0 to the group's size.

@@ -8,7 +8,9 @@ import type { Stratum } from './van-elteren.ts'
 export interface ShiftOptions {
   /** How often the interval is to hold the true shift, a share. Default 0.95. */
   readonly level?: number
-  /** Whether all samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether all samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -17,8 +19,9 @@ export interface HodgesLehmannResult
     Omit<TwoSampleResult, 'statistic' | 'p' | 'direction'> {}
 
 /**
- * The Hodges-Lehmann estimate of how much slower after is than before: the median of all n1·n2
- * differences after − before, with the interval of shifts that the Mann-Whitney test does not reject.
+ * Returns the Hodges-Lehmann estimate of how much slower after is than before: the median of all
+ * n1·n2 differences after − before, with the interval of shifts that the Mann-Whitney test does not
+ * reject.
  *
  * A positive shift says that after is slower. Unlike a difference of means it is hardly moved by a
  * few extreme values. It need not be the difference of the medians, unless one distribution is the
@@ -29,9 +32,9 @@ export interface HodgesLehmannResult
  * for any shift to be rejected, low is −∞ and high ∞.
  *
  * Limits: the interval uses the normal approximation of U with continuity correction, as the
- * asymptotic p of `mannWhitney`: the shifts it holds are those with p > 1 − level. Measured coverage
- * at 95 % is 95 to 95.5 % from 20/30 values, in smaller samples up to 97 % (U has few values). Takes
- * O(n log n) without listing the pairs.
+ * asymptotic p of `mannWhitney`: the shifts it holds are those with p > 1 − level. Measured
+ * coverage at 95 % is 95 to 95.5 % from 20/30 values, in smaller samples up to 97 % (U has few
+ * values). Takes O(n log n) without listing the pairs.
  *
  * Sources: Hodges and Lehmann 1963, "Estimates of location based on rank tests", Annals of
  * Mathematical Statistics 34(2):598-611; Moses 1953 (interval), in Lehmann 1975, "Nonparametrics",
@@ -63,22 +66,22 @@ export interface StratifiedShiftResult extends ShiftInterval {
 }
 
 /**
- * How much slower after is than before, within strata: the shift that, taken from every value of
- * after, makes van Elteren's statistic zero, with the interval of shifts that van Elteren's test
- * does not reject, or only just.
+ * Returns how much slower after is than before, within strata: the shift that, taken from every
+ * value of after, makes van Elteren's statistic zero, with the interval of shifts that van
+ * Elteren's test does not reject, or only just.
  *
  * It is the median of the differences after − before of all pairs within strata, each weighing
  * 1/(N_h + 1). A positive shift says that after is slower. For one stratum it is `hodgesLehmann`.
  *
  * Ties make the interval wider than its level, never narrower. NaN and infinite values are left
- * out. When no stratum has values in both periods, shift, low and high are NaN; when the samples are
- * too small for any shift to be rejected, low is −∞ and high ∞.
+ * out. When no stratum has values in both periods, shift, low and high are NaN; when the samples
+ * are too small for any shift to be rejected, low is −∞ and high ∞.
  *
  * Limits: assumes one shift common to all strata; where shifts differ, it is a compromise and the
  * interval is that of the compromise. Normal approximation; the interval is half the statistic's
- * smallest step wider than what `vanElteren` keeps, so that it agrees with `hodgesLehmann` and holds
- * its level in small strata too: measured at 95 %, 95 % for strata of 5 values and more, 96 % for three
- * of 2 or 3 values. Takes O(n log n).
+ * smallest step wider than what `vanElteren` keeps, so that it agrees with `hodgesLehmann` and
+ * holds its level in small strata too: measured at 95 %, 95 % for strata of 5 values and more, 96 %
+ * for three of 2 or 3 values. Takes O(n log n).
  *
  * Sources: Hodges and Lehmann 1963, "Estimates of location based on rank tests", Annals of
  * Mathematical Statistics 34(2):598-611; van Elteren 1960 (weights), as in `vanElteren`.
@@ -181,9 +184,9 @@ interface Split {
 }
 
 /**
- * The smallest difference d, second − first, of any pair such that differences of at most d weigh
- * at least `target` (`strictly`: more than `target`). Without listing the pairs: each step halves
- * the range of values and counts in O(n). ∞ if all differences weigh less.
+ * Returns the smallest difference d, second − first, of any pair such that differences of at most d
+ * weigh at least `target` (`strictly`: more than `target`). Without listing the pairs: each step
+ * halves the range of values and counts in O(n). ∞ if all differences weigh less.
  */
 export function selectDifference(
   pairs: readonly WeightedPair[],

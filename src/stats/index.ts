@@ -13,7 +13,42 @@ export {
 } from './bootstrap-interval.ts'
 export { type BrownForsytheResult, brownForsythe } from './brown-forsythe.ts'
 export { type ChiSquareResult, chiSquareTest } from './chi-square-test.ts'
-export * from './decision-tree/index.ts'
+export { equalPartitions } from './decision-tree/equal-partitions.ts'
+export type { GainRatioScore } from './decision-tree/gain-ratio.ts'
+export { type GainRatioScoresOptions, gainRatioScores } from './decision-tree/gain-ratio.ts'
+export {
+  type ClassificationTreeOptions,
+  growClassificationTree,
+} from './decision-tree/grow-classification-tree.ts'
+export {
+  growRegressionTree,
+  type RegressionTreeOptions,
+} from './decision-tree/grow-regression-tree.ts'
+export { addedErrors } from './decision-tree/pessimistic-pruning.ts'
+export type {
+  CategoricalTreeColumn,
+  ClassContent,
+  ClassificationNode,
+  ClassificationTree,
+  ClassLabel,
+  LeftOutColumn,
+  NumericTreeColumn,
+  RegressionNode,
+  RegressionTree,
+  SplitTest,
+  TargetContent,
+  TreeColumn,
+  TreeColumnInfo,
+  TreeNode,
+  TreeSplit,
+} from './decision-tree/tree.ts'
+export type { PathCondition } from './decision-tree/tree-paths.ts'
+export {
+  type ClassificationPath,
+  type ClassificationPathOptions,
+  type RegressionPath,
+  treePaths,
+} from './decision-tree/tree-paths.ts'
 export {
   type DetectableShiftOptions,
   type DetectableShiftResult,

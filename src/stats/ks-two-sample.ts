@@ -23,7 +23,9 @@ export interface KsOptions {
    * n1·n2 steps; `'auto'` exact while n1·n2 ≤ 10,000,000. Default `'stephens'`.
    */
   readonly method?: 'stephens' | 'exact' | 'auto'
-  /** Whether both samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether both samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -217,13 +219,12 @@ interface PooledTies {
  * The exact probability that a random interleaving of the two samples, with the ties they have,
  * reaches a gap of at least `height` / (n1·n2) in the direction of the alternative.
  *
- * First-exit summation: reading the pooled sample in ascending order is a Markov chain on
- * (i, j), the number of values of each sample read so far. The probability that first reaches
- * the boundary is added up and taken out of the chain. Every term is positive, so that the
- * result keeps full relative precision far into the tail (down to about 1e-300). The boundary is
- * tested only where a group of ties ends, which makes this the p-value conditional on the ties
- * (R 4.2: `ks.test(exact = TRUE)`). At most n1·n2 steps, n1 numbers of memory. NaN for an empty
- * sample.
+ * First-exit summation: reading the pooled sample in ascending order is a Markov chain on (i, j),
+ * the number of values of each sample read so far. The probability that first reaches the boundary
+ * is added up and taken out of the chain. Every term is positive, so that the result keeps full
+ * relative precision far into the tail (down to about 1e-300). The boundary is tested only where a
+ * group of ties ends, which makes this the p-value conditional on the ties (R 4.2: `ks.test(exact =
+ * TRUE)`). At most n1·n2 steps, n1 numbers of memory. NaN for an empty sample.
  *
  * Source: Schröer and Trenkler 1995, "Exact and randomization distributions of Kolmogorov-Smirnov
  * tests two or three samples", Computational Statistics & Data Analysis 20(2):185-202 (ties).

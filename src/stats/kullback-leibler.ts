@@ -2,11 +2,12 @@
 import { OptionError } from '../core/errors.ts'
 
 /**
- * The Kullback-Leibler divergence D(p‖q) = Σ p·ln(p/q) of two histograms over the same bins, in nats.
+ * Returns the Kullback-Leibler divergence D(p‖q) = Σ p·ln(p/q) of two histograms over the same
+ * bins, in nats.
  *
  * `p` and `q` are counts or weights and need not have the same sum. So that a bin that only `p` has
- * does not make it infinite, `q` is padded: q̃ = (q + `padding`) / (Σq + `padding`·bins). Empty bins
- * of `p` add nothing (0·ln 0 = 0).
+ * does not make it infinite, `q` is padded: q̃ = (q + `padding`) / (Σq + `padding`·bins). Empty
+ * bins of `p` add nothing (0·ln 0 = 0).
  *
  * 0 for equal shares without padding; with it a little more, or less than rounding below 0. Not
  * symmetric: exchanged, it is another number. NaN where either is all 0.

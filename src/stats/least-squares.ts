@@ -7,7 +7,7 @@ export interface LeastSquaresFit {
   readonly intercept: number
   /** One a column. */
   readonly coefficients: Float64Array
-  /** The fitted value of a row of columns. */
+  /** Returns the fitted value of a row of columns. */
   predict(row: ArrayLike<number>): number
 }
 

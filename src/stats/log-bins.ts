@@ -8,14 +8,14 @@ export interface LogBins {
   readonly count: number
   /** `count` + 1 boundaries, from `low` to `high`. */
   readonly edges: Float64Array
-  /** The bin of a value, from 0; what lies outside is in the first or the last bin. */
+  /** Returns the bin of a value, from 0; what lies outside is in the first or the last bin. */
   index(value: number): number
 }
 
 /**
  * `count` bins from `low` to `high`, each as wide as the others on a logarithmic axis. A value on a
- * boundary belongs to the bin above it; values below `low`, 0 and negative ones among them, belong to
- * the first bin, those from `high` on to the last. NaN belongs to none and throws.
+ * boundary belongs to the bin above it; values below `low`, 0 and negative ones among them, belong
+ * to the first bin, those from `high` on to the last. NaN belongs to none and throws.
  *
  * Where `low` equals `high`, everything from there on is in the last bin.
  *
@@ -50,8 +50,8 @@ export function logBins(low: number, high: number, count: number): LogBins {
 }
 
 /**
- * How many bins a histogram of `n` values gets: 2·n^⅓ (Rice's rule), rounded, at least 8 and at
- * most 64.
+ * Returns how many bins a histogram of `n` values gets: 2·n^⅓ (Rice's rule), rounded, at least 8
+ * and at most 64.
  *
  * @example
  * binCount(1000) // 20

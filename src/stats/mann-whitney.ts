@@ -23,11 +23,13 @@ export interface MannWhitneyOptions {
   readonly alternative?: Alternative
   /**
    * `'exact'` counts all ways to deal the pooled values out, ties included, up to n1·n2 = 10,000;
-   * `'asymptotic'` the normal approximation, corrected for ties and continuity, as SciPy's; `'auto'`
-   * exact while n1·n2 ≤ 400. Default `'auto'`.
+   * `'asymptotic'` the normal approximation, corrected for ties and continuity, as SciPy's;
+   * `'auto'` exact while n1·n2 ≤ 400. Default `'auto'`.
    */
   readonly method?: 'auto' | 'exact' | 'asymptotic'
-  /** Whether both samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether both samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -218,7 +220,7 @@ export function rankCounts(first: ArrayLike<number>, second: ArrayLike<number>):
   return { u, tieTerm }
 }
 
-/** The variance of U when both samples come from one distribution, given the ties. */
+/** Returns the variance of U when both samples come from one distribution, given the ties. */
 export function rankVariance(n1: number, n2: number, tieTerm: number): number {
   const n = n1 + n2
   return n < 2 ? 0 : Math.max(0, ((n1 * n2) / 12) * (n + 1 - tieTerm / (n * (n - 1))))

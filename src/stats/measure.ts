@@ -5,7 +5,7 @@ import { quantile } from './quantile.ts'
 /** What of a sample is compared: its mean, its median, or another quantile. */
 export type Measure = 'mean' | 'median' | { readonly quantile: number }
 
-/** The share a measure is the quantile of, or null for the mean. */
+/** Returns the share a measure is the quantile of, or null for the mean. */
 export function quantileOf(measure: Measure): number | null {
   if (measure === 'mean') return null
   if (measure === 'median') return 0.5

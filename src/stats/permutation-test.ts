@@ -18,13 +18,18 @@ export interface PermutationTestOptions {
    * sample of at least one value. Default `'mean'`.
    */
   readonly measure?: Measure | ((ascending: Float64Array) => number)
-  /** `'two-sided'`, `'slower'` or `'faster'`: which sign of the difference counts. Default `'two-sided'`. */
+  /**
+   * `'two-sided'`, `'slower'` or `'faster'`: which sign of the difference counts. Default
+   * `'two-sided'`.
+   */
   readonly alternative?: Alternative
   /** How many random ways to deal the values out. Default 9999. */
   readonly permutations?: number
   /** Of the random ways. Default 1. */
   readonly seed?: number
-  /** Whether both samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether both samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -48,12 +53,13 @@ export interface PermutationTestResult extends TwoSampleResult {
  * random way that has no measure counts as extreme.
  *
  * Limits: rejects with the right rate when the distributions are equal, not when only the measures
- * are; with many tests to correct for, permutations must be far more than tests / α. Each permutation
- * takes O(n).
+ * are; with many tests to correct for, permutations must be far more than tests / α. Each
+ * permutation takes O(n).
  *
  * Sources: Pitman 1937, "Significance tests which may be applied to samples from any populations",
  * Supplement to the J. Royal Statistical Society 4(1):119-130; Phipson and Smyth 2010, "Permutation
- * p-values should never be zero", Statistical Applications in Genetics and Molecular Biology 9(1):39.
+ * p-values should never be zero", Statistical Applications in Genetics and Molecular Biology
+ * 9(1):39.
  *
  * @throws OptionError for an unknown measure or alternative, permutations below 1, or unsorted
  *   samples with `sorted`.

@@ -8,9 +8,10 @@ export type QuantileMap = (value: number) => number
  * Maps values of one sample to where they would stand in another: F'⁻¹(F(x)), such that a sample so
  * mapped has the distribution of the other.
  *
- * F(x) is the mid-rank share: values below x and half of those equal to it. F'⁻¹ interpolates between
- * the middles of neighboring values (Hazen's rule, type 5 of Hyndman and Fan); beyond the outermost
- * of them it is the smallest or largest value. Mapping a sample to itself gives every value exactly.
+ * F(x) is the mid-rank share: values below x and half of those equal to it. F'⁻¹ interpolates
+ * between the middles of neighboring values (Hazen's rule, type 5 of Hyndman and Fan); beyond the
+ * outermost of them it is the smallest or largest value. Mapping a sample to itself gives every
+ * value exactly.
  *
  * Neither sample needs to be sorted; both must be free of NaN. Works on a copy.
  *

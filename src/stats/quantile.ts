@@ -2,8 +2,8 @@ import { quantileSorted } from 'simple-statistics'
 import { OptionError } from '../core/errors.ts'
 
 /**
- * The p-quantile of an ascending sample, interpolated between its two neighboring values: type 7
- * of Hyndman and Fan, the default of NumPy, SciPy and R.
+ * Returns the p-quantile of an ascending sample, interpolated between its two neighboring values:
+ * type 7 of Hyndman and Fan, the default of NumPy, SciPy and R.
  *
  * `p` is a share from 0 (the smallest value) to 1 (the largest). NaN for an empty sample. The
  * sample must be ascending and free of NaN, which is not checked.

@@ -18,15 +18,15 @@ export interface RandomSource {
 /**
  * A source of random numbers that gives the same stream for the same seed, on every platform.
  *
- * `seed` is an integer; its lowest 32 bits count. All but `logNormal` use only operations that
- * IEEE 754 rounds in one way; `logNormal` calls `Math.exp`, whose last bit engines may choose.
- * Not for cryptography.
+ * `seed` is an integer; its lowest 32 bits count. All but `logNormal` use only operations that IEEE
+ * 754 rounds in one way; `logNormal` calls `Math.exp`, whose last bit engines may choose. Not for
+ * cryptography.
  *
  * Sources: the generator is sfc32, Doty-Humphrey, PractRand 0.93; its state is filled by
  * splitmix32, the 32-bit form of Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
- * generators", OOPSLA, with the mixing constants of Wellons's hash-prospector. Normals: Leva 1992, "A fast normal random number generator", ACM
- * Transactions on Mathematical Software 18(4):449-453. Shuffle: Fisher and Yates, in Durstenfeld's
- * form.
+ * generators", OOPSLA, with the mixing constants of Wellons's hash-prospector. Normals: Leva 1992,
+ * "A fast normal random number generator", ACM Transactions on Mathematical Software 18(4):449-453.
+ * Shuffle: Fisher and Yates, in Durstenfeld's form.
  *
  * @throws OptionError for a seed that is not an integer, and from `integer` for an n that is not
  *   an integer from 1 to 2^32.
@@ -75,7 +75,9 @@ export function randomSource(seed: number): RandomSource {
   return { next, integer, normal, logNormal, shuffle }
 }
 
-/** Leva's ratio of uniforms: quadratic bounds decide all but 1 % of the cases without a logarithm. */
+/**
+ * Leva's ratio of uniforms: quadratic bounds decide all but 1 % of the cases without a logarithm.
+ */
 function acceptsNormal(u: number, v: number): boolean {
   const x = u - 0.449871
   const y = Math.abs(v) + 0.386595

@@ -12,9 +12,13 @@ import {
 export interface TailTestOptions {
   /** Where the tail begins, as a share of both samples together. Default 0.95. */
   readonly quantile?: number
-  /** `'slower'` counts only more of after in the tail, `'faster'` only fewer. Default `'two-sided'`. */
+  /**
+   * `'slower'` counts only more of after in the tail, `'faster'` only fewer. Default `'two-sided'`.
+   */
   readonly alternative?: Alternative
-  /** Whether both samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether both samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 
@@ -28,12 +32,12 @@ export interface TailTestResult extends TwoSampleResult {
 }
 
 /**
- * Are there more slow values than before? Compares the shares of both samples beyond a high quantile
- * of them together, where the Kolmogorov-Smirnov test sees little.
+ * Are there more slow values than before? Compares the shares of both samples beyond a high
+ * quantile of them together, where the Kolmogorov-Smirnov test sees little.
  *
- * Null hypothesis: both samples come from one distribution. Alternative `'two-sided'`: another share
- * of after lies beyond the quantile; `'slower'`: a larger one; `'faster'`: a smaller one. p is that
- * of Fisher's exact test of the two counts, two-sided or one-sided as asked.
+ * Null hypothesis: both samples come from one distribution. Alternative `'two-sided'`: another
+ * share of after lies beyond the quantile; `'slower'`: a larger one; `'faster'`: a smaller one. p
+ * is that of Fisher's exact test of the two counts, two-sided or one-sided as asked.
  *
  * NaN and infinite values are left out and counted; values equal to the quantile are not beyond it.
  * When a sample is empty, statistic and p are NaN.

@@ -31,7 +31,7 @@ export interface TwoSampleResult {
 }
 
 /**
- * Whether two samples are large enough for the KS test: n1·n2 > 4·(n1 + n2).
+ * Returns whether two samples are large enough for the KS test: n1·n2 > 4·(n1 + n2).
  *
  * 8 against 8 and 5 against 20 are too few, 9 against 9 and 5 against 21 are enough.
  *
@@ -45,7 +45,7 @@ export function isTestable(beforeCount: number, afterCount: number): boolean {
   return beforeCount * afterCount > 4 * (beforeCount + afterCount)
 }
 
-/** The direction of a difference after − before. */
+/** Returns the direction of a difference after − before. */
 export function directionOf(difference: number): Direction {
   if (difference > 0) return 'slower'
   return difference < 0 ? 'faster' : 'none'

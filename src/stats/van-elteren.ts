@@ -19,7 +19,9 @@ export interface Stratum {
 export interface VanElterenOptions {
   /** As in `MannWhitneyOptions`. Default `'two-sided'`. */
   readonly alternative?: Alternative
-  /** Whether all samples are ascending already: they are then read without a copy. Default false. */
+  /**
+   * Whether all samples are ascending already: they are then read without a copy. Default false.
+   */
   readonly sorted?: boolean
 }
 

@@ -15,20 +15,20 @@ export interface WassersteinResult {
 }
 
 /**
- * The Wasserstein (earth mover's) distance between two samples, in their unit: by how much, on
- * average, values must be moved to turn the distribution of before into that of after.
+ * Returns the Wasserstein (earth mover's) distance between two samples, in their unit: by how much,
+ * on average, values must be moved to turn the distribution of before into that of after.
  *
  * W₁ = ∫ |F_before − F_after|, split into what moves up (`slower`) and what moves down (`faster`).
  * slower − faster is the difference of the means, after − before. Symmetric but for the two parts,
  * which swap with the periods.
  *
- * Ties need no correction. NaN and infinite values are left out and counted. When a sample is empty,
- * distance and parts are NaN.
+ * Ties need no correction. NaN and infinite values are left out and counted. When a sample is
+ * empty, distance and parts are NaN.
  *
  * Limits: a distance, not a test: two samples of one distribution are some way apart too.
  *
- * Source: Vallender 1974, "Calculation of the Wasserstein distance between probability distributions
- * on the line", Theory of Probability and Its Applications 18(4):784-786.
+ * Source: Vallender 1974, "Calculation of the Wasserstein distance between probability
+ * distributions on the line", Theory of Probability and Its Applications 18(4):784-786.
  *
  * @throws OptionError for unsorted samples with `sorted`.
  *

@@ -13,7 +13,9 @@ export interface WelchOptions {
 }
 
 export interface WelchResult {
-  /** t: the difference of the means over its standard error. NaN when not tested; may be ±Infinity. */
+  /**
+   * t: the difference of the means over its standard error. NaN when not tested; may be ±Infinity.
+   */
   readonly statistic: number
   /** Degrees of freedom, by Welch and Satterthwaite. NaN when not tested or nothing varies. */
   readonly df: number

@@ -75,7 +75,8 @@ export class AttributesBuilder {
 
   /**
    * Returns the finished columns for `owners` owners, renumbered: `position[i]` is where the owner
-   * that was added as `i` ended up, or -1 if it was left out. Without `position`, owners stay as they are.
+   * that was added as `i` ended up, or -1 if it was left out. Without `position`, owners stay as
+   * they are.
    */
   finish(owners: number, position?: Int32Array): Attributes {
     const columns = this.#columns

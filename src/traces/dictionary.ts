@@ -12,7 +12,7 @@ export class Dictionary {
     return this.values.length
   }
 
-  /** The code of `value`, which is added if it is new. */
+  /** Returns the code of `value`, which is added if it is new. */
   code(value: string): number {
     if (value !== this.#lastValue) {
       this.#lastCode = this.#codes.get(value) ?? this.#add(value)
@@ -21,7 +21,7 @@ export class Dictionary {
     return this.#lastCode
   }
 
-  /** The code of `value`, or `undefined` if no row holds it. */
+  /** Returns the code of `value`, or `undefined` if no row holds it. */
   find(value: string): number | undefined {
     return this.#codes.get(value)
   }

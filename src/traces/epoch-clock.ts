@@ -10,7 +10,9 @@ export class EpochClock {
     return BigInt(this.#epochSeconds ?? 0) * 1_000_000_000n
   }
 
-  /** Offset of a time in nanoseconds since 1970, as digits or as a number; `NaN` for anything else. */
+  /**
+   * Offset of a time in nanoseconds since 1970, as digits or as a number; `NaN` for anything else.
+   */
   offsetOfNanos(nanos: unknown): number {
     const digits =
       typeof nanos === 'string'

@@ -21,7 +21,9 @@ interface GraphColumns {
   readonly latencyUs: Float64Array
   /** The latencies of trace `i` are entries `latencyOffsets[i]` to `latencyOffsets[i + 1]`. */
   readonly latencyOffsets: Uint32Array
-  /** Parameters by node, the nodes of all traces counted through; `null` where none was recorded. */
+  /**
+   * Parameters by node, the nodes of all traces counted through; `null` where none was recorded.
+   */
   readonly attributes: Attributes | null
 }
 
@@ -107,12 +109,12 @@ export class GraphTracesBuilder {
     return this.#ids.length
   }
 
-  /** The shape of a graph, whether or not it will be added. */
+  /** Returns the shape of a graph, whether or not it will be added. */
   internShape(graph: GraphRecord): number {
     return this.#shapes.intern(graph.labels, graph.nodeCount, graph)
   }
 
-  /** Whether the edges of a shape never lead back to where they came from. */
+  /** Returns whether the edges of a shape never lead back to where they came from. */
   isAcyclic(shape: number): boolean {
     const known = this.#acyclic[shape] ?? this.#graph.load(this.#shapes, shape).acyclic
     this.#acyclic[shape] = known

@@ -42,12 +42,12 @@ class GrowingColumn<A extends NumericArray> {
     this.length = at
   }
 
-  /** The column: a copy of exactly the values pushed. */
+  /** Returns the column: a copy of exactly the values pushed. */
   finish(): A {
     return this.#values.slice(0, this.length) as A
   }
 
-  /** The values of some rows, in their order. */
+  /** Returns the values of some rows, in their order. */
   gather(rows: Uint32Array): A {
     const from = this.#values
     const into = this.#allocate(rows.length)

@@ -82,8 +82,8 @@ export class ParameterTables {
   }
 
   /**
-   * Notes rows that belong to nothing in the traces, rows that belong to something in several traces,
-   * and how much of the traces has no row.
+   * Notes rows that belong to nothing in the traces, rows that belong to something in several
+   * traces, and how much of the traces has no row.
    *
    * @throws TraceFormatError when there are rows and none of them belongs to anything
    */
@@ -269,18 +269,18 @@ class ParameterKeys {
     return this.#known.size
   }
 
-  /** The number of `key`, which is added if it is new. */
+  /** Returns the number of `key`, which is added if it is new. */
   code(key: string): number {
     const end = this.#encode(key)
     return this.#known.intern(this.#view, [0, end], hashBytes(this.#view, 0, end))
   }
 
-  /** The number of `key`, or -1. */
+  /** Returns the number of `key`, or -1. */
   find(key: string): number {
     return this.findBytes(this.#view, 0, this.#encode(key))
   }
 
-  /** The number of the key that is bytes `start` to `end` of `source`, or -1. */
+  /** Returns the number of the key that is bytes `start` to `end` of `source`, or -1. */
   findBytes(source: DataView, start: number, end: number): number {
     return this.#known.find(source, [start, end], hashBytes(source, start, end))
   }

@@ -87,7 +87,7 @@ export class QualityLog {
     if (count <= LISTED_PER_CODE) this.#issues.push(issue)
   }
 
-  /** The first issue noted about `file`, as text. */
+  /** Returns the first issue noted about `file`, as text. */
   firstIn(file: string): string | undefined {
     const issue = this.#issues.find(({ place }) => place.file === file)
     return issue === undefined ? undefined : `${describePlace(issue.place)}${issue.message}`

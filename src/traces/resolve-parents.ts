@@ -209,7 +209,7 @@ class SharedSpanIds {
     for (const [first, others] of repeats) this.#sortOut(first, [first, ...others])
   }
 
-  /** The client half, if `row` is the server half of a call. */
+  /** Returns the client half, if `row` is the server half of a call. */
   clientOf(row: number): number | undefined {
     return this.#callOfServer.get(row)?.client
   }
@@ -284,7 +284,7 @@ class SpanIndex {
     return taken
   }
 
-  /** The row whose id is `ids[row]`, or -1. */
+  /** Returns the row whose id is `ids[row]`, or -1. */
   find(ids: SpanIds, row: number): number {
     return this.#slots[this.#slot(ids, row)]! - 1
   }
@@ -335,7 +335,7 @@ export class SpanIds {
     this.#low.push(isHex ? low : this.#others.code(id ?? ''))
   }
 
-  /** The id for a message: hex ids in full 16 digits, others as they were. */
+  /** Returns the id for a message: hex ids in full 16 digits, others as they were. */
   text(row: number): string {
     const high = this.#high.values[row]!
     const low = this.#low.values[row]!

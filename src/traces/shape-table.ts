@@ -53,8 +53,8 @@ export class ShapeTable {
   }
 
   /**
-   * The number of the shape with these labels and edges, which is added if it is new. Only the
-   * first `nodeCount` labels and `edgeCount` edges of the arrays count.
+   * Returns the number of the shape with these labels and edges, which is added if it is new. Only
+   * the first `nodeCount` labels and `edgeCount` edges of the arrays count.
    */
   intern(
     labels: Uint32Array,
@@ -149,7 +149,7 @@ export interface Neighbors {
   readonly nodes: Uint32Array
 }
 
-/** The neighbors of one node. */
+/** Returns the neighbors of one node. */
 export function neighborsOf({ offsets, nodes }: Neighbors, node: number): Uint32Array {
   return nodes.subarray(offsets[node], offsets[node + 1])
 }

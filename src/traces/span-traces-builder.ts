@@ -194,8 +194,9 @@ const CONSUMER = SPAN_KINDS.indexOf('consumer')
 
 /**
  * Notes each trace in which spans reach outside a parent on another host by more than rounding
- * explains; where no host is known, another service is taken for another host. Nothing is corrected: across hosts, only durations can be trusted. Spans that follow
- * from their parent, consumers, and what a producer caused may outlive their parent.
+ * explains; where no host is known, another service is taken for another host. Nothing is
+ * corrected: across hosts, only durations can be trusted. Spans that follow from their parent,
+ * consumers, and what a producer caused may outlive their parent.
  *
  * @param spans `startUs` must count from a whole second, as rounding to whole ms is seen by it.
  */
@@ -291,8 +292,8 @@ class SamplingWeights {
   }
 
   /**
-   * How many requests each of `traces` stands for, 1 / probability; `NaN` for a trace that does not
-   * say. Undefined where none does.
+   * Returns how many requests each of `traces` stands for, 1 / probability; `NaN` for a trace that
+   * does not say. Undefined where none does.
    */
   finish(traces: Uint32Array): Float64Array | undefined {
     if (!this.#any) return undefined

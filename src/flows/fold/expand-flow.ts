@@ -10,8 +10,9 @@ interface ExpandedFlow {
 }
 
 /**
- * The structure that a folded flow had before it was folded: the same nodes and edges as were
- * recorded, perhaps in another order. Node 0 is the root. With `omitHosts`, labels have no hosts.
+ * Returns the structure that a folded flow had before it was folded: the same nodes and edges as
+ * were recorded, perhaps in another order. Node 0 is the root. With `omitHosts`, labels have no
+ * hosts.
  *
  * @param request row of `flows`
  *

@@ -13,20 +13,20 @@ import { foldedRecords } from './folded-records.ts'
 import { repetitionsText, sizeText, timesText } from './size-text.ts'
 
 /**
- * Folds what repeats within each flow into one: the portions that go through a replication pipeline,
- * equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace points
- * becomes one of 41, in which a portion's steps stand for those of all. How often they were there
- * goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one with the
- * structures that were recorded: what is folded was proven alike in every node and edge, and
- * `expandFlow` gives it back.
+ * Folds what repeats within each flow into one: the portions that go through a replication
+ * pipeline, equal branches of a fork, rounds of a loop. A write of 1,024 portions and 15,000 trace
+ * points becomes one of 41, in which a portion's steps stand for those of all. How often they were
+ * there goes into the root's label (`NEW_BLOCK_CALL ×1024`), so that categories stay one-to-one
+ * with the structures that were recorded: what is folded was proven alike in every node and edge,
+ * and `expandFlow` gives it back.
  *
  * A folded edge has one latency a request, as drawings and critical paths need: the time that the
  * request's critical path spent on it over all repetitions and on the way from each to the next, so
- * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of edges,
- * pooled edges, findings and variance read the flows as they were recorded instead: an edge counts
- * once a repetition, with what one takes, and a step from one round to the next is an edge of its
- * own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that were
- * recorded.
+ * that latencies on the path still add up to the response time (see `LatencyFolder`). Tests of
+ * edges, pooled edges, findings and variance read the flows as they were recorded instead: an edge
+ * counts once a repetition, with what one takes, and a step from one round to the next is an edge
+ * of its own (`fromRoundBefore`), though the acyclic shape cannot hold it. `samples` has all that
+ * were recorded.
  *
  * Structures are folded once a shape.
  *
@@ -38,7 +38,8 @@ import { repetitionsText, sizeText, timesText } from './size-text.ts'
  * @param source a stage of `buildFlows`; stays as it is. Of flows that are folded already, those
  *   that were recorded are folded anew, by these options
  * @param options see `FOLD_OPTIONS`
- * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or something else than flows
+ * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or
+ *   something else than flows
  *
  * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
  *
@@ -156,10 +157,10 @@ interface SizedGraph {
 
 /**
  * What goes behind the label of each root: the size, and where that is not enough to tell
- * structures apart, as two loops may become one flow with and without a step from round to round,
- * a few letters that name the structure. So categories of folded flows stay one-to-one with the
- * structures they had, with hosts and, near enough always, without. The letters also tell a root from
- * one that was recorded by that name, size and all.
+ * structures apart, as two loops may become one flow with and without a step from round to round, a
+ * few letters that name the structure. So categories of folded flows stay one-to-one with the
+ * structures they had, with hosts and, near enough always, without. The letters also tell a root
+ * from one that was recorded by that name, size and all.
  *
  * @param options.roots label codes of the roots as they were recorded
  */
@@ -205,8 +206,9 @@ function withoutHost(label: NodeLabel): string {
 }
 
 /**
- * The labels of flows, hosts left out if so chosen, and an order of them that no order of recording
- * decides: without hosts first, so that requests that differ only in hosts are treated alike.
+ * Returns the labels of flows, hosts left out if so chosen, and an order of them that no order of
+ * recording decides: without hosts first, so that requests that differ only in hosts are treated
+ * alike.
  */
 export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) {
   const labels = new NodeLabels()

@@ -108,7 +108,9 @@ function work({ from }: FoldedGraph, { count, roles }: Lanes): number {
   return from.length + count * roles.length
 }
 
-/** Nodes as they were recorded, so that what is known of recorded nodes is found; the root first. */
+/**
+ * Nodes as they were recorded, so that what is known of recorded nodes is found; the root first.
+ */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
   const order = countedThrough(sources.length).sort(
     (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,

@@ -176,9 +176,9 @@ interface Shifted {
 }
 
 /**
- * An edge from a lane to a later one may lead, in the one lane that is left, back to where it
- * comes from: then it is a loop. So is one beside another edge between the same two nodes, of several
- * the ones to lanes further on.
+ * An edge from a lane to a later one may lead, in the one lane that is left, back to where it comes
+ * from: then it is a loop. So is one beside another edge between the same two nodes, of several the
+ * ones to lanes further on.
  */
 function markLoops(
   {
@@ -211,8 +211,9 @@ function markLoops(
 /**
  * Whether, of the steps outside, one leads to another through the folded lane only if it did so
  * before: then all that is folded can be given times such that nothing comes before what it waits
- * for. Lanes that are entered only at the first and left only at the last, but do not hand over from
- * the first to the last, would lead from what enters to what leaves though it need not have waited.
+ * for. Lanes that are entered only at the first and left only at the last, but do not hand over
+ * from the first to the last, would lead from what enters to what leaves though it need not have
+ * waited.
  *
  * @param rows edges by the node they start at, of both graphs
  */

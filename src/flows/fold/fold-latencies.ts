@@ -8,14 +8,14 @@ import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folde
  * a lane.
  *
  * Lanes of one request are no independent samples, and lanes that hand over to each other overlap
- * in time: neither their sum nor their mean is what the request waited for. So an edge into a folded
- * step gets the time that the critical path spent going to that step, over all lanes, waiting for the
- * lane before included: how long the request waited for that step, in all. Latencies on the critical
- * path still add up to the response time. What the path spent in branches of a lane other than
- * the longest is in the edge that leaves the repetition. A step that the path never came to keeps
- * the mean of its lanes, as far as there is room for it; a repetition that the path
- * did not touch has the mean times of its lanes. No step comes before what leads to it, nor after
- * what follows it.
+ * in time: neither their sum nor their mean is what the request waited for. So an edge into a
+ * folded step gets the time that the critical path spent going to that step, over all lanes,
+ * waiting for the lane before included: how long the request waited for that step, in all.
+ * Latencies on the critical path still add up to the response time. What the path spent in branches
+ * of a lane other than the longest is in the edge that leaves the repetition. A step that the path
+ * never came to keeps the mean of its lanes, as far as there is room for it; a repetition that the
+ * path did not touch has the mean times of its lanes. No step comes before what leads to it, nor
+ * after what follows it.
  *
  * Edges that touch no lane keep their latencies. Those of loops are `NaN`: they are no edges of the
  * acyclic graph.
@@ -280,7 +280,9 @@ class StepWalk {
   }
 }
 
-/** Lists longer than this, in all, are not made: the flow is too tangled for it to be worth while. */
+/**
+ * Lists longer than this, in all, are not made: the flow is too tangled for it to be worth while.
+ */
 const MAX_ENTRIES = 2 ** 21
 
 /**

@@ -8,7 +8,9 @@ import { type FoldedGraph, logicalOrder } from './folded-graph.ts'
 export interface FoldedShapes {
   /** By shape; undefined where nothing repeats. */
   readonly graphs: readonly (FoldedGraph | undefined)[]
-  /** By shape, the recorded node that each folded node stands for; undefined where nothing repeats. */
+  /**
+   * By shape, the recorded node that each folded node stands for; undefined where nothing repeats.
+   */
   readonly sources: readonly (Uint32Array | undefined)[]
   /**
    * By shape, the logical edge that each recorded edge became: folded edges numbered as
@@ -68,7 +70,7 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
   return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
-/** The recorded edges of a shape. */
+/** Returns the recorded edges of a shape. */
 export function shapeEdges({ shapes }: FlowSet, shape: number) {
   return { from: shapes.from(shape), to: shapes.to(shape) }
 }

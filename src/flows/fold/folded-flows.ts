@@ -100,7 +100,7 @@ export class FoldedFlows extends FlowSet {
     return selected
   }
 
-  /** The folded structure of a request, `undefined` where nothing in it repeats. */
+  /** Returns the folded structure of a request, `undefined` where nothing in it repeats. */
   folded(request: number): FoldedGraph | undefined {
     return this.#result.folded.graphs[this.#shape(request)]
   }
@@ -110,7 +110,7 @@ export class FoldedFlows extends FlowSet {
     return this.#result.folded.unfinished
   }
 
-  /** The edges of a request: those of its shape in their order, then loops. */
+  /** Returns the edges of a request: those of its shape in their order, then loops. */
   logicalEdges(request: number): readonly LogicalEdge[] {
     const graph = this.folded(request)
     if (graph === undefined) {
@@ -130,8 +130,8 @@ export class FoldedFlows extends FlowSet {
   }
 
   /**
-   * All latencies that were recorded for a logical edge of a request, in µs: one a lane that has it.
-   * They are no independent samples; for tests, `latencies` has one value a request.
+   * All latencies that were recorded for a logical edge of a request, in µs: one a lane that has
+   * it. They are no independent samples; for tests, `latencies` has one value a request.
    *
    * @param edge its place in `logicalEdges(request)`
    */
@@ -149,7 +149,7 @@ export class FoldedFlows extends FlowSet {
     return this.#result.folded.logicalOf[this.#shape(request)]
   }
 
-  /** The loops that requests of a folded shape have, each once. */
+  /** Returns the loops that requests of a folded shape have, each once. */
   loops(shape: number): LoopEnds {
     this.#loops ??= this.#collectLoops()
     return this.#loops.get(shape) ?? { from: [], to: [] }
@@ -187,8 +187,8 @@ export function recordedFlows(flows: FlowSet): FlowSet {
 }
 
 /**
- * How large flows were and are: one row a group of requests, with mean and standard deviation of
- * the number of nodes as recorded and folded.
+ * Returns how large flows were and are: one row a group of requests, with mean and standard
+ * deviation of the number of nodes as recorded and folded.
  *
  * Columns: `group`, `root` (label of the group's first request, folded), `requests`, `nodesMean`,
  * `nodesSd`, `foldedMean`, `foldedSd`. Groups come in ascending order; the SD of one request is

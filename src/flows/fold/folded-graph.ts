@@ -60,7 +60,10 @@ export function unfolded({ labels, from, to }: FlowGraph): FoldedGraph {
   }
 }
 
-/** The edges of a folded graph as logical edges are numbered: those of the acyclic graph, then loops. */
+/**
+ * The edges of a folded graph as logical edges are numbered: those of the acyclic graph, then
+ * loops.
+ */
 export function logicalOrder({ loops }: FoldedGraph): number[] {
   const edges = Array.from(loops, (_, edge) => edge)
   return [
@@ -76,7 +79,7 @@ export interface EdgeRows {
   readonly edges: Uint32Array
 }
 
-/** The edges of the acyclic graph by one of their ends, in ascending order. */
+/** Returns the edges of the acyclic graph by one of their ends, in ascending order. */
 export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): EdgeRows {
   const offsets = new Uint32Array(nodes + 1)
   for (let edge = 0; edge < near.length; edge++) {

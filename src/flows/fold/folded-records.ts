@@ -41,8 +41,8 @@ export function foldedRecords(flows: FlowSet, parts: FoldedColumns): RecordColum
 }
 
 /**
- * The spans that nodes come from, two nodes a span; none, where folding parted a call from its reply
- * so that rows of spans would be rows of other nodes.
+ * The spans that nodes come from, two nodes a span; none, where folding parted a call from its
+ * reply so that rows of spans would be rows of other nodes.
  */
 function spansOfNodes(flows: FlowSet, { nodesOf }: FoldedColumns) {
   const { spanRows, spanOffsets } = flows

@@ -92,7 +92,9 @@ export class LaneGrower {
     return [...met].sort((a, b) => rank[a]! - rank[b]!)
   }
 
-  /** The one free node of a kind beside each of `nodes`, unless one has none, several, or another's. */
+  /**
+   * The one free node of a kind beside each of `nodes`, unless one has none, several, or another's.
+   */
   #neighbors(nodes: Uint32Array, { rows, far }: Side, kind: number): Uint32Array | undefined {
     const { offsets, edges } = rows
     const { of } = this.#kinds
@@ -119,9 +121,9 @@ export class LaneGrower {
 }
 
 /**
- * The order in which lanes follow each other: along the edges between them; among those that
- * may begin, first what most others wait for, then what is entered from outside and not left; among
- * equals, by color, so that the order of recording does not decide.
+ * Returns the order in which lanes follow each other: along the edges between them; among those
+ * that may begin, first what most others wait for, then what is entered from outside and not left;
+ * among equals, by color, so that the order of recording does not decide.
  *
  * @returns the lanes, first to last; `undefined` where they wait for each other in a circle
  */
@@ -206,8 +208,9 @@ function depths(waitsFor: readonly number[][], then: readonly number[][]): Uint3
 export type RepetitionMatch = readonly ReadonlyMap<number, number>[]
 
 /**
- * Whether repetitions folded before stand in lanes such that lanes can be folded, too: each lies
- * wholly within one lane and has its like in all others, or else holds parts of all lanes alike.
+ * Returns whether repetitions folded before stand in lanes such that lanes can be folded, too: each
+ * lies wholly within one lane and has its like in all others, or else holds parts of all lanes
+ * alike.
  *
  * @param order the lanes, first to last
  * @returns for each lane, in order, the first lane's repetition for each of its own

@@ -94,8 +94,8 @@ export function groupLaneEdges(
 
 /**
  * Lanes side by side must be alike in all edges to the outside. Only where they follow each other
- * has it a meaning that the first is entered and the last is left: else two steps that happen to have
- * one label would pass for a repetition.
+ * has it a meaning that the first is entered and the last is left: else two steps that happen to
+ * have one label would pass for a repetition.
  */
 function isOneThing(groups: readonly EdgeGroup[]): boolean {
   const said = groups.map(({ note }) => note)
@@ -144,7 +144,9 @@ function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
   return `${loops[edge]} ${texts.join(', ')}`
 }
 
-/** Whether two edges of the same kind join the same two nodes: then counting them proves nothing. */
+/**
+ * Whether two edges of the same kind join the same two nodes: then counting them proves nothing.
+ */
 function hasDoubleEdges(
   { to, notes }: FoldedGraph,
   roleOf: Int32Array,

@@ -53,8 +53,8 @@ function bytesText(bytes: number): string {
 const MAX_NAMED = 6
 
 /**
- * The repetitions of a folded flow as its root shows them, in the order in which a request comes to
- * them, outer before inner: `×3 ×1024`.
+ * Returns the repetitions of a folded flow as its root shows them, in the order in which a request
+ * comes to them, outer before inner: `×3 ×1024`.
  *
  * @param labelRank order of labels, by label code
  */

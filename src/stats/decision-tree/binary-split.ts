@@ -39,13 +39,13 @@ interface Candidate {
 }
 
 /**
- * The column whose best cut in two separates best, after what the choice among its cuts costs; of
- * several the first. With `alpha` the best one that chance does not explain.
+ * Returns the column whose best cut in two separates best, after what the choice among its cuts
+ * costs; of several the first. With `alpha` the best one that chance does not explain.
  *
  * The cost is that of C4.5's thresholds: to say which of m cuts was taken needs log2 m bits, and k
  * levels can be divided in two in 2^(k−1) − 1 ways. Without it a column with many values beats the
- * column with few that is behind it. The separation counts ½·(n − 1)·R² / ln 2 bits, the information
- * of small differences (R² = 1 − squared error after / before).
+ * column with few that is behind it. The separation counts ½·(n − 1)·R² / ln 2 bits, the
+ * information of small differences (R² = 1 − squared error after / before).
  */
 export function chooseBinary(
   columns: readonly CodedColumn[],
@@ -202,8 +202,8 @@ function sameMean(
 }
 
 /**
- * Groups by their mean. Of its two directions the one that begins nearer to the lowest code, so that
- * of equally good cuts the same is found when the target is turned upside down.
+ * Groups by their mean. Of its two directions the one that begins nearer to the lowest code, so
+ * that of equally good cuts the same is found when the target is turned upside down.
  */
 function orderByMean({ size, first, second }: ValueGroups): Int32Array {
   const order = Int32Array.from({ length: size }, (_, group) => group)
@@ -229,24 +229,25 @@ function setsOf({ keys }: ValueGroups, order: Int32Array, at: number) {
 /**
  * How likely chance alone would separate the rows of a node as well by the best cut of one column.
  *
- * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the difference
- * of the two sides' means, one degree of freedom for a cut that was fixed before; see
- * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two
- * bounds. Both: p of one cut times the number of cuts (Bonferroni). Thresholds: the tail of the
- * maximum over all of them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1
- * degrees of freedom, as no division in two separates better than all levels apart (Scheffé).
+ * Null hypothesis: the values of the column are dealt to the rows at random. `gap` is the
+ * difference of the two sides' means, one degree of freedom for a cut that was fixed before; see
+ * `standardizedGap`. As the best of many cuts was taken, p is the smaller of two bounds. Both: p of
+ * one cut times the number of cuts (Bonferroni). Thresholds: the tail of the maximum over all of
+ * them (Miller and Siegmund). Sets: the tail of all k levels together, k − 1 degrees of freedom, as
+ * no division in two separates better than all levels apart (Scheffé).
  *
  * Where scores are labels, 0 and 1, p is raised by as much as Fisher's exact p of the cut exceeds
  * that of the normal distribution.
  *
- * Limits: otherwise asymptotic. Rows with missing values count by their weight as if they were whole rows.
+ * Limits: otherwise asymptotic. Rows with missing values count by their weight as if they were
+ * whole rows.
  *
  * Sources: Strasser and Weber 1999, "On the asymptotic theory of permutation statistics",
  * Mathematical Methods of Statistics 8:220-250; Miller and Siegmund 1982, "Maximally selected chi
  * square statistics", Biometrics 38(4):1011-1016; Scheffé 1953, "A method for judging all contrasts
- * in the analysis of variance", Biometrika 40:87-104; as the stopping rule of trees, Hothorn, Hornik
- * and Zeileis 2006, "Unbiased recursive partitioning", Journal of Computational and Graphical
- * Statistics 15(3):651-674.
+ * in the analysis of variance", Biometrika 40:87-104; as the stopping rule of trees, Hothorn,
+ * Hornik and Zeileis 2006, "Unbiased recursive partitioning", Journal of Computational and
+ * Graphical Statistics 15(3):651-674.
  */
 function selectedCutP(
   gap: Gap,
@@ -266,7 +267,9 @@ function selectedCutP(
   return Math.min(1, Math.max(selected, (exactP(gap) * selected) / single))
 }
 
-/** P of one cut, for scores 0 and 1: two mutations among two rows are no rarity for a normal tail. */
+/**
+ * P of one cut, for scores 0 and 1: two mutations among two rows are no rarity for a normal tail.
+ */
 function exactP({ sizes, sums }: Gap): number {
   const cells = [0, 1].map((side) => {
     const hits = wholeRows(Number(sums[side]))
@@ -282,7 +285,9 @@ function wholeRows(weight: number): number {
   return Math.max(0, Math.round(weight - 1e-6))
 }
 
-/** P of the largest of all standardized differences for cuts with shares in `range` on their left. */
+/**
+ * P of the largest of all standardized differences for cuts with shares in `range` on their left.
+ */
 function maximumP(largest: number, [low, high]: readonly [number, number]): number {
   // The approximation is one of the tail.
   if (largest < 1.5) return 1

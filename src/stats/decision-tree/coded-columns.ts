@@ -12,7 +12,7 @@ interface Admitted {
 }
 
 /**
- * The columns that may be split on, coded, and why the others may not.
+ * Returns the columns that may be split on, coded, and why the others may not.
  *
  * With `limitValues`, a categorical column with more values than 0.3 times the rows is left out,
  * unless all columns are so (Quinlan's rule): splitting on it would give each row a branch.
@@ -66,7 +66,7 @@ export interface CodedColumn {
   readonly values: Float64Array
 }
 
-/** The columns with their values coded: the only time that numbers are sorted as such. */
+/** Returns the columns with their values coded: the only time that numbers are sorted as such. */
 export function codeColumn(column: TreeColumn): CodedColumn {
   const { name, kind } = column
   if (kind === 'numeric') {
@@ -81,7 +81,7 @@ export function codeColumn(column: TreeColumn): CodedColumn {
   return { name, kind, codes, size: levels.length, present, values: new Float64Array(0) }
 }
 
-/** The column for some rows alone, in their order; codes mean what they did. */
+/** Returns the column for some rows alone, in their order; codes mean what they did. */
 export function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
   const { name, kind, codes, size, present, values } = column
   const own = new Int32Array(rows.length)
@@ -103,8 +103,8 @@ const SHIFTS = [0, 11, 22] as const
 /**
  * Replaces values by their ranks among the distinct values, counting from 0.
  *
- * A radix sort by three or six digits of the bit patterns; digits that all values share take no pass.
- * Linear in the number of values.
+ * A radix sort by three or six digits of the bit patterns; digits that all values share take no
+ * pass. Linear in the number of values.
  *
  * Source: Knuth 1998, "The art of computer programming", vol. 3, 2nd ed., §5.2.5 (algorithm R).
  *

@@ -3,8 +3,8 @@ import { denseRanks } from './coded-columns.ts'
 import { requireTreeColumns, type TreeColumn } from './tree.ts'
 
 /**
- * Groups of columns that divide the rows alike, so that any one of them explains what the others do:
- * whoever takes one out wants all of them out.
+ * Groups of columns that divide the rows alike, so that any one of them explains what the others
+ * do: whoever takes one out wants all of them out.
  *
  * Two columns divide the rows alike if rows with the same value in one have the same value in the
  * other; missing is a value here. Names and units do not matter, nor the kind: sizes may agree with
@@ -48,7 +48,9 @@ export function equalPartitions(columns: readonly TreeColumn[]): string[][] {
   return groups.map(({ names }) => names)
 }
 
-/** Each row's block, blocks numbered as they first occur: the same for columns that divide alike. */
+/**
+ * Each row's block, blocks numbered as they first occur: the same for columns that divide alike.
+ */
 function partitionOf(column: TreeColumn): Int32Array {
   if (column.kind === 'categorical') return byFirstRow(column.codes, column.levels.length)
   const { ranks, distinct } = denseRanks(column.values)

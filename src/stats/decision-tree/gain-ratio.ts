@@ -110,7 +110,9 @@ export function gainRatioScores(
   return gainRatioScoresOf(coded, all, counts, new ValueGroups(most, rows), xLogX(rows), options)
 }
 
-/** Values closer than this are one value (C4.5); in columns that span less than 1, this share of it. */
+/**
+ * Values closer than this are one value (C4.5); in columns that span less than 1, this share of it.
+ */
 const MIN_GAP = 1e-5
 /** What rounding may add to a sum of weights that are fractions. */
 const ROUNDING = 1e-9
@@ -149,9 +151,9 @@ interface ScoreOptions {
  * Scores one column at one node, its rows added up in `groups` as precursors and mutations.
  *
  * Source: Quinlan 1996, "Improved use of continuous attributes in C4.5", Journal of Artificial
- * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2; Fayyad
- * and Irani 1992, "On the handling of continuous-valued attributes in decision tree generation",
- * Machine Learning 8:87-102 (cuts that need no look).
+ * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2;
+ * Fayyad and Irani 1992, "On the handling of continuous-valued attributes in decision tree
+ * generation", Machine Learning 8:87-102 (cuts that need no look).
  */
 function scoreByGainRatio(
   column: CodedColumn,

@@ -16,16 +16,16 @@ import { ValueGroups } from './value-groups.ts'
 
 export interface ClassificationTreeOptions {
   /**
-   * `'gain-ratio'` (default): C4.5, a branch for each level of a categorical column. `'gini'`: CART,
-   * every split in two, levels divided into two sets.
+   * `'gain-ratio'` (default): C4.5, a branch for each level of a categorical column. `'gini'`:
+   * CART, every split in two, levels divided into two sets.
    */
   readonly criterion?: 'gain-ratio' | 'gini' | undefined
   /** Least weight of rows in two branches of a split; 2. */
   readonly minLeaf?: number | undefined
   /**
-   * Exactly C4.5, also where it hides what is looked for: both sides of a threshold need a twentieth
-   * of the node's rows (25 at most), so that a few mutations among many precursors cannot be
-   * isolated; values less than 1e-5 apart are one even where all are as small; and a row with a
+   * Exactly C4.5, also where it hides what is looked for: both sides of a threshold need a
+   * twentieth of the node's rows (25 at most), so that a few mutations among many precursors cannot
+   * be isolated; values less than 1e-5 apart are one even where all are as small; and a row with a
    * missing value is divided without end. False. Only for `'gain-ratio'`.
    */
   readonly c45Strict?: boolean | undefined
@@ -61,9 +61,9 @@ const MIN_WEIGHT = 0.01
  * shown as values from the data; a categorical column with more values than 0.3 times the rows left
  * out unless all are so; rows with a missing value divided among all branches; subtrees replaced by
  * leaves that are expected to err no more, but not raised. `'gini'` grows as CART, with missing
- * values as above, columns compared after the cost of choosing among their cuts, and a test of every
- * split instead of pruning: pruning by errors would lose what makes a rare class more frequent but
- * not most frequent.
+ * values as above, columns compared after the cost of choosing among their cuts, and a test of
+ * every split instead of pruning: pruning by errors would lose what makes a rare class more
+ * frequent but not most frequent.
  *
  * Limits: greedy. What two columns only show together (an exclusive or) is not found. Without rows
  * the tree is a leaf that predicts nothing.

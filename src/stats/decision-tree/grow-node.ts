@@ -78,7 +78,10 @@ export interface NodeRows {
   readonly weights: Float64Array | undefined
 }
 
-/** How a split divides rows: which child a code belongs to, −1 for codes that no row of the node has. */
+/**
+ * How a split divides rows: which child a code belongs to, −1 for codes that no row of the node
+ * has.
+ */
 interface Division {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number

@@ -17,8 +17,8 @@ export interface RegressionTreeOptions {
   /** Least weight of rows on both sides of a split; a hundredth of the rows, 5 at least. */
   readonly minLeaf?: number | undefined
   /**
-   * What the squares are of: `'values'` (default) finds what costs most; `'ranks'`, the order of the
-   * targets alone, is not drawn to a few extreme ones.
+   * What the squares are of: `'values'` (default) finds what costs most; `'ranks'`, the order of
+   * the targets alone, is not drawn to a few extreme ones.
    */
   readonly scale?: 'values' | 'ranks' | undefined
   /** No split whose `p` exceeds `alpha`; true. */
@@ -46,9 +46,10 @@ const LEAF_SHARE = 0.01
  * value are divided among both sides as the others are.
  *
  * With `prune` a split must not be chance: whatever `scale` is, ranks of the target are tested, as
- * one extreme latency suffices to make a split on nothing look good in squared error (F tests are no
- * guard: they take it for a mean). p counts all cuts of all columns of the node; see `selectedCutP`
- * for the test. There is no pruning afterwards, so no part of the rows need be held back.
+ * one extreme latency suffices to make a split on nothing look good in squared error (F tests are
+ * no guard: they take it for a mean). p counts all cuts of all columns of the node; see
+ * `selectedCutP` for the test. There is no pruning afterwards, so no part of the rows need be held
+ * back.
  *
  * Limits: greedy. What two columns only show together (an exclusive or) is not found.
  *

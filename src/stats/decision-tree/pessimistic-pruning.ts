@@ -54,16 +54,19 @@ function expectedErrors(node: ClassificationNode, confidence: number): number {
   return node.children.reduce((sum, child) => sum + expectedErrors(child, confidence), 0)
 }
 
-/** Quinlan's table of the normal distribution: the upper tail, and how many deviations away it begins. */
+/**
+ * Quinlan's table of the normal distribution: the upper tail, and how many deviations away it
+ * begins.
+ */
 const TAIL = [0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.2, 0.4, 1]
 const DEVIATIONS = [4, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0]
 
 /**
- * How many more errors to expect of a leaf on new cases than it made on those it grew from.
+ * Returns how many more errors to expect of a leaf on new cases than it made on those it grew from.
  *
- * `cases` is the weight of the leaf's cases, `errors` the weight of those not of its class; both may
- * be fractions. `confidence` (0.25, above 0 and below 1): the probability of as few errors as were
- * seen if the true rate were at the limit; the lower, the more is added.
+ * `cases` is the weight of the leaf's cases, `errors` the weight of those not of its class; both
+ * may be fractions. `confidence` (0.25, above 0 and below 1): the probability of as few errors as
+ * were seen if the true rate were at the limit; the lower, the more is added.
  *
  * The upper confidence limit of a binomial rate: exact for no error, by the normal approximation
  * with a correction for continuity from one error on, in between by straight line. The quantile is

@@ -16,7 +16,9 @@ interface Path {
   readonly steps: readonly number[]
 }
 
-/** A leaf of a classification tree, as a rule: where the conditions hold, the class is `predicts`. */
+/**
+ * A leaf of a classification tree, as a rule: where the conditions hold, the class is `predicts`.
+ */
 export interface ClassificationPath extends Path {
   /** 0 precursor, 1 mutation; null where precursors and mutations are equal in leaf and tree. */
   readonly predicts: ClassLabel | null
@@ -28,7 +30,9 @@ export interface ClassificationPath extends Path {
   readonly precision: number
   /** Share of all rows of the class that the conditions find. */
   readonly recall: number
-  /** Precision over the share of the class among all rows: how many times as frequent it is here. */
+  /**
+   * Precision over the share of the class among all rows: how many times as frequent it is here.
+   */
   readonly lift: number
   /**
    * Share of the mutations less share of the precursors for which the conditions hold, without its
@@ -37,7 +41,9 @@ export interface ClassificationPath extends Path {
   readonly separation: number
 }
 
-/** A leaf of a regression tree, as a rule: where the conditions hold, the target is about `mean`. */
+/**
+ * A leaf of a regression tree, as a rule: where the conditions hold, the target is about `mean`.
+ */
 export interface RegressionPath extends Path {
   readonly weight: number
   /** Share of all rows for which the conditions hold. */
@@ -48,7 +54,8 @@ export interface RegressionPath extends Path {
   /** Mean here less the mean of all other rows; 0 if there are none. */
   readonly shift: number
   /**
-   * Share of the variance of all targets that it takes away to tell these rows from the others, 0 to 1.
+   * Share of the variance of all targets that it takes away to tell these rows from the others, 0
+   * to 1.
    */
   readonly separation: number
 }
@@ -63,8 +70,8 @@ export interface ClassificationPathOptions {
 }
 
 /**
- * The paths from the root of a tree to its leaves, as rules; those that separate best come first,
- * of equally good ones in the order of the tree.
+ * Returns the paths from the root of a tree to its leaves, as rules; those that separate best come
+ * first, of equally good ones in the order of the tree.
  *
  * All conditions on one column are one: `2 < count <= 4096`. Rows with missing values count where
  * the tree put them, in part.
@@ -186,8 +193,8 @@ export type PathCondition =
     }
 
 /**
- * The conditions of a path after one more step, to child `child` of a split. A column that has a
- * condition keeps its place, and the narrower of both is kept.
+ * Returns the conditions of a path after one more step, to child `child` of a split. A column that
+ * has a condition keeps its place, and the narrower of both is kept.
  */
 export function withStep(
   conditions: readonly PathCondition[],

@@ -9,7 +9,9 @@ export interface NumericTreeColumn {
   readonly values: Float64Array
 }
 
-/** A parameter whose values are names (a boolean has two): one code a row, −1 where it is missing. */
+/**
+ * A parameter whose values are names (a boolean has two): one code a row, −1 where it is missing.
+ */
 export interface CategoricalTreeColumn {
   readonly name: string
   readonly kind: 'categorical'
@@ -23,7 +25,8 @@ export type TreeColumn = NumericTreeColumn | CategoricalTreeColumn
 
 /**
  * @throws FlowdeltaError for two columns of one name.
- * @throws OptionError for a column without `rows` rows, an infinite value, or a code without a level.
+ * @throws OptionError for a column without `rows` rows, an infinite value, or a code without a
+ *   level.
  */
 export function requireTreeColumns(columns: readonly TreeColumn[], rows: number): void {
   const names = new Set<string>()
@@ -106,8 +109,8 @@ export interface ClassContent {
   /** Weights of the precursors and of the mutations; whole numbers where no value was missing. */
   readonly weights: readonly [number, number]
   /**
-   * The class of most rows; of equally many the one of which there are fewer in the whole tree; null
-   * when there, too, are equally many.
+   * The class of most rows; of equally many the one of which there are fewer in the whole tree;
+   * null when there, too, are equally many.
    */
   readonly predicts: ClassLabel | null
 }

@@ -33,7 +33,9 @@ export class ValueGroups {
     this.#sorter = new CodeSorter(mostRows)
   }
 
-  /** Adds up `first[i]` and `second[i]` of `rows[i]` by `codes[rows[i]]`, for codes below `size`. */
+  /**
+   * Adds up `first[i]` and `second[i]` of `rows[i]` by `codes[rows[i]]`, for codes below `size`.
+   */
   fill(
     { codes, size }: { readonly codes: Int32Array; readonly size: number },
     rows: Int32Array,

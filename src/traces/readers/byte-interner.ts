@@ -23,7 +23,7 @@ export class ByteInterner {
   }
 
   /**
-   * The number of bytes `start` to `end` of `source`; new bytes get the next number.
+   * Returns the number of bytes `start` to `end` of `source`; new bytes get the next number.
    *
    * @param hash of those bytes, as `hashBytes` gives it
    */
@@ -42,7 +42,7 @@ export class ByteInterner {
     }
   }
 
-  /** The number of bytes `start` to `end` of `source`, -1 where they are not known. */
+  /** Returns the number of bytes `start` to `end` of `source`, -1 where they are not known. */
   find(source: DataView, [start, end]: readonly [number, number], hash: number): number {
     const mask = this.#slots.length - 1
     const spread = (hash ^ (hash >>> 15)) >>> 0
@@ -55,7 +55,7 @@ export class ByteInterner {
     }
   }
 
-  /** The bytes of a number; they are only good until more are interned. */
+  /** Returns the bytes of a number; they are only good until more are interned. */
   bytes(number: number): Uint8Array {
     return this.#bytes.subarray(this.#offsets.values[number], this.#offsets.values[number + 1])
   }

@@ -46,9 +46,9 @@ export interface CsvOptions {
 }
 
 /**
- * `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration`, as the
- * Nezha and TraStrainer data have it. The service is the pod's name without the hashes of replica set
- * and pod; the host is the pod, by which two replicas of a service can be told apart.
+ * `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration`, as
+ * the Nezha and TraStrainer data have it. The service is the pod's name without the hashes of
+ * replica set and pod; the host is the pod, by which two replicas of a service can be told apart.
  */
 export const POD_CSV: CsvOptions = {
   columns: {
@@ -106,7 +106,7 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
   }
 }
 
-/** The column names in the first line of `head`. */
+/** Returns the column names in the first line of `head`. */
 export function headerOf(head: string, delimiter = ','): readonly string[] {
   const line = /^\uFEFF?([^\r\n]*)/.exec(head)?.[1] ?? ''
   return line.split(delimiter).map((name) => name.trim().replace(/^"(.*)"$/, '$1'))

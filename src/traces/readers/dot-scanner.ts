@@ -24,7 +24,7 @@ const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
 )
 
-/** Whether an unquoted name can hold this byte. */
+/** Returns whether an unquoted name can hold this byte. */
 export function isNameByte(byte: number): boolean {
   return NAME_BYTE[byte] === 1
 }
@@ -132,7 +132,7 @@ export class DotScanner {
     return true
   }
 
-  /** Whether the last token is this word, in lower case letters. */
+  /** Returns whether the last token is this word, in lower case letters. */
   tokenIs(word: string): boolean {
     if (this.tokenEnd - this.tokenStart !== word.length) return false
     for (let i = 0; i < word.length; i++) {

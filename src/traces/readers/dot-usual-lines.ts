@@ -143,7 +143,7 @@ export class NodeIdTable {
     this.#stamp++
   }
 
-  /** The node whose id is bytes `start` to `end`, or -1. */
+  /** Returns the node whose id is bytes `start` to `end`, or -1. */
   find(start: number, end: number): number {
     const hash = this.#hash(start, end)
     const mask = this.#slots.length - 1
@@ -156,7 +156,7 @@ export class NodeIdTable {
     return -1
   }
 
-  /** The node whose id is bytes `start` to `end`; a new id gets the next number. */
+  /** Returns the node whose id is bytes `start` to `end`; a new id gets the next number. */
   findOrAdd(start: number, end: number): number {
     const known = this.find(start, end)
     if (known >= 0) return known
@@ -175,7 +175,7 @@ export class NodeIdTable {
     return [this.#starts[node]!, this.#ends[node]!]
   }
 
-  /** The id of `node` as text, for messages. */
+  /** Returns the id of `node` as text, for messages. */
   text(node: number): string {
     const start = this.#starts[node]!
     const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start)

@@ -10,7 +10,9 @@ export const NO_FATHER = 0xffffffff
 
 /** Events in columns, in the order of their rows. */
 export class EventColumns {
-  /** The clocks of all hosts as one: offsets of events of different hosts have nothing in common. */
+  /**
+   * The clocks of all hosts as one: offsets of events of different hosts have nothing in common.
+   */
   readonly clock = new EpochClock()
   readonly traces = new Dictionary()
   readonly operations = new Dictionary()
@@ -41,7 +43,7 @@ export class EventColumns {
     return this.#groups.size
   }
 
-  /** The group of this name in this trace, which is added if it is new. */
+  /** Returns the group of this name in this trace, which is added if it is new. */
   groupCode(traceId: string, name: string): number {
     const code = this.#groups.code(`${traceId}\n${name}`)
     if (code === this.traceOfGroup.length) this.traceOfGroup.push(this.traces.code(traceId))
@@ -114,7 +116,10 @@ export interface EventParts {
   readonly around: Int32Array
 }
 
-/** Nests the events of each part in time. Two that overlap without one being within the other are siblings. */
+/**
+ * Nests the events of each part in time. Two that overlap without one being within the other are
+ * siblings.
+ */
 export function nestEvents(events: EventColumns): EventParts {
   const { size, groupCount } = events
   const group = events.group.values
@@ -176,9 +181,9 @@ export const ROOT = -1
 const FATHER_MISSING = -2
 
 /**
- * The father event of each group, or `ROOT`, or `FATHER_MISSING`. Where several events of a group
- * begin in the same nanosecond as the edge says, the father is the one of the operation that most
- * often is father of such a group elsewhere, or else the innermost; such edges are noted.
+ * Returns the father event of each group, or `ROOT`, or `FATHER_MISSING`. Where several events of a
+ * group begin in the same nanosecond as the edge says, the father is the one of the operation that
+ * most often is father of such a group elsewhere, or else the innermost; such edges are noted.
  */
 export function findFathers(
   events: EventColumns,
@@ -214,7 +219,10 @@ export function findFathers(
   return fathers
 }
 
-/** The events of a group that begin at `startUs`, outermost first; its first one where that is `NaN`. */
+/**
+ * The events of a group that begin at `startUs`, outermost first; its first one where that is
+ * `NaN`.
+ */
 function eventsAt(
   events: EventColumns,
   { order, offsets, ofGroup, around }: EventParts,

@@ -149,10 +149,14 @@ function noteCopy(
   })
 }
 
-/** How far beyond its father's end a part may reach, of the father's duration, and still be awaited. */
+/**
+ * How far beyond its father's end a part may reach, of the father's duration, and still be awaited.
+ */
 const NEAR = 0.25
 
-/** When the request of each trace began by one clock for all, in µs; `NaN` where that is not known. */
+/**
+ * When the request of each trace began by one clock for all, in µs; `NaN` where that is not known.
+ */
 type TraceStarts = ArrayLike<number> | undefined
 
 /**
@@ -219,8 +223,8 @@ function placeRoots(
 }
 
 /**
- * By host: what to add to its times to have the collector's, the median over the roots on it, so that
- * requests of one host keep their distances although the collector's clock has whole seconds.
+ * By host: what to add to its times to have the collector's, the median over the roots on it, so
+ * that requests of one host keep their distances although the collector's clock has whole seconds.
  */
 function clocksOfHosts(
   events: EventColumns,

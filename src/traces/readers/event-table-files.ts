@@ -16,7 +16,9 @@ export interface EventTableSources {
   readonly traces: OpenableSource | undefined
 }
 
-/** Returns the tables that a format reads; `null` for formats of which each file stands for itself. */
+/**
+ * Returns the tables that a format reads; `null` for formats of which each file stands for itself.
+ */
 export function tablesOf(format: string, tables: EventTables | null): EventTables | null {
   if (tables !== null && format !== 'event-tables') {
     throw new OptionError('format', format, "'event-tables' where option tables is given")
@@ -46,8 +48,8 @@ function requireParts<Part extends string>(
 }
 
 /**
- * The runs that `files` name: each directory is one, and files whose names are those of tables make
- * one with others beside them.
+ * Returns the runs that `files` name: each directory is one, and files whose names are those of
+ * tables make one with others beside them.
  *
  * @throws FlowdeltaError for a file that is none of the tables, or a run that lacks one
  */
@@ -84,7 +86,7 @@ export async function eventTableSources(
   return [...runs].map(([folder, run]) => whole(run, folder, tables))
 }
 
-/** The run in a directory, if it has a table of events. */
+/** Returns the run in a directory, if it has a table of events. */
 export async function findEventTables(
   source: TraceSource,
   tables: EventTables,
@@ -114,7 +116,9 @@ async function tablesWithin(
   return found
 }
 
-/** A table need not be there under every name it might have; whether one is missing is seen later. */
+/**
+ * A table need not be there under every name it might have; whether one is missing is seen later.
+ */
 async function openIfThere(source: string | URL): Promise<OpenableSource | undefined> {
   try {
     return await openSource(source)

@@ -19,7 +19,10 @@ export interface EventTableColumns {
   /** End, in `timeUnit`, by the same clock. */
   readonly end: string
   readonly host?: string
-  /** Address of the host: where a parameter is an address in this column, it becomes the host's name. */
+  /**
+   * Address of the host: where a parameter is an address in this column, it becomes the host's
+   * name.
+   */
   readonly hostAddress?: string
   /** What was written about the event, for `describe`. As last column it may hold delimiters. */
   readonly text?: string
@@ -34,7 +37,9 @@ export interface EdgeTableColumns {
   readonly traceId: string
   /** Group of the father event. */
   readonly father: string
-  /** Start of the father event, which names it within its group. Default: the group's first event. */
+  /**
+   * Start of the father event, which names it within its group. Default: the group's first event.
+   */
   readonly fatherStart?: string
   /** The group that the father started. */
   readonly child: string
@@ -45,7 +50,9 @@ export interface TraceTableColumns {
   /** Name of the file, as for events. */
   readonly file: string
   readonly traceId: string
-  /** When a trace began, by the one clock of whoever collected: `2013-11-03 15:29:35`, taken as UTC. */
+  /**
+   * When a trace began, by the one clock of whoever collected: `2013-11-03 15:29:35`, taken as UTC.
+   */
   readonly firstSeen?: string
   /** How many events a trace has: one that has another number of them is noted. */
   readonly events?: string
@@ -88,7 +95,9 @@ export interface EventTables {
   readonly timeUnit?: CsvTimeUnit
   /** Default: `','`. */
   readonly delimiter?: string
-  /** Fathers that are none: what such an edge leads to is a root. Default: `['', '0']`, and zeros. */
+  /**
+   * Fathers that are none: what such an edge leads to is a root. Default: `['', '0']`, and zeros.
+   */
   readonly rootIds?: readonly string[]
   /** Makes status and low-level parameters of `events.text`. Default: the text, as `text`. */
   readonly describe?: (text: string) => EventWords

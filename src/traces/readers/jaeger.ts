@@ -40,14 +40,14 @@ const EMPTY_ANSWER = /^[\s\uFEFF]*\{\s*"data"\s*:\s*(\[\s*\]|null)\s*,\s*"(total
 
 /**
  * Jaeger's JSON: an answer of its API (`{ data: [trace, …] }`), a bare trace, an array of traces, a
- * download from its UI (where each reference repeats the parent span, whole), or the UI's inner form
- * (`{ data: trace, id, state }`). Times are whole microseconds.
+ * download from its UI (where each reference repeats the parent span, whole), or the UI's inner
+ * form (`{ data: trace, id, state }`). Times are whole microseconds.
  *
- * The parent is the first CHILD_OF reference within the trace, else the first FOLLOWS_FROM. The host
- * is the process tag `hostname`, else `host.name`, `k8s.node.name`, or `ip`. Tags and logs become
- * low-level parameters (see `eventEntries`); the tags `sampler.type` and `sampler.param` also say the
- * sampling probability, the process tag `service.version` the version. Other process tags are
- * parameters only with `resourceAttributes`. Warnings are counted a trace.
+ * The parent is the first CHILD_OF reference within the trace, else the first FOLLOWS_FROM. The
+ * host is the process tag `hostname`, else `host.name`, `k8s.node.name`, or `ip`. Tags and logs
+ * become low-level parameters (see `eventEntries`); the tags `sampler.type` and `sampler.param`
+ * also say the sampling probability, the process tag `service.version` the version. Other process
+ * tags are parameters only with `resourceAttributes`. Warnings are counted a trace.
  */
 export const jaegerReader: TraceReader = {
   format: 'jaeger',

@@ -342,14 +342,14 @@ class ByteQueue {
     return lines
   }
 
-  /** The number of line ends before position `end`. */
+  /** Returns the number of line ends before position `end`. */
   newlinesBefore(end: number): number {
     let lines = 0
     for (let i = 0; i < end; i++) if (this.#buffer[this.#start + i] === NEWLINE) lines++
     return lines
   }
 
-  /** The number of line ends in the space at position `at`. */
+  /** Returns the number of line ends in the space at position `at`. */
   newlinesInSpace(at: number): number {
     let lines = 0
     for (let i = this.#start + at; i < this.#end; i++) {
@@ -360,12 +360,12 @@ class ByteQueue {
     return lines
   }
 
-  /** The position of the first line end from `at` on, or -1. */
+  /** Returns the position of the first line end from `at` on, or -1. */
   newlineFrom(at: number): number {
     return this.bytes.indexOf(NEWLINE, at)
   }
 
-  /** The position of the last line end from `from` on with a byte behind it, or -1. */
+  /** Returns the position of the last line end from `from` on with a byte behind it, or -1. */
   lastNewline(from: number): number {
     const last = this.#buffer.subarray(this.#start + from, this.#end - 1).lastIndexOf(NEWLINE)
     return last < 0 ? -1 : from + last

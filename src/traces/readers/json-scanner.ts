@@ -142,7 +142,7 @@ export class JsonScanner {
     return false
   }
 
-  /** The outermost array with a finished element that may be cut. */
+  /** Returns the outermost array with a finished element that may be cut. */
   cut(): JsonCut | undefined {
     let isInner = false
     for (let depth = 1; depth <= Math.min(this.#depth, TRACKED); depth++) {
@@ -169,7 +169,7 @@ export class JsonScanner {
     }
   }
 
-  /** The elements before `cut` and its comma were taken out of the buffer. */
+  /** Returns the elements before `cut` and its comma were taken out of the buffer. */
   wasCut({ depth, open, comma }: JsonCut): void {
     const lastEnd = this.#lastEnd[depth]!
     this.#comma[depth] = open

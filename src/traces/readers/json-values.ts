@@ -12,7 +12,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The objects in a JSON array; none if `value` is no array. */
+/** Returns the objects in a JSON array; none if `value` is no array. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   if (!Array.isArray(value)) return []
   return value.every(isJsonObject) ? value : value.filter(isJsonObject)
@@ -30,7 +30,7 @@ export function attributeOf(value: unknown): AttributeValue {
     : JSON.stringify(value)
 }
 
-/** The number that `text` is the usual notation of, else `text`. */
+/** Returns the number that `text` is the usual notation of, else `text`. */
 export function numberOrText(text: string): number | string {
   const value = Number(text)
   return text !== '' && String(value) === text ? value : text
@@ -53,8 +53,8 @@ const TRACE_KEY =
   /"(resourceSpans|resource_spans|scopeSpans|scope_spans|instrumentationLibrarySpans|batches|traceID|spanID|processes|traceId|localEndpoint)"\s*:/
 
 /**
- * The first key in a piece of JSON by which trace formats are told apart. The first counts: names
- * further in may be anybody's.
+ * Returns the first key in a piece of JSON by which trace formats are told apart. The first counts:
+ * names further in may be anybody's.
  */
 export function firstTraceKey(head: string): string | undefined {
   return /^[\s\uFEFF]*[[{]/.test(head) ? TRACE_KEY.exec(head)?.[1] : undefined

@@ -51,7 +51,7 @@ export function otlpStatus(value: unknown): SpanStatus {
   return name === '1' || name === 'ok' ? 'ok' : 'unset'
 }
 
-/** The entries of an OTLP list of `{ key, value }`. */
+/** Returns the entries of an OTLP list of `{ key, value }`. */
 export function otlpAttributes(list: unknown): AttributeEntry[] {
   const entries: AttributeEntry[] = []
   for (const { key, value } of objectsIn(list)) {
@@ -62,7 +62,7 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
   return entries
 }
 
-/** The text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
+/** Returns the text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
 export function otlpText(list: unknown, key: string): string {
   const entry = objectsIn(list).find((candidate: OtlpEntry) => candidate.key === key)
   const value = otlpValue((entry as OtlpEntry | undefined)?.value)

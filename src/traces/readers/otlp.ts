@@ -58,18 +58,19 @@ const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
 /**
- * OpenTelemetry's OTLP JSON, as collectors, SDKs and Tempo write it: an `ExportTraceServiceRequest`,
- * an array of them, one a line, or one after the other. Ids are hex or base64, kinds and statuses
- * numbers or names, keys camelCase or snake_case.
+ * OpenTelemetry's OTLP JSON, as collectors, SDKs and Tempo write it: an
+ * `ExportTraceServiceRequest`, an array of them, one a line, or one after the other. Ids are hex or
+ * base64, kinds and statuses numbers or names, keys camelCase or snake_case.
  *
- * A span's host is its resource's `host.name`, else `k8s.node.name`, else unknown. `k8s.pod.name` and
- * `container.id` are not taken: they are new at every start, and hosts are part of what makes two
- * flows the same, so after a restart no request would be like one before it.
+ * A span's host is its resource's `host.name`, else `k8s.node.name`, else unknown. `k8s.pod.name`
+ * and `container.id` are not taken: they are new at every start, and hosts are part of what makes
+ * two flows the same, so after a restart no request would be like one before it.
  *
- * Attributes and events of spans become low-level parameters (see `eventEntries`), those of resources
- * only with `resourceAttributes`, those of scopes, and links, do not; of a resource, `service.version`
- * is counted (see `ServiceVersions`), and a span's trace state says its sampling probability. A link
- * that repeats the parent with `opentracing.ref_type` = `follows_from` says that the parent does not wait.
+ * Attributes and events of spans become low-level parameters (see `eventEntries`), those of
+ * resources only with `resourceAttributes`, those of scopes, and links, do not; of a resource,
+ * `service.version` is counted (see `ServiceVersions`), and a span's trace state says its sampling
+ * probability. A link that repeats the parent with `opentracing.ref_type` = `follows_from` says
+ * that the parent does not wait.
  */
 export const otlpReader: TraceReader = {
   format: 'otlp',

@@ -22,8 +22,9 @@ interface ParameterTable {
 }
 
 /**
- * Finds the columns that say what a row is about, whatever their capitals and underscores: `spanId`,
- * with `traceId` or alone; `node`, likewise; or the halves of a node id, `breadcrumb` and `timestamp`.
+ * Finds the columns that say what a row is about, whatever their capitals and underscores:
+ * `spanId`, with `traceId` or alone; `node`, likewise; or the halves of a node id, `breadcrumb` and
+ * `timestamp`.
  */
 export function keyColumns(names: readonly string[]): KeyColumns | undefined {
   const plain = names.map((name) => name.toLowerCase().replace(/[_\s-]/g, ''))
@@ -102,8 +103,8 @@ const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
 const NAME = /^[-+]?0\d/
 
 /**
- * A field of a table as the parameter it looks like: a number, a truth value, else text; `undefined`
- * where it is missing (empty or NULL). Integers that a double cannot hold stay text.
+ * A field of a table as the parameter it looks like: a number, a truth value, else text;
+ * `undefined` where it is missing (empty or NULL). Integers that a double cannot hold stay text.
  */
 function parameterValue(field: string | null): AttributeValue | undefined {
   if (field === null || field === '' || field === 'NULL') return undefined

@@ -33,8 +33,8 @@ interface EventTableFiles {
  * are read; until then columns are kept, never text.
  *
  * Noted and left out: rows that cannot be read, copies of events. Noted and kept: groups with a
- * second father (the first one counts), edges from or to nothing, traces with other numbers of events
- * or edges than the table of traces says.
+ * second father (the first one counts), edges from or to nothing, traces with other numbers of
+ * events or edges than the table of traces says.
  *
  * @throws OptionError for an unknown time unit
  * @throws TraceFormatError for a file that is empty or lacks a column
@@ -264,7 +264,10 @@ class TraceTable {
     if (listed !== undefined) listed.edgesFound++
   }
 
-  /** When each trace began, µs by `clock`, `NaN` where that is not known; undefined where it never is. */
+  /**
+   * When each trace began, µs by `clock`, `NaN` where that is not known; undefined where it never
+   * is.
+   */
   startsOf(traces: Dictionary): Float64Array | undefined {
     if (this.#columns.firstSeen === undefined) return undefined
     const starts = Float64Array.from(
@@ -274,7 +277,10 @@ class TraceTable {
     return starts.some((start) => !Number.isNaN(start)) ? starts : undefined
   }
 
-  /** Notes traces of which more or less was found than the table says, or that are in one place only. */
+  /**
+   * Notes traces of which more or less was found than the table says, or that are in one place
+   * only.
+   */
   check({ traces }: { traces: Dictionary }): void {
     for (const [id, listed] of this.#traces) {
       const { eventsFound, edgesFound, events = eventsFound, edges = edgesFound } = listed

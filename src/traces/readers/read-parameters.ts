@@ -49,7 +49,8 @@ const NEXT_STEP =
  * Parameters from CSV with a header line: the key columns of `keyColumns`, every other column a
  * parameter, empty fields missing.
  *
- * @throws TraceFormatError for a header line without key or parameters, or a row that does not fit it
+ * @throws TraceFormatError for a header line without key or parameters, or a row that does not fit
+ *   it
  */
 async function readCsvParameters(
   chunks: AsyncIterable<Uint8Array>,

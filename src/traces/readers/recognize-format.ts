@@ -7,7 +7,7 @@ import { TRACEBENCH } from './tracebench.ts'
 export const HEAD_BYTES = 1 << 16
 
 /**
- * The reader for a file that begins with `head`, decompressed.
+ * Returns the reader for a file that begins with `head`, decompressed.
  *
  * @throws TraceFormatError saying what the file is instead, or how it begins.
  */

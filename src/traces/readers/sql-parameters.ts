@@ -213,7 +213,9 @@ function lineEnds(text: string, start: number, end: number): number {
   return count
 }
 
-/** Where the string, quoted name or comment ends that begins at `start`; -1 where it does not yet. */
+/**
+ * Where the string, quoted name or comment ends that begins at `start`; -1 where it does not yet.
+ */
 function endOf(opening: string, text: string, start: number): number {
   if (opening === '--') return text.indexOf('\n', start)
   const closing = opening === '/*' ? '*/' : opening

@@ -35,7 +35,8 @@ export type TableRow = { readonly [part in TablePart]?: string } & {
  * rest, is noted and left out.
  *
  * @returns how many rows were handed over
- * @throws TraceFormatError for an empty file, a header line without a column asked for, an endless row
+ * @throws TraceFormatError for an empty file, a header line without a column asked for, an endless
+ *   row
  */
 export async function readTable(
   file: TableFile,
@@ -143,8 +144,8 @@ export function isTimeUnit(unit: string): unit is CsvTimeUnit {
 }
 
 /**
- * A time in decimal digits as digits of nanoseconds, which a double would not hold; the empty string
- * for anything else.
+ * A time in decimal digits as digits of nanoseconds, which a double would not hold; the empty
+ * string for anything else.
  */
 export function nanosOfDigits(text: string, unit: CsvTimeUnit): string {
   const [, whole, fraction = ''] = /^\s*(\d+)(?:\.(\d*))?\s*$/.exec(text) ?? []

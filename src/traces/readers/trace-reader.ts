@@ -15,7 +15,7 @@ export interface ReadSink {
 export interface TraceReader {
   /** What `--format` and `loadTraces({ format })` call it. */
   readonly format: string
-  /** Whether a file that begins with `head` (a few kilobytes of text) is in this format. */
+  /** Returns whether a file that begins with `head` (a few kilobytes of text) is in this format. */
   recognizes(head: string): boolean
   /** Reads a whole file, chunk by chunk, into `sink`; `file` is its name for messages. */
   read(chunks: AsyncIterable<Uint8Array>, sink: ReadSink, file: string): Promise<void>

@@ -24,9 +24,10 @@ const NEXT_STEP = 'Correct the report, or load without `strict` to leave it out'
  * Size: 4096
  * ```
  *
- * Every task becomes a graph: its events are nodes `host__agent__label`, its edges have the difference
- * of timestamps as latency, keys other than these six are low-level parameters. A request is over
- * with the last event on the host where it began. All reports of a task must be in one file.
+ * Every task becomes a graph: its events are nodes `host__agent__label`, its edges have the
+ * difference of timestamps as latency, keys other than these six are low-level parameters. A
+ * request is over with the last event on the host where it began. All reports of a task must be in
+ * one file.
  */
 export const xtraceReader: TraceReader = {
   format: 'xtrace',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { TreeColumn } from '../../../src/stats/decision-tree/index.ts'
+import type { TreeColumn } from '../../../src/stats/index.ts'
 
 export interface TreeData {
   readonly columns: readonly TreeColumn[]

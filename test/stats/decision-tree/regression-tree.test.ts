@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import {
-  growClassificationTree,
-  growRegressionTree,
-  treePaths,
-} from '../../../src/stats/decision-tree/index.ts'
+import { growClassificationTree, growRegressionTree, treePaths } from '../../../src/stats/index.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 import { categorical, numeric } from './tree-columns.ts'

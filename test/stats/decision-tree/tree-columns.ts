@@ -2,7 +2,7 @@ import type {
   ClassificationNode,
   ClassificationTree,
   TreeColumn,
-} from '../../../src/stats/decision-tree/index.ts'
+} from '../../../src/stats/index.ts'
 
 /** Values as they stand in a table: null for missing. */
 export type Cell = number | string | null

@@ -8,7 +8,7 @@ import {
   type TreeColumn,
   type TreeNode,
   treePaths,
-} from '../../../src/stats/decision-tree/index.ts'
+} from '../../../src/stats/index.ts'
 import { permuteRows, type TreeData, treeData } from './random-tree-data.ts'
 
 const CRITERIA: readonly ClassificationTreeOptions[] = [

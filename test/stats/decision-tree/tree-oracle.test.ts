@@ -5,7 +5,7 @@ import {
   gainRatioScores,
   growClassificationTree,
   type TreeColumn,
-} from '../../../src/stats/decision-tree/index.ts'
+} from '../../../src/stats/index.ts'
 import { describeWithShared, sharedJson } from '../../shared.ts'
 import { type Cell, categorical, numeric, wekaText } from './tree-columns.ts'
 

@@ -5,7 +5,7 @@ import {
   growClassificationTree,
   growRegressionTree,
   treePaths,
-} from '../../../src/stats/decision-tree/index.ts'
+} from '../../../src/stats/index.ts'
 import { categorical, numeric } from './tree-columns.ts'
 
 const counts = [1, 2, 2, 4096, 4096, 4096, 3000, 8192, 8192, 8192]
