@@ -1,5 +1,5 @@
 // One whole run, DOT to ranked JSON, in a process of its own; prints what each stage took.
-import { comparisonDocument } from '../src/cli/comparison-document.ts'
+import { COMPARISON_DOCUMENT } from '../src/cli/comparison-document.ts'
 import { compare } from '../src/compare/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 
@@ -21,7 +21,9 @@ lap(`${comparison.categories.size} categories`)
 lap(`${comparison.responseTime.mutations.length} response-time mutations`)
 lap(`${comparison.structural.mutations.length} structural mutations`)
 lap(`${comparison.ranking.mutations.length} ranked, precursors matched`)
-const json = JSON.stringify(comparisonDocument(comparison, { limit: 10_000 }))
+const json = JSON.stringify(
+  COMPARISON_DOCUMENT.write({ comparison, limit: 10_000, explained: null }),
+)
 lap(`JSON of ${(json.length / 1e6).toFixed(1)} MB, edges tested`)
 const total = performance.now()
 const with1 = performance.now()

@@ -1,4 +1,4 @@
-import { textTable } from '../src/cli/text-table.ts'
+import { textTable } from '../src/cli/printing.ts'
 import type { EvaluatedCase } from './evaluate-case.ts'
 import type { NullCase } from './evaluate-null.ts'
 import type { RankedQuality } from './ranked-quality.ts'

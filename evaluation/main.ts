@@ -1,11 +1,14 @@
 // npm run evaluate: how good the diagnosis is on recorded cases whose cause is known.
-import { Command, CommanderError, Option } from 'commander'
-import { countFrom, numberBetween } from '../src/cli/option-values.ts'
-import { centreOption, testOption } from '../src/cli/statistic-options.ts'
+import { Command, CommanderError } from 'commander'
+import { addOptions } from '../src/cli/flags.ts'
 import type { SampleTest } from '../src/compare/mutations/compare-samples.ts'
-import type { Correction } from '../src/compare/mutations/response-time-mutations.ts'
-import type { Centre } from '../src/compare/ranking/ranking.ts'
+import {
+  type Correction,
+  RESPONSE_TIME_OPTIONS,
+} from '../src/compare/mutations/response-time-mutations.ts'
+import { type Centre, RANKING_OPTIONS } from '../src/compare/ranking/ranking.ts'
 import { FlowdeltaError } from '../src/core/errors.ts'
+import { count, defineOptions, flag, share, text } from '../src/core/options.ts'
 import type { Alternative } from '../src/stats/two-sample.ts'
 import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
@@ -25,47 +28,51 @@ interface EvaluateFlags extends WhatIfFlags {
   readonly centre: Centre
 }
 
+const { alternative, correction, test } = RESPONSE_TIME_OPTIONS
+const FLAGS = defineOptions({
+  data: text({
+    default: 'datasets/storage-service',
+    flag: 'data <folder>',
+    sentence: 'Folder of the cases',
+  }),
+  json: flag({ default: false, sentence: 'Print a JSON document instead of a table' }),
+  null: flag({
+    default: false,
+    sentence: 'Compare halves of each before period: how often is there a false alarm?',
+  }),
+  splits: count({ default: 50, sentence: 'With --null: random splits of each period' }),
+  alternative: { ...alternative, default: 'slower' as const },
+  correction: { ...correction, default: 'bh' as const },
+  test,
+  ...RANKING_OPTIONS,
+  whatif: flag({
+    default: false,
+    sentence:
+      'Change services of a simulated system instead: does the latency diagnosis find which?',
+  }),
+  changes: count({ default: 100, sentence: 'With --whatif: changes, one at a time' }),
+  services: count({ default: 90, min: 3, sentence: 'With --whatif: services of the system' }),
+  requests: count({ default: 1000, sentence: 'With --whatif: requests of each run' }),
+  drift: share({
+    default: 0.03,
+    max: 0.999,
+    flag: 'drift <share>',
+    sentence: 'With --whatif: how much two runs of the same system differ',
+  }),
+  seed: count({
+    default: 1,
+    min: 0,
+    sentence: 'With --whatif: seed of the system, the changes and the runs',
+  }),
+})
+
 const program = new Command('evaluate')
-  .argument('[case...]', 'names of cases; all of them by default')
+  .argument('[case...]', 'Names of cases; all of them by default')
   .description('Measure the quality of ranked lists on recorded cases with known causes.')
   .exitOverride()
   .showHelpAfterError('(add --help for the options)')
-  .option('--data <folder>', 'folder of the cases', 'datasets/storage-service')
-  .option('--json', 'print a JSON document instead of a table', false)
-  .option(
-    '--null',
-    'compare halves of each before period: how often is there a false alarm?',
-    false,
-  )
-  .option('--splits <n>', 'with --null: random splits of each period', countFrom(1), 50)
-  .addOption(
-    new Option('--alternative <direction>', 'changes to look for; the thesis looked for slower')
-      .choices(['two-sided', 'slower', 'faster'])
-      .default('slower'),
-  )
-  .addOption(
-    new Option('--correction <method>', 'correction for the number of tests')
-      .choices(['none', 'bh'])
-      .default('bh'),
-  )
-  .addOption(testOption())
-  .addOption(centreOption())
-  .option(
-    '--whatif',
-    'change services of a simulated system instead: does the latency diagnosis find which?',
-    false,
-  )
-  .option('--changes <n>', 'with --whatif: how many changes, one at a time', countFrom(1), 100)
-  .option('--services <n>', 'with --whatif: services of the system', countFrom(3), 90)
-  .option('--requests <n>', 'with --whatif: requests of each run', countFrom(1), 1000)
-  .option(
-    '--drift <share>',
-    'with --whatif: by how much two runs of the same differ',
-    numberBetween(0, 0.999),
-    0.03,
-  )
-  .option('--seed <n>', 'with --whatif: of the system, the changes and the runs', countFrom(0), 1)
-  .action(runEvaluate)
+addOptions(program, FLAGS)
+program.action(runEvaluate)
 
 async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
   if (flags.whatif) {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { finiteOrNull } from '../src/cli/json-numbers.ts'
-import { textTable } from '../src/cli/text-table.ts'
+import { MEASURED } from '../src/cli/document.ts'
+import { textTable } from '../src/cli/printing.ts'
 import type { StageTable } from '../src/core/stage-table.ts'
 import { counted, grouped } from '../src/core/words.ts'
 import type { CauseRanks, EvaluatedChange } from './testbed/evaluate-change.ts'
@@ -63,7 +63,7 @@ function rowsOf(table: StageTable): Record<string, unknown>[] {
     Object.fromEntries(
       Object.entries(row).map(([name, value]) => [
         name,
-        typeof value === 'number' ? finiteOrNull(value) : value,
+        typeof value === 'number' ? MEASURED.write(value) : value,
       ]),
     ),
   )

@@ -1,5 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs'
-import { basename, extname } from 'node:path'
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
 import { build } from 'esbuild'
 import { noteBundled, writeNotices } from './notices.mjs'
 
@@ -74,17 +74,19 @@ export function bundleEvaluation(root) {
 
 /**
  * The command line carries its packages with it: loading a hundred small files takes longer than
- * many a comparison.
+ * many a comparison. Each command is a chunk of its own, so that --help does not load them all.
  *
  * @param {string} root
  */
-export function bundleCommandLine(root) {
-  return bundle(root, {
+export async function bundleCommandLine(root) {
+  const chunks = await bundle(root, {
     ...FOR_NODE,
     packages: 'bundle',
-    entryPoints: ['src/cli/main.ts'],
+    entryPoints: { cli: 'src/cli/main.ts' },
     format: 'esm',
-    outfile: 'dist/cli.js',
+    outdir: 'dist',
+    splitting: true,
+    chunkNames: 'cli-[name]-[hash]',
     banner: {
       // CommonJS packages ask for Node's own modules through `require`.
       js: `#!/usr/bin/env node
@@ -93,6 +95,11 @@ const require = requireFrom(import.meta.url)`,
     },
     legalComments: 'eof',
   })
+  const made = new Set(chunks.map((path) => basename(path)))
+  const old = readdirSync(join(root, 'dist')).filter(
+    (name) => /^cli-.*\.js$/.test(name) && !made.has(name),
+  )
+  for (const name of old) rmSync(join(root, 'dist', name))
 }
 
 /**
@@ -138,6 +145,7 @@ export function bundleRuntime(root, entryPoint, outfile) {
  *
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options
+ * @returns {Promise<string[]>} paths of the files written
  */
 async function bundle(root, options) {
   const { outputFiles, metafile } = await build({
@@ -159,7 +167,8 @@ async function bundle(root, options) {
     writeFileSync(partial, contents, { mode: path.endsWith('cli.js') ? 0o755 : 0o644 })
     renameSync(partial, path)
   }
-  if (metafile !== undefined) noteBundled(basename(options.outfile ?? ''), metafile)
+  if (metafile !== undefined) noteBundled(basename(options.outfile ?? 'cli.js'), metafile)
+  return (outputFiles ?? []).map(({ path }) => path)
 }
 
 /** @param {string} root */

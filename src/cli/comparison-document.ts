@@ -1,150 +1,330 @@
 import type { Comparison } from '../compare/comparison.ts'
+import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
+import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
+import type { Finding } from '../compare/findings/finding.ts'
 import type { EdgeComparison } from '../compare/mutations/response-time-mutations.ts'
 import { exemplars } from '../compare/ranking/exemplars.ts'
 import type { RankedMutation } from '../compare/ranking/ranking.ts'
+import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
-import type { ExplainedRank } from './explain-rank.ts'
-import { explanationDocument } from './explanation-document.ts'
-import { effectEntry, findingsDocument } from './findings-document.ts'
-import { numbers } from './json-numbers.ts'
+import {
+  about,
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  NUMBER,
+  optional,
+  orNull,
+  PERIOD_COUNTS,
+  parameters,
+  RANK,
+  record,
+  SHARE,
+  TEXT,
+  words,
+} from './document.ts'
+import {
+  EFFECT,
+  type Effect,
+  EXEMPLARS,
+  EXPLANATION,
+  type Explained,
+  FINDING,
+} from './finding-document.ts'
 
 /** Listed with one mutation; `edgesInAll` and `precursorsInAll` say how many there are. */
-const MOST_EDGES = 200
-const MOST_PRECURSORS = 100
-
-export interface DocumentOptions {
-  readonly limit?: number
-  readonly explained?: ExplainedRank | null
+const MAX_EDGES = 200
+const MAX_PRECURSORS = 100
+/** A comparison, and how much of it is printed. */
+export interface PrintedComparison {
+  readonly comparison: Comparison
+  /** Most categories and mutations listed. */
+  readonly limit: number
+  readonly explained: ExplainedRank | null
 }
+
+/** Explanations of the finding and of the mutation of one rank by their parameters. */
+export interface ExplainedRank {
+  readonly rank: number
+  /** `null` where no finding has the rank. */
+  readonly finding: Explanation | null
+  readonly mutation: Explanation | null
+}
+
+const CHANGE = record<Comparison>({
+  usualUs: about(
+    'What the requests after would have taken at the mean before.',
+    made(({ edges }) => edges.usualUs, NUMBER),
+  ),
+  observedUs: about(
+    'What they took beyond that.',
+    made(({ findings }) => findings.observedChangeUs, NUMBER),
+  ),
+  attributedUs: about('Sum of the findings.', made(attributedUs, NUMBER)),
+  remainderUs: about(
+    'observedUs − attributedUs.',
+    made((comparison) => comparison.findings.observedChangeUs - attributedUs(comparison), NUMBER),
+  ),
+  omittedFindings: about(
+    'Findings beyond those listed.',
+    made(({ findings }) => findings.omitted, COUNT),
+  ),
+})
+
+const CATEGORY_TIMES = record<Moments>({
+  requests: made(({ count }) => count, COUNT),
+  meanUs: made(({ mean }) => mean, MEASURED),
+  sdUs: made(({ sd }) => sd, MEASURED),
+  c2: made(({ mean, variance }) => variance / mean ** 2, MEASURED),
+})
+
+type Moments = ReturnType<Comparison['categories']['responseTimeMoments']>
+
+/** A category of a comparison. */
+interface CategoryOf {
+  readonly comparison: Comparison
+  readonly id: number
+}
+
+const CATEGORY = record<CategoryOf>({
+  id: COUNT,
+  root: made(({ comparison, id }) => comparison.categories.root(id), TEXT),
+  nodes: made(({ comparison, id }) => comparison.categories.nodeCount(id), COUNT),
+  edges: made(({ comparison, id }) => comparison.categories.edgeCount(id), COUNT),
+  before: made((category) => momentsOf(category, BEFORE), CATEGORY_TIMES),
+  after: made((category) => momentsOf(category, AFTER), CATEGORY_TIMES),
+  labels: made(
+    labelsOf,
+    listOf(words('structural-mutation', 'precursor', 'response-time-mutation')),
+  ),
+  responseTime: made(
+    ({ comparison, id }) => comparison.responseTime.test(id),
+    record<ReturnType<Comparison['responseTime']['test']>>({
+      statistic: MEASURED,
+      p: MEASURED,
+      tested: made(({ testable }) => testable, FLAG),
+      rejected: FLAG,
+      direction: words('slower', 'faster', 'none'),
+    }),
+  ),
+})
+
+/** An edge of a mutation's category. */
+interface EdgeOf {
+  readonly comparison: Comparison
+  readonly category: number
+  readonly edge: EdgeComparison
+}
+
+const EDGE = record<EdgeOf>({
+  from: made(({ edge }) => edge.edge.from, TEXT),
+  to: made(({ edge }) => edge.edge.to, TEXT),
+  occurrence: made(({ edge }) => edge.edge.occurrence, COUNT),
+  onCriticalPath: made(({ edge }) => edge.onCriticalPath, FLAG),
+  before: edgeTimes(({ edge }) => ({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs })),
+  after: edgeTimes(({ edge }) => ({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs })),
+  statistic: made(({ edge }) => edge.test?.statistic ?? Number.NaN, MEASURED),
+  p: made(({ edge }) => edge.test?.p ?? Number.NaN, MEASURED),
+  tested: made(({ edge }) => edge.test?.testable ?? false, FLAG),
+  rejected: made(({ edge }) => edge.test?.rejected ?? false, FLAG),
+  effect: about('null for edges off the critical path.', made(edgeEffect, orNull(EFFECT))),
+})
+
+/** A mutation of a comparison, with its edges and its explanation. */
+type MutationOf = Explained<RankedMutation> & {
+  readonly comparison: Comparison
+  readonly allEdges: readonly EdgeComparison[]
+}
+
+const MUTATION = record<MutationOf>({
+  rank: RANK,
+  category: COUNT,
+  kind: words('structural', 'response-time'),
+  requests: NUMBER,
+  contributionUs: NUMBER,
+  significant: about(
+    'Whether it holds when tests are corrected for their number, as findings require.',
+    FLAG,
+  ),
+  precursors: about(
+    `Likeliest first, at most ${MAX_PRECURSORS}; precursorsInAll when there are more.`,
+    listOf(
+      record<RankedMutation['precursors'][number]>({ category: COUNT, nsed: SHARE, weight: SHARE }),
+      MAX_PRECURSORS,
+    ),
+  ),
+  effect: about(
+    'null for a structural mutation without precursors.',
+    made(mutationEffect, orNull(EFFECT)),
+  ),
+  edges: about(
+    `At most ${MAX_EDGES}, the most changed; edgesInAll when there are more.`,
+    made(
+      ({ comparison, category, allEdges }) =>
+        mostChanged(allEdges).map((edge) => ({ comparison, category, edge })),
+      listOf(EDGE),
+    ),
+  ),
+  edgesInAll: made(({ allEdges }) => countAbove(MAX_EDGES, allEdges.length), optional(COUNT)),
+  precursorsInAll: made(
+    ({ precursors }) => countAbove(MAX_PRECURSORS, precursors.length),
+    optional(COUNT),
+  ),
+  exemplars: made((mutation) => exemplars(mutation.comparison.categories, mutation), EXEMPLARS),
+  explanation: optional(EXPLANATION),
+})
 
 /**
- * A comparison as a JSON document, `flowdelta.comparison/1`; `comparison.schema.json` describes
- * it. Findings come first: grouped, corrected, in words. What cannot be computed (the mean of no
- * requests) is `null`. At most `limit` categories and mutations are listed, and `truncated` says
- * how many there are when that is not all.
+ * The document of `flowdelta compare`. Findings come first: grouped, corrected, in words. `truncated`
+ * says how many categories and mutations there are when not all are listed.
  */
-export function comparisonDocument(
-  comparison: Comparison,
-  { limit = 1000, explained = null }: DocumentOptions = {},
-) {
-  const { flows, categories, ranking, options } = comparison
-  const shown = ranking.mutations.slice(0, limit)
-  return {
-    schema: 'flowdelta.comparison/1',
-    parameters: {
-      smPThreshold: options.smPThreshold,
-      findingsThreshold: options.findingsThreshold,
-      alpha: options.alpha,
-      alternative: options.alternative,
-      correction: options.correction,
-      oneToN: options.oneToN,
-      concurrency: options.concurrency,
-      fold: options.fold,
-      omitHosts: options.omitHosts,
-      editTokens: options.editTokens,
-      counts: options.counts,
-      test: options.test,
-      centre: options.centre,
-    },
-    suggestedThreshold: comparison.structural.suggestedThreshold,
-    requests: { before: flows.count(BEFORE), after: flows.count(AFTER) },
-    ...findingsDocument(comparison, explained),
-    categories: Array.from({ length: Math.min(limit, categories.size) }, (_, category) =>
-      categoryEntry(comparison, category),
+export const COMPARISON_DOCUMENT = document<PrintedComparison>(
+  'comparison',
+  'What `flowdelta compare --json` prints.',
+  {
+    parameters: made<PrintedComparison, ComparisonOptions>(
+      ({ comparison }) => comparison.options,
+      parameters(COMPARISON_OPTIONS),
     ),
-    mutations: shown.map((mutation) => ({
-      ...mutationEntry(comparison, mutation),
-      ...(explained?.mutation &&
-        explained.rank === mutation.rank && {
-          explanation: explanationDocument(explained.mutation),
+    suggestedThreshold: about(
+      'SM_P_THRESHOLD that chance alone would cross in one of twenty comparisons.',
+      made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
+    ),
+    requests: made(
+      ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
+      PERIOD_COUNTS,
+    ),
+    findings: about(
+      'What changed, one entry a cause, the most important first.',
+      made(
+        ({ comparison, explained }) =>
+          comparison.findings.findings.map((finding) => {
+            const explanation = explained?.rank === finding.rank ? explained.finding : null
+            return explanation === null ? finding : { ...finding, explanation }
+          }),
+        listOf<Explained<Finding>>(FINDING),
+      ),
+    ),
+    change: about(
+      'The change of the sum of response times after, against the mean before.',
+      made(({ comparison }) => comparison, CHANGE),
+    ),
+    categories: about(
+      'In order of id; cut at --limit.',
+      made(
+        ({ comparison, limit }) =>
+          Array.from({ length: Math.min(limit, comparison.categories.size) }, (_, id) => ({
+            comparison,
+            id,
+          })),
+        listOf(CATEGORY),
+      ),
+    ),
+    mutations: about('In order of rank; cut at --limit.', made(mutationsOf, listOf(MUTATION))),
+    truncated: about(
+      'Present when --limit left something out: how many there are in all.',
+      made(
+        truncatedOf,
+        optional(
+          record<{ categories: number; mutations: number }>({
+            categories: COUNT,
+            mutations: COUNT,
+          }),
+        ),
+      ),
+    ),
+    warnings: made(
+      ({ comparison }) => comparison.warnings(),
+      listOf(
+        record<ComparisonWarning>({
+          code: TEXT,
+          message: TEXT,
+          detail: about('Effect and answer.', TEXT),
+          finding: about('The problem: the message.', TEXT),
+          effect: about('What it does to the results.', TEXT),
+          answer: about('Which option or step answers it.', TEXT),
         }),
-    })),
-    ...(Math.max(categories.size, ranking.mutations.length) > limit && {
-      truncated: { categories: categories.size, mutations: ranking.mutations.length },
-    }),
-    warnings: comparison.warnings(),
-  }
+      ),
+    ),
+  },
+)
+
+function attributedUs({ findings }: Comparison): number {
+  return findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
 }
 
-function categoryEntry({ categories, responseTime, structural }: Comparison, category: number) {
-  const { statistic, p, testable, rejected, direction } = responseTime.test(category)
-  const label = structural.label(category)
-  const times = (period: Period) => {
-    const { count, mean, sd, variance } = categories.responseTimeMoments(category, period)
-    return { requests: count, ...numbers({ meanUs: mean, sdUs: sd, c2: variance / mean ** 2 }) }
-  }
-  return {
-    id: category,
-    root: categories.root(category),
-    nodes: categories.nodeCount(category),
-    edges: categories.edgeCount(category),
-    before: times(BEFORE),
-    after: times(AFTER),
-    labels: [
-      ...(label === 'unchanged' ? [] : [label]),
-      ...(rejected ? ['response-time-mutation'] : []),
-    ],
-    responseTime: { ...numbers({ statistic, p }), tested: testable, rejected, direction },
-  }
+function momentsOf({ comparison, id }: CategoryOf, period: Period): Moments {
+  return comparison.categories.responseTimeMoments(id, period)
 }
 
-function mutationEntry(comparison: Comparison, mutation: RankedMutation) {
-  const { responseTime, categories } = comparison
-  const { rank, category, kind, requests, contributionUs, significant, precursors } = mutation
-  const edges = responseTime.edges(category)
-  const shown = edges.length > MOST_EDGES ? mostChanged(edges) : edges
-  return {
-    ...{ rank, category, kind, requests, contributionUs, significant },
-    precursors: precursors.slice(0, MOST_PRECURSORS),
-    effect: mutationEffect(comparison, mutation),
-    edges: shown.map((edge) => edgeEntry(comparison, { category, edge })),
-    ...(shown.length < edges.length && { edgesInAll: edges.length }),
-    ...(precursors.length > MOST_PRECURSORS && { precursorsInAll: precursors.length }),
-    exemplars: exemplars(categories, mutation),
-  }
+function labelsOf({ comparison, id }: CategoryOf): string[] {
+  const label = comparison.structural.label(id)
+  const changed = label === 'unchanged' ? [] : [label]
+  return comparison.responseTime.test(id).rejected
+    ? [...changed, 'response-time-mutation']
+    : changed
+}
+
+function mutationsOf({ comparison, limit, explained }: PrintedComparison): MutationOf[] {
+  return comparison.ranking.mutations.slice(0, limit).map((mutation) => {
+    const explanation = explained?.rank === mutation.rank ? explained.mutation : null
+    return {
+      ...mutation,
+      comparison,
+      allEdges: comparison.responseTime.edges(mutation.category),
+      explanation: explanation ?? undefined,
+    }
+  })
+}
+
+function truncatedOf({ comparison, limit }: PrintedComparison) {
+  const categories = comparison.categories.size
+  const mutations = comparison.ranking.mutations.length
+  return Math.max(categories, mutations) > limit ? { categories, mutations } : undefined
+}
+
+function countAbove(max: number, count: number): number | undefined {
+  return count > max ? count : undefined
 }
 
 /** The edges that changed first, then those whose mean changed most, in the flow's order. */
-function mostChanged(edges: readonly EdgeComparison[]): EdgeComparison[] {
+function mostChanged(edges: readonly EdgeComparison[]): readonly EdgeComparison[] {
+  if (edges.length <= MAX_EDGES) return edges
   const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
     test?.rejected === true ? Number.POSITIVE_INFINITY : Math.abs(afterMeanUs - beforeMeanUs) || 0
   return [...edges]
     .sort((a, b) => size(b) - size(a) || a.number - b.number)
-    .slice(0, MOST_EDGES)
+    .slice(0, MAX_EDGES)
     .sort((a, b) => a.number - b.number)
 }
 
 /** Of a structural mutation, the shift is against what its requests most likely were before. */
-function mutationEffect({ responseTime, structural }: Comparison, mutation: RankedMutation) {
-  const { kind, category, precursors } = mutation
-  const [precursor] = precursors
+function mutationEffect({ comparison, kind, category, precursors }: MutationOf): Effect | null {
+  const { responseTime, structural } = comparison
   if (kind === 'response-time') {
-    const { q } = responseTime.test(category)
-    return effectEntry({ ...responseTime.medianEffect(category), q })
+    return { ...responseTime.medianEffect(category), q: responseTime.test(category).q }
   }
+  const [precursor] = precursors
   if (precursor === undefined) return null
-  return effectEntry({
+  return {
     ...responseTime.medianEffect(category, precursor.category),
     q: structural.test(category).q,
-  })
+  }
 }
 
-function edgeEntry(
-  { responseTime }: Comparison,
-  { category, edge }: { category: number; edge: EdgeComparison },
-) {
-  const { onCriticalPath, test } = edge
-  const { from, to, occurrence } = edge.edge
-  return {
-    ...{ from, to, occurrence, onCriticalPath },
-    before: numbers({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs }),
-    after: numbers({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs }),
-    ...numbers({ statistic: test?.statistic ?? Number.NaN, p: test?.p ?? Number.NaN }),
-    tested: test?.testable ?? false,
-    rejected: test?.rejected ?? false,
-    effect:
-      test === null
-        ? null
-        : effectEntry({ ...responseTime.edgeMedianEffect(category, edge.number), q: test.q }),
-  }
+function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
+  if (edge.test === null) return null
+  return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
+}
+
+function edgeTimes(get: (edge: EdgeOf) => EdgeMoments) {
+  return made(get, record<EdgeMoments>({ meanUs: MEASURED, sdUs: MEASURED }))
+}
+
+interface EdgeMoments {
+  readonly meanUs: number
+  readonly sdUs: number
 }

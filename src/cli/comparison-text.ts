@@ -4,51 +4,99 @@ import { type LabelCount, labelDifference } from '../compare/precursors/label-di
 import type { RankedMutation } from '../compare/ranking/ranking.ts'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
+import { counted, grouped } from '../core/words.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
-import type { DocumentOptions } from './comparison-document.ts'
-import type { ExplainedRank } from './explain-rank.ts'
+import type { ExplainedRank, PrintedComparison } from './comparison-document.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 
-/** A comparison as text for a terminal: what was compared, findings, then every ranked mutation. */
+/** Lines that text takes unless it is verbose: a screen. */
+const MAX_LINES = 40
+const MAX_WIDTH = 100
+
+/**
+ * A comparison as text for a terminal: what was compared, warnings, and findings on a screen;
+ * verbose, warnings in full and every ranked mutation as well.
+ */
 export function comparisonText(
-  comparison: Comparison,
-  { limit = 1000, explained = null }: DocumentOptions = {},
+  { comparison, limit, explained }: PrintedComparison,
+  { verbose }: { readonly verbose: boolean },
 ): string {
-  const { flows, categories, ranking, responseTime, structural } = comparison
-  const { mutations } = ranking
+  const blocks = verbose
+    ? verboseBlocks(comparison, limit)
+    : shortBlocks(comparison, MAX_LINES - 2 * explanationLines(explained).length)
+  return [...blocks, ...explanationLines(explained)]
+    .join('\n\n')
+    .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+function verboseBlocks(comparison: Comparison, limit: number): string[] {
+  const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
   const left = mutations.length - shown.length
   return [
-    `${flows.count(BEFORE)} requests before, ${flows.count(AFTER)} after, ` +
-      `in ${counted(categories.size, 'category', 'categories')}` +
-      responseTimes(comparison),
-    ...comparison.warnings().map(({ code, message }) => `\n! ${code}: ${message}`),
-    `\n${comparison.findings.text()}`,
-    `\nRanked mutations: ${responseTime.mutations.length} response-time mutations, ` +
-      `${structural.mutations.length} structural mutations, ` +
-      `${structural.precursors.length} precursors (SM_P_THRESHOLD ` +
-      `${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`,
-    ...shown.map((mutation) => `\n${mutationText(comparison, mutation)}`),
-    ...(mutations.length === 0 ? [`\n${nothingFound(comparison)}`] : []),
-    ...explanationLines(explained),
-    ...(left > 0 ? [`\n… and ${left} more; raise --limit to see them.`] : []),
-    '',
+    overview(comparison),
+    ...comparison.warnings().map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
+    comparison.findings.text(),
+    mutationCounts(comparison),
+    ...shown.map((mutation) => mutationText(comparison, mutation)),
+    ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
+    ...(left > 0 ? [`… and ${left} more; raise --limit to see them.`] : []),
   ]
-    .join('\n')
-    .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+/** Findings are cut last: warnings take what they leave, but one line at least. */
+function shortBlocks(comparison: Comparison, maxLines: number): string[] {
+  const head = overview(comparison).split('\n')
+  const findings = comparison.findings.text().split('\n')
+  const warnings = comparison
+    .warnings()
+    .map(({ code, finding }) => shortText(`! ${code}: ${finding}`, MAX_WIDTH))
+  const foot = [
+    ...(comparison.ranking.mutations.length === 0 ? [nothingFound(comparison)] : []),
+    mutationCounts(comparison),
+    'More: --verbose lists every mutation and warnings in full; --explain 1 says why.',
+  ]
+  const room = maxLines - head.length - foot.length - 4
+  const shownWarnings = cutLines(warnings, Math.max(1, room - findings.length), 'warnings')
+  const shownFindings = cutLines(findings, room - shownWarnings.length, 'lines of findings')
+  return [head, shownWarnings, shownFindings, foot]
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+}
+
+function cutLines(lines: readonly string[], max: number, things: string): readonly string[] {
+  if (lines.length <= max) return lines
+  const kept = lines.slice(0, Math.max(0, max - 1))
+  return [...kept, `… ${lines.length - kept.length} more ${things}: see --verbose`]
+}
+
+function overview(comparison: Comparison): string {
+  const { flows, categories } = comparison
+  return (
+    `${grouped(flows.count(BEFORE))} requests before, ${grouped(flows.count(AFTER))} after, ` +
+    `in ${counted(categories.size, 'category', 'categories')}${responseTimes(comparison)}`
+  )
+}
+
+function mutationCounts({ responseTime, structural }: Comparison): string {
+  return (
+    `Ranked mutations: ${responseTime.mutations.length} response-time, ` +
+    `${structural.mutations.length} structural, ${structural.precursors.length} precursors ` +
+    `(threshold ${structural.options.smPThreshold}, suggested ${structural.suggestedThreshold})`
+  )
 }
 
 function explanationLines(explained: ExplainedRank | null): string[] {
   if (explained === null) return []
   const { rank, finding, mutation } = explained
   return [
-    ...(finding === null ? [] : [`\nFinding ${rank} by parameters: ${finding.text()}`]),
-    ...(mutation === null ? [] : [`\nMutation ${rank} by parameters: ${mutation.text()}`]),
+    ...(finding === null ? [] : [`Finding ${rank} by parameters: ${finding.text()}`]),
+    ...(mutation === null ? [] : [`Mutation ${rank} by parameters: ${mutation.text()}`]),
   ]
 }
 
@@ -75,10 +123,6 @@ function nothingFound({ categories, responseTime }: Comparison): string {
     `No change found: ${testable} of ${counted(categories.size, 'category', 'categories')} ` +
     'had enough requests to test.'
   )
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
 }
 
 function mutationText(comparison: Comparison, mutation: RankedMutation): string {

@@ -1,75 +1,161 @@
 import type { LogComparison } from '../logs/compare-logs.ts'
-import { finiteOrNull, numbers } from './json-numbers.ts'
-import { inFlags } from './logs-flag-words.ts'
+import {
+  about,
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  NUMBER,
+  optional,
+  type Part,
+  record,
+  TEXT,
+  WARNINGS,
+  words,
+} from './document.ts'
 
-/** The document's names of the classes, which are Distalyzer's. */
+/** The document's names of the periods, which are Distalyzer's. */
 const CLASSES = { before: 'good', after: 'bad' } as const
 
-/** Reasons for skipped lines that are listed, and graphs. */
+/** Reasons for skipped lines that are listed. */
 const MAX_ISSUES = 50
 
-/**
- * A comparison of logs as a JSON document, `flowdelta.logs/1`: variables and graphs best first. A
- * score or t that is infinite (two constants differ) is `null`. `performance.node` is what performance
- * is called in graphs.
- *
- * @param limit most variables listed
- */
-export function logsDocument(compared: LogComparison, limit: number) {
-  const { logs, divergence, attention, tail, options } = compared
-  const { variables, performance } = divergence
-  const { metric, alpha, correction, weights, minSplit, mostVariables, stop, balance, score } =
-    options
-  return {
-    schema: 'flowdelta.logs/1',
-    parameters: {
-      ...{ metric, alpha, correction, weights, minSplit, mostVariables, stop, balance, score },
-      class: CLASSES[options.class],
-    },
-    instances: byClass(logs.counts),
-    messages: logs.report.messages,
-    performance: {
-      ...{ metric, node: tail.metric.name },
-      ...{ tested: performance.tested, significant: performance.significant },
-      goodCount: performance.beforeCount,
-      badCount: performance.afterCount,
-      leftOut: byClass(compared.networks.leftOut),
-      weighted: weights !== 'none',
-      ...numbers({
-        goodMean: performance.beforeMean,
-        badMean: performance.afterMean,
-        ...{ t: performance.t, p: performance.p },
-      }),
-      heavyTail: tail.isHeavy,
-      ...(tail.suggestion !== '' && { suggestion: inFlags(tail.suggestion) }),
-    },
-    variables: variables.slice(0, limit).map(({ name, kind, score: sum, presence, features }) => ({
-      ...{ name, kind, score: finiteOrNull(sum) },
-      presence: { good: presence.before, bad: presence.after, p: finiteOrNull(presence.p) },
-      features: features.map((test) => ({
-        feature: test.feature,
-        ...numbers({ t: test.t, df: test.df, p: test.p, q: test.q }),
-        ...{ tested: test.tested, significant: test.significant },
-        goodCount: test.beforeCount,
-        badCount: test.afterCount,
-        ...numbers({ goodMean: test.beforeMean, badMean: test.afterMean }),
-      })),
-    })),
-    graphs: attention.graphs.map((graph) => ({
-      ...{ kind: graph.kind, class: CLASSES[graph.class], featureType: graph.featureType },
-      score: finiteOrNull(graph.score),
-      variablesLeftOut: graph.variablesLeftOut ?? 0,
-      nodes: graph.nodes.map(({ name }) => name),
-      edges: graph.edges.map(({ from, to, weight, r2, directed }) => ({
-        ...{ from, to, ...numbers({ weight, r2 }), directed },
-      })),
-    })),
-    warnings: compared.warnings().map(({ code, message }) => ({ code, message: inFlags(message) })),
-    issues: logs.report.table().objects({ limit: MAX_ISSUES }),
-    ...(variables.length > limit && { truncated: { variables: variables.length } }),
-  }
+/** A comparison of logs, and how many variables are printed. */
+export interface PrintedLogs {
+  readonly compared: LogComparison
+  readonly limit: number
 }
 
-function byClass({ before, after }: { readonly before: number; readonly after: number }) {
-  return { good: before, bad: after }
-}
+type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
+type Variable = Each<LogComparison['divergence']['variables']>
+type Graph = Each<LogComparison['attention']['graphs']>
+
+const CLASS = words('good', 'bad')
+const ANYTHING: Part<unknown> = { schema: {}, write: (value) => value }
+
+const BY_CLASS = record<{ readonly before: number; readonly after: number }>({
+  good: made(({ before }) => before, COUNT),
+  bad: made(({ after }) => after, COUNT),
+})
+
+const PARAMETERS = record<LogComparison['options']>({
+  metric: about('What performance is.', ANYTHING),
+  alpha: NUMBER,
+  correction: words('bonferroni', 'bh', 'none'),
+  weights: ANYTHING,
+  minSplit: NUMBER,
+  mostVariables: COUNT,
+  stop: words('significance', 'orange'),
+  balance: NUMBER,
+  score: words('sum', 'mean'),
+  class: made((options) => CLASSES[options.class], CLASS),
+})
+
+const PERFORMANCE = record<LogComparison>({
+  metric: made(({ options }) => options.metric, ANYTHING),
+  node: about(
+    'Name of performance in graphs.',
+    made(({ tail }) => tail.metric.name, TEXT),
+  ),
+  tested: made(({ divergence }) => divergence.performance.tested, FLAG),
+  significant: made(({ divergence }) => divergence.performance.significant, FLAG),
+  goodCount: made(({ divergence }) => divergence.performance.beforeCount, COUNT),
+  badCount: made(({ divergence }) => divergence.performance.afterCount, COUNT),
+  leftOut: about(
+    'Instances without the metric.',
+    made(({ networks }) => networks.leftOut, BY_CLASS),
+  ),
+  weighted: made(({ options }) => options.weights !== 'none', FLAG),
+  goodMean: made(({ divergence }) => divergence.performance.beforeMean, MEASURED),
+  badMean: made(({ divergence }) => divergence.performance.afterMean, MEASURED),
+  t: made(({ divergence }) => divergence.performance.t, MEASURED),
+  p: made(({ divergence }) => divergence.performance.p, MEASURED),
+  heavyTail: made(({ tail }) => tail.isHeavy, FLAG),
+  suggestion: made(({ tail }) => tail.suggestion || undefined, optional(TEXT)),
+})
+
+const FEATURE = record<Each<Variable['features']>>({
+  feature: TEXT,
+  t: MEASURED,
+  df: MEASURED,
+  p: MEASURED,
+  q: MEASURED,
+  tested: FLAG,
+  significant: FLAG,
+  goodCount: made(({ beforeCount }) => beforeCount, COUNT),
+  badCount: made(({ afterCount }) => afterCount, COUNT),
+  goodMean: made(({ beforeMean }) => beforeMean, MEASURED),
+  badMean: made(({ afterMean }) => afterMean, MEASURED),
+})
+
+const VARIABLE = record<Variable>({
+  name: TEXT,
+  kind: words('event', 'state'),
+  score: about('null for an infinite one: two constants differ.', MEASURED),
+  presence: about(
+    'Instances that have the variable.',
+    record<Variable['presence']>({
+      good: made(({ before }) => before, COUNT),
+      bad: made(({ after }) => after, COUNT),
+      p: MEASURED,
+    }),
+  ),
+  features: listOf(FEATURE),
+})
+
+const GRAPH = record<Graph>({
+  kind: words('event', 'state'),
+  class: made((graph) => CLASSES[graph.class], CLASS),
+  featureType: TEXT,
+  score: MEASURED,
+  variablesLeftOut: made(({ variablesLeftOut }) => variablesLeftOut ?? 0, COUNT),
+  nodes: made(({ nodes }) => nodes.map(({ name }) => name), listOf(TEXT)),
+  edges: listOf(
+    record<Each<Graph['edges']>>({
+      from: TEXT,
+      to: TEXT,
+      weight: MEASURED,
+      r2: MEASURED,
+      directed: FLAG,
+    }),
+  ),
+})
+
+/** The document of `flowdelta logs`. */
+export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs --json` prints.', {
+  parameters: made(({ compared }) => compared.options, PARAMETERS),
+  instances: made(({ compared }) => compared.logs.counts, BY_CLASS),
+  messages: made(
+    ({ compared }) => compared.logs.report.messages,
+    record<Readonly<Record<'event' | 'state', number>>>({ event: COUNT, state: COUNT }),
+  ),
+  performance: made(({ compared }) => compared, PERFORMANCE),
+  variables: about(
+    'Best first; cut at --limit.',
+    made(({ compared, limit }) => compared.divergence.variables.slice(0, limit), listOf(VARIABLE)),
+  ),
+  graphs: about(
+    'Best first.',
+    made(({ compared }) => compared.attention.graphs, listOf(GRAPH)),
+  ),
+  warnings: made(({ compared }) => compared.warnings(), WARNINGS),
+  issues: about(
+    'Lines that were skipped, by reason.',
+    made(
+      ({ compared }) => compared.logs.report.table().objects({ limit: MAX_ISSUES }),
+      listOf(ANYTHING),
+    ),
+  ),
+  truncated: about(
+    'Present when --limit left something out.',
+    made(
+      ({ compared: { divergence }, limit }) =>
+        divergence.variables.length > limit
+          ? { variables: divergence.variables.length }
+          : undefined,
+      optional(record<{ variables: number }>({ variables: COUNT })),
+    ),
+  ),
+})

@@ -12,9 +12,7 @@ import { type FeatureTest, strongestDifference } from '../logs/divergence/diverg
 import { featureText, VARIABLE_KINDS } from '../logs/features/features.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText, valueText } from '../views/charts/log-values.ts'
-import { inFlags } from './logs-flag-words.ts'
-import { warningLines } from './one-period.ts'
-import { textTable } from './text-table.ts'
+import { textTable, warningLines } from './printing.ts'
 
 const MAX_NAME_LENGTH = 70
 const NODES = 10
@@ -39,7 +37,7 @@ export function logsText(compared: LogComparison, limit: number): string {
 }
 
 function warningsText(compared: LogComparison): string {
-  return warningLines(compared.warnings()).map(inFlags).join('\n')
+  return warningLines(compared.warnings()).join('\n')
 }
 
 function inputText(compared: LogComparison): string {
@@ -55,7 +53,7 @@ function inputText(compared: LogComparison): string {
   if (first === undefined || isSaid) return read
   const advice = skipAdvice(first.reason)
   const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return inFlags(advice === '' ? said : `${said} ${advice}.`)
+  return advice === '' ? said : `${said} ${advice}.`
 }
 
 function performanceText({ divergence, tail, logs, options }: LogComparison): string {
@@ -80,7 +78,7 @@ function performanceText({ divergence, tail, logs, options }: LogComparison): st
     ...(options.weights === 'none'
       ? []
       : ['Means are weighted: instances that took longer count more (--weights latency).']),
-    ...(tail.suggestion === '' || options.weights !== 'none' ? [] : [inFlags(tail.suggestion)]),
+    ...(tail.suggestion === '' || options.weights !== 'none' ? [] : [tail.suggestion]),
   ].join('\n')
 }
 

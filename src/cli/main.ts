@@ -1,33 +1,34 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { FlowdeltaError } from '../core/errors.ts'
-import { addCompareCommand } from './compare-command.ts'
-import { addExplosionCommand } from './explosion-command.ts'
-import { addLogsCommand } from './logs-command.ts'
-import { addReportCommand } from './report-command.ts'
-import { addVarianceCommand } from './variance-command.ts'
-import { addWhatifCommand } from './whatif-command.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
+import { COMMANDS, type CommandName } from './commands.ts'
+import { flagMessage } from './flags.ts'
 
-/** The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input. */
+/**
+ * The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
+ * Only the command that is run is loaded, with its flags.
+ */
 async function main(): Promise<number> {
   const program = new Command('flowdelta')
     .description('Find out why a distributed system got slower.')
     .version(packageJson.version)
     .exitOverride()
     .showHelpAfterError('(add --help for the options)')
-  addCompareCommand(program)
-  addReportCommand(program)
-  addVarianceCommand(program)
-  addExplosionCommand(program)
-  addLogsCommand(program)
-  addWhatifCommand(program)
+  const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word)
+  const chosen = process.argv.slice(2).find(isCommand)
+  const commands = Object.entries(COMMANDS).map(([name, { description }]) =>
+    program.command(name).description(description),
+  )
+  const command = commands.find((each) => each.name() === chosen) ?? program
   try {
+    if (chosen !== undefined) (await COMMANDS[chosen].load())(command)
     await program.parseAsync()
     return Number(process.exitCode ?? 0)
   } catch (problem) {
     if (problem instanceof CommanderError) return problem.exitCode === 0 ? 0 : 2
     if (!(problem instanceof FlowdeltaError)) throw problem
-    process.stderr.write(`flowdelta: ${problem.message}\n`)
+    const message = problem instanceof OptionError ? flagMessage(command, problem) : problem.message
+    process.stderr.write(`flowdelta: ${message}\n`)
     return 2
   }
 }

@@ -1,84 +1,204 @@
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/apply-scenario.ts'
-import { finiteOrNull, numbers } from './json-numbers.ts'
-import type { PeriodWarning } from './one-period.ts'
-import type { Predictions } from './whatif-predictions.ts'
+import {
+  type ProfileQuantiles,
+  profileQuantiles,
+  type ScenarioProfile,
+} from '../whatif/scenarios/apply-scenario.ts'
+import {
+  about,
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  optional,
+  orNull,
+  type Part,
+  RANK,
+  record,
+  TEXT,
+  WARNINGS,
+  words,
+} from './document.ts'
+import type { PrintedWarning } from './printing.ts'
 
-const SCHEMA = 'flowdelta.whatif/1'
+/** What scenarios would make of the response times. */
+export interface Predictions {
+  readonly requests: { readonly before: number; readonly after: number | null }
+  /** As recorded after, where that was given: what became of it. */
+  readonly after: ProfileQuantiles | null
+  /** One a scenario, then, of several, one of all together. */
+  readonly profiles: readonly ScenarioProfile[]
+}
 
-/**
- * A diagnosis as a JSON document, `flowdelta.whatif/1`: the tree flattened, best first; `parent` is the
- * rank of what a cause lies within, `null` for those tried first.
- *
- * @param options `limit`: most causes listed; `warnings`: what is in doubt about the traces
- */
-export function whatifDocument(
-  diagnosis: LatencyDiagnosis,
-  { limit, warnings }: { readonly limit: number; readonly warnings: readonly PeriodWarning[] },
-) {
-  const { options, ranked, base, target, models, state } = diagnosis
-  const [before, after] = [profileQuantiles(base), profileQuantiles(target)]
-  const { depth, beam, sampleSize, similarity, alpha, seed } = options
+interface PrintedDiagnosis {
+  readonly diagnosis: LatencyDiagnosis
+  /** Most causes listed. */
+  readonly limit: number
+}
+
+/** A diagnosis or predictions, and what is in doubt about the traces. */
+export interface WhatifResults {
+  readonly diagnosis: PrintedDiagnosis | null
+  readonly predictions: Predictions | null
+  readonly warnings: readonly PrintedWarning[]
+}
+
+type Cause = LatencyDiagnosis['ranked'][number]
+
+/** Something that changes response times, between those before and those after. */
+interface Step<Change> {
+  readonly change: Change
+  readonly before: ProfileQuantiles
+  readonly scenario: ProfileQuantiles
+  readonly after: ProfileQuantiles | null
+}
+
+const QUANTILES = { p50Us: quantile('p50Us'), p90Us: quantile('p90Us'), p99Us: quantile('p99Us') }
+
+function quantile(name: keyof ProfileQuantiles) {
+  return made(
+    (step: Step<unknown>) => step,
+    record<Step<unknown>>({
+      before: made(({ before }) => before[name], MEASURED),
+      scenario: made(({ scenario }) => scenario[name], MEASURED),
+      after: made(({ after }) => after?.[name] ?? null, orNull(MEASURED)),
+    }),
+  )
+}
+
+const CAUSE = record<Step<Cause>>({
+  rank: made(({ change }) => change.rank, RANK),
+  depth: made(({ change }) => change.depth, RANK),
+  parent: about(
+    'Rank of the cause that this one lies within.',
+    made(({ change }) => change.parent?.rank ?? null, orNull(RANK)),
+  ),
+  scenario: made(({ change }) => change.scenario.title, TEXT),
+  kind: made(({ change }) => change.scenario.kind, TEXT),
+  service: made(({ change }) => change.scenario.service, orNull(TEXT)),
+  operation: made(({ change }) => change.scenario.operation, orNull(TEXT)),
+  score: made(({ change }) => change.score, MEASURED),
+  divergence: made(({ change }) => change.divergence, MEASURED),
+  gain: made(({ change }) => change.gain, MEASURED),
+  significant: made(({ change }) => change.significant, FLAG),
+  q: made(({ change }) => change.q, MEASURED),
+  requests: about(
+    'Requests that it changes.',
+    made(({ change }) => change.touched, COUNT),
+  ),
+  ...QUANTILES,
+})
+
+const PREDICTION = record<Step<ScenarioProfile>>({
+  scenario: made(({ change }) => change.title, TEXT),
+  requests: about(
+    'Requests that it changes.',
+    made(({ change }) => change.touched, COUNT),
+  ),
+  ...QUANTILES,
+})
+
+const REQUESTS = record<Predictions['requests']>({ before: COUNT, after: orNull(COUNT) })
+
+/** Of a diagnosis only. */
+const diagnosed = <Value>(get: (diagnosis: LatencyDiagnosis) => Value, part: Part<Value>) =>
+  made(
+    ({ diagnosis }: WhatifResults) =>
+      diagnosis === null ? undefined : { value: get(diagnosis.diagnosis) },
+    optional<{ readonly value: Value }>({
+      schema: part.schema,
+      write: ({ value }) => part.write(value),
+    }),
+  )
+
+/** The document of `flowdelta whatif`: a diagnosis, or predictions with no causes. */
+export const WHATIF_DOCUMENT = document<WhatifResults>(
+  'whatif',
+  'What `flowdelta whatif --json` prints.',
+  {
+    divergence: about(
+      'How the distance between profiles is measured; null with --apply.',
+      made(({ diagnosis }) => diagnosis?.diagnosis.options.divergence, orNull(TEXT)),
+    ),
+    parameters: diagnosed(
+      ({ options }) => options,
+      record<LatencyDiagnosis['options']>({
+        depth: orNumberOf('auto'),
+        beam: COUNT,
+        sampleSize: COUNT,
+        similarity: MEASURED,
+        alpha: MEASURED,
+        seed: MEASURED,
+      }),
+    ),
+    target: diagnosed(({ targetTitle }) => targetTitle, TEXT),
+    requests: made(requestsOf, REQUESTS),
+    unchanged: about(
+      'What was recorded before against the target.',
+      diagnosed(
+        (diagnosis) => diagnosis,
+        record<LatencyDiagnosis>({
+          divergence: MEASURED,
+          p: made(({ changeP }) => changeP, MEASURED),
+        }),
+      ),
+    ),
+    state: diagnosed(({ state }) => state, words('running', 'interrupted', 'complete')),
+    causes: about(
+      'The tree of causes flattened, best first; cut at --limit.',
+      made(causesOf, listOf(CAUSE)),
+    ),
+    predictions: about(
+      'With --apply: one a scenario, and of several one of all together.',
+      made(predictionsOf, optional(listOf(PREDICTION))),
+    ),
+    warnings: WARNINGS,
+    truncated: about(
+      'Present when --limit left something out.',
+      made(truncatedOf, optional(record<{ readonly causes: number }>({ causes: COUNT }))),
+    ),
+  },
+)
+
+function orNumberOf(word: string): Part<number | string> {
   return {
-    schema: SCHEMA,
-    divergence: options.divergence,
-    parameters: { depth, beam, sampleSize, similarity, alpha, seed },
-    target: diagnosis.targetTitle,
-    requests: {
-      before: models.forests[0]?.requestTrace.length ?? 0,
-      after: models.forests[1]?.requestTrace.length ?? null,
-    },
-    unchanged: { ...numbers({ divergence: diagnosis.divergence, p: diagnosis.changeP }) },
-    state,
-    causes: ranked.slice(0, limit).map((cause) => ({
-      ...{ rank: cause.rank, depth: cause.depth, parent: cause.parent?.rank ?? null },
-      ...{ scenario: cause.scenario.title, kind: cause.scenario.kind },
-      ...{ service: cause.scenario.service, operation: cause.scenario.operation },
-      ...numbers({ score: cause.score, divergence: cause.divergence, gain: cause.gain }),
-      ...{ significant: cause.significant, q: finiteOrNull(cause.q), requests: cause.touched },
-      ...quantilesOf(before, cause, after),
-    })),
-    warnings: listed(warnings),
-    ...(ranked.length > limit && { truncated: { causes: ranked.length } }),
+    schema: { anyOf: [COUNT.schema, { const: word }] },
+    write: (value) => value,
   }
 }
 
-/** Predictions as the same document: no causes, as nothing was looked for. */
-export function predictionDocument(
-  { requests, after, profiles }: Predictions,
-  warnings: readonly PeriodWarning[],
-) {
+function requestsOf({ diagnosis, predictions }: WhatifResults): Predictions['requests'] {
+  if (predictions !== null) return predictions.requests
+  const [before, after] = diagnosis?.diagnosis.models.forests ?? []
   return {
-    schema: SCHEMA,
-    divergence: null,
-    requests,
-    causes: [],
-    predictions: profiles.map((profile) => ({
-      ...{ scenario: profile.title, requests: profile.touched },
-      ...quantilesOf(profile.beforeQuantiles, profile.quantiles, after),
-    })),
-    warnings: listed(warnings),
+    before: before?.requestTrace.length ?? 0,
+    after: after?.requestTrace.length ?? null,
   }
 }
 
-function listed(warnings: readonly PeriodWarning[]) {
-  return warnings.map(({ code, message }) => ({ code, message }))
+function causesOf({ diagnosis: printed }: WhatifResults): Step<Cause>[] {
+  if (printed === null) return []
+  const { diagnosis, limit } = printed
+  const before = profileQuantiles(diagnosis.base)
+  const after = profileQuantiles(diagnosis.target)
+  return diagnosis.ranked
+    .slice(0, limit)
+    .map((change) => ({ change, before, scenario: change, after }))
 }
 
-const QUANTILES = ['p50Us', 'p90Us', 'p99Us'] as const
+function predictionsOf({ predictions }: WhatifResults): Step<ScenarioProfile>[] | undefined {
+  return predictions?.profiles.map((change) => ({
+    change,
+    before: change.beforeQuantiles,
+    scenario: change.quantiles,
+    after: predictions.after,
+  }))
+}
 
-/** `{ p50Us: { before, scenario, after }, … }`. */
-function quantilesOf(
-  before: ProfileQuantiles,
-  scenario: ProfileQuantiles,
-  after: ProfileQuantiles | null,
-) {
-  const entries = QUANTILES.map((name) => [
-    name,
-    { before: before[name], scenario: scenario[name], after: after?.[name] ?? null },
-  ])
-  return Object.fromEntries(entries) as Record<
-    (typeof QUANTILES)[number],
-    { before: number; scenario: number; after: number | null }
-  >
+function truncatedOf({ diagnosis: printed }: WhatifResults) {
+  if (printed === null) return undefined
+  const causes = printed.diagnosis.ranked.length
+  return causes > printed.limit ? { causes } : undefined
 }

@@ -5,8 +5,8 @@ import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/apply-scenario.ts'
-import { textTable } from './text-table.ts'
-import type { Predictions } from './whatif-predictions.ts'
+import { textTable } from './printing.ts'
+import type { Predictions } from './whatif-document.ts'
 
 const MAX_TITLE_LENGTH = 90
 const MAX_TARGET_LENGTH = 120

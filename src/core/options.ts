@@ -318,7 +318,7 @@ function numeric<T>(
     expected: `${expected}${expected.includes(',') ? ',' : ''} or ${word(or)}`,
     schema: { anyOf: [schema, { enum: [or] }] },
     accepts: (value) => value === or || accepts(value),
-    parse: (given) => (given === or ? or : numberFrom(given)),
+    parse: (given) => (given.toLowerCase() === or ? or : numberFrom(given)),
   }
 }
 

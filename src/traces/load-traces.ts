@@ -72,7 +72,7 @@ export const LOAD_OPTIONS = defineOptions({
   }),
   strict: flag({
     default: false,
-    sentence: 'Whether the first trace or span that cannot be used stops the load',
+    sentence: 'Stop at the first trace or span that cannot be used',
   }),
   csv: custom<CsvOptions>({
     default: POD_CSV,
@@ -96,7 +96,7 @@ export const LOAD_OPTIONS = defineOptions({
   resourceAttributes: flag({
     default: false,
     sentence:
-      'Whether attributes of OTLP resources and tags of Jaeger processes become attributes of their spans, as resource.<key>',
+      'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
   }),
   onProgress: custom<((progress: LoadProgress) => void) | null>({
     default: null,

@@ -1,10 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import Ajv2020 from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { flowdelta, ROOT } from './run-cli.ts'
+import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
 const periods = (name: string) => {
   const folder = `${ROOT}datasets/storage-service/${name}`
@@ -17,10 +16,7 @@ describe('flowdelta compare', () => {
     const { code, out } = await flowdelta('compare', ...PERIODS, '--json')
     expect(code).toBe(0)
     const document = JSON.parse(out)
-    const schema = JSON.parse(readFileSync(`${ROOT}src/cli/comparison.schema.json`, 'utf8'))
-    const validate = new Ajv2020.default({ allErrors: true }).compile(schema)
-    validate(document)
-    expect(validate.errors).toBeNull()
+    expect(schemaErrors('compare', document)).toBeNull()
     expect(document).toMatchObject({
       schema: 'flowdelta.comparison/1',
       parameters: {
@@ -55,10 +51,7 @@ describe('flowdelta compare', () => {
     const { code, out } = await flowdelta('compare', ...PERIODS, '--json', '--explain', '1')
     expect(code).toBe(0)
     const document = JSON.parse(out)
-    const schema = JSON.parse(readFileSync(`${ROOT}src/cli/comparison.schema.json`, 'utf8'))
-    const validate = new Ajv2020.default({ allErrors: true }).compile(schema)
-    validate(document)
-    expect(validate.errors).toBeNull()
+    expect(schemaErrors('compare', document)).toBeNull()
     const first = {
       question: 'what-differs',
       conditions: [{ column: 'frontend NFS3 WRITE · count', op: '<=', value: 4096 }],
@@ -136,18 +129,31 @@ describe('flowdelta compare', () => {
     expect(truncated.mutations).toBeGreaterThan(2)
   })
 
-  test('without --json it prints text that names what the mutation does more', async () => {
-    const { code, out } = await flowdelta('compare', ...PERIODS, '--limit', '1')
+  test('--verbose prints every ranked mutation and what it does more', async () => {
+    const { code, out } = await flowdelta('compare', ...PERIODS, '--limit', '1', '--verbose')
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^5000 requests before, 5000 after, in \d+ categories; response time: mean .* → .*, median /,
+      /^5,000 requests before, 5,000 after, in \d+ categories; response time: mean .* → .*, median /,
     )
     expect(out).toContain('\n#1  frontend NFS3 WRITE: requests now also do frontend SN READ')
     expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
     expect(out).toContain('adds frontend-0 SN READ call, storage-data-0 SN READ call')
-    const many = await flowdelta('compare', ...periods('delay-1ms'), '--limit', '1')
+    const many = await flowdelta(
+      ...['compare', ...periods('delay-1ms'), '--limit', '1', '--verbose'],
+    )
     expect(many.out).toMatch(/… and \d+ more; raise --limit to see them\.\n$/)
   })
+
+  test.each(['rmw', 'delay-1ms', 'control'])(
+    'the text of %s fits a screen of 40 lines by 100 columns',
+    async (name) => {
+      const { out } = await flowdelta('compare', ...periods(name))
+      const lines = out.trimEnd().split('\n')
+      expect(lines.length).toBeLessThanOrEqual(40)
+      expect(lines.filter((line) => line.length > 110)).toEqual([])
+      expect(out).toContain('--verbose')
+    },
+  )
 })
 
 describe('--fail-on', () => {
@@ -257,4 +263,24 @@ test('a flow of thousands of spans does not make the document endless', async ()
   expect(mutation.edges).toHaveLength(200)
   expect(mutation.edgesInAll).toBeGreaterThan(900)
   expect(mutation.edges.some(({ rejected }: { rejected: boolean }) => rejected)).toBe(true)
+})
+
+describe('flowdelta schema', () => {
+  test('prints the schema of a document, with the options of the command', async () => {
+    const { code, out } = await flowdelta('schema', 'compare')
+    expect(code).toBe(0)
+    const { $id, properties } = JSON.parse(out)
+    expect($id).toBe('urn:flowdelta:comparison:1')
+    expect(properties.parameters.properties.smPThreshold).toMatchObject({
+      anyOf: [{ type: 'number', minimum: 0 }, { enum: ['auto'] }],
+    })
+  })
+})
+
+test('--help lists every command without loading any', async () => {
+  const { code, out } = await flowdelta('--help')
+  expect(code).toBe(0)
+  for (const name of ['compare', 'report', 'variance', 'explosion', 'logs', 'whatif', 'schema']) {
+    expect(out).toContain(`\n  ${name} `)
+  }
 })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { flowdelta } from './run-cli.ts'
+import { flowdelta, schemaErrors } from './run-cli.ts'
 
 let folder = ''
 const at = (...parts: string[]) => join(folder, ...parts)
@@ -69,7 +69,7 @@ describe('the text', () => {
     expect(out).toMatch(
       /^! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
-    expect(out).toContain('Name the files (dir/*), or name in --instance the field')
+    expect(out).toContain('Name the files (dir/*), or name in option instance the field')
     expect(out).toContain(
       `! unread-files: ${at('good', 'README.md')}, ${at('bad', 'README.md')} are`,
     )
@@ -93,6 +93,7 @@ describe('the document', () => {
   test('counts the instances that have what was tested', async () => {
     const { out } = await logs('--instance', 'node', '--json', ...FINISH)
     const document = JSON.parse(out)
+    expect(schemaErrors('logs', document)).toBeNull()
     expect(document.parameters.metric).toBe(FINISH[1])
     expect(document.performance).toMatchObject({
       ...{ metric: FINISH[1], node: FINISH[1], goodCount: 6, badCount: 6, weighted: false },
@@ -117,7 +118,7 @@ describe('errors name flags', () => {
     expect(code).toBe(2)
     expect(err).toContain(`--before is "`)
     expect(err).toContain(
-      'Name in --instance a field that lines have; there are time, node, event.',
+      'Name in option instance a field that lines have; there are time, node, event.',
     )
   })
 
@@ -126,7 +127,7 @@ describe('errors name flags', () => {
     writeFileSync(file, 'when,what\n1,a\n')
     const named = ['logs', '--good', file, '--bad', at('bad.jsonl')]
     const { err } = await flowdelta(...named, '--fields', 'time=when,name=event')
-    expect(err).toContain('Name the column in --fields name=…')
+    expect(err).toContain('Name the column in option fields.name')
     const { err: unknown } = await flowdelta(...named, '--fields', 'zeit=when')
     expect(unknown).toContain('"zeit=when" is none of time=FIELD, name=FIELD')
   })
@@ -157,14 +158,14 @@ describe('errors name flags', () => {
       ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'event:q'],
     )
     expect(none).toContain(
-      'None of 1 instance of the after period has "q (P)": nothing says how they performed. Give in --metric what both periods have: \'runTime\', or "start".',
+      'None of 1 instance of the after period has "q (P)": nothing says how they performed. Give in option metric what both periods have: \'runTime\', or "start".',
     )
   })
 
   test('dates of another form, and the flag that reads them', async () => {
     const both = ['logs', '--good', at('good-good0.txt'), '--bad', at('bad-bad0.txt')]
     const { err } = await flowdelta(...both)
-    expect(err).toContain('say in --date-format how it is written')
+    expect(err).toContain('say in option dateFormat how it is written')
     const { out, code } = await flowdelta(...both, '--date-format', 'd.M.yyyy HH:mm:ss')
     expect(code).toBe(0)
     expect(out).toContain('1 instance before and 1 after')

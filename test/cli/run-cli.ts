@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { DOCUMENTS } from '../../src/cli/schema.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,4 +23,14 @@ export function flowdelta(...args: string[]): Promise<Outcome> {
       },
     )
   })
+}
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
+
+/** What a document of a command has that its schema does not allow; `null` where it is valid. */
+export function schemaErrors(command: keyof typeof DOCUMENTS, document: unknown) {
+  const { schema } = DOCUMENTS[command]
+  const validate = ajv.getSchema(String(schema['$id'])) ?? ajv.compile(schema)
+  validate(document)
+  return validate.errors ?? null
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { flowdelta, ROOT } from './run-cli.ts'
+import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
 const FILE = `${ROOT}datasets/storage-service/delay-1ms/after.jsonl.gz`
 
@@ -11,6 +11,7 @@ test('variance ranks categories by C² and says where their variance is', async 
   expect(code).toBe(0)
   const document = JSON.parse(out)
   expect(document.schema).toBe('flowdelta.variance/1')
+  expect(schemaErrors('variance', document)).toBeNull()
   const c2 = document.categories.map((category: { c2: number }) => category.c2)
   expect(c2).toEqual([...c2].sort((a, b) => b - a))
   expect(document.shareBelowOne).toBe(c2.filter((value: number) => value < 1).length / c2.length)
@@ -36,8 +37,10 @@ test('explosion counts what remedies would do', async () => {
     requests: 10_000,
     expected: null,
   })
+  expect(schemaErrors('explosion', document)).toBeNull()
   expect(document.remedies.map(({ remedy }: { remedy: string }) => remedy)).toContain('omit hosts')
   const expected = await flowdelta('explosion', FILE, '--json', '--hosts', '10', '--replicas', '3')
+  expect(schemaErrors('explosion', JSON.parse(expected.out))).toBeNull()
   expect(JSON.parse(expected.out).expected).toMatchObject({ possible: 720 })
   const wrong = await flowdelta('explosion', FILE, '--hosts', '10')
   expect(wrong).toMatchObject({ code: 2 })
@@ -123,6 +126,7 @@ describe('options of one period', () => {
     expect(out).toContain('Spread of response times after against before')
     expect(out).toContain('another one in 1 of 1 category:')
     const document = JSON.parse((await flowdelta(...of, '--json')).out)
+    expect(schemaErrors('variance', document)).toBeNull()
     expect(document.spreads.categories[0]).toMatchObject({ id: 0, changed: true, before: 30 })
     expect(document.categories.map(({ period }: { period: string }) => period).sort()).toEqual([
       'after',

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { addWhatifCommand } from '../../src/cli/whatif-command.ts'
+import { addWhatif } from '../../src/cli/whatif.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
 import { applyScenario, profileQuantiles } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { parseScenario } from '../../src/whatif/scenarios/parse-scenario.ts'
 import { loadCase } from '../whatif/real-systems.ts'
-import { ROOT } from './run-cli.ts'
+import { ROOT, schemaErrors } from './run-cli.ts'
 
 const CASE = `${ROOT}datasets/storage-service/rmw`
 const BEFORE = ['--before', `${CASE}/before.jsonl.gz`]
@@ -26,7 +26,7 @@ async function whatif(...args: string[]): Promise<string> {
   })
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const program = new Command().exitOverride()
-  addWhatifCommand(program)
+  addWhatif(program.command('whatif'))
   for (const command of program.commands) command.exitOverride()
   await program.parseAsync(['node', 'flowdelta', 'whatif', ...args])
   return out
@@ -39,6 +39,7 @@ afterEach(() => {
 describe('causes', () => {
   test('as a document: the tree flattened, best first', async () => {
     const document = JSON.parse(await whatif(...BEFORE, ...AFTER, '--json', '--depth', '2'))
+    expect(schemaErrors('whatif', document)).toBeNull()
     const diagnosis = diagnoseLatency(before, after, { depth: 2 })
     expect(document).toMatchObject({
       ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
@@ -116,6 +117,7 @@ describe('predictions', () => {
       causes: [],
       requests: { before: 5000, after: null },
     })
+    expect(schemaErrors('whatif', document)).toBeNull()
     const titles = document.predictions.map((each: { scenario: string }) => each.scenario)
     expect(titles).toEqual([
       ...['storage-data × 2', 'network to mds +1 ms'],
@@ -182,7 +184,7 @@ describe('options of models', () => {
   test('--similarity reaches them', async () => {
     const args = ['--apply', 'storage-data*2', '--similarity']
     await expect(whatif(...BEFORE, ...args, '1')).rejects.toThrow('Option similarity is 1.')
-    await expect(whatif(...BEFORE, ...args, '2')).rejects.toThrow('Give a number, 0 to 1.')
+    await expect(whatif(...BEFORE, ...args, '2')).rejects.toThrow('Give a share from 0 to 1.')
     expect(await whatif(...BEFORE, ...args, '0')).toContain('Predicted for')
   })
 })
@@ -196,7 +198,7 @@ describe('what cannot be done is said', () => {
     [[...BEFORE, '--apply', 'faster'], 'Scenario "faster" has none of the known forms.'],
     [[...BEFORE, '--apply', 'nosuch*2'], 'Option service is "nosuch". Give one of frontend'],
     [[...BEFORE, ...AFTER, '--divergence', 'l2'], 'Allowed choices are kl, wasserstein, ks'],
-    [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a number, 1 or more.'],
+    [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a whole number, 1 or more.'],
     [
       ['--before', `${ROOT}datasets/hdfs-writes/writes-320kb.dot.gz`, '--target', 'p99<1ms'],
       'The traces of the before period are graphs of trace points',

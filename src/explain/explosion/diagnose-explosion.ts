@@ -1,7 +1,7 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { counted, percent, shortNumber } from '../../core/words.ts'
@@ -21,19 +21,31 @@ import {
   type Remedy,
 } from './find-remedies.ts'
 
-const foldByPowers: Fold = (flows) => foldFlows(flows, { log2: true })
+/** Options of `diagnoseExplosion`. */
+export const EXPLOSION_OPTIONS = defineOptions({
+  fold: custom<Fold>({
+    default: (flows) => foldFlows(flows, { log2: true }),
+    sentence: 'Folds what flows repeat, for the remedy of that name',
+    expected: 'a function that takes flows and gives flows',
+    accepts: (value) => typeof value === 'function',
+  }),
+  cluster: custom<Cluster | null>({
+    default: null,
+    sentence: 'Cluster whose requests each choose some hosts, to say how many categories to expect',
+    expected: 'an object with hosts and replicas, or null',
+    accepts: (value) => typeof value === 'object',
+  }),
+})
 
-/** What a diagnosis can be told. */
-export interface ExplosionOptions {
-  /** Folds what flows repeat, for the remedy of that name. */
-  readonly fold: Fold
-  /** A cluster whose requests each choose `replicas` of `hosts`, to say how many categories to expect. */
-  readonly cluster: {
-    readonly hosts: number
-    readonly replicas: number
-    /** How many of the requests choose hosts so; default: all. */
-    readonly requests?: number
-  }
+/** Options that a diagnosis was made with. */
+export type ExplosionOptions = OptionsOf<typeof EXPLOSION_OPTIONS>
+
+/** A cluster whose requests each choose `replicas` of `hosts`. */
+export interface Cluster {
+  readonly hosts: number
+  readonly replicas: number
+  /** Requests that choose hosts this way. Default: all. */
+  readonly requests?: number
 }
 
 /**
@@ -64,13 +76,9 @@ export interface ExplosionOptions {
  */
 export function diagnoseExplosion(
   source: Comparison | Categories,
-  options: Partial<ExplosionOptions> = {},
+  given: Partial<ExplosionOptions> = {},
 ): ExplosionDiagnosis {
-  rejectUnknownOptions(options, ['fold', 'cluster'])
-  const { fold = foldByPowers, cluster } = options
-  if (typeof fold !== 'function') {
-    throw new OptionError('fold', fold, 'a function that takes flows and gives flows')
-  }
+  const { fold, cluster } = readOptions(EXPLOSION_OPTIONS, given)
   const categories = categoriesOf(source, 'diagnoseExplosion')
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
@@ -80,7 +88,7 @@ export function diagnoseExplosion(
     ...findRemedies(variants, { fold, causes }),
     sizes: categorySizes(categories),
     expected:
-      cluster === undefined
+      cluster === null
         ? null
         : expectedCategories(
             cluster.hosts,

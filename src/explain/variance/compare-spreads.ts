@@ -1,13 +1,29 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+
+import { OptionError } from '../../core/errors.ts'
+import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
+
+/** Options of `compareSpreads`. */
+export const SPREAD_OPTIONS = defineOptions({
+  large: number({
+    default: 10,
+    min: 0,
+    unit: 'requests',
+    sentence: 'Only categories of more requests than this in both periods',
+  }),
+  alpha: level({ default: 0.05, sentence: 'Level below which q means another spread' }),
+})
+
+/** Options that spreads were compared with. */
+export type SpreadOptions = OptionsOf<typeof SPREAD_OPTIONS>
 
 /**
  * Compares how far response times spread in the two periods: category by category with the
@@ -31,12 +47,10 @@ import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
  */
 export function compareSpreads(
   source: Comparison | Categories,
-  options: Partial<SpreadOptions> = {},
+  given: Partial<SpreadOptions> = {},
 ): SpreadComparison {
-  rejectUnknownOptions(options, ['large', 'alpha'])
-  const { large = 10, alpha = 0.05 } = options
-  if (!(large >= 0)) throw new OptionError('large', large, 'a number of requests, 0 or more')
-  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
+  const options = readOptions(SPREAD_OPTIONS, given)
+  const { large, alpha } = options
   const categories = categoriesOf(source, 'compareSpreads')
   const compared = Array.from({ length: categories.size }, (_, category) => category).filter(
     (id) => categories.count(id, BEFORE) > large && categories.count(id, AFTER) > large,
@@ -83,16 +97,8 @@ export function compareVariances(categories: Categories, { large = 10 } = {}): K
   return ksTwoSample(before, after)
 }
 
-/** What spreads are compared with. */
-interface SpreadOptions {
-  /** Only categories of more requests than this in both periods. */
-  readonly large: number
-  /** A test rejects when its q is below this. */
-  readonly alpha: number
-}
-
 /** Whether the response times of one category spread as far as they did before. */
-interface CategorySpreadTest {
+export interface CategorySpreadTest {
   readonly category: number
   readonly test: BrownForsytheResult
   /** p corrected over the categories compared (Benjamini-Hochberg). */

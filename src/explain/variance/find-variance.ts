@@ -1,14 +1,14 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categories-of.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { nameOfPeriod } from './compare-spreads.ts'
 import { MarkedEdges } from './marked-edges.ts'
 import { requireVarianceMarks } from './variance-marks.ts'
 import {
   type CategorySpread,
-  requirePeriods,
+  VARIANCE_OPTIONS,
   type VarianceOptions,
   VarianceSources,
 } from './variance-sources.ts'
@@ -41,12 +41,10 @@ import {
  */
 export function findVariance(
   source: Comparison | Categories,
-  options: Partial<VarianceOptions> = {},
+  given: Partial<VarianceOptions> = {},
 ): VarianceSources {
-  rejectUnknownOptions(options, ['large', 'period', 'marks'])
-  const { large = 10, period = 'both', marks = [] } = options
-  if (!(large >= 0)) throw new OptionError('large', large, 'a number of requests, 0 or more')
-  requirePeriods(period)
+  const options = readOptions(VARIANCE_OPTIONS, given)
+  const { large, period, marks } = options
   requireVarianceMarks(marks)
   const categories = categoriesOf(source, 'findVariance')
   const periods = [BEFORE, AFTER].filter(
@@ -60,11 +58,11 @@ export function findVariance(
     )
     .sort(byVariation)
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
-  return new VarianceSources(
-    categories,
-    { large, period, marks },
-    { ranked, small, marked: new MarkedEdges(categories, marks) },
-  )
+  return new VarianceSources(categories, options, {
+    ranked,
+    small,
+    marked: new MarkedEdges(categories, marks),
+  })
 }
 
 function spreadOf(categories: Categories, category: number, period: Period): CategorySpread {

@@ -1,5 +1,6 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
-import { OptionError } from '../../core/errors.ts'
+import { custom, defineOptions, number, type OptionsOf, oneOf } from '../../core/options.ts'
+
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
@@ -10,15 +11,29 @@ import { CoMoments, requestEdges } from './edge-covariances.ts'
 import type { MarkedEdges } from './marked-edges.ts'
 import type { VarianceMark } from './variance-marks.ts'
 
-/** What variance is looked for with. */
-export interface VarianceOptions {
-  /** Only categories of more requests than this, period by period. */
-  readonly large: number
-  /** Which period, or both, each on its own. */
-  readonly period: PeriodName | 'both'
-  /** What is known of edges already; see `markVariance`. */
-  readonly marks: readonly VarianceMark[]
-}
+/** Options of `findVariance`. */
+export const VARIANCE_OPTIONS = defineOptions({
+  large: number({
+    default: 10,
+    min: 0,
+    unit: 'requests',
+    sentence: 'Only categories of more requests than this, in each period',
+  }),
+  period: oneOf(['before', 'after', 'both'], {
+    default: 'both',
+    sentence: 'Period to look at; both are looked at separately, never pooled',
+    flag: null,
+  }),
+  marks: custom<readonly VarianceMark[]>({
+    default: [],
+    sentence: 'Edges whose variance is already understood; see `markVariance`',
+    expected: 'a list of marks',
+    accepts: Array.isArray,
+  }),
+})
+
+/** Options that variance was found with. */
+export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
 
 /** How much the response times of one category vary in one period. */
 export interface CategorySpread {
@@ -164,12 +179,6 @@ export class VarianceSources extends Stage {
       ? 'after'
       : 'before'
   }
-}
-
-/** @throws OptionError unless `period` is one, or both. */
-export function requirePeriods(period: PeriodName | 'both'): void {
-  if (period === 'both' || period === 'before' || period === 'after') return
-  throw new OptionError('period', period, "'before', 'after' or 'both'")
 }
 
 /**

@@ -3,13 +3,34 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { OptionError } from '../core/errors.ts'
+import { defineOptions, flag, text } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import { addOptions } from './flags.ts'
 
-/** What commander makes of the options below. */
+const REPORT_FLAGS = defineOptions({
+  out: text({
+    default: null,
+    or: null,
+    flag: 'out <file>',
+    sentence: "File to write; '-' for standard output, the default with --markdown",
+  }),
+  traceUrl: text({
+    default: null,
+    or: null,
+    flag: 'trace-url <template>',
+    sentence:
+      'Address of traces with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
+  }),
+  markdown: flag({
+    default: false,
+    sentence: 'Write GitHub-flavored Markdown instead of HTML',
+  }),
+})
+
 interface ReportFlags extends ComparisonFlags {
   readonly out?: string
   readonly traceUrl?: string
@@ -20,41 +41,24 @@ interface ReportFlags extends ComparisonFlags {
 const STANDARD_OUTPUT = '-'
 
 /** `flowdelta report`: a comparison as one HTML page for an incident, or as Markdown for a review. */
-export function addReportCommand(program: Command): void {
-  const command = program
-    .command('report')
-    .description('write what changed as one HTML page, or as Markdown for a pull request')
-  addComparisonFlags(command)
-    .option(
-      '--out <file>',
-      "the file to write; '-' for standard output, the default with --markdown",
-    )
-    .option(
-      '--trace-url <template>',
-      'link traces: an address with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
-    )
-    .option('--markdown', 'write GitHub-flavoured Markdown instead of HTML', false)
-    .action(runReport)
+export function addReport(command: Command): void {
+  addOptions(addComparisonFlags(command), REPORT_FLAGS).action(runReport)
 }
 
 async function runReport(flags: ReportFlags): Promise<void> {
-  const { markdown, traceUrl } = flags
+  const { before, after, markdown, traceUrl } = flags
   const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
-  // What is wrong with an option is said before minutes are spent on the traces.
+  // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {
-    throw new OptionError('--out', out, "the HTML file to write, or '-' for standard output")
+    throw new OptionError('out', out, "the HTML file to write, or '-' for standard output")
   }
   if (traceUrl !== undefined) traceTemplate(traceUrl)
-  const inputs = [...flags.before, ...flags.after].map((file) => resolve(file))
+  const inputs = [...before, ...after].map((file) => resolve(file))
   if (inputs.includes(resolve(out))) {
-    throw new OptionError('--out', out, 'another file than the traces that are read')
+    throw new OptionError('out', out, 'another file than the traces that are read')
   }
-  const comparison = await compareFiles(flags)
-  const { before, after } = flags
-  const options = {
-    ...{ traceUrl, files: { before, after } },
-    madeBy: `flowdelta ${packageJson.version}`,
-  }
+  const comparison = await compareFiles({ ...flags })
+  const options = { traceUrl, files: { before, after }, madeBy: `flowdelta ${packageJson.version}` }
   connectCharts()
   const report = markdown ? reportMarkdown(comparison, options) : reportHtml(comparison, options)
   if (out === STANDARD_OUTPUT) process.stdout.write(report)
@@ -66,6 +70,6 @@ function writeReport(out: string, report: string): void {
     writeFileSync(out, report)
   } catch (problem) {
     const { code } = problem as NodeJS.ErrnoException
-    throw new OptionError('--out', out, `a file that can be written (${code ?? problem})`)
+    throw new OptionError('out', out, `a file that can be written (${code ?? problem})`)
   }
 }

@@ -1,0 +1,144 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Comparison } from '../compare/comparison.ts'
+import type { Finding } from '../compare/findings/finding.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
+import { counted } from '../core/words.ts'
+import { explain } from '../explain/parameters/explain.ts'
+import { explainMutation } from '../explain/parameters/explain-mutation.ts'
+import { COMPARISON_DOCUMENT, type ExplainedRank } from './comparison-document.ts'
+import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
+import { comparisonText } from './comparison-text.ts'
+import { addOptions } from './flags.ts'
+import { print } from './printing.ts'
+
+const COMPARE_FLAGS = defineOptions({
+  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  verbose: flag({
+    default: false,
+    sentence: 'Print warnings in full, edges of findings, and every ranked mutation',
+  }),
+  limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
+  explain: count({
+    default: null,
+    or: null,
+    unit: 'rank',
+    sentence: 'Explain the finding and the mutation of this rank by the parameters of requests',
+  }),
+})
+
+interface CompareFlags extends ComparisonFlags {
+  readonly json: boolean
+  readonly verbose: boolean
+  readonly limit: number
+  readonly explain?: number
+  readonly failOn?: readonly FailOn[]
+}
+
+/** `flowdelta compare`: what changed between two periods, as text or as JSON. */
+export function addCompare(command: Command): void {
+  addOptions(addComparisonFlags(command), COMPARE_FLAGS)
+    .addOption(
+      new Option(
+        '--fail-on <condition>',
+        "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
+          "took before, 'shift>10ms' of one step, or 'any'; only what became slower counts; may be " +
+          'given more than once',
+      ).argParser((text: string, before: readonly FailOn[] = []) => [...before, failOn(text)]),
+    )
+    .action(runCompare)
+}
+
+async function runCompare(flags: CompareFlags): Promise<void> {
+  const { json, verbose, limit, explain: rank } = flags
+  const comparison = await compareFiles({ ...flags })
+  const explained = rank === undefined ? null : explainRank(comparison, rank)
+  const printed = { comparison, limit, explained }
+  print(
+    json,
+    () => COMPARISON_DOCUMENT.write(printed),
+    () => comparisonText(printed, { verbose }),
+  )
+  for (const { text, holds } of flags.failOn ?? []) {
+    const failing = comparison.findings.findings.filter((finding) => holds(finding, comparison))
+    if (failing.length === 0) continue
+    const names = failing.map(({ rank, title }) => `#${rank} ${title}`).join('; ')
+    process.stderr.write(`flowdelta: --fail-on ${text} holds for ${names}\n`)
+    process.exitCode = 1
+  }
+}
+
+/**
+ * Returns `null` if nothing was found, so that there is nothing to explain.
+ *
+ * @throws FlowdeltaError if neither a finding nor a mutation has the rank
+ */
+function explainRank(comparison: Comparison, rank: number): ExplainedRank | null {
+  const { findings } = comparison.findings
+  const { mutations } = comparison.ranking
+  if (findings.length + mutations.length === 0) return null
+  const finding = findings[rank - 1]
+  const mutation = mutations[rank - 1]
+  if (finding === undefined && mutation === undefined) {
+    throw new FlowdeltaError(
+      `--explain ${rank}: there are ${counted(findings.length, 'finding')} and ` +
+        `${counted(mutations.length, 'mutation')}. ` +
+        `Give a rank from 1 to ${Math.max(findings.length, mutations.length)}.`,
+    )
+  }
+  return {
+    rank,
+    finding: finding === undefined ? null : explain(comparison, finding),
+    mutation: mutation === undefined ? null : explainMutation(comparison, mutation),
+  }
+}
+
+/** When a comparison counts as failed. */
+interface FailOn {
+  /** As it was written. */
+  readonly text: string
+  readonly holds: (finding: Finding, comparison: Comparison) => boolean
+}
+
+const UNITS_US: Readonly<Record<string, number>> = {
+  us: 1,
+  µs: 1,
+  μs: 1,
+  ms: 1000,
+  s: 1_000_000,
+  min: 60_000_000,
+}
+const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|us|µs|μs|ms|s|min)$/
+
+/**
+ * Reads a condition on findings. Only what became slower fails: `contribution>5%` (of what all
+ * requests after would have taken before), `contribution>2s` (in all), `shift>10ms` (of one step),
+ * or `any`.
+ *
+ * @throws InvalidArgumentError for anything else
+ */
+function failOn(text: string): FailOn {
+  if (text === 'any') return { text, holds: ({ direction }) => direction === 'slower' }
+  const [, quantity, digits, unit = ''] = CONDITION.exec(text.trim()) ?? []
+  if (quantity === undefined || (quantity === 'shift' && unit === '%')) {
+    throw new InvalidArgumentError(
+      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms' or 'any'.",
+    )
+  }
+  const limit = Number(digits)
+  if (unit === '%') {
+    return {
+      text,
+      holds: ({ contributionUs }, { edges }) =>
+        contributionUs > 0 && 100 * contributionUs > limit * edges.usualUs,
+    }
+  }
+  const limitUs = limit * (UNITS_US[unit] ?? Number.NaN)
+  return {
+    text,
+    holds:
+      quantity === 'contribution'
+        ? ({ contributionUs }) => contributionUs > limitUs
+        : ({ changedEdges }) => changedEdges.some(({ shiftUs }) => shiftUs > limitUs),
+  }
+}

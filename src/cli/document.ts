@@ -1,0 +1,155 @@
+import type { JsonSchema, OptionsOf, OptionTable } from '../core/options.ts'
+import { optionsSchema, pickOptions } from '../core/options.ts'
+import { flagged } from './flags.ts'
+import type { PrintedWarning } from './printing.ts'
+
+/**
+ * Part of a JSON document: its schema, and how a value is written. A document is defined once, by
+ * its parts, and its schema derives from them.
+ */
+export interface Part<In> {
+  readonly schema: JsonSchema
+  readonly optional?: boolean
+  write(value: In): unknown
+}
+
+/** A field that is written from the record that it is in, not from its field of the same name. */
+export interface Made<In> {
+  readonly schema: JsonSchema
+  readonly optional?: boolean
+  made(value: In): unknown
+}
+
+type Fields<In> = { readonly [Name in keyof In]?: Part<In[Name]> | Made<In> } & {
+  readonly [name: string]: Part<never> | Made<In>
+}
+
+/** A document of a command, and the schema that describes it. */
+export interface Document<In> {
+  readonly schema: JsonSchema
+  write(value: In): Readonly<Record<string, unknown>>
+}
+
+const plain = <In>(schema: JsonSchema): Part<In> => ({ schema, write: (value) => value })
+
+export const TEXT = plain<string>({ type: 'string' })
+export const FLAG = plain<boolean>({ type: 'boolean' })
+/** A whole number, 0 or more. */
+export const COUNT = plain<number>({ type: 'integer', minimum: 0 })
+export const RANK = plain<number>({ type: 'integer', minimum: 1 })
+export const NUMBER = plain<number>({ type: 'number' })
+export const SHARE = plain<number>({ type: 'number', minimum: 0, maximum: 1 })
+/** A number that may be missing: JSON has neither NaN nor infinity, so they become `null`. */
+export const MEASURED: Part<number> = {
+  schema: { type: ['number', 'null'] },
+  write: (value) => (Number.isFinite(value) ? value : null),
+}
+
+/** One of some words. */
+export function words(...choices: readonly string[]): Part<string> {
+  return plain({ enum: choices })
+}
+
+/** A list; of more than `max` only the first are written. */
+export function listOf<Item>(
+  item: Part<Item>,
+  max = Number.POSITIVE_INFINITY,
+): Part<readonly Item[]> {
+  return {
+    schema: { type: 'array', items: item.schema },
+    write: (items) =>
+      (items.length > max ? items.slice(0, max) : items).map((each) => item.write(each)),
+  }
+}
+
+/** A part that is `null` where there is none. */
+export function orNull<In>(part: Part<In>): Part<In | null | undefined> {
+  return {
+    schema: { anyOf: [part.schema, { type: 'null' }] },
+    write: (value) => (value === null || value === undefined ? null : part.write(value)),
+  }
+}
+
+/** A part that is left out where there is none. */
+export function optional<In>(part: Part<In>): Part<In | undefined> {
+  return {
+    schema: part.schema,
+    optional: true,
+    write: (value) => (value === undefined ? undefined : part.write(value)),
+  }
+}
+
+/** A part with a description in the schema. */
+export function about<In>(description: string, part: Made<In>): Made<In>
+export function about<In>(description: string, part: Part<In>): Part<In>
+export function about(description: string, part: Part<never> | Made<never>): unknown {
+  return { ...part, schema: { description, ...part.schema } }
+}
+
+/** A field that is written from something that the record around it says. */
+export function made<In, Value>(get: (value: In) => Value, part: Part<Value>): Made<In> {
+  const { schema, optional: missing = false } = part
+  return { schema, optional: missing, made: (value) => part.write(get(value)) }
+}
+
+/** A record: each field is written from the value's field of the same name, or as `made` says. */
+export function record<In>(fields: Fields<In>): Part<In> {
+  const parts = Object.entries(fields) as [string, Part<unknown> | Made<In>][]
+  return {
+    schema: {
+      type: 'object',
+      required: parts.flatMap(([name, { optional: missing }]) => (missing ? [] : [name])),
+      properties: Object.fromEntries(parts.map(([name, { schema }]) => [name, schema])),
+    },
+    write: (value) => {
+      const entries = parts.map(([name, part]) => {
+        const own = value as Readonly<Record<string, unknown>>
+        return [name, 'made' in part ? part.made(value) : part.write(own[name])]
+      })
+      return Object.fromEntries(entries.filter(([, written]) => written !== undefined))
+    },
+  }
+}
+
+/** The options that a document was made with: those of a table that have flags. */
+export function parameters<Table extends OptionTable>(table: Table): Part<OptionsOf<Table>> {
+  const shown = flagged(table)
+  return {
+    schema: optionsSchema(shown),
+    write: (options) => pickOptions(shown, options as OptionsOf<OptionTable>),
+  }
+}
+
+/** A document named `flowdelta.<name>/1`. */
+export function document<In>(name: string, description: string, fields: Fields<In>): Document<In> {
+  const title = `flowdelta.${name}/1`
+  const { schema, write } = record<In>({
+    schema: { ...made(() => title, TEXT), schema: { const: title } },
+    ...fields,
+  } as Fields<In>)
+  return {
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: `urn:flowdelta:${name}:1`,
+      title,
+      description: `${description} Times are microseconds; what cannot be computed is null.`,
+      ...schema,
+    },
+    write: (value) => write(value) as Readonly<Record<string, unknown>>,
+  }
+}
+
+/** Requests or the like of each period. */
+export const PERIOD_COUNTS = record<{ readonly before: number; readonly after: number }>({
+  before: COUNT,
+  after: COUNT,
+})
+
+/** What is in doubt about the traces or the results. */
+export const WARNINGS = listOf(
+  record<PrintedWarning>({
+    code: TEXT,
+    message: TEXT,
+    detail: about('Its effect on the results, and what to do.', optional(TEXT)),
+  }),
+)

@@ -1,0 +1,147 @@
+import type { Command } from 'commander'
+import { FlowdeltaError } from '../core/errors.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
+import { shortNumber } from '../core/words.ts'
+import {
+  diagnoseExplosion,
+  type ExplosionDiagnosis,
+} from '../explain/explosion/diagnose-explosion.ts'
+import {
+  about,
+  COUNT,
+  document,
+  listOf,
+  MEASURED,
+  made,
+  orNull,
+  record,
+  TEXT,
+  WARNINGS,
+} from './document.ts'
+import { addOptions, type Flags } from './flags.ts'
+import { addOnePeriod, categorizeFiles } from './load-period.ts'
+import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+
+const EXPLOSION_FLAGS = defineOptions({
+  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  hosts: count({
+    default: null,
+    or: null,
+    sentence: 'Hosts that each request chooses from, for the number of categories to expect',
+  }),
+  replicas: count({
+    default: null,
+    or: null,
+    sentence: 'Hosts that each request goes to, one after the other',
+  }),
+})
+
+interface ExplosionFlags {
+  readonly json: boolean
+  readonly hosts?: number
+  readonly replicas?: number
+}
+
+/** `flowdelta explosion`: are there too many categories to test, why, and what would help. */
+export function addExplosion(command: Command): void {
+  addOptions(addOnePeriod(command), EXPLOSION_FLAGS).action(runExplosion)
+}
+
+async function runExplosion(files: string[], flags: ExplosionFlags & Flags): Promise<void> {
+  const { json, hosts, replicas } = flags
+  if ((hosts === undefined) !== (replicas === undefined)) {
+    throw new FlowdeltaError('--hosts and --replicas belong together. Give both or neither.')
+  }
+  const { categories, warnings } = await categorizeFiles(files, flags)
+  const cluster = hosts === undefined || replicas === undefined ? null : { hosts, replicas }
+  const diagnosis = diagnoseExplosion(categories, { cluster })
+  print(
+    json,
+    () => EXPLOSION_DOCUMENT.write({ diagnosis, warnings }),
+    () => explosionText({ diagnosis, warnings }),
+  )
+}
+
+export interface ExplosionResults {
+  readonly diagnosis: ExplosionDiagnosis
+  readonly warnings: readonly PrintedWarning[]
+}
+
+type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
+
+const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
+  remedy: TEXT,
+  code: about('Options of `compare`.', orNull(TEXT)),
+  flag: about('The same on the command line.', orNull(TEXT)),
+  categories: COUNT,
+  testable: about('Categories that can be tested.', COUNT),
+  requestsPerCategory: MEASURED,
+  testableShare: about('Share of requests in testable categories.', MEASURED),
+  medianC2: about('C² of the category of the median request.', MEASURED),
+})
+
+/** The document of `flowdelta explosion`. */
+export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
+  'explosion',
+  'What `flowdelta explosion --json` prints.',
+  {
+    requests: made(({ diagnosis }) => diagnosis.categories.flows.size, COUNT),
+    categories: made(({ diagnosis }) => diagnosis.sizes.categories, COUNT),
+    requestsPerCategory: made(({ diagnosis }) => diagnosis.sizes.requestsPerCategory, MEASURED),
+    testable: made(({ diagnosis }) => diagnosis.sizes.testable, COUNT),
+    testableShare: made(({ diagnosis }) => diagnosis.sizes.testableShare, MEASURED),
+    medianC2: made(({ diagnosis }) => diagnosis.sizes.medianC2, MEASURED),
+    expected: about(
+      'With --hosts and --replicas: how many categories to expect.',
+      made(
+        ({ diagnosis }) => diagnosis.expected,
+        orNull(
+          record<NonNullable<ExplosionDiagnosis['expected']>>({
+            expected: MEASURED,
+            sd: MEASURED,
+            possible: MEASURED,
+          }),
+        ),
+      ),
+    ),
+    causes: about(
+      'What tells requests apart though they do the same work, the largest share first.',
+      made(
+        ({ diagnosis }) => diagnosis.causes,
+        listOf(
+          record<Each<ExplosionDiagnosis['causes']>>({ part: TEXT, share: MEASURED, detail: TEXT }),
+        ),
+      ),
+    ),
+    remaining: made(({ diagnosis }) => diagnosis.remaining, COUNT),
+    remedies: about(
+      'Best first.',
+      made(({ diagnosis }) => diagnosis.remedies, listOf(REMEDY)),
+    ),
+    leftOut: about(
+      'Remedies that were not tried, and why.',
+      made(
+        ({ diagnosis }) => diagnosis.leftOut,
+        listOf(record<Each<ExplosionDiagnosis['leftOut']>>({ remedy: TEXT, reason: TEXT })),
+      ),
+    ),
+    warnings: WARNINGS,
+  },
+)
+
+function explosionText({ diagnosis, warnings }: ExplosionResults): string {
+  const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
+  const rows = [{ remedy: 'as it is', flag: '', ...diagnosis.sizes }, ...diagnosis.remedies]
+  const table = textTable(
+    ['remedy', 'categories', 'requests each', 'testable categories', 'C² (median request)', 'flag'],
+    rows.map(({ remedy, flag: words, categories, requestsPerCategory, testable, medianC2 }) => [
+      remedy,
+      String(categories),
+      number(requestsPerCategory),
+      String(testable),
+      number(medianC2),
+      words ?? 'in code only',
+    ]),
+  )
+  return [diagnosis.text(), ...warningLines(warnings), table].join('\n\n')
+}

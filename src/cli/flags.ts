@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { OptionError } from '../core/errors.ts'
+import { show } from '../core/errors.ts'
+import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
+
+/** What commander makes of a command's flags. */
+export type Flags = Readonly<Record<string, unknown>>
+
+/** A flag that sets an option of a table. */
+class OptionFlag extends Option {
+  /** Name of the option in its table. */
+  readonly option: string
+
+  constructor(name: string, row: OptionRow<unknown>) {
+    super(flagText(name, row), sentence(row))
+    this.option = name
+    if (row.isSwitch) return
+    if (row.default !== null) this.default(row.default)
+    const words = row.choices.filter((choice) => choice !== null)
+    if ('enum' in row.schema) this.choices(words)
+    else this.argParser((text) => parsed(row, text))
+  }
+}
+
+/** Adds a flag for every option of a table, but for those whose `flag` is `null`. */
+export function addOptions(command: Command, table: OptionTable): Command {
+  for (const [name, row] of Object.entries(table)) {
+    if (row.flag !== null) command.addOption(new OptionFlag(name, row))
+  }
+  return command
+}
+
+/** Returns the options of a table that flags set. */
+export function optionsFrom<Table extends OptionTable>(
+  table: Table,
+  flags: Flags,
+): Partial<OptionsOf<Table>> {
+  const given = Object.entries(table).flatMap(([name, row]) => {
+    const value = row.flag === null ? undefined : flags[new OptionFlag(name, row).attributeName()]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(given) as Partial<OptionsOf<Table>>
+}
+
+/** Returns the options of a table that have flags. */
+export function flagged<Table extends OptionTable>(table: Table): OptionTable {
+  return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
+}
+
+/** Returns the message of an error in an option, with the command's flag instead of its name. */
+export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
+  const [name = option, ...path] = option.split('.')
+  const found = command.options.find(
+    (each) => (each instanceof OptionFlag ? each.option : each.attributeName()) === name,
+  )
+  const words = [found?.long ?? `Option ${name}`, ...path].join(' ')
+  return `${words} is ${show(value)}. Give ${expected}.`
+}
+
+function flagText(name: string, row: OptionRow<unknown>): string {
+  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  if (row.isSwitch) return row.default === true ? `--no-${kebab}` : `--${row.flag ?? kebab}`
+  return `--${row.flag ?? `${kebab} <${row.unit ?? 'n'}>`}`
+}
+
+/** Its sentence; a switch that is on already is there to switch it off. */
+function sentence(row: OptionRow<unknown>): string {
+  if (!row.isSwitch || row.default !== true) return row.sentence
+  return `Do not ${row.sentence.charAt(0).toLowerCase()}${row.sentence.slice(1)}`
+}
+
+function parsed(row: OptionRow<unknown>, text: string): unknown {
+  const value = row.parse(text)
+  if (row.accepts(value)) return value
+  throw new InvalidArgumentError(`Give ${row.expected}.`)
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import type { Categories } from '../compare/categories/categories.ts'
+import { CATEGORY_OPTIONS } from '../compare/categories/categories.ts'
+import { categorize } from '../compare/categories/categorize.ts'
+import { FOLD_OPTIONS } from '../compare/comparison-options.ts'
+import { dataQuality } from '../compare/fairness/data-quality.ts'
+import { unfinishedFolding } from '../compare/fairness/unfinished-folding.ts'
+import { FlowdeltaError } from '../core/errors.ts'
+import { buildFlows } from '../flows/build-flows.ts'
+import { FLOW_OPTIONS } from '../flows/flow-set.ts'
+import { foldFlows } from '../flows/fold/fold-flows.ts'
+import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
+import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import type { PrintedWarning } from './printing.ts'
+
+/**
+ * Loads the traces of a period.
+ *
+ * @throws FlowdeltaError if no trace can be used: it would pass for a period in which nothing happened
+ */
+export async function loadPeriod(
+  name: string | undefined,
+  files: readonly string[],
+  flags: Flags,
+  parameters: readonly string[] = [],
+): Promise<TraceSet> {
+  const traces = await loadTraces(files, {
+    ...optionsFrom(LOAD_OPTIONS, flags),
+    ...(name !== undefined && { name }),
+    parameters,
+  })
+  if (traces.size > 0) return traces
+  const [issue] = traces.quality().issues
+  throw new FlowdeltaError(
+    `No request of the ${traces.name} period could be used${issue === undefined ? '' : `: ${issue.message}`}. ` +
+      'Give files with whole traces.',
+  )
+}
+
+/** Requests by category, and what was left out or in doubt on the way. */
+export interface LoadedCategories {
+  readonly categories: Categories
+  readonly warnings: readonly PrintedWarning[]
+}
+
+const TABLES = [CATEGORY_OPTIONS, FLOW_OPTIONS, FOLD_OPTIONS, LOAD_OPTIONS]
+
+/** Adds what it takes to load and to categorize the traces of a single period. */
+export function addOnePeriod(command: Command): Command {
+  command.argument('<file...>', 'Traces of one period')
+  for (const table of TABLES) addOptions(command, table)
+  return command
+}
+
+/**
+ * Loads and categorizes the requests in files.
+ *
+ * @param after files of a second period, to be compared with the first
+ */
+export async function categorizeFiles(
+  files: readonly string[],
+  flags: Flags,
+  after?: readonly string[],
+): Promise<LoadedCategories> {
+  const first = await loadPeriod(after === undefined ? undefined : 'before', files, flags)
+  const second = after === undefined ? undefined : await loadPeriod('after', after, flags)
+  const built = buildFlows(
+    second === undefined ? first : [first, second],
+    optionsFrom(FLOW_OPTIONS, flags),
+  )
+  const { fold = 'none' } = optionsFrom(FOLD_OPTIONS, flags)
+  const { omitHosts = false } = optionsFrom(CATEGORY_OPTIONS, flags)
+  const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
+  const periods = second === undefined ? [first] : [first, second]
+  return {
+    categories: categorize(flows, { omitHosts }),
+    warnings: [
+      ...periods.flatMap((traces) => dataQuality(traces, [])),
+      ...unfinishedFolding({ flows }),
+    ],
+  }
+}

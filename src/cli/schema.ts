@@ -1,0 +1,24 @@
+import { Argument, type Command } from 'commander'
+import { COMPARISON_DOCUMENT } from './comparison-document.ts'
+import { EXPLOSION_DOCUMENT } from './explosion.ts'
+import { LOGS_DOCUMENT } from './logs-document.ts'
+import { VARIANCE_DOCUMENT } from './variance.ts'
+import { WHATIF_DOCUMENT } from './whatif-document.ts'
+
+/** The document of each command that prints one. */
+export const DOCUMENTS = {
+  compare: COMPARISON_DOCUMENT,
+  variance: VARIANCE_DOCUMENT,
+  explosion: EXPLOSION_DOCUMENT,
+  logs: LOGS_DOCUMENT,
+  whatif: WHATIF_DOCUMENT,
+} as const
+
+/** `flowdelta schema`: the JSON schema of a command's document. */
+export function addSchema(command: Command): void {
+  command
+    .addArgument(new Argument('<command>', 'Command').choices(Object.keys(DOCUMENTS)))
+    .action((name: keyof typeof DOCUMENTS) => {
+      process.stdout.write(`${JSON.stringify(DOCUMENTS[name].schema, null, 1)}\n`)
+    })
+}

@@ -1,0 +1,328 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { FlowdeltaError } from '../core/errors.ts'
+import { count, defineOptions, flag, text } from '../core/options.ts'
+import { tooltipText } from '../core/shown-text.ts'
+import { formatDuration } from '../core/units.ts'
+import { counted, percent, pValue } from '../core/words.ts'
+import type { EdgeVariance } from '../explain/variance/category-variance.ts'
+import {
+  type CategorySpreadTest,
+  compareSpreads,
+  type SpreadComparison,
+} from '../explain/variance/compare-spreads.ts'
+import { findVariance } from '../explain/variance/find-variance.ts'
+import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
+import {
+  type CategorySpread,
+  VARIANCE_OPTIONS,
+  type VarianceSources,
+} from '../explain/variance/variance-sources.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import {
+  about,
+  COUNT,
+  document,
+  FLAG,
+  listOf,
+  MEASURED,
+  made,
+  optional,
+  type Part,
+  record,
+  TEXT,
+  WARNINGS,
+  words,
+} from './document.ts'
+import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOnePeriod, categorizeFiles } from './load-period.ts'
+import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+
+const VARIANCE_FLAGS = defineOptions({
+  marks: text({
+    default: null,
+    or: null,
+    flag: 'marks <file>',
+    sentence: 'Edges whose variance is understood, as the variance explorer saves them',
+  }),
+  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  limit: count({ default: 1000, sentence: 'List at most this many categories' }),
+})
+
+interface VarianceFlags {
+  readonly after?: string[]
+  readonly json: boolean
+  readonly limit: number
+  readonly marks?: string
+}
+
+/** `flowdelta variance`: which kinds of request are unpredictable, and where their variance is. */
+export function addVariance(command: Command): void {
+  addOnePeriod(command).option(
+    '--after <file...>',
+    'Traces of a second period, to compare variances with',
+  )
+  addOptions(command, VARIANCE_OPTIONS)
+  addOptions(command, VARIANCE_FLAGS).action(runVariance)
+}
+
+async function runVariance(files: string[], flags: VarianceFlags & Flags): Promise<void> {
+  const { json, limit, after } = flags
+  const marks = flags.marks === undefined ? [] : await readMarks(flags.marks)
+  const { categories, warnings } = await categorizeFiles(files, flags, after)
+  const options = optionsFrom(VARIANCE_OPTIONS, flags)
+  const period = after === undefined ? 'before' : 'both'
+  const variance = findVariance(categories, { ...options, period, marks })
+  const { large } = variance.options
+  const results: VarianceResults = {
+    variance,
+    spreads: after === undefined ? null : compareSpreads(categories, { large }),
+    warnings: [...warnings, ...unusedMarks(variance.unused)],
+    limit,
+  }
+  print(
+    json,
+    () => VARIANCE_DOCUMENT.write(results),
+    () => varianceText(results),
+  )
+}
+
+async function readMarks(file: string): Promise<readonly VarianceMark[]> {
+  let content: string
+  try {
+    content = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new FlowdeltaError(
+      `--marks ${file} cannot be read: ${String(error)}. Give a file of marks.`,
+    )
+  }
+  return parseVarianceMarks(content, { file })
+}
+
+function unusedMarks(unused: readonly VarianceMark[]): PrintedWarning[] {
+  return unused.map(({ from, to }) => ({
+    code: 'unused-mark',
+    message:
+      `No category has the marked edge ${tooltipText(from)} → ${tooltipText(to)}. ` +
+      'Take the labels as --json prints them, or remove the mark.',
+  }))
+}
+
+export interface VarianceResults {
+  readonly variance: VarianceSources
+  /** Spreads of two periods compared; `null` for one period. */
+  readonly spreads: SpreadComparison | null
+  readonly warnings: readonly PrintedWarning[]
+  readonly limit: number
+}
+
+/** Edges listed with one category in the document. */
+const MAX_EDGES = 50
+
+const EDGE = record<EdgeVariance>({
+  from: TEXT,
+  to: TEXT,
+  occurrence: COUNT,
+  fromRoundBefore: about(
+    'Present where the edge leads to the next round of a loop.',
+    made(({ fromRoundBefore }) => fromRoundBefore || undefined, optional(FLAG)),
+  ),
+  varianceUs2: MEASURED,
+  varianceShare: made(({ share }) => share, MEASURED),
+  onCriticalPath: about('Share of requests whose critical path has the edge.', MEASURED),
+  mark: made(({ mark }) => mark ?? undefined, optional(TEXT as Part<string>)),
+})
+
+type SpreadOf = CategorySpread & {
+  readonly results: VarianceResults
+  readonly found: ReturnType<VarianceSources['category']>
+}
+
+const CATEGORY = record<SpreadOf>({
+  id: made(({ category }) => category, COUNT),
+  root: TEXT,
+  requests: COUNT,
+  meanUs: MEASURED,
+  varianceUs2: MEASURED,
+  c2: MEASURED,
+  note: made(({ found }) => found.note, TEXT),
+  edges: about(
+    `Largest share of the variance first, at most ${MAX_EDGES}; edgesInAll when there are more.`,
+    made(({ found }) => found.edges, listOf(EDGE, MAX_EDGES)),
+  ),
+  edgesInAll: made(
+    ({ found }) => (found.edges.length > MAX_EDGES ? found.edges.length : undefined),
+    optional(COUNT),
+  ),
+  period: about(
+    'Present with --after.',
+    made(
+      ({ results, period }) => (results.spreads === null ? undefined : period),
+      optional(words('before', 'after')),
+    ),
+  ),
+})
+
+const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
+  id: made(({ category }) => category, COUNT),
+  root: TEXT,
+  before: made(({ test }) => test.beforeCount, COUNT),
+  after: made(({ test }) => test.afterCount, COUNT),
+  beforeDeviationUs: made(({ test }) => test.beforeDeviation, MEASURED),
+  afterDeviationUs: made(({ test }) => test.afterDeviation, MEASURED),
+  statistic: made(({ test }) => test.statistic, MEASURED),
+  p: made(({ test }) => test.p, MEASURED),
+  q: MEASURED,
+  direction: made(({ test }) => test.direction, TEXT),
+  changed: made(({ rejected }) => rejected, FLAG),
+})
+
+const SPREADS = record<SpreadComparison & { readonly limit: number }>({
+  overall: record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
+  categories: made(
+    ({ tests, categories, limit }) =>
+      tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
+    listOf(SPREAD),
+  ),
+})
+
+/** The document of `flowdelta variance`. */
+export const VARIANCE_DOCUMENT = document<VarianceResults>(
+  'variance',
+  'What `flowdelta variance --json` prints.',
+  {
+    shareBelowOne: about(
+      'Share of categories whose C² is below 1.',
+      made(({ variance }) => variance.shareBelowOne(), MEASURED),
+    ),
+    large: about(
+      VARIANCE_OPTIONS.large.sentence,
+      made(({ variance }) => variance.options.large, COUNT),
+    ),
+    smallCategories: made(({ variance }) => variance.small, COUNT),
+    categories: about(
+      'Highest C² first; cut at --limit.',
+      made(
+        (results) =>
+          results.variance.ranked
+            .slice(0, results.limit)
+            .map((spread) => ({ ...spread, results, found: results.variance.category(spread) })),
+        listOf(CATEGORY),
+      ),
+    ),
+    truncated: about(
+      'Present when --limit left something out.',
+      made(
+        ({ variance: { ranked }, limit }) =>
+          ranked.length > limit ? { categories: ranked.length } : undefined,
+        optional(record<{ categories: number }>({ categories: COUNT })),
+      ),
+    ),
+    spreads: about(
+      'With --after: whether response times spread otherwise than before.',
+      made(
+        ({ spreads, limit }) =>
+          spreads === null
+            ? undefined
+            : {
+                overall: spreads.overall,
+                tests: spreads.tests,
+                categories: spreads.categories,
+                limit,
+              },
+        optional(
+          SPREADS as Part<
+            Pick<SpreadComparison, 'overall' | 'tests' | 'categories'> & { limit: number }
+          >,
+        ),
+      ),
+    ),
+    warnings: WARNINGS,
+  },
+)
+
+/** Categories whose edges are listed, edges of each, and changed spreads. */
+const MOST = { categories: 5, edges: 3, spreads: 5 } as const
+
+/** Variance as text for a terminal; names from traces stay on their line. */
+export function varianceText({ variance, spreads, warnings, limit }: VarianceResults): string {
+  const { ranked } = variance
+  const shown = ranked.slice(0, limit)
+  const both = spreads !== null
+  const table = textTable(
+    ['kind of request', 'category', 'steps', ...(both ? ['period'] : []), 'requests', 'mean', 'C²'],
+    shown.map(({ root, category, period, requests, meanUs, c2 }) => [
+      ...[tooltipText(root), String(category), String(variance.categories.nodeCount(category))],
+      ...[...(both ? [period] : []), String(requests)],
+      ...[formatDuration(meanUs), Number.isNaN(c2) ? '–' : c2.toPrecision(3)],
+    ]),
+  )
+  const left = ranked.length - shown.length
+  return [
+    summary(variance),
+    ...warningLines(warnings),
+    ...(shown.length === 0 ? [nextStep(variance)] : [table]),
+    ...shown.slice(0, MOST.categories).map((spread) => sourceText(variance, spread, both)),
+    ...(spreads === null ? [] : [spreadsText(spreads)]),
+    ...(left > 0 ? [`… and ${left} more; raise --limit to see them.`] : []),
+  ].join('\n\n')
+}
+
+function summary(variance: VarianceSources): string {
+  const { ranked, small, options } = variance
+  const below = variance.shareBelowOne()
+  return (
+    `${counted(ranked.length, 'category', 'categories')} of more than ${options.large} requests` +
+    (Number.isNaN(below) ? '' : `; C² below 1 in ${percent(below)} of them`) +
+    (ranked.length > 0 && Number.isNaN(below) ? '; none has a C², as they took 0 µs' : '') +
+    (small === 0 ? '.' : `; ${counted(small, 'smaller one')} left out.`)
+  )
+}
+
+/** What to do where nothing is large enough. */
+function nextStep({ categories }: VarianceSources): string {
+  let most = 0
+  for (let category = 0; category < categories.size; category++) {
+    most = Math.max(most, categories.count(category, BEFORE), categories.count(category, AFTER))
+  }
+  return most < 2
+    ? 'No category has two requests, so there is no variance. Give more traces, or see flowdelta explosion.'
+    : `The largest category has ${counted(most, 'request')}. Give --large ${Math.min(10, most - 1)}, more traces, or see flowdelta explosion.`
+}
+
+function sourceText(variance: VarianceSources, spread: CategorySpread, both: boolean): string {
+  const { edges, note } = variance.category(spread)
+  const lines = edges
+    .filter(({ share }) => Number.isFinite(share))
+    .slice(0, MOST.edges)
+    .map((edge) => `   ${percent(edge.share)}: ${edgeText(edge, edges)}`)
+  const period = both ? `, ${spread.period}` : ''
+  const name = `category ${spread.category}, ${tooltipText(spread.root)}${period}`
+  return [`Variance of ${name}. ${note}`, ...lines].join('\n')
+}
+
+/** An edge, told apart from others between the same two labels. */
+function edgeText(edge: EdgeVariance, edges: readonly EdgeVariance[]): string {
+  const { from, to, occurrence, fromRoundBefore, mark } = edge
+  const isOne = edges.filter((other) => other.from === from && other.to === to).length === 1
+  const number = isOne && occurrence === 0 ? '' : ` (no. ${occurrence + 1} of that name)`
+  const round = fromRoundBefore ? ' of the next round' : ''
+  return `${tooltipText(from)} → ${tooltipText(to)}${round}${number}${mark === null ? '' : `, ${mark}`}`
+}
+
+function spreadsText({ overall, tests, changed, categories }: SpreadComparison): string {
+  if (tests.length === 0)
+    return 'No category is large enough in both periods to compare its spread.'
+  const lines = changed.slice(0, MOST.spreads).map(({ category, test, q }) => {
+    const [before, after] = [test.beforeDeviation, test.afterDeviation].map(formatDuration)
+    return `   category ${category}, ${tooltipText(categories.root(category))}: ${before} → ${after} from the median, ${pValue(q, 'q')}`
+  })
+  const more = changed.length - lines.length
+  return [
+    `Spread of response times after against before: over all categories ${pValue(overall.p)}; ` +
+      `another one in ${changed.length} of ${counted(tests.length, 'category', 'categories')}` +
+      `${changed.length === 0 ? '.' : ':'}`,
+    ...lines,
+    ...(more > 0 ? [`   … and ${more} more`] : []),
+  ].join('\n')
+}

@@ -1,0 +1,222 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { FlowdeltaError } from '../core/errors.ts'
+import { count, defineOptions, flag, oneOf, share } from '../core/options.ts'
+import { grouped } from '../core/words.ts'
+import { LOAD_OPTIONS } from '../traces/load-traces.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
+import { diagnoseLatencyStepwise } from '../whatif/diagnosis/diagnose-latency.ts'
+import type { LatencyTarget } from '../whatif/diagnosis/diagnosis-subject.ts'
+import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
+import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import { DIVERGENCES } from '../whatif/diagnosis/target-divergence.ts'
+import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
+import { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
+import { RequestModel } from '../whatif/recompute/request-model.ts'
+import { applyScenario, profileQuantiles } from '../whatif/scenarios/apply-scenario.ts'
+import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
+import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { loadPeriod } from './load-period.ts'
+import { type PrintedWarning, print, warningLines } from './printing.ts'
+import { type Predictions, WHATIF_DOCUMENT } from './whatif-document.ts'
+import { predictionText, whatifText } from './whatif-text.ts'
+import { whatifWarnings } from './whatif-warnings.ts'
+
+const DIAGNOSIS_FLAGS = defineOptions({
+  depth: count({
+    default: 'auto',
+    or: 'auto',
+    sentence: 'Levels of the tree of causes; auto is 5, or 3 for many calls',
+  }),
+  beam: count({ default: 5, sentence: 'Causes of a level that are taken further' }),
+  divergence: oneOf(DIVERGENCES, {
+    default: 'kl',
+    flag: 'divergence <name>',
+    sentence: 'How the distance between profiles is measured',
+  }),
+  sampleSize: count({
+    default: 5000,
+    flag: 'sample <n>',
+    sentence: 'Traces of each period that are diagnosed',
+  }),
+  seed: count({ default: 1, min: 0, sentence: 'Seed of the samples' }),
+})
+
+const MODEL_FLAGS = defineOptions({
+  similarity: share({
+    default: 0.3,
+    flag: 'similarity <distance>',
+    sentence: 'Distance from which on two orders of calls are different flows',
+  }),
+})
+
+const PRINT_FLAGS = defineOptions({
+  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  limit: count({
+    default: null,
+    or: null,
+    sentence: 'List at most this many causes (default: 12 in text, 1000 in JSON)',
+  }),
+})
+
+/** Listed unless `--limit` says otherwise. */
+const MAX_IN_TEXT = 12
+const MAX_IN_JSON = 1000
+
+interface WhatifFlags {
+  readonly before: string[]
+  readonly after?: string[]
+  readonly target?: WishTarget
+  readonly apply?: string[]
+  readonly json: boolean
+  readonly limit?: number
+}
+
+/** `flowdelta whatif`: which single change explains a change of latency, or what one would do. */
+export function addWhatif(command: Command): void {
+  command
+    .requiredOption('--before <file...>', 'Traces of the good period')
+    .option('--after <file...>', 'Traces of the bad period, which is to be explained')
+    .addOption(
+      new Option('--target <wish>', "A wish instead of traces: 'p99<300ms'")
+        .argParser(wishFrom)
+        .conflicts(['after', 'apply']),
+    )
+    .option(
+      '--apply <scenario...>',
+      "Predict instead: 'inventory*0.5', 'network:inventory+10ms', 'attribute:cache.hit=true:90%'; put names that contain such signs between double quotes; several are also applied together",
+    )
+  for (const table of [DIAGNOSIS_FLAGS, MODEL_FLAGS, LOAD_OPTIONS, PRINT_FLAGS])
+    addOptions(command, table)
+  command.action(runWhatif)
+}
+
+async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
+  const { json, limit, apply, after, target } = flags
+  if (after === undefined && target === undefined && apply === undefined) {
+    throw new FlowdeltaError(
+      'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
+    )
+  }
+  const before = await loadSpans('before', flags.before, flags)
+  const later = after === undefined ? null : await loadSpans('after', after, flags)
+  const warnings = whatifWarnings(later === null ? [before] : [before, later])
+  if (apply !== undefined) {
+    const predictions = predictScenarios(before, later, {
+      ...optionsFrom(MODEL_FLAGS, flags),
+      texts: apply,
+    })
+    print(
+      json,
+      () => WHATIF_DOCUMENT.write({ diagnosis: null, predictions, warnings }),
+      () => withWarnings(predictionText(predictions), warnings),
+    )
+    return
+  }
+  // One of the two is there: see above.
+  const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags)
+  print(
+    json,
+    () =>
+      WHATIF_DOCUMENT.write({
+        diagnosis: { diagnosis, limit: limit ?? MAX_IN_JSON },
+        predictions: null,
+        warnings,
+      }),
+    () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
+  )
+}
+
+/** Warnings after what was found, as `compare` has them. */
+function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
+  return [text, warningLines(warnings).join('\n')].filter((part) => part !== '').join('\n\n')
+}
+
+async function loadSpans(
+  name: string,
+  files: readonly string[],
+  flags: Flags,
+): Promise<SpanTraces> {
+  const traces = await loadPeriod(name, files, flags)
+  if (traces.kind === 'spans') return traces
+  throw new FlowdeltaError(
+    `The traces of the ${name} period are graphs of trace points, which do not say who calls whom. Give traces of spans.`,
+  )
+}
+
+/** Diagnoses, showing progress on a terminal; Ctrl-C gives what was found so far. */
+async function diagnose(
+  before: SpanTraces,
+  target: LatencyTarget,
+  flags: Flags,
+): Promise<LatencyDiagnosis> {
+  const stop = new AbortController()
+  const onInterrupt = () => stop.abort()
+  process.once('SIGINT', onInterrupt)
+  try {
+    const steps = diagnoseLatencyStepwise(before, target, {
+      ...optionsFrom(DIAGNOSIS_FLAGS, flags),
+      ...optionsFrom(MODEL_FLAGS, flags),
+      signal: stop.signal,
+    })
+    for (;;) {
+      const step = await steps.next()
+      if (step.done === true) return step.value
+      showProgress(step.value)
+    }
+  } finally {
+    process.off('SIGINT', onInterrupt)
+    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE)
+  }
+}
+
+const CLEAR_LINE = '\r\u001b[K'
+
+function showProgress({ tried, planned }: { readonly tried: number; readonly planned: number }) {
+  if (!process.stderr.isTTY) return
+  process.stderr.write(
+    `${CLEAR_LINE}${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`,
+  )
+}
+
+/**
+ * Predicts what scenarios, written as `parseScenario` reads them, make of the requests before.
+ *
+ * @throws FlowdeltaError for a scenario of no known form, OptionError for names that do not occur
+ */
+function predictScenarios(
+  before: SpanTraces,
+  after: SpanTraces | null,
+  { texts, ...model }: { readonly texts: readonly string[]; readonly similarity?: number },
+): Predictions {
+  const scenarios = texts.map((text) => parseScenario(text))
+  const models = learnExecutionModels(after === null ? before : [before, after], model)
+  const all = scenarios.length > 1 ? [...scenarios, combineScenarios(...scenarios)] : scenarios
+  const [forest, afterForest] = models.forests
+  return {
+    requests: {
+      before: forest?.requestTrace.length ?? 0,
+      after: afterForest?.requestTrace.length ?? null,
+    },
+    after: after === null ? null : profileQuantiles(recorded(new RequestModel(models, 1))),
+    profiles: all.map((scenario) => applyScenario(models, scenario)),
+  }
+}
+
+function recorded(model: RequestModel): LatencyProfile {
+  return LatencyProfile.ofRequests(model.responseTimes([]), model.forest.weight)
+}
+
+const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)$/i
+const UNITS_US: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
+
+/** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
+function wishFrom(text: string): WishTarget {
+  const [, percents, amount, unit = ''] = WISH.exec(text.trim()) ?? []
+  const quantile = Number((Number(percents) / 100).toPrecision(12))
+  if (quantile > 0 && quantile < 1) {
+    return { quantile, belowUs: Number(amount) * (UNITS_US[unit.toLowerCase()] ?? Number.NaN) }
+  }
+  throw new InvalidArgumentError(
+    "Give a quantile and a time, as 'p99<300ms'; units are us, ms and s.",
+  )
+}
