@@ -59,7 +59,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const foot = [
     ...(comparison.ranking.mutations.length === 0 ? [nothingFound(comparison)] : []),
     mutationCounts(comparison),
-    'More: --verbose lists every mutation and warnings in full; --explain 1 says why.',
+    '--verbose lists every mutation, and warnings in full.',
   ]
   const room = maxLines - head.length - foot.length - 4
   const shownWarnings = cutLines(warnings, Math.max(1, room - findings.length), 'warnings')
@@ -108,7 +108,7 @@ function responseTimes({ flows }: Comparison): string {
   const change = (typical: (times: Float64Array) => number) =>
     periods.map((times) => formatDuration(typical(times))).join(' → ')
   return (
-    `; response time: mean ${change((times) => moments(times).mean)}, ` +
+    `\nResponse time: mean ${change((times) => moments(times).mean)}, ` +
     `median ${change((times) => quantile(times.toSorted(), 0.5))}`
   )
 }

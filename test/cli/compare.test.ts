@@ -133,7 +133,7 @@ describe('flowdelta compare', () => {
     const { code, out } = await flowdelta('compare', ...PERIODS, '--limit', '1', '--verbose')
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^5,000 requests before, 5,000 after, in \d+ categories; response time: mean .* → .*, median /,
+      /^5,000 requests before, 5,000 after, in \d+ categories\nResponse time: mean .* → .*, median /,
     )
     expect(out).toContain('\n#1  frontend NFS3 WRITE: requests now also do frontend SN READ')
     expect(out).toMatch(/1\. frontend-0 NFS3 WRITE call\n {3}structural, category \d+: \+/)
