@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { OPTIONS_PAGE, optionsPage } from '../docs/option-tables.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const requireFrom = createRequire(import.meta.url)
@@ -36,4 +37,8 @@ test('flowdelta/stats works without the library, and both throw the same errors'
   expect(() => common.ksTwoSample([1], [2], { alternative: 'sideways' })).toThrow(OptionError)
   const module = await import('flowdelta/stats' as string)
   expect(Object.keys(module).sort()).toEqual(Object.keys(common).sort())
+})
+
+test('docs/options.md is what the option tables say', async () => {
+  expect(readFileSync(OPTIONS_PAGE, 'utf8')).toBe(await optionsPage())
 })
