@@ -6,9 +6,9 @@ import {
   columnMiddles,
   edgeLength,
   findChains,
+  MIN_EDGE_LENGTH,
   placeFlow,
   rowTops,
-  SHORTEST_EDGE,
 } from '../../../src/views/widgets/flows/flow-placement.ts'
 import {
   boundedSight,
@@ -33,8 +33,8 @@ describe('the length of an edge', () => {
         expect(edgeLength(us * times)).toBeGreaterThan(edgeLength(us))
       }),
     )
-    expect(edgeLength(null)).toBe(SHORTEST_EDGE)
-    expect(edgeLength(0)).toBe(SHORTEST_EDGE)
+    expect(edgeLength(null)).toBe(MIN_EDGE_LENGTH)
+    expect(edgeLength(0)).toBe(MIN_EDGE_LENGTH)
   })
 })
 
@@ -124,7 +124,7 @@ test('boxes overlap at no moment, stay within the drawing, and lines lead down',
   fc.assert(
     fc.property(
       GRAPHS,
-      fc.infiniteStream(fc.integer({ min: SHORTEST_EDGE, max: 150 })),
+      fc.infiniteStream(fc.integer({ min: MIN_EDGE_LENGTH, max: 150 })),
       (graph, lengths) => {
         const { boxes, lines } = graph
         const moments = [0, 1].map(() => ({

@@ -6,7 +6,7 @@ import {
   useRef,
   useState,
 } from 'preact/hooks'
-import { isSelectingText } from '../../drawing/text-selection.ts'
+import { isSelectingText } from '../../drawing/controls.tsx'
 import type { ShownNotes } from './flow-details.tsx'
 import type { FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'

@@ -132,7 +132,7 @@ interface FlowDetailsProps {
   readonly onToggle: (group: number) => void
 }
 
-const MOST_LISTED = 12
+const MAX_LISTED = 12
 
 /** All that is known of the step or the edge that is looked at, and what can be done with it. */
 export function FlowDetails(props: FlowDetailsProps) {
@@ -191,7 +191,7 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
         <NoteEditor {...props} target={{ node }} />
       </div>
       <ul class="fd-flow-edges">
-        {near.slice(0, MOST_LISTED).map((link) => {
+        {near.slice(0, MAX_LISTED).map((link) => {
           const other = scene.steps[link.from === step.id ? link.to : link.from]
           return (
             <li key={`${link.from} ${link.to}`}>
@@ -203,8 +203,8 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
           )
         })}
       </ul>
-      {near.length > MOST_LISTED ? (
-        <p class="fd-soft">… and {counted(near.length - MOST_LISTED, 'more edge')}.</p>
+      {near.length > MAX_LISTED ? (
+        <p class="fd-soft">… and {counted(near.length - MAX_LISTED, 'more edge')}.</p>
       ) : null}
     </>
   )
@@ -238,7 +238,7 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
       <LatencyTable edge={lead} />
       {edges.length > 1 ? (
         <ul class="fd-flow-edges">
-          {edges.slice(0, MOST_LISTED).map((id) => {
+          {edges.slice(0, MAX_LISTED).map((id) => {
             const edge = data.edges[id] as UnionEdge
             return (
               <li key={id}>

@@ -14,7 +14,7 @@ import type { FlowData, FlowMode, FlowScene, SceneLink, SceneStep } from './flow
 import { periodWords } from './flow-words.ts'
 
 /** Runs of fewer pairs are short enough to be drawn whole. */
-const SHORTEST_RUN = 3
+const MIN_RUN = 3
 
 /** Ids of steps of both flows that follow each other in both, from top to bottom. */
 type SharedRun = readonly number[]
@@ -58,7 +58,7 @@ export function linedSteps(
 ): number[] {
   return runs.flatMap((run) => {
     const [first, last] = [run[0], run.at(-1)]
-    if (run.length < SHORTEST_RUN || first === undefined || last === undefined) return run
+    if (run.length < MIN_RUN || first === undefined || last === undefined) return run
     const apart = heights.map((heightOf) => (heightOf(last) - heightOf(first)) / (run.length - 1))
     return Math.min(...apart) < leastApart ? [first, last] : run
   })

@@ -3,9 +3,9 @@ import { textWidth } from '../../charts/text-width.ts'
 import {
   edgeLength,
   type FlowMoment,
+  MIN_EDGE_LENGTH,
   type Placement,
   placeFlow,
-  SHORTEST_EDGE,
 } from './flow-placement.ts'
 import type { FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
 
@@ -31,14 +31,14 @@ type Side = 'before' | 'after'
 /** How long a line has to be on a side; waiting is as long as what is waited for. */
 export function sideLength(link: SceneLink, side: Side): number {
   const latencyUs = side === 'before' ? link.beforeUs : link.afterUs
-  return link.waits[side] ? SHORTEST_EDGE : edgeLength(latencyUs)
+  return link.waits[side] ? MIN_EDGE_LENGTH : edgeLength(latencyUs)
 }
 
 /** How long a line has to be for the longer of its two latencies. */
 export function diffLength(link: SceneLink): number {
   return Math.max(
-    link.inBefore ? sideLength(link, 'before') : SHORTEST_EDGE,
-    link.inAfter ? sideLength(link, 'after') : SHORTEST_EDGE,
+    link.inBefore ? sideLength(link, 'before') : MIN_EDGE_LENGTH,
+    link.inAfter ? sideLength(link, 'after') : MIN_EDGE_LENGTH,
   )
 }
 

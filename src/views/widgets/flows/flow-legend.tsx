@@ -49,7 +49,7 @@ function entries({ scene: { steps, links }, mode, drawings }: LegendInput): Entr
   const shared = links.filter(({ inBefore, inAfter }) => inBefore && inAfter)
   const isDiff = mode === 'diff'
   const found: [Sign, string, boolean][] = [
-    ['pair', 'time before and after, lengths in proportion', isDiff && shared.length > 0],
+    ['pair', 'time before and after', isDiff && shared.length > 0],
     ['work', 'work', !isDiff],
     ['before-line', 'only before', links.some(({ inAfter }) => !inAfter)],
     ['after-line', 'only after', links.some(({ inBefore }) => !inBefore)],
@@ -120,7 +120,7 @@ export function legendLayout(input: LegendInput, width: number): LegendLayout {
   return { height: y + ROW, entries: placed }
 }
 
-/** Explains every colour and stroke that is in the picture. */
+/** Explains every color and stroke that is in the picture. */
 export function FlowLegend({ layout }: { readonly layout: LegendLayout }) {
   const ink = useInk()
   return (
@@ -196,17 +196,17 @@ function BoxSymbol({ sign, ink }: { readonly sign: Sign; readonly ink: Ink }) {
       </>
     )
   }
-  const colour = sign === 'removed' ? ink.before : ink.after
+  const color = sign === 'removed' ? ink.before : ink.after
   return (
     <>
-      <rect {...box} fill={ink.back} stroke={colour} stroke-width={2.6} />
+      <rect {...box} fill={ink.back} stroke={color} stroke-width={2.6} />
       <text
         x={17}
         y={4.5}
         font-size={14}
         text-anchor="middle"
         font-weight="bold"
-        style={`fill:${colour}`}
+        style={`fill:${color}`}
       >
         {sign === 'removed' ? '−' : '+'}
       </text>

@@ -65,7 +65,7 @@ function pointAt(points: readonly RoutePoint[], y: number): RoutePoint {
 }
 
 /** More dashes than these on one line cannot be told apart, and browsers draw each of them. */
-const MOST_DASHES = 120
+const MAX_DASHES = 120
 
 /** A pattern of dashes, stretched for a way that is so long that there would be too many. */
 export function dashesAlong(pattern: string, points: readonly RoutePoint[]): string {
@@ -75,7 +75,7 @@ export function dashesAlong(pattern: string, points: readonly RoutePoint[]): str
     return sum + Math.hypot(x - last.x, y - last.y)
   }, 0)
   const period = parts.reduce((sum, part) => sum + part, 0)
-  const stretch = Math.max(1, length / (period * MOST_DASHES))
+  const stretch = Math.max(1, length / (period * MAX_DASHES))
   return parts.map((part) => rounded(part * stretch)).join(' ')
 }
 
@@ -249,14 +249,14 @@ function Strands({
     )
   }
   const side = part.side === 'after' || !link.inBefore ? 'after' : 'before'
-  const colour = isShared ? ink.text : ink[side]
+  const color = isShared ? ink.text : ink[side]
   const waits = waitsThroughout(part, link)
   return (
     <path
       d={pathData(
         waits ? route : routeBetween(route, y, Math.min(lowest, y + part.workLength(link))),
       )}
-      stroke={colour}
+      stroke={color}
       stroke-opacity={isShared ? 0.75 : 1}
       stroke-width={waits ? STROKE.wait : STROKE.work}
     />

@@ -1,8 +1,8 @@
 import { graphlib, layout } from '@dagrejs/dagre'
 
 /** Shortest and longest edge, in pixels. The shortest has room for its label and for two bends. */
-export const SHORTEST_EDGE = 26
-const LONGEST_EDGE = 156
+export const MIN_EDGE_LENGTH = 26
+const MAX_EDGE_LENGTH = 156
 
 /** A latency in the middle of the scale, as a power of ten of a microsecond: 1 ms. */
 const MIDDLE = 3
@@ -18,9 +18,9 @@ const SPREAD = 1
  * @param latencyUs in µs; `null` where there is none
  */
 export function edgeLength(latencyUs: number | null): number {
-  if (latencyUs === null || !(latencyUs > 0)) return SHORTEST_EDGE
+  if (latencyUs === null || !(latencyUs > 0)) return MIN_EDGE_LENGTH
   const share = 1 / (1 + Math.exp((MIDDLE - Math.log10(latencyUs)) / SPREAD))
-  return SHORTEST_EDGE + (LONGEST_EDGE - SHORTEST_EDGE) * share
+  return MIN_EDGE_LENGTH + (MAX_EDGE_LENGTH - MIN_EDGE_LENGTH) * share
 }
 
 /** A line between two boxes, by their numbers; lines lead from lower to higher numbers. */

@@ -14,7 +14,7 @@ export interface StepNotes {
 /** The outline of a large change that is not significant. */
 export const QUIET_DASH = '4 3'
 const BADGE = 8
-/** White is too faint on the colour of before, dark letters are not, in both themes. */
+/** White is too faint on the color of before, dark letters are not, in both themes. */
 const ON_BEFORE = '#222222'
 
 /** A step as a box; a group of steps as a pile of boxes. */
@@ -42,7 +42,7 @@ export function FlowStepBox({
 }) {
   const { width, height, lines, group, inBefore, inAfter, changedInside } = step
   const both = inBefore && inAfter
-  const colour = both
+  const color = both
     ? changedInside > 0
       ? ink.change
       : ink.soft
@@ -65,7 +65,7 @@ export function FlowStepBox({
         <rect
           {...{ x: 4, y: 4, width, height, rx: 5 }}
           fill={ink.raised}
-          stroke={colour}
+          stroke={color}
           stroke-width={1}
         />
       )}
@@ -75,7 +75,7 @@ export function FlowStepBox({
         height={height}
         rx={5}
         fill={group === null ? ink.back : ink.raised}
-        stroke={colour}
+        stroke={color}
         stroke-width={isQuietInside(step) ? 2 : stroke}
         stroke-dasharray={isQuietInside(step) ? QUIET_DASH : undefined}
       />
@@ -91,14 +91,14 @@ export function FlowStepBox({
           {line}
         </text>
       ))}
-      {both ? null : <Badge x={0} y={0} colour={colour} ink={ink} text={inBefore ? '−' : '+'} />}
+      {both ? null : <Badge x={0} y={0} color={color} ink={ink} text={inBefore ? '−' : '+'} />}
       {changedInside > 0 ? (
         <Badge
-          {...{ x: width, y: height, colour: ink.changeText, ink }}
+          {...{ x: width, y: height, color: ink.changeText, ink }}
           text={String(changedInside)}
         />
       ) : null}
-      {isPinned ? <Badge x={0} y={height} colour={ink.text} ink={ink} text="pin" /> : null}
+      {isPinned ? <Badge x={0} y={height} color={ink.text} ink={ink} text="pin" /> : null}
       <NoteBadge notes={notes} x={width} ink={ink} />
     </g>
   )
@@ -116,19 +116,19 @@ export function NoteBadge({
 }) {
   if (notes === undefined) return null
   const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
-  return <Badge x={x} y={0} colour={ink.text} ink={ink} text={text} />
+  return <Badge x={x} y={0} color={ink.text} ink={ink} text={text} />
 }
 
 function Badge({
   x,
   y,
-  colour,
+  color,
   ink,
   text,
 }: {
   readonly x: number
   readonly y: number
-  readonly colour: string
+  readonly color: string
   readonly ink: Ink
   readonly text: string
 }) {
@@ -137,7 +137,7 @@ function Badge({
     <g transform={`translate(${x} ${y})`} pointer-events="none">
       <rect
         {...{ x: -width / 2, y: -BADGE, width, height: 2 * BADGE, rx: BADGE }}
-        fill={colour}
+        fill={color}
         stroke={ink.back}
         stroke-width={1.5}
       />
@@ -146,7 +146,7 @@ function Badge({
         text-anchor="middle"
         font-size={text === '−' || text === '+' ? 14 : 11}
         font-weight="bold"
-        style={`fill:${colour === ink.before ? ON_BEFORE : ink.back}`}
+        style={`fill:${color === ink.before ? ON_BEFORE : ink.back}`}
       >
         {text}
       </text>

@@ -216,7 +216,6 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowOptions>) {
   const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
   const scene = stillScene(data, state)
   const drawings = scene === null ? [] : stillDrawings(scene, data, state)
-  const width = drawings.reduce((sum, drawing) => sum + drawing.width + STILL_GAP, -STILL_GAP)
   return (
     <>
       <Caption text={data.title} isHeading />
@@ -224,15 +223,16 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowOptions>) {
       {scene === null ? (
         <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
       ) : (
-        <StillDrawings {...{ data, state, scene, drawings }} width={Math.max(STILL_WIDTH, width)} />
+        <StillDrawings
+          {...{ data, state, scene, drawings }}
+          width={Math.max(STILL_WIDTH, widthOf(drawings))}
+        />
       )}
-      {data.captions.length === 0
-        ? null
-        : state.annotations.map((note, i) => {
-            const sign = note.mark === true ? ' ★' : ''
-            const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
-            return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
-          })}
+      {state.annotations.map((note, i) => {
+        const sign = note.mark === true ? ' ★' : ''
+        const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
+        return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
+      })}
     </>
   )
 }
@@ -253,17 +253,22 @@ function StillDrawings({
   const legend = legendLayout({ scene, mode: state.mode, drawings }, width)
   const notes = shownNotes(state.annotations, scene, data)
   const pinned = state.pin === null ? null : (scene.stepOf[state.pin] ?? null)
+  // Drawings that are narrower than the still stand in its middle.
+  const drawn = widthOf(drawings)
+  const indentOf = (i: number) => (i === 0 ? Math.round((width - drawn) / 2) : 0)
   return (
     <>
       <StillGroup direction="row">
         {drawings.map((drawing, i) => (
           <Figure
             key={i}
-            width={drawing.width + (i < drawings.length - 1 ? STILL_GAP : 0)}
+            width={indentOf(i) + drawing.width + (i < drawings.length - 1 ? STILL_GAP : 0)}
             height={drawing.height + MARGIN_BELOW}
             label={data.title}
           >
-            <FlowGraph {...{ data, drawing, notes, pinned }} />
+            <g transform={`translate(${indentOf(i)} 0)`}>
+              <FlowGraph {...{ data, drawing, notes, pinned }} />
+            </g>
           </Figure>
         ))}
       </StillGroup>
@@ -275,6 +280,10 @@ function StillDrawings({
 }
 
 const MARGIN_BELOW = 10
+
+function widthOf(drawings: readonly FlowDrawing[]): number {
+  return drawings.reduce((sum, { width }) => sum + width + STILL_GAP, -STILL_GAP)
+}
 
 /** The scene of the state, or a coarser one where that has too many boxes; `null` if all have. */
 function stillScene(data: FlowData, state: FlowState): FlowScene | null {

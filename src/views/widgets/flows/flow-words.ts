@@ -10,7 +10,7 @@ import type {
 import type { FlowData, FlowPeriodData, SceneLink, SceneStep } from './flow-scene.ts'
 
 /** So many steps of a group are named. */
-const MOST_NAMES = 5
+const MAX_NAMES = 5
 
 const REASONS: Readonly<Record<QuietReason, string>> = {
   variance: 'its latencies vary so much that chance alone may have done it',
@@ -103,7 +103,7 @@ export function stepWords(data: FlowData, step: SceneStep): string {
 
 /** What is inside a group, and what changed there. */
 export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowGroup): string {
-  const names = nodes.slice(0, MOST_NAMES).map((node) => nodeName(data, node))
+  const names = nodes.slice(0, MAX_NAMES).map((node) => nodeName(data, node))
   const rest = nodes.length - names.length
   const reasons = edges.flatMap((edge) => data.edges[edge]?.reason ?? [])
   const why = [...new Set(reasons)].map((reason) => REASONS[reason]).join('; ')

@@ -19,7 +19,7 @@ export interface FlowWindow {
 
 /** Room left around the drawing. */
 export const PAD = 24
-const LARGEST = 3
+const MAX_SCALE = 3
 /** Never so small at first that letters cannot be read. */
 const READABLE = 0.62
 /** To have two flows in sight, letters may be as small as 6 pixels. */
@@ -38,7 +38,7 @@ export function scaleBounds({
     (width - 2 * PAD) / Math.max(1, contentWidth),
     (height - 2 * PAD) / Math.max(1, contentHeight),
   )
-  return [Math.max(0.02, Math.min(1, whole)), LARGEST]
+  return [Math.max(0.02, Math.min(1, whole)), MAX_SCALE]
 }
 
 /**
@@ -139,18 +139,18 @@ export function useFlowZoom(
   onScale: (scale: number) => void,
 ): FlowZoom {
   const bounds = useRef(window)
-  const behaviour = useRef<Zooming | null>(null)
+  const behavior = useRef<Zooming | null>(null)
   const stopSpring = useRef(() => {})
   const watchers = useRef(new Set<(sight: FlowSight) => void>())
   const tools = useMemo(
-    () => zoomTools(surface, { behaviour, bounds, stopSpring, watchers }),
+    () => zoomTools(surface, { behavior, bounds, stopSpring, watchers }),
     [surface],
   )
   const rest = useRef(onScale)
   rest.current = onScale
   bounds.current = window
   const [least, most] = scaleBounds(window)
-  behaviour.current?.scaleExtent([least / PULL, most * PULL])
+  behavior.current?.scaleExtent([least / PULL, most * PULL])
   useLayoutEffect(() => {
     const element = surface.current
     if (element === null) return
@@ -185,7 +185,7 @@ export function useFlowZoom(
         stopSpring.current()
         stopSpring.current = springTo(transform, bounded, (next) => put(zooming, element, next))
       })
-    behaviour.current = zooming
+    behavior.current = zooming
     const onWheel = (event: WheelEvent) => {
       if (!event.shiftKey) return
       event.preventDefault()
@@ -212,7 +212,7 @@ function isMeant(event: Event & { button?: number; shiftKey?: boolean }): boolea
 }
 
 interface ZoomParts {
-  readonly behaviour: MutableRef<Zooming | null>
+  readonly behavior: MutableRef<Zooming | null>
   readonly bounds: MutableRef<FlowWindow>
   readonly stopSpring: MutableRef<() => void>
   readonly watchers: MutableRef<Set<(sight: FlowSight) => void>>
@@ -226,7 +226,7 @@ function put(zooming: Zooming, element: SVGSVGElement, { k, x, y }: FlowSight): 
 
 function zoomTools(
   surface: MutableRef<SVGSVGElement | null>,
-  { behaviour, bounds, stopSpring, watchers }: ZoomParts,
+  { behavior, bounds, stopSpring, watchers }: ZoomParts,
 ): FlowZoom {
   const sight = (): FlowSight => {
     const element = surface.current
@@ -234,7 +234,7 @@ function zoomTools(
     return { k, x, y }
   }
   const show = (next: FlowSight) => {
-    const [element, zooming] = [surface.current, behaviour.current]
+    const [element, zooming] = [surface.current, behavior.current]
     if (element === null || zooming === null) return
     stopSpring.current()
     put(zooming, element, next)

@@ -5,9 +5,9 @@ import { counted, grouped } from '../../../core/words.ts'
 import { textWidth } from '../../charts/text-width.ts'
 import { timeScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
-import { fittedText } from '../../drawing/fitted-text.ts'
 import { useInk } from '../../drawing/ink.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
+import { fittedText } from '../../drawing/text.ts'
 import {
   type DrawnItems,
   drawnItems,

@@ -1,1 +1,0 @@
-export { type DraggedRange, useDragRange } from './controls.tsx'

@@ -1,1 +1,0 @@
-export { isSelectingText } from './controls.tsx'
