@@ -218,9 +218,9 @@ export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
 export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'
 export { show } from './views/notebook/show.ts'
 export { type PlotKind, type PlotOptions, type Plottable, plot } from './views/plot.ts'
+export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
-export type { ReportOptions } from './views/report/report-options.ts'
 export {
   exploreRanking,
   type RankingBrowserOptions,

@@ -1,10 +1,47 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { type Findings, NOTHING_TESTABLE } from '../../compare/findings/findings.ts'
-import { counted, grouped, percent } from '../../core/words.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, percent, signedDuration } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { differenceText, durationText, intervalText } from './amounts.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+
+/** What stands where there is nothing to say. */
+export const NOTHING = '–'
+
+/** A duration, or a dash. */
+export function durationText(us: number): string {
+  return Number.isNaN(us) ? NOTHING : formatDuration(us).replace('-', '−')
+}
+
+/** A difference, or a dash. */
+export function differenceText(us: number): string {
+  return Number.isNaN(us) ? NOTHING : signedDuration(us)
+}
+
+/** Two differences, from one to the other; around their middle where they look the same. */
+export function intervalText([lowUs, highUs]: readonly [low: number, high: number]): string {
+  if (Number.isNaN(lowUs) || Number.isNaN(highUs)) return NOTHING
+  const [low, high] = [signedDuration(lowUs), signedDuration(highUs)]
+  if (low !== high) return `${low} to ${high}`
+  return highUs > lowUs ? `${low} ± ${formatDuration((highUs - lowUs) / 2)}` : low
+}
+
+/** A share of a change in whole per cent, with its sign where it goes the other way. */
+export function shareText(share: number): string {
+  if (!Number.isFinite(share)) return NOTHING
+  const percent = Math.round(Math.abs(share) * 100)
+  if (percent === 0 && share !== 0) return 'under 1 %'
+  return `${share < 0 && percent > 0 ? '−' : ''}${percent} %`
+}
+
+/** A corrected p, without its name. */
+export function chanceText(q: number): string {
+  if (Number.isNaN(q)) return NOTHING
+  if (q < 0.001) return 'under 0.001'
+  return String(Number(q.toPrecision(2)))
+}
 
 /** The answer to "what happened?", before any detail. */
 export interface Headline {
@@ -116,4 +153,31 @@ function leadingFinding({ findings: { findings, omitted } }: Comparison): string
   if (!(share > 0)) return `${count} found.`
   const which = findings.length + omitted === 1 ? 'it' : 'the first'
   return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
+}
+
+/** Clocks that say less were never set: the year 2000. */
+const EARLIEST_MS = Date.UTC(2000, 0, 1)
+
+/** From when to when requests arrived, in UTC; `undefined` where no time of day was recorded. */
+export function periodTimes(comparison: Comparison) {
+  const { before, after, flows } = comparison
+  return { before: spanOf(before, flows, BEFORE), after: spanOf(after, flows, AFTER) }
+}
+
+function spanOf({ epochNs }: TraceSet, flows: FlowSet, period: 0 | 1): string | undefined {
+  const count = flows.count(BEFORE)
+  const arrivals =
+    period === BEFORE ? flows.startUs.subarray(0, count) : flows.startUs.subarray(count)
+  if (arrivals.length === 0) return undefined
+  const least = arrivals.reduce((low, start) => Math.min(low, start))
+  const most = arrivals.reduce((high, start) => Math.max(high, start))
+  const [first, last] = [least, most].map(
+    (startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3,
+  )
+  if (first === undefined || last === undefined || first < EARLIEST_MS) return undefined
+  const [from, to] = [first, last].map((time) => new Date(time).toISOString()) as [string, string]
+  const day = (iso: string) => iso.slice(0, 10)
+  const time = (iso: string) => iso.slice(11, 19)
+  const end = day(from) === day(to) ? time(to) : `${day(to)} ${time(to)}`
+  return `${day(from)} ${time(from)} to ${end} UTC`
 }

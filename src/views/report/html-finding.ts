@@ -1,13 +1,43 @@
+import type { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/edge-changes.ts'
 import type { Finding, StructureChange } from '../../compare/findings/finding.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
-import { differenceText, intervalText, shareText } from './amounts.ts'
-import type { FindingChart } from './finding-charts.ts'
-import { figure, htmlTable, traceIds } from './html-parts.ts'
-import { type Html, html, named } from './html-template.ts'
+import type { Chart } from '../charts/chart.ts'
+import { responseTimesChart } from '../charts/response-times.ts'
+import { differenceText, intervalText, shareText } from './headline.ts'
+import { figure, type Html, html, htmlTable, named, traceIds } from './html.ts'
+
+/** More pictures than this would bury the page. */
+const MAX_CHARTS = 3
+
+/** What is drawn beside a finding: a chart of its own, that of another, or nothing. */
+export type FindingChart =
+  | { readonly kind: 'chart'; readonly chart: Chart }
+  | { readonly kind: 'see'; readonly rank: number }
+
+/**
+ * Response times before and after of the kind of request that most of a finding's requests are of,
+ * by the finding's rank. Each kind is drawn once.
+ */
+export function findingCharts({ findings, responseTime }: Comparison) {
+  const charts = new Map<number, FindingChart>()
+  const drawn = new Map<number, number>()
+  for (const { rank, kind, categories: concerned } of findings.findings as readonly Finding[]) {
+    const [category] = concerned
+    if (kind === 'structure' || category === undefined) continue
+    if (!responseTime.test(category).testable) continue
+    const known = drawn.get(category)
+    if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
+    else if (drawn.size < MAX_CHARTS) {
+      drawn.set(category, rank)
+      charts.set(rank, { kind: 'chart', chart: responseTimesChart(responseTime, { category }) })
+    }
+  }
+  return charts
+}
 
 /** Rows of one table of a finding; more are counted. */
-const MOST_ROWS = 8
+const MAX_ROWS = 8
 
 /** One finding: what, how much, which steps, and traces to look at. */
 export function htmlFinding(
@@ -18,14 +48,13 @@ export function htmlFinding(
   }: { readonly chart: FindingChart | undefined; readonly traceUrl: string | undefined },
 ): Html {
   const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
+  const share = shareOfChange > 0 ? `${shareText(shareOfChange)} of the change` : ''
   return html`<article class="finding ${direction}" id="finding-${rank}">
-<h3><span class="rank">${rank}</span> ${named(title, 300)}</h3>
-<p class="facts"><span class="tag">${direction}</span> ${differenceText(contributionUs)} in all${
-    shareOfChange > 0 ? html`, ${shareText(shareOfChange)} of the change` : ''
-  }</p>
-<p>${text} · look at ${look}</p>
+<h3><span class="rank">${rank}</span> ${named(title, 300)} <span class="share">${share}</span></h3>
+<p class="facts"><span class="tag">${direction}</span> ${text} · ${differenceText(contributionUs)} in all</p>
+<p class="look">Look at ${look}</p>
 ${finding.consequences.map(
-  ({ title, text }) => html`<p class="soft">Also seen in ${named(title, 300)}: ${text}</p>`,
+  (seen) => html`<p class="soft">Also seen in ${named(seen.title, 300)}: ${seen.text}</p>`,
 )}
 ${finding.changedEdges.length === 0 ? '' : stepsTable(finding)}
 ${finding.changedStructure.length === 0 ? '' : structureTable(finding)}
@@ -41,7 +70,9 @@ function stepsTable({ kind, changedEdges }: Finding): Html {
       : 'Changed steps'
   return html`<h4>${about}</h4>${htmlTable(
     [
-      ...[{ title: 'from', names: true }, { title: 'to', names: true }, { title: 'where' }],
+      { title: 'from', names: true },
+      { title: 'to', names: true },
+      { title: 'where' },
       ...[
         { title: 'one step takes', amounts: true },
         { title: 'likely between', amounts: true },
@@ -51,7 +82,7 @@ function stepsTable({ kind, changedEdges }: Finding): Html {
         { title: 'requests before → after', amounts: true },
       ],
     ],
-    changedEdges.slice(0, MOST_ROWS).map(stepRow),
+    changedEdges.slice(0, MAX_ROWS).map(stepRow),
   )}${more(changedEdges.length, 'step')}`
 }
 
@@ -59,7 +90,9 @@ function stepRow(edge: EdgeChange) {
   const { from, to, kind, shiftUs, interval, probabilitySlower } = edge
   return [
     ...[named(from), named(to), kind === 'self' ? 'work' : 'network'],
-    ...[differenceText(shiftUs), intervalText(interval), percent(probabilitySlower)],
+    differenceText(shiftUs),
+    intervalText(interval),
+    percent(probabilitySlower),
     `${grouped(edge.beforeRequests)} → ${grouped(edge.afterRequests)}`,
   ]
 }
@@ -67,7 +100,7 @@ function stepRow(edge: EdgeChange) {
 function structureTable({ changedStructure }: Finding): Html {
   return html`<h4>What requests do differently</h4>${htmlTable(
     [{ title: '' }, { title: 'step', names: true }, { title: 'follows', names: true }],
-    changedStructure.slice(0, MOST_ROWS).map(structureRow),
+    changedStructure.slice(0, MAX_ROWS).map(structureRow),
   )}${more(changedStructure.length, 'part')}`
 }
 
@@ -77,7 +110,7 @@ function structureRow({ change, label, after }: StructureChange) {
 }
 
 function more(all: number, what: string): Html | string {
-  const left = all - MOST_ROWS
+  const left = all - MAX_ROWS
   return left > 0 ? html`<p class="soft">… and ${counted(left, `more ${what}`)}.</p>` : ''
 }
 

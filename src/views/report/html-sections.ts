@@ -1,17 +1,103 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import type { RankedMutation } from '../../compare/ranking/ranking.ts'
+import { typicalTimeUs } from '../../compare/ranking/typical-time.ts'
 import { counted, grouped } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { breakdownChart } from '../charts/breakdown.ts'
 import { type Breakdown, breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
-import { accounting, type Part } from './accounting.ts'
-import { chanceText, differenceText, durationText, intervalText, shareText } from './amounts.ts'
-import type { Power } from './detectable.ts'
-import { figure, htmlTable } from './html-parts.ts'
-import { type Html, html, named, trusted } from './html-template.ts'
-import { mutationRows } from './mutation-rows.ts'
-import { detectableText, powerNote } from './power-words.ts'
+import { rootName } from '../charts/node-names.ts'
+import { chanceText, differenceText, durationText, intervalText, shareText } from './headline.ts'
+import { figure, type Html, html, htmlTable, named, trusted } from './html.ts'
+import { detectableText, type Power, powerNote } from './power.ts'
 
-const MOST_PLACES = 9
-const MOST_MUTATIONS = 12
+/** One part of the observed change. */
+export interface Part {
+  /** Rank of the finding; `null` where it is none. */
+  readonly rank: number | null
+  readonly name: string
+  /** Of the sum of all response times after, in µs. */
+  readonly totalUs: number
+  /** Of the mean response time. */
+  readonly perRequestUs: number
+  /** Of the observed change; `NaN` where that may as well be 0. */
+  readonly share: number
+}
+
+/** How findings add up against what was observed. */
+export interface Accounting {
+  readonly findings: readonly Part[]
+  /** What no finding accounts for; negative where findings say more than was observed. */
+  readonly remainder: Part
+  readonly observed: Part
+}
+
+/** Adds up what the findings contribute, against how much longer all requests took after. */
+export function accounting({ findings, flows }: Comparison): Accounting {
+  const observedUs = findings.observedChangeUs
+  const part = (rank: number | null, name: string, totalUs: number): Part => ({
+    rank,
+    name,
+    totalUs,
+    perRequestUs: totalUs / Math.max(1, flows.count(AFTER)),
+    share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
+  })
+  const attributedUs = findings.findings.reduce(
+    (sum, { contributionUs }) => sum + contributionUs,
+    0,
+  )
+  const left = findings.omitted > 0 ? `, ${findings.omitted} smaller findings included` : ''
+  return {
+    findings: findings.findings.map(({ rank, title, contributionUs }) =>
+      part(rank, title, contributionUs),
+    ),
+    remainder: part(null, `not accounted for${left}`, observedUs - attributedUs),
+    observed: part(null, 'observed', observedUs),
+  }
+}
+
+/** A ranked mutation as a row of a short table. */
+export interface MutationRow {
+  readonly rank: number
+  readonly kind: RankedMutation['kind']
+  readonly name: string
+  readonly category: number
+  readonly requests: number
+  /** Median response time before, for other work that of what the requests most likely did then. */
+  readonly beforeUs: number
+  readonly afterUs: number
+  /** 95 % interval of the difference; `NaN` where there is nothing to compare with. */
+  readonly interval: readonly [low: number, high: number]
+  readonly q: number
+  readonly contributionUs: number
+}
+
+/** The first ranked mutations. */
+export function mutationRows(comparison: Comparison, limit: number): MutationRow[] {
+  return comparison.ranking.mutations
+    .slice(0, limit)
+    .map((mutation) => mutationRow(comparison, mutation))
+}
+
+function mutationRow(comparison: Comparison, mutation: RankedMutation): MutationRow {
+  const { categories, responseTime, structural } = comparison
+  const { rank, kind, category, requests, contributionUs, precursors } = mutation
+  const origin = kind === 'structural' ? precursors[0]?.category : category
+  const median = (of: number, period: typeof BEFORE | typeof AFTER) =>
+    typicalTimeUs(categories, { category: of, period, centre: 'median' })
+  const known = { rank, kind, category, requests: Math.round(requests), contributionUs }
+  const name = rootName(categories, category, 60)
+  const afterUs = median(category, categories.count(category, AFTER) > 0 ? AFTER : BEFORE)
+  const { q } = kind === 'structural' ? structural.test(category) : responseTime.test(category)
+  if (origin === undefined) {
+    return { ...known, name, beforeUs: Number.NaN, afterUs, interval: [Number.NaN, Number.NaN], q }
+  }
+  const beforeUs = median(origin, categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER)
+  const { interval } = responseTime.medianEffect(category, origin)
+  return { ...known, name, beforeUs, afterUs, interval, q }
+}
+
+const MAX_PLACES = 9
+const MAX_MUTATIONS = 12
 
 /** Is this comparison fair? */
 export function fairnessSection(comparison: Comparison): Html {
@@ -20,8 +106,8 @@ export function fairnessSection(comparison: Comparison): Html {
     warnings.length === 0
       ? html`<p>Nothing was found that speaks against it.</p>`
       : html`<ul class="warnings">${warnings.map(
-          ({ code, message, detail }) =>
-            html`<li><details><summary><b>${code}</b> ${withCode(message)}</summary>${withCode(detail)}</details></li>`,
+          ({ code, finding, effect, answer }) =>
+            html`<li><details><summary>${withCode(finding)}</summary>${withCode(effect)} ${withCode(answer)} <span class="soft">(${code})</span></details></li>`,
         )}</ul>`
   }</section>`
 }
@@ -44,7 +130,9 @@ export function accountingSection(comparison: Comparison): Html {
         { title: 'finding', names: true },
         { title: 'per request', amounts: true },
       ],
-      ...[{ title: 'in all', amounts: true }, { title: 'share', amounts: true }, { title: '' }],
+      { title: 'in all', amounts: true },
+      { title: 'share', amounts: true },
+      { title: '' },
     ],
     [...findings, remainder].map((part) => partRow(part, largest)),
     { foot: [partRow(observed, largest)] },
@@ -57,28 +145,34 @@ function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: 
   return [
     rank === null ? '' : html`<a href="#finding-${rank}">${rank}</a>`,
     rank === null ? html`<i>${name}</i>` : named(name, 90),
-    ...[differenceText(perRequestUs), differenceText(totalUs), shareText(share)],
+    differenceText(perRequestUs),
+    differenceText(totalUs),
+    shareText(share),
     html`<span class="bar ${look}" style="width:${width}px"></span>`,
   ]
 }
 
 /** Where the time of a mean request goes, before and after. */
 export function breakdownSection({ edges }: Comparison): Html {
-  const breakdown = breakdownRows(edges, MOST_PLACES)
+  const breakdown = breakdownRows(edges, MAX_PLACES)
   if (breakdown.rows.length === 0) return html``
   return html`<section><h2>Where the time goes</h2>${figure(
-    breakdownChart(edges, { limit: MOST_PLACES }),
+    breakdownChart(edges, { limit: MAX_PLACES }),
     'Each place has two bars, orange before and blue after; where the blue one is longer, requests lose time. Time that another branch of the request covers is left out, so that the bars of one colour add up to a mean request.',
   )}${breakdownTable(breakdown)}</section>`
 }
 
 function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
   const amounts = (before: number, after: number) => [
-    ...[durationText(before), durationText(after), differenceText(after - before)],
+    durationText(before),
+    durationText(after),
+    differenceText(after - before),
   ]
   return htmlTable(
     [
-      ...[{ title: 'service', names: true }, { title: 'kind' }, { title: 'before', amounts: true }],
+      { title: 'service', names: true },
+      { title: 'kind' },
+      { title: 'before', amounts: true },
       ...[
         { title: 'after', amounts: true },
         { title: 'change', amounts: true },
@@ -94,7 +188,7 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
 
 /** What else the ranked list has, kind of request by kind of request. */
 export function mutationsSection(comparison: Comparison): Html {
-  const rows = mutationRows(comparison, MOST_MUTATIONS)
+  const rows = mutationRows(comparison, MAX_MUTATIONS)
   const all = comparison.ranking.mutations.length
   const { alpha, correction } = comparison.options
   if (rows.length === 0) {
@@ -121,10 +215,12 @@ export function mutationsSection(comparison: Comparison): Html {
       ],
     ],
     rows.map(({ rank, name, category, kind, requests, beforeUs, afterUs, interval, q }) => [
-      ...[rank, html`${named(name, 60)} <span class="soft">(${category})</span>`],
+      rank,
+      html`${named(name, 60)} <span class="soft">(${category})</span>`,
       ...[kind === 'structural' ? 'other work' : 'other time', grouped(requests)],
       html`${durationText(beforeUs)} → ${durationText(afterUs)}`,
-      ...[intervalText(interval), chanceText(q)],
+      intervalText(interval),
+      chanceText(q),
     ]),
   )}${
     all > rows.length
@@ -150,7 +246,8 @@ export function powerSection(known: Power): Html {
     known.kinds.map((kind) => [
       html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,
       `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-      ...[durationText(kind.medianBeforeUs), trusted(detectableText(kind))],
+      durationText(kind.medianBeforeUs),
+      trusted(detectableText(kind)),
     ]),
   )}<p class="soft"><b>How to read this.</b> ${powerNote(known)}</p></section>`
 }

@@ -1,11 +1,15 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
-import { differenceText, durationText, intervalText } from './amounts.ts'
-import { power } from './detectable.ts'
-import { findingCharts } from './finding-charts.ts'
-import { headline, type Shift } from './headline.ts'
-import { htmlFinding } from './html-finding.ts'
-import { htmlTable } from './html-parts.ts'
+import {
+  differenceText,
+  durationText,
+  headline,
+  intervalText,
+  periodTimes,
+  type Shift,
+} from './headline.ts'
+import { type Html, html, htmlTable, trusted } from './html.ts'
+import { findingCharts, htmlFinding } from './html-finding.ts'
 import {
   accountingSection,
   breakdownSection,
@@ -13,14 +17,26 @@ import {
   mutationsSection,
   powerSection,
 } from './html-sections.ts'
-import { type Html, html, trusted } from './html-template.ts'
-import { periodTimes } from './period-times.ts'
-import { powerSentence } from './power-words.ts'
-import type { ReportOptions } from './report-options.ts'
+import { power, powerSentence } from './power.ts'
 import { REPORT_STYLE } from './report-style.ts'
 
+/** What reports can be told. */
+export interface ReportOptions {
+  /**
+   * Where traces can be looked at: a template with `{traceId}`, or `jaeger=`, `tempo=`, `zipkin=` and
+   * an address; see `traceTemplate`. Default: ids without links.
+   */
+  readonly traceUrl?: string | undefined
+  /** What was compared, to be named in the report. Default: not named. */
+  readonly files?:
+    | { readonly before: readonly string[]; readonly after: readonly string[] }
+    | undefined
+  /** The program and its version. Default `flowdelta`. */
+  readonly madeBy?: string
+}
+
 /** Kinds of request in the table of what would have been seen. */
-const MOST_KINDS = 5
+const MAX_KINDS = 5
 /** Nothing runs and nothing is fetched, even if an escape were missing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -43,7 +59,7 @@ export function reportHtml(
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
   const charts = findingCharts(comparison)
-  const known = power(comparison, MOST_KINDS)
+  const known = power(comparison, MAX_KINDS)
   const none = findings.length === 0
   const seen = powerSection(known)
   const page = html`<!doctype html>
@@ -95,7 +111,8 @@ function percentOf(level: number): string {
 function shiftTable(shifts: readonly Shift[]): Html {
   return htmlTable(
     [
-      ...[{ title: 'all requests' }, { title: 'before', amounts: true }],
+      { title: 'all requests' },
+      { title: 'before', amounts: true },
       ...[
         { title: 'after', amounts: true },
         { title: 'difference', amounts: true },
@@ -103,8 +120,11 @@ function shiftTable(shifts: readonly Shift[]): Html {
       { title: '95 % interval', amounts: true },
     ],
     shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
-      ...[measure, durationText(beforeUs), durationText(afterUs)],
-      ...[differenceText(shiftUs), intervalText(interval)],
+      measure,
+      durationText(beforeUs),
+      durationText(afterUs),
+      differenceText(shiftUs),
+      intervalText(interval),
     ]),
   )
 }
@@ -125,10 +145,10 @@ function periods(comparison: Comparison, files: ReportOptions['files']): Html | 
   return lines.length === 0 ? '' : html`<dl class="periods">${lines}</dl>`
 }
 
-const MOST_FILES = 3
+const MAX_FILES = 3
 
 function fileList(files: readonly string[]): string {
-  const left = files.length - MOST_FILES
-  const shown = files.slice(0, MOST_FILES).join(', ')
+  const left = files.length - MAX_FILES
+  const shown = files.slice(0, MAX_FILES).join(', ')
   return left > 0 ? `${shown} and ${left} more` : shown
 }

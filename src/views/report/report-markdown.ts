@@ -4,10 +4,8 @@ import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
-import { accounting, type Part } from './accounting.ts'
-import { differenceText, durationText, shareText } from './amounts.ts'
-import { type Power, power } from './detectable.ts'
-import { certainty, headline } from './headline.ts'
+import { certainty, differenceText, durationText, headline, shareText } from './headline.ts'
+import { accounting, type Part } from './html-sections.ts'
 import {
   escapeMarkdown,
   markdownId,
@@ -15,19 +13,19 @@ import {
   markdownTable,
   markdownWithCode,
 } from './markdown-text.ts'
-import { detectableText, powerNote, powerSentence } from './power-words.ts'
-import type { ReportOptions } from './report-options.ts'
+import { detectableText, type Power, power, powerNote, powerSentence } from './power.ts'
+import type { ReportOptions } from './report-html.ts'
 
 /** A comment is read at a glance: more is counted, and in the HTML report. */
-const MOST_FINDINGS = 5
-const MOST_WARNINGS = 4
-const MOST_PLACES = 5
-const MOST_KINDS = 3
-const MOST_TRACES = 1
-const LONGEST_TITLE = 200
-const LONGEST_TEXT = 900
-const LONGEST_WARNING = 600
-const LONGEST_NAME = 60
+const MAX_FINDINGS = 5
+const MAX_WARNINGS = 4
+const MAX_PLACES = 5
+const MAX_KINDS = 3
+const MAX_TRACES = 1
+const MAX_TITLE_LENGTH = 200
+const MAX_TEXT_LENGTH = 900
+const MAX_WARNING_LENGTH = 600
+const MAX_NAME_LENGTH = 60
 
 /**
  * A comparison as GitHub-flavoured Markdown for a pull request, at most 65 lines long: what got
@@ -48,19 +46,22 @@ export function reportMarkdown(
   const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
-  const known = power(comparison, MOST_KINDS)
+  const known = power(comparison, MAX_KINDS)
   const lead = [...head.sentences, certainty(head), ...(none ? [powerSentence(known)] : [])].join(
     ' ',
   )
   const lines = [
-    ...[`### ${written(head.title, LONGEST_TITLE)}`, '', written(lead, LONGEST_TEXT), ''],
+    `### ${written(head.title, MAX_TITLE_LENGTH)}`,
+    '',
+    written(lead, MAX_TEXT_LENGTH),
+    '',
     ...warnings(comparison),
     ...(none ? [] : [...findingsTable(comparison), '', ...details(comparison, template)]),
     ...folded('Where the time of a mean request goes', breakdown(comparison)),
     ...(known.kinds.length === 0
       ? []
       : folded('The smallest slowdown that would have been noticed', seen(known))),
-    `<sub>Made by ${written(madeBy, LONGEST_NAME)}.</sub>`,
+    `<sub>Made by ${written(madeBy, MAX_NAME_LENGTH)}.</sub>`,
     '',
   ]
   return lines.join('\n')
@@ -74,27 +75,35 @@ function written(text: string, longest: number): string {
 function warnings(comparison: Comparison): string[] {
   const all = comparison.warnings()
   if (all.length === 0) return []
-  const shown = all.slice(0, MOST_WARNINGS)
+  const shown = all.slice(0, MAX_WARNINGS)
   const left = all.length - shown.length
   return [
     ...['> [!WARNING]', '> **Is this comparison fair?**'],
     ...shown.map(
-      ({ code, message }) =>
-        `> - **${code}**: ${markdownWithCode(shortText(message, LONGEST_WARNING))}`,
+      ({ finding }) => `> - ${markdownWithCode(shortText(finding, MAX_WARNING_LENGTH))}`,
     ),
     ...(left > 0 ? [`> - … and ${left} more`] : []),
     '',
+    ...folded(
+      'What the warnings mean',
+      shown.map(
+        ({ code, effect, answer }) =>
+          `- **${code}**: ${markdownWithCode(shortText(`${effect} ${answer}`, MAX_WARNING_LENGTH))}`,
+      ),
+    ),
   ]
 }
 
 function findingsTable(comparison: Comparison): string[] {
   const { findings, remainder, observed } = accounting(comparison)
-  const shown = findings.slice(0, MOST_FINDINGS)
+  const shown = findings.slice(0, MAX_FINDINGS)
   const left = findings.length - shown.length + comparison.findings.omitted
   const row = ({ rank, name, perRequestUs, totalUs, share }: Part) => [
     rank === null ? '' : String(rank),
-    rank === null ? `*${name}*` : written(name, LONGEST_TITLE),
-    ...[differenceText(perRequestUs), differenceText(totalUs), shareText(share)],
+    rank === null ? `*${name}*` : written(name, MAX_TITLE_LENGTH),
+    differenceText(perRequestUs),
+    differenceText(totalUs),
+    shareText(share),
   ]
   return [
     ...markdownTable(
@@ -107,20 +116,20 @@ function findingsTable(comparison: Comparison): string[] {
 }
 
 function details({ findings: { findings } }: Comparison, template: string | undefined): string[] {
-  const shown = findings.slice(0, MOST_FINDINGS)
+  const shown = findings.slice(0, MAX_FINDINGS)
   return folded(
     'How sure, and where to look',
     shown.map(
       (finding) =>
-        `${finding.rank}. ${written(`${finding.text} · look at ${finding.look}.`, LONGEST_TEXT)}${traces(finding, template)}`,
+        `${finding.rank}. ${written(`${finding.text} · look at ${finding.look}.`, MAX_TEXT_LENGTH)}${traces(finding, template)}`,
     ),
   )
 }
 
 function traces({ exemplars }: Finding, template: string | undefined): string {
   const listed = (ids: readonly string[]) =>
-    ids.slice(0, MOST_TRACES).map((id) => {
-      const shown = markdownId(shortText(id, LONGEST_NAME))
+    ids.slice(0, MAX_TRACES).map((id) => {
+      const shown = markdownId(shortText(id, MAX_NAME_LENGTH))
       return template === undefined ? shown : markdownLink(shown, traceLink(template, id))
     })
   const parts = (['before', 'after'] as const).flatMap((period) =>
@@ -130,15 +139,17 @@ function traces({ exemplars }: Finding, template: string | undefined): string {
 }
 
 function breakdown({ edges }: Comparison): string[] {
-  const { rows, beforeUs, afterUs } = breakdownRows(edges, MOST_PLACES)
+  const { rows, beforeUs, afterUs } = breakdownRows(edges, MAX_PLACES)
   const amounts = (before: number, after: number) => [
-    ...[durationText(before), durationText(after), differenceText(after - before)],
+    durationText(before),
+    durationText(after),
+    differenceText(after - before),
   ]
   return markdownTable(
     ['service', 'kind', 'before', 'after', 'change'],
     [
       ...rows.map((row) => [
-        ...[written(row.service, LONGEST_NAME), KIND_NAMES[row.kind]],
+        ...[written(row.service, MAX_NAME_LENGTH), KIND_NAMES[row.kind]],
         ...amounts(row.beforeUs, row.afterUs),
       ]),
       ['*a mean request*', '', ...amounts(beforeUs, afterUs)],
@@ -152,9 +163,10 @@ function seen(known: Power): string[] {
     ...markdownTable(
       ['kind of request', 'requests before → after', 'median before', 'noticeable from'],
       known.kinds.map((kind) => [
-        `${written(kind.name, LONGEST_NAME)} (${kind.category})`,
+        `${written(kind.name, MAX_NAME_LENGTH)} (${kind.category})`,
         `${grouped(kind.beforeCount)} → ${grouped(kind.afterCount)}`,
-        ...[durationText(kind.medianBeforeUs), detectableText(kind)],
+        durationText(kind.medianBeforeUs),
+        detectableText(kind),
       ]),
       ['left', 'right', 'right', 'right'],
     ),

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { accounting } from '../../../src/views/report/accounting.ts'
-import { chanceText, intervalText, shareText } from '../../../src/views/report/amounts.ts'
-import { power } from '../../../src/views/report/detectable.ts'
-import { certainty, headline } from '../../../src/views/report/headline.ts'
-import { mutationRows } from '../../../src/views/report/mutation-rows.ts'
-import { powerNote, powerSentence } from '../../../src/views/report/power-words.ts'
+import {
+  certainty,
+  chanceText,
+  headline,
+  intervalText,
+  shareText,
+} from '../../../src/views/report/headline.ts'
+import { accounting, mutationRows } from '../../../src/views/report/html-sections.ts'
+import { power, powerNote, powerSentence } from '../../../src/views/report/power.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
