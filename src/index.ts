@@ -65,6 +65,7 @@ export { diagnoseExplosion, type ExplosionOptions } from './explain/explosion/di
 export {
   type CategoryCurveOptions,
   type ExpectedCategories,
+  type ExpectedCategoryCurves,
   expectedCategories,
   expectedCategoryCurves,
   possibleCategories,
@@ -157,45 +158,38 @@ export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { Chart, type ChartText } from './views/charts/chart.ts'
 export { Drawing } from './views/charts/drawing.ts'
+export type { ObservedCategories } from './views/charts/expected-categories.ts'
 export {
+  plotArrivals,
   plotBreakdown,
+  plotCategoryCounts,
+  plotCollapsedSizes,
   plotContributions,
+  plotCovariances,
+  plotDiagnosis,
+  plotDivergence,
   plotEdgeChanges,
+  plotExpectedCategories,
+  plotExplosion,
   plotFindings,
+  plotHostClasses,
   plotLatencyProfiles,
+  plotLogVariable,
   plotResponseTimeEcdf,
+  plotSingleChanges,
   plotSquaredVariation,
+  plotVarianceWaterfall,
   plotVariationSets,
 } from './views/charts/old-names.ts'
-export { type ArrivalsOptions, plotArrivals } from './views/charts/plot-arrivals.ts'
-export {
-  type CategoryCountsOptions,
-  plotCategoryCounts,
-} from './views/charts/plot-category-counts.ts'
-export {
-  type CollapsedSizesOptions,
-  plotCollapsedSizes,
-} from './views/charts/plot-collapsed-sizes.ts'
-export { type CovariancesOptions, plotCovariances } from './views/charts/plot-covariances.ts'
 export {
   type DependenciesOptions,
   plotDependencies,
 } from './views/charts/plot-dependencies.ts'
-export { type DiagnosisChartOptions, plotDiagnosis } from './views/charts/plot-diagnosis.ts'
-export { type DivergenceChartOptions, plotDivergence } from './views/charts/plot-divergence.ts'
 export {
   type ExecutionModelChartOptions,
   plotExecutionModel,
 } from './views/charts/plot-execution-model.ts'
-export {
-  type ExpectedCategoriesOptions,
-  type ObservedCategories,
-  plotExpectedCategories,
-} from './views/charts/plot-expected-categories.ts'
-export { plotExplosion } from './views/charts/plot-explosion.ts'
 export { type FlowChartOptions, plotFlow } from './views/charts/plot-flow.ts'
-export { type HostClassesOptions, plotHostClasses } from './views/charts/plot-host-classes.ts'
-export { type LogVariableOptions, plotLogVariable } from './views/charts/plot-log-variable.ts'
 export {
   type ParameterDifferencesOptions,
   plotParameterDifferences,
@@ -205,14 +199,6 @@ export {
   plotParameterStrip,
 } from './views/charts/plot-parameter-strip.ts'
 export { type ParameterTreeOptions, plotParameterTree } from './views/charts/plot-parameter-tree.ts'
-export {
-  plotSingleChanges,
-  type SingleChangesChartOptions,
-} from './views/charts/plot-single-changes.ts'
-export {
-  plotVarianceWaterfall,
-  type VarianceWaterfallOptions,
-} from './views/charts/plot-variance-waterfall.ts'
 export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
 export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'

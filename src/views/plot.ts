@@ -3,103 +3,145 @@ import { Comparison } from '../compare/comparison.ts'
 import { EdgeChanges } from '../compare/edges/edge-changes.ts'
 import { Findings } from '../compare/findings/findings.ts'
 import { ResponseTimeMutations } from '../compare/mutations/response-time-mutations.ts'
+import { StructuralMutations } from '../compare/mutations/structural-mutations.ts'
 import { Ranking } from '../compare/ranking/ranking.ts'
 import { FlowdeltaError, show } from '../core/errors.ts'
+import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
+import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
+import { HostClasses } from '../explain/explosion/host-classes.ts'
 import { VarianceSources } from '../explain/variance/variance-sources.ts'
+import { FlowSet } from '../flows/flow-set.ts'
+import { FoldedFlows } from '../flows/fold/folded-flows.ts'
+import { LogComparison } from '../logs/compare-logs.ts'
+import { Divergence } from '../logs/divergence/divergence.ts'
+import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
+import { SingleChanges } from '../whatif/scenarios/single-changes.ts'
+import { arrivalsChart } from './charts/arrivals.ts'
 import { breakdownChart } from './charts/breakdown.ts'
+import { categoryCountsChart } from './charts/category-counts.ts'
 import type { Chart } from './charts/chart.ts'
 import { contributionsChart } from './charts/contributions.ts'
+import { covariancesChart } from './charts/covariances.ts'
+import { diagnosisChart } from './charts/diagnosis.ts'
+import { divergenceChart } from './charts/divergence.ts'
 import type { Drawing } from './charts/drawing.ts'
 import { edgeChangesChart } from './charts/edge-changes.ts'
+import { expectedCategoriesChart } from './charts/expected-categories.ts'
+import { explosionChart } from './charts/explosion.ts'
 import { findingsChart } from './charts/findings.ts'
+import { foldedSizesChart } from './charts/folded-sizes.ts'
+import { hostClassesChart } from './charts/host-classes.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
+import { logVariableChart } from './charts/log-variable.ts'
 import { responseTimesChart } from './charts/response-times.ts'
+import { singleChangesChart } from './charts/single-changes.ts'
 import {
   squaredVariationChart,
   type VariationSets,
   variationSetsChart,
 } from './charts/squared-variation.ts'
+import { varianceWaterfallChart } from './charts/variance-waterfall.ts'
 
 // The pictures of each stage by kind; the first is the one drawn without a kind.
+const OF_CATEGORIES = { variation: squaredVariationChart, arrivals: arrivalsChart }
+const OF_CATEGORY_CURVES = { expected: expectedCategoriesChart }
+const OF_DIAGNOSIS = { scenarios: diagnosisChart }
+const OF_DIVERGENCE = { variables: divergenceChart, variable: logVariableChart }
+const OF_EDGES = { shifts: edgeChangesChart, breakdown: breakdownChart }
+const OF_EXPLOSION = { remedies: explosionChart }
+const OF_FINDINGS = { findings: findingsChart }
+const OF_FLOWS = { arrivals: arrivalsChart }
+const OF_FOLDED_FLOWS = { sizes: foldedSizesChart, arrivals: arrivalsChart }
+const OF_HOST_CLASSES = { matrix: hostClassesChart }
+const OF_PROFILES = { profiles: latencyProfilesChart }
+const OF_RANKING = { contributions: contributionsChart }
+const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart }
+const OF_SINGLE_CHANGES = { tornado: singleChangesChart }
+const OF_STRUCTURAL = { counts: categoryCountsChart }
+const OF_VARIANCE = {
+  variation: variationSetsChart,
+  waterfall: varianceWaterfallChart,
+  covariances: covariancesChart,
+}
+const OF_VARIATION_SETS = { variation: variationSetsChart }
 const OF_COMPARISON = {
   findings: ofPart((whole: Comparison) => whole.findings, findingsChart),
   contributions: ofPart((whole: Comparison) => whole.ranking, contributionsChart),
   shifts: ofPart((whole: Comparison) => whole.edges, edgeChangesChart),
   breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
+  counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
   'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
+  arrivals: ofPart((whole: Comparison) => whole.categories, arrivalsChart),
 }
-const OF_CATEGORIES = { variation: squaredVariationChart }
-const OF_EDGES = { shifts: edgeChangesChart, breakdown: breakdownChart }
-const OF_FINDINGS = { findings: findingsChart }
-const OF_PROFILES = { profiles: latencyProfilesChart }
-const OF_RANKING = { contributions: contributionsChart }
-const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart }
-const OF_VARIANCE = { variation: variationSetsChart }
+const OF_LOG_COMPARISON = {
+  variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),
+  variable: ofPart((whole: LogComparison) => whole.divergence, logVariableChart),
+}
 
-/** What {@link plot} draws. */
-export type Plottable =
-  | Categories
-  | Comparison
-  | EdgeChanges
-  | ExecutionModels
-  | Findings
-  | Ranking
-  | ResponseTimeMutations
-  | ScenarioProfile
-  | VarianceSources
-  | VariationSets
-  | readonly ScenarioProfile[]
+/** Tells stages by their class, the special before the general. */
+const STAGES = [
+  [Categories, OF_CATEGORIES],
+  [Comparison, OF_COMPARISON],
+  [Divergence, OF_DIVERGENCE],
+  [EdgeChanges, OF_EDGES],
+  [ExecutionModels, OF_PROFILES],
+  [ExpectedCategoryCurves, OF_CATEGORY_CURVES],
+  [ExplosionDiagnosis, OF_EXPLOSION],
+  [Findings, OF_FINDINGS],
+  [FoldedFlows, OF_FOLDED_FLOWS],
+  [FlowSet, OF_FLOWS],
+  [HostClasses, OF_HOST_CLASSES],
+  [LatencyDiagnosis, OF_DIAGNOSIS],
+  [LogComparison, OF_LOG_COMPARISON],
+  [Ranking, OF_RANKING],
+  [ResponseTimeMutations, OF_RESPONSE_TIMES],
+  [ScenarioProfile, OF_PROFILES],
+  [SingleChanges, OF_SINGLE_CHANGES],
+  [StructuralMutations, OF_STRUCTURAL],
+  [VarianceSources, OF_VARIANCE],
+] as const
 
-type PicturesOf<Of> = Of extends Comparison
-  ? typeof OF_COMPARISON
-  : Of extends Categories
-    ? typeof OF_CATEGORIES
-    : Of extends EdgeChanges
-      ? typeof OF_EDGES
-      : Of extends Findings
-        ? typeof OF_FINDINGS
-        : Of extends Ranking
-          ? typeof OF_RANKING
-          : Of extends ResponseTimeMutations
-            ? typeof OF_RESPONSE_TIMES
-            : Of extends ExecutionModels | ScenarioProfile | readonly ScenarioProfile[]
-              ? typeof OF_PROFILES
-              : typeof OF_VARIANCE
+type Stages = (typeof STAGES)[number]
+type Class = abstract new (...given: never[]) => unknown
+type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
+  ? InstanceType<Of>
+  : never
+
+/** What {@link plot} draws: a stage, several scenarios, or sets of variances by their names. */
+export type Plottable = StageOf<Stages> | VariationSets | readonly ScenarioProfile[]
+
+type Pictures<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries extends readonly [
+  readonly [infer StageClass extends Class, infer Kinds],
+  ...infer More,
+]
+  ? Of extends InstanceType<StageClass>
+    ? Kinds
+    : Pictures<Of, More>
+  : Of extends readonly ScenarioProfile[]
+    ? typeof OF_PROFILES
+    : typeof OF_VARIATION_SETS
 
 /** Kinds of picture that a stage has. */
-export type PlotKind<Of> = keyof PicturesOf<Of> & string
+export type PlotKind<Of> = keyof Pictures<Of> & string
 
 /** Options of a kind of picture. */
-export type PlotOptions<Of, Kind extends PlotKind<Of>> = PicturesOf<Of>[Kind] extends (
+export type PlotOptions<Of, Kind extends PlotKind<Of>> = Pictures<Of>[Kind] extends (
   stage: never,
   options?: infer Given,
 ) => unknown
   ? Given
   : never
 
-type Picture<Of, Kind extends PlotKind<Of>> = PicturesOf<Of>[Kind] extends (
+type Picture<Of, Kind extends PlotKind<Of>> = Pictures<Of>[Kind] extends (
   ...given: never[]
 ) => infer Drawn
   ? Drawn
   : never
 
 type Draw = (stage: unknown, options?: object) => Chart | Drawing
-
-/** Tells stages by their class, the special before the general. */
-const STAGES: readonly (readonly [is: (value: unknown) => boolean, pictures: object])[] = [
-  [(value) => value instanceof Comparison, OF_COMPARISON],
-  [(value) => value instanceof Categories, OF_CATEGORIES],
-  [(value) => value instanceof EdgeChanges, OF_EDGES],
-  [(value) => value instanceof Findings, OF_FINDINGS],
-  [(value) => value instanceof Ranking, OF_RANKING],
-  [(value) => value instanceof ResponseTimeMutations, OF_RESPONSE_TIMES],
-  [(value) => value instanceof ExecutionModels, OF_PROFILES],
-  [(value) => value instanceof ScenarioProfile || Array.isArray(value), OF_PROFILES],
-  [(value) => value instanceof VarianceSources || isVariationSets(value), OF_VARIANCE],
-]
 
 /**
  * Draws a stage: without a kind, the picture that a person wants first.
@@ -120,9 +162,7 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
   kind?: Kind,
   options?: PlotOptions<Of, Kind>,
 ): Picture<Of, Kind> {
-  const pictures = STAGES.find(([is]) => is(stage))?.[1] as
-    | Readonly<Record<string, Draw>>
-    | undefined
+  const pictures = picturesOf(stage) as Readonly<Record<string, Draw>> | undefined
   if (pictures === undefined) {
     throw new FlowdeltaError(
       `plot cannot draw ${show(stage)}. Give a stage, such as comparison or comparison.ranking.`,
@@ -147,8 +187,11 @@ function ofPart<Whole, Part, Given, Drawn>(
   return (whole, options) => draw(part(whole), options)
 }
 
-function isVariationSets(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const sets = Object.values(value)
-  return sets.length > 0 && sets.every((each) => each instanceof VarianceSources)
+function picturesOf(stage: unknown): object | undefined {
+  const found = STAGES.find(([Of]) => stage instanceof (Of as Class))
+  if (found !== undefined) return found[1]
+  if (Array.isArray(stage)) return OF_PROFILES
+  const sets = typeof stage === 'object' && stage !== null ? Object.values(stage) : []
+  const isVariance = sets.length > 0 && sets.every((each) => each instanceof VarianceSources)
+  return isVariance ? OF_VARIATION_SETS : undefined
 }

@@ -1,4 +1,5 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
@@ -89,12 +90,52 @@ export interface CategoryCurveOptions {
   readonly points: number
 }
 
+/** How many categories to expect, by size of cluster and number of requests. */
+export class ExpectedCategoryCurves extends Stage {
+  readonly options: CategoryCurveOptions
+
+  constructor(options: CategoryCurveOptions) {
+    super()
+    this.options = options
+  }
+
+  /**
+   * Columns: hosts, replicas, requests, expected, sd, possible, and requestsPerCategory, the mean
+   * number of requests in a category that has any.
+   */
+  table(): StageTable {
+    const {
+      hosts,
+      replicas,
+      requests: [fewest, most],
+      points,
+    } = this.options
+    const counts = new Set(
+      Array.from({ length: points }, (_, i) =>
+        Math.round(fewest * (most / fewest) ** (i / (points - 1))),
+      ),
+    )
+    const rows = hosts.flatMap((each) =>
+      Array.from(counts, (requests) => {
+        const expected = expectedCategories(each, replicas, requests)
+        return { hosts: each, replicas, requests, ...expected }
+      }),
+    )
+    return stageTable({
+      hosts: rows.map((row) => row.hosts),
+      replicas: rows.map((row) => row.replicas),
+      requests: rows.map((row) => row.requests),
+      expected: rows.map((row) => row.expected),
+      sd: rows.map((row) => row.sd),
+      possible: rows.map((row) => row.possible),
+      requestsPerCategory: rows.map((row) => row.requests / row.expected),
+    })
+  }
+}
+
 /**
- * How the number of categories grows with the number of requests, for clusters of several sizes:
- * one row a cluster and number of requests.
- *
- * Columns: hosts, replicas, requests, expected, sd, possible, and requestsPerCategory, the mean
- * number of requests in a category that has any.
+ * Computes how the number of categories grows with the number of requests, for clusters of several
+ * sizes; `plot` draws it.
  *
  * @param options.hosts cluster sizes; default 10, 50, 100, 1000
  * @param options.replicas default 3, as HDFS has
@@ -106,34 +147,18 @@ export interface CategoryCurveOptions {
  * Source: Sambasivan 2013, Figure 3.7.
  *
  * @example
- * expectedCategoryCurves({ hosts: [10, 50], requests: [1, 1000], points: 4 }).numRows() // 8
+ * expectedCategoryCurves({ hosts: [10, 50], requests: [1, 1000], points: 4 }).table().numRows() // 8
  */
-export function expectedCategoryCurves(options: Partial<CategoryCurveOptions> = {}): StageTable {
-  rejectUnknownOptions(options, ['hosts', 'replicas', 'requests', 'points'])
-  const { hosts = [10, 50, 100, 1000], replicas = 3, points = 61 } = options
-  const [fewest, most] = options.requests ?? [1, 1e6]
+export function expectedCategoryCurves(
+  given: Partial<CategoryCurveOptions> = {},
+): ExpectedCategoryCurves {
+  rejectUnknownOptions(given, ['hosts', 'replicas', 'requests', 'points'])
+  const { hosts = [10, 50, 100, 1000], replicas = 3, requests = [1, 1e6], points = 61 } = given
+  const [fewest, most] = requests
   requireCount('points', points, 2)
   if (!(fewest >= 1 && most > fewest)) {
-    throw new OptionError('requests', options.requests, '[fewest, most], 1 or more, in that order')
+    throw new OptionError('requests', requests, '[fewest, most], 1 or more, in that order')
   }
-  const counts = new Set(
-    Array.from({ length: points }, (_, i) =>
-      Math.round(fewest * (most / fewest) ** (i / (points - 1))),
-    ),
-  )
-  const rows = hosts.flatMap((each) =>
-    Array.from(counts, (requests) => ({
-      ...{ hosts: each, requests },
-      ...expectedCategories(each, replicas, requests),
-    })),
-  )
-  return stageTable({
-    hosts: rows.map(({ hosts }) => hosts),
-    replicas: rows.map(() => replicas),
-    requests: rows.map(({ requests }) => requests),
-    expected: rows.map(({ expected }) => expected),
-    sd: rows.map(({ sd }) => sd),
-    possible: rows.map(({ possible }) => possible),
-    requestsPerCategory: rows.map(({ requests, expected }) => requests / expected),
-  })
+  for (const each of hosts) expectedCategories(each, replicas, fewest)
+  return new ExpectedCategoryCurves({ hosts, replicas, requests, points })
 }

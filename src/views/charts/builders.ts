@@ -31,7 +31,7 @@ export function quantity(field: string): SpecPart {
 
 /** The channel of rows named by `label`, in the order of the data; `hidden` in panels beside the first. */
 export function rowNames({ hidden = false, grid = false, field = 'label' } = {}): SpecPart {
-  const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 420, grid }
+  const axis = { title: null, domain: false, ticks: false, labelPadding: 6, labelLimit: 520, grid }
   return {
     field,
     type: 'nominal',
@@ -77,6 +77,7 @@ export function distinctTexts(texts: readonly string[], longest: number): string
 /** A line at one value of x. */
 export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): SpecPart {
   return {
+    data: { values: [{}] },
     mark: { type: 'rule', tooltip: false, ...mark },
     encoding: { x: { datum: value, type: 'quantitative' } },
   }
@@ -208,6 +209,59 @@ export function intervals({
   }
 }
 
+/** What {@link moves} draws: a dot a row where something was, a line from it to where it is now. */
+export interface Moves {
+  readonly rows: readonly Row[]
+  readonly axis: Axis
+  readonly from: string
+  readonly to: string
+  /** Fields of the texts beside the two ends. */
+  readonly fromText?: string
+  readonly toText?: string
+  readonly tooltip: TooltipFields
+  readonly width?: number
+  /** Whether rows are named in a panel beside. */
+  readonly hidden?: boolean
+}
+
+export function moves({
+  rows,
+  axis,
+  from,
+  to,
+  fromText,
+  toText,
+  tooltip: fields,
+  width = 380,
+  hidden = false,
+}: Moves): SpecPart {
+  const y = rowNames({ hidden, grid: true })
+  const dot = (field: string, color: SpecPart) => ({
+    mark: { type: 'point', filled: true, size: 70, opacity: 1 },
+    encoding: { x: on(axis, field), y, color, tooltip: tooltip(fields) },
+  })
+  const hasStayed = { test: `datum['${from}'] === datum['${to}']`, value: PALETTE.rest }
+  const beside = (field: string | undefined, at: string, other: string) =>
+    field === undefined
+      ? []
+      : [textBeside({ field, x: on(axis, at), y, leftIf: `datum['${at}'] < datum['${other}']` })]
+  return {
+    width,
+    height: Math.max(1, rows.length) * ROW,
+    data: { values: rows },
+    layer: [
+      {
+        mark: { type: 'rule', color: PALETTE.after, strokeWidth: 2, tooltip: false },
+        encoding: { x: on(axis, from), x2: { field: to }, y },
+      },
+      dot(from, { value: PALETTE.rest }),
+      dot(to, { condition: hasStayed, value: PALETTE.after }),
+      ...beside(fromText, from, to),
+      ...beside(toText, to, from),
+    ],
+  }
+}
+
 /** A curve, or a step function, with its look. */
 export interface Curve extends Look {
   readonly points: readonly (readonly [x: number, y: number])[]
@@ -286,6 +340,65 @@ export function curves({
   }
 }
 
+/** What {@link strip} draws: a dot a row in its lane, and a line at the mean of each lane. */
+export interface Strip {
+  readonly rows: readonly Row[]
+  /** Names of the lanes, from the top down, and the field that holds a dot's. */
+  readonly lanes: readonly string[]
+  readonly lane: string
+  readonly axis: Axis
+  readonly field: string
+  /** Field of how far a dot lies beside the middle of its lane, −0.5 to 0.5. */
+  readonly beside: string
+  readonly color: SpecPart
+  readonly tooltip: TooltipFields
+  /** Rows with a lane and a mean in `field`. */
+  readonly means?: readonly Row[]
+  readonly width?: number
+}
+
+export function strip({
+  rows,
+  lanes,
+  lane,
+  axis,
+  field,
+  beside,
+  color,
+  tooltip: fields,
+  means = [],
+  width = 520,
+}: Strip): SpecPart {
+  const y = {
+    field: lane,
+    type: 'nominal',
+    scale: { domain: lanes },
+    axis: { title: null, domain: false, ticks: false, grid: false, labelPadding: 6 },
+  }
+  return {
+    width,
+    height: lanes.length * ROW,
+    layer: [
+      {
+        data: { values: rows },
+        mark: { type: 'point', filled: true, size: 26, opacity: 0.55 },
+        encoding: {
+          x: on(axis, field),
+          y,
+          yOffset: { field: beside, type: 'quantitative', scale: { domain: [-0.7, 0.7] } },
+          color,
+          tooltip: tooltip(fields),
+        },
+      },
+      {
+        data: { values: means },
+        mark: { type: 'tick', thickness: 2.5, size: ROW * 0.9, tooltip: false },
+        encoding: { x: on(axis, field), y, color },
+      },
+    ],
+  }
+}
+
 /** What {@link matrix} draws: a cell a row, at `column` of the row `label`. */
 export interface Matrix {
   readonly rows: readonly Row[]
@@ -297,8 +410,9 @@ export interface Matrix {
   readonly tooltip: TooltipFields
   /** Further channels of the cells. */
   readonly channels?: SpecPart
-  /** Whether rows are named. */
+  /** Whether rows are named, and whether columns are as well. */
   readonly named?: boolean
+  readonly columnNames?: boolean
   /** Layers over the cells, which take the channels `x` and `y` of them. */
   readonly over?: (x: SpecPart, y: SpecPart) => readonly SpecPart[]
 }
@@ -312,6 +426,7 @@ export function matrix({
   tooltip: fields,
   channels = {},
   named = true,
+  columnNames = named,
   over = () => [],
 }: Matrix): SpecPart {
   const plain = { title: null, domain: false, ticks: false }
@@ -320,7 +435,7 @@ export function matrix({
     type: 'nominal',
     sort: null,
     scale: { domain: columns },
-    axis: named ? { ...plain, orient: 'top', labelAngle: 0 } : null,
+    axis: columnNames ? { ...plain, orient: 'top', labelAngle: 0 } : null,
   }
   const y = {
     field: 'label',
@@ -335,7 +450,7 @@ export function matrix({
     data: { values: rows },
     layer: [
       {
-        mark: { type: 'rect', stroke: 'white', strokeWidth: cell < 12 ? 0.5 : 1 },
+        mark: { type: 'rect', invalid: null, stroke: 'white', strokeWidth: cell < 12 ? 0.5 : 1 },
         encoding: { x, y, color, tooltip: tooltip(fields), ...channels },
       },
       ...over(x, y),

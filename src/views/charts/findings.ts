@@ -82,7 +82,7 @@ function rowsOf({ findings, observedChangeUs }: Findings) {
   ]
   const labels = distinctTexts(
     rows.map(({ label }) => label),
-    84,
+    76,
   )
   return rows.map((row, i) => {
     const share = (row.endUs - row.startUs) / observedChangeUs

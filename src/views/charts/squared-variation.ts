@@ -127,7 +127,7 @@ function variationChart(large: string, variations: readonly Variation[]): Chart 
         name: c2.count === 0 ? name : `${name}: ${percent(belowOne(c2))} below 1`,
         points: stepsBetween(c2, x.domain),
       })),
-      under: [ruleAt(1, { color: PALETTE.softText, strokeDash: [4, 3] })],
+      over: [ruleAt(1, { color: PALETTE.softText, strokeDash: [4, 3] })],
       legend: { columns: 2, labelLimit: 270 },
       fields: ['set', 'c2', 'share'],
     }),

@@ -79,14 +79,18 @@ describe('edges', () => {
 
 describe('curves', () => {
   test('one row a cluster and number of requests, on a logarithmic scale', () => {
-    const table = expectedCategoryCurves({ hosts: [10, 50], requests: [1, 1000], points: 4 })
+    const table = expectedCategoryCurves({
+      hosts: [10, 50],
+      requests: [1, 1000],
+      points: 4,
+    }).table()
     expect(table.array('requests')).toEqual([1, 10, 100, 1000, 1, 10, 100, 1000])
     expect(table.get('expected', 3)).toBe(expectedCategories(10, 3, 1000).expected)
     expect(table.get('hosts', 4)).toBe(50)
   })
 
   test('numbers of requests that round to the same come once', () => {
-    const table = expectedCategoryCurves({ hosts: [10], requests: [1, 3], points: 20 })
+    const table = expectedCategoryCurves({ hosts: [10], requests: [1, 3], points: 20 }).table()
     expect(table.array('requests')).toEqual([1, 2, 3])
   })
 

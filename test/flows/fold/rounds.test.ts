@@ -10,7 +10,7 @@ import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { flowDrawing } from '../../../src/views/charts/flow-drawing.ts'
-import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
+import { plotVarianceWaterfall } from '../../../src/views/charts/old-names.ts'
 import { varianceGraph } from '../../../src/views/widgets/variance/variance-graph.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 

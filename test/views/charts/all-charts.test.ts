@@ -3,13 +3,13 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
 import { breakdownChart } from '../../../src/views/charts/breakdown.ts'
+import { categoryCountsChart } from '../../../src/views/charts/category-counts.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { contributionsChart } from '../../../src/views/charts/contributions.ts'
 import { edgeChangesChart } from '../../../src/views/charts/edge-changes.ts'
 import { findingsChart } from '../../../src/views/charts/findings.ts'
-import { plotArrivals } from '../../../src/views/charts/plot-arrivals.ts'
-import { plotCategoryCounts } from '../../../src/views/charts/plot-category-counts.ts'
 import { plotFlow } from '../../../src/views/charts/plot-flow.ts'
 import { plotParameterDifferences } from '../../../src/views/charts/plot-parameter-differences.ts'
 import { plotParameterStrip } from '../../../src/views/charts/plot-parameter-strip.ts'
@@ -36,9 +36,9 @@ function everyChart(comparison: Comparison): Chart[] {
   const category = ranking.mutations[0]?.category ?? 0
   const explanation = explainMutation(comparison, category)
   return [
-    plotArrivals(flows),
-    plotArrivals(categories, { category }),
-    plotCategoryCounts(structural),
+    arrivalsChart(flows),
+    arrivalsChart(categories, { category }),
+    categoryCountsChart(structural),
     contributionsChart(ranking),
     edgeChangesChart(edges, { small: true }),
     findingsChart(findings),

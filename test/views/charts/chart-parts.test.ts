@@ -5,7 +5,6 @@ import { ecdf } from '../../../src/stats/ecdf.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../../src/views/charts/axes.ts'
 import { shareAt, thinnedSteps } from '../../../src/views/charts/ecdf-curves.ts'
 import { flowPart } from '../../../src/views/charts/flow-part.ts'
-import { placedLabels } from '../../../src/views/charts/label-placement.ts'
 import { lanesOf, longestPause } from '../../../src/views/charts/lanes.ts'
 
 describe('an axis of durations', () => {
@@ -95,29 +94,6 @@ describe('lanes', () => {
     ]
     expect(longestPause(stretches)).toEqual({ fromUs: 50, lengthUs: 7 })
     expect(longestPause([])).toEqual({ fromUs: 0, lengthUs: 0 })
-  })
-})
-
-describe('labels', () => {
-  const size = { width: 300, height: 100 }
-
-  test('stand to the right, else to the left, and never on a point', () => {
-    const points = [
-      { x: 20, y: 50 },
-      { x: 290, y: 50 },
-    ]
-    const wanted = points.map((point) => ({ ...point, texts: ['a name'] }))
-    const placed = placedLabels(wanted, points, size)
-    expect(placed.map(({ stand }) => stand.align)).toEqual(['left', 'right'])
-  })
-
-  test('are shorter where there is no room, and left out where there is none at all', () => {
-    const crowd = Array.from({ length: 30 }, (_, i) => ({ x: i * 10, y: 50 }))
-    const rows = [20, 35, 65, 80].flatMap((y) => crowd.map(({ x }) => ({ x, y })))
-    const wanted = [{ x: 150, y: 50, texts: ['a long name', '(1)'] }]
-    expect(placedLabels(wanted, [...crowd, ...rows], size)).toEqual([])
-    const alone = placedLabels([{ x: 5, y: 50, texts: ['x'.repeat(80), '(1)'] }], [], size)
-    expect(alone.map(({ text }) => text)).toEqual(['(1)'])
   })
 })
 

@@ -41,7 +41,7 @@ export function expectDrawable(chart: Chart): string {
   const plain = JSON.parse(JSON.stringify(chart.spec))
   expect(plain).toEqual(chart.spec)
   validate(plain)
-  expect(validate.errors ?? []).toEqual([])
+  expect((validate.errors ?? []).slice(0, 6)).toEqual([])
   const { svg, warnings } = compileChart(chart.spec)
   expect(warnings).toEqual([])
   expect(svg.match(/.{30}(NaN|Infinity|undefined|null)/g) ?? []).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { plotArrivals } from '../../../src/views/charts/plot-arrivals.ts'
+import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
 import {
   chain,
   comparisonOf,
@@ -18,7 +18,7 @@ const at = (startUs: number, responseTimeUs: number) => ({
 const overlapping = () => comparisonOf([at(0, 10), at(5, 10), at(10, 5), at(40, 1)], [at(2, 30)])
 
 test('requests under way at the same time stand in lanes above each other', () => {
-  const chart = plotArrivals(overlapping().flows)
+  const chart = arrivalsChart(overlapping().flows)
   const [before, after] = dataOf(chart)
   expect(pick(before, 'startUs', 'endUs', 'lane', 'trace', 'took', 'arrived')).toEqual([
     [0, 10, 0, 'g0', '10 µs', '0 µs'],
@@ -28,14 +28,14 @@ test('requests under way at the same time stand in lanes above each other', () =
   ])
   expect(pick(after, 'startUs', 'endUs', 'lane')).toEqual([[2, 32, 0]])
   expect(chart.description).toContain(
-    'Longest pause with no request under way: before 25 µs (from 15 µs on), after none.',
+    'Longest pause without requests: before 25 µs (from 15 µs on), after none.',
   )
   const svg = expectDrawable(chart)
   expect(svg).toContain('before: 4 requests, at most 2 at once')
 })
 
 test('a range shows what is under way in it', () => {
-  const chart = plotArrivals(overlapping().flows, { rangeUs: [12, 30] })
+  const chart = arrivalsChart(overlapping().flows, { rangeUs: [12, 30] })
   expect(pick(dataOf(chart)[4], 'startUs')).toEqual([[5], [10]])
   expect(chart.description).toContain(
     'Drawn one by one: 12 µs to 30 µs (framed in the overview), 2 of 4 requests before, 1 of 1 request after.',
@@ -44,11 +44,11 @@ test('a range shows what is under way in it', () => {
 })
 
 test('a range of nothing is drawn empty', () => {
-  expectDrawable(plotArrivals(overlapping().flows, { rangeUs: [1000, 2000] }))
+  expectDrawable(arrivalsChart(overlapping().flows, { rangeUs: [1000, 2000] }))
 })
 
 test('the requests of one category', () => {
-  const chart = plotArrivals(smallComparison().categories, { category: 1 })
+  const chart = arrivalsChart(smallComparison().categories, { category: 1 })
   expect(dataOf(chart).map(({ length }) => length)).toEqual([10, 10])
   expect(chart.title).toBe('When requests of WRITE (category 1) arrived and how long they took')
   expectDrawable(chart)
@@ -60,7 +60,7 @@ test('20,000 requests are bounded: an overview of all and the first stretch one 
       ['A', 'B'],
       Array.from({ length: count }, () => 100),
     )
-  const chart = plotArrivals(comparisonOf(times(20_000), times(10_000)).flows)
+  const chart = arrivalsChart(comparisonOf(times(20_000), times(10_000)).flows)
   const sizes = dataOf(chart).map(({ length }) => length)
   expect(sizes).toEqual([240, 1, 120, 1, 400, 400])
   const arrivals = dataOf(chart)[0]?.reduce((sum, row) => sum + (row['arrivals'] as number), 0)
@@ -74,31 +74,31 @@ test('20,000 requests are bounded: an overview of all and the first stretch one 
 
 test('more requests at once than the limit are cut off at the limit', () => {
   const crowd = Array.from({ length: 50 }, () => at(7, 100))
-  const chart = plotArrivals(comparisonOf(crowd, []).flows, { limit: 20 })
+  const chart = arrivalsChart(comparisonOf(crowd, []).flows, { limit: 20 })
   expect(dataOf(chart).at(-2)).toHaveLength(20)
   expect(chart.description).toContain('20 of 50 requests before, 0 of 0 requests after')
   expectDrawable(chart)
 })
 
 test('no requests at all', () => {
-  expectDrawable(plotArrivals(comparisonOf([], []).flows))
+  expectDrawable(arrivalsChart(comparisonOf([], []).flows))
 })
 
 describe('wrong options', () => {
   test('a category without categories', () => {
-    expect(() => plotArrivals(smallComparison().flows, { category: 1 })).toThrow(
-      'Option category is 1. Give no category with flows, or categories: plotArrivals(comparison.categories, { category: 3 }).',
+    expect(() => arrivalsChart(smallComparison().flows, { category: 1 })).toThrow(
+      "Option category is 1. Give no category with flows, or categories: plot(comparison.categories, 'arrivals', { category: 3 }).",
     )
   })
 
   test('a range that ends before it begins', () => {
-    expect(() => plotArrivals(smallComparison().flows, { rangeUs: [5, 2] })).toThrow(
-      'Option rangeUs is "5 to 2". Give two numbers in µs, the smaller first.',
+    expect(() => arrivalsChart(smallComparison().flows, { rangeUs: [5, 2] })).toThrow(
+      'Option rangeUs is 5,2. Give two numbers in µs, the smaller first.',
     )
   })
 
   test('an unknown category', () => {
-    expect(() => plotArrivals(smallComparison().categories, { category: 77 })).toThrow(
+    expect(() => arrivalsChart(smallComparison().categories, { category: 77 })).toThrow(
       'There is no category 77; there are 0 to 3.',
     )
   })
@@ -106,7 +106,7 @@ describe('wrong options', () => {
 
 test('requests that arrive late keep their times', () => {
   const late = upFrom(0, 3).map((i) => at(5e6 + i * 1000, 10))
-  const chart = plotArrivals(comparisonOf(late, late).flows)
+  const chart = arrivalsChart(comparisonOf(late, late).flows)
   const svg = expectDrawable(chart)
   expect(svg).toContain('>5 s<')
 })

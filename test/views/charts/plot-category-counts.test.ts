@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { plotCategoryCounts } from '../../../src/views/charts/plot-category-counts.ts'
+import { categoryCountsChart } from '../../../src/views/charts/category-counts.ts'
 import {
   chain,
   comparisonOf,
@@ -11,10 +11,10 @@ import {
   upFrom,
 } from './fixture.ts'
 
-const [BAND, LINE, POINTS] = [0, 1, 2]
+const [BAND, POINTS] = [0, 2]
 
 test('a point is a category with its requests before and after, by kind', () => {
-  const chart = plotCategoryCounts(smallComparison().structural)
+  const chart = categoryCountsChart(smallComparison().structural)
   const points = dataOf(chart)[POINTS]
   expect(points).toEqual([
     {
@@ -32,13 +32,13 @@ test('a point is a category with its requests before and after, by kind', () => 
   ])
   expect(chart.description).toBe(
     '4 categories: 1 gained and 1 lost more than 5 requests. Inside the grey band the number of ' +
-      'requests changed by no more than that. Names have the number of their category in brackets.',
+      'requests changed by no more than that.',
   )
   expectDrawable(chart)
 })
 
 test('the band is the threshold above and below equal counts', () => {
-  const rows = dataOf(plotCategoryCounts(smallComparison().structural))[BAND] ?? []
+  const rows = dataOf(categoryCountsChart(smallComparison().structural))[BAND] ?? []
   const inside = rows.filter(({ before }) => (before as number) > 5.5 && (before as number) < 9)
   expect(inside.length).toBeGreaterThan(0)
   for (const { before, low, high, same } of inside) {
@@ -53,7 +53,7 @@ test('with scaled counts the band follows the load of the periods', () => {
   const before = chain(['A', 'B'], upFrom(1, 10))
   const after = chain(['A', 'B'], upFrom(1, 40))
   const { structural } = comparisonOf(before, after, { counts: 'scaled', smPThreshold: 2 })
-  const chart = plotCategoryCounts(structural)
+  const chart = categoryCountsChart(structural)
   const row = dataOf(chart)[BAND]?.find(({ before: x }) => (x as number) > 6)
   expect(row?.['high']).toBeCloseTo(((row?.['before'] as number) + 2) * 4, 9)
   expect(pick(dataOf(chart)[POINTS], 'change', 'kind')).toEqual([
@@ -62,18 +62,21 @@ test('with scaled counts the band follows the load of the periods', () => {
   expect(chart.description).toContain('after scaled to as many requests as before')
 })
 
-test('the names of the largest changes stand beside their points, unless none are wanted', () => {
-  const texts = dataOf(plotCategoryCounts(smallComparison().structural))
-    .slice(LINE + 2)
+test('the largest changes are listed by name beside the points, unless none are wanted', () => {
+  const texts = dataOf(categoryCountsChart(smallComparison().structural))
+    .slice(POINTS + 1)
     .flat()
-  expect(texts.map(({ text }) => text).sort()).toEqual(['GET (2)', 'GET (3)'])
-  const none = plotCategoryCounts(smallComparison().structural, { labels: 0 })
+  expect(pick(texts, 'label', 'text')).toEqual([
+    ['GET (3)', '+12'],
+    ['GET (2)', '−12'],
+  ])
+  const none = categoryCountsChart(smallComparison().structural, { labels: 0 })
   expect(dataOf(none).slice(POINTS + 1)).toEqual([])
 })
 
 describe('bounds', () => {
   test('1,602 categories stand on far fewer points, and none is lost', () => {
-    const chart = plotCategoryCounts(manyCategories().structural)
+    const chart = categoryCountsChart(manyCategories().structural)
     const points = dataOf(chart)[POINTS] ?? []
     expect(points).toHaveLength(6)
     expect(points.reduce((sum, { categories }) => sum + (categories as number), 0)).toBe(1602)
@@ -82,27 +85,27 @@ describe('bounds', () => {
   })
 
   test('beyond the limit the smallest changes are left out, and the chart says how many', () => {
-    const chart = plotCategoryCounts(smallComparison().structural, { limit: 2 })
+    const chart = categoryCountsChart(smallComparison().structural, { limit: 2 })
     expect(pick(dataOf(chart)[POINTS], 'change')).toEqual([[-12], [12]])
-    expect(chart.description).toContain('2 categories with the smallest changes are not drawn.')
+    expect(chart.description).toContain('Leaves out 2 categories with the smallest changes.')
   })
 
   test.each([0, Number.NaN])('a limit of %s is refused', (limit) => {
-    expect(() => plotCategoryCounts(smallComparison().structural, { limit })).toThrow(
-      `Option limit is ${limit}. Give a number of points, 1 or more.`,
+    expect(() => categoryCountsChart(smallComparison().structural, { limit })).toThrow(
+      `Option limit is ${limit}. Give a whole number of points, 1 or more.`,
     )
   })
 })
 
 test('a period without requests leaves points on the axis', () => {
   const { structural } = comparisonOf(chain(['A', 'B'], [1, 2, 3]), [])
-  const chart = plotCategoryCounts(structural)
+  const chart = categoryCountsChart(structural)
   expect(pick(dataOf(chart)[POINTS], 'before', 'after')).toEqual([[3, 0]])
   expectDrawable(chart)
 })
 
 test('no requests at all make an empty chart', () => {
-  const chart = plotCategoryCounts(comparisonOf([], []).structural)
+  const chart = categoryCountsChart(comparisonOf([], []).structural)
   expect(dataOf(chart)[POINTS]).toEqual([])
   expectDrawable(chart)
 })

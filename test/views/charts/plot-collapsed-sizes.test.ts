@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import { hdfsTraces } from '../../../datasets/hdfs-writes/hdfs-traces.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
-import { plotCollapsedSizes } from '../../../src/views/charts/plot-collapsed-sizes.ts'
+import { foldedSizesChart } from '../../../src/views/charts/folded-sizes.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, expectDrawable } from './fixture.ts'
 
-test('the largest flows come first, with their size as recorded and collapsed', () => {
+test('the largest flows come first, with their size as recorded and folded', () => {
   const flows = buildFlows(hdfsTraces({ writes: 6, others: 0, portions: 40 }))
-  const chart = plotCollapsedSizes(foldFlows(flows))
+  const chart = foldedSizesChart(foldFlows(flows))
   const values = dataOf(chart).flat() as Record<string, number>[]
   const [first] = values
   expect(first?.['recorded']).toBe(26 + 15 * 40)
-  expect(first?.['collapsed']).toBe(41)
-  expect(chart.description).toContain('626 nodes, collapsed 41')
+  expect(first?.['folded']).toBe(41)
+  expect(chart.description).toContain('626 nodes, folded 41')
   expectDrawable(chart)
 })
 
@@ -26,11 +26,11 @@ test('names that attack are text, and what is left out is said', () => {
       ...{ startUs: 5 + 10 * k, endUs: 10 + 10 * k },
     })),
   ]).flat()
-  const chart = plotCollapsedSizes(foldFlows(buildFlows(makeSpans(spans))), { limit: 2 })
-  expect(chart.description).toContain('3 smaller kinds left out.')
+  const chart = foldedSizesChart(foldFlows(buildFlows(makeSpans(spans))), { limit: 2 })
+  expect(chart.description).toContain('Leaves out 3 smaller kinds.')
   expectDrawable(chart)
-  expectDrawable(plotCollapsedSizes(foldFlows(buildFlows(makeSpans([])))))
-  expect(() => plotCollapsedSizes(foldFlows(buildFlows(makeSpans(spans))), { limit: 0 })).toThrow(
+  expectDrawable(foldedSizesChart(foldFlows(buildFlows(makeSpans([])))))
+  expect(() => foldedSizesChart(foldFlows(buildFlows(makeSpans(spans))), { limit: 0 })).toThrow(
     'Option limit is 0',
   )
 })

@@ -3,9 +3,9 @@ import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
 import { compareLogs, type LogComparison } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
+import { divergenceChart } from '../../../src/views/charts/divergence.ts'
+import { plotLogVariable } from '../../../src/views/charts/old-names.ts'
 import { plotDependencies } from '../../../src/views/charts/plot-dependencies.ts'
-import { plotDivergence } from '../../../src/views/charts/plot-divergence.ts'
-import { plotLogVariable } from '../../../src/views/charts/plot-log-variable.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, EXPRESSIONS, expectDrawable, partsOf, pick } from './fixture.ts'
 import { compareChainedLogs } from './logs-fixture.ts'
@@ -14,7 +14,7 @@ const compared = compareChainedLogs()
 
 describe('divergence', () => {
   test('has a bar a variable that differs, the longest first, and what differs most beside it', () => {
-    const chart = plotDivergence(compared.divergence)
+    const chart = divergenceChart(compared.divergence)
     const [bars] = dataOf(chart)
     const scores = bars?.map(({ score }) => score as number) ?? []
     expect(scores).toEqual([...scores].sort((a, b) => b - a))
@@ -29,9 +29,9 @@ describe('divergence', () => {
   })
 
   test('of one kind, and of the first few', () => {
-    const chart = plotDivergence(compared.divergence, { kind: 'event', limit: 2 })
+    const chart = divergenceChart(compared.divergence, { kind: 'event', limit: 2 })
     expect(pick(dataOf(chart)[0], 'kind')).toEqual([['event'], ['event']])
-    expect(chart.description).toContain('The 2 most divergent are drawn.')
+    expect(chart.description).toContain('Shows the 2 most divergent.')
     expectDrawable(chart)
   })
 
@@ -41,13 +41,13 @@ describe('divergence', () => {
       builder.setInstance(i % 2 ? 'before' : 'after', `n${i}`)
       builder.logState(0, 'same', 1)
     }
-    const chart = plotDivergence(compareLogs(builder.build()).divergence)
+    const chart = divergenceChart(compareLogs(builder.build()).divergence)
     expect(chart.description).toContain('None of 1 variable differs significantly')
     expectDrawable(chart)
   })
 
   test('constants that differ have the longest bar and an infinite sum', () => {
-    const chart = plotDivergence(constants().divergence)
+    const chart = divergenceChart(constants().divergence)
     expect(dataOf(chart)[0]?.[0]).toMatchObject({ full: 'version', sum: '∞' })
     expectDrawable(chart)
     expectDrawable(plotLogVariable(constants().divergence, 'version'))
@@ -55,9 +55,11 @@ describe('divergence', () => {
 
   test('checks its options', () => {
     const { divergence } = compared
-    expect(() => plotDivergence(divergence, { limit: 0 })).toThrow('Option limit is 0.')
-    expect(() => plotDivergence(divergence, { kind: 'log' as never })).toThrow("'event' or 'state'")
-    expect(() => plotDivergence(divergence, { top: 3 } as never)).toThrow('no option top')
+    expect(() => divergenceChart(divergence, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => divergenceChart(divergence, { kind: 'log' as never })).toThrow(
+      "'event' or 'state'",
+    )
+    expect(() => divergenceChart(divergence, { top: 3 } as never)).toThrow('no option top')
   })
 })
 
@@ -77,11 +79,11 @@ describe('a variable', () => {
     const chart = plotLogVariable(compared.divergence, 'flush')
     const [dots, means] = dataOf(chart)
     expect(dots?.length).toBe(80)
-    expect(means?.map((mean) => mean['class'])).toEqual(['before', 'after'])
+    expect(means?.map((mean) => mean['period'])).toEqual(['before', 'after'])
     const ts = titlesOf(chart).map((title) => Math.abs(Number(/t = (−?[\d.]+)/.exec(title)?.[1])))
     expect(ts).toEqual([...ts].sort((a, b) => b - a))
     expect(chart.description).toBe(
-      'A dot is an instance (40 before, 40 after), the line the mean of its class. Of 7 features, the 4 that differ most.',
+      'A dot is an instance (40 before, 40 after), the line the mean. Shows the 4 of 7 features that differ most.',
     )
     expectDrawable(chart)
   })
@@ -113,7 +115,7 @@ describe('a variable', () => {
     const { divergence } = compareLogs(builder.build())
     const chart = plotLogVariable(divergence, 'load', { feature: 'mean' })
     expect(dataOf(chart)[0]?.length).toBe(1_200)
-    expect(chart.description).toContain('Of each class at most 600 dots a strip')
+    expect(chart.description).toContain('Draws at most 600 dots of each period')
     expectDrawable(chart)
   })
 
@@ -140,7 +142,7 @@ test('names from logs are data only', () => {
   const best = (kind: 'event' | 'state') => hostile.attention.best(kind) as AttentionGraph
   const charts = [
     ...[plotDependencies(best('event')), plotDependencies(best('state'))],
-    plotDivergence(hostile.divergence),
+    divergenceChart(hostile.divergence),
     ...hostile.divergence.variables.map(({ name }) => plotLogVariable(hostile.divergence, name)),
   ]
   for (const chart of charts) {

@@ -4,8 +4,7 @@ import { randomSource } from '../../../src/stats/random.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { edgeName } from '../../../src/views/charts/edge-name.ts'
 import { flowDepths } from '../../../src/views/charts/flow-depths.ts'
-import { plotCovariances } from '../../../src/views/charts/plot-covariances.ts'
-import { plotVarianceWaterfall } from '../../../src/views/charts/plot-variance-waterfall.ts'
+import { plotCovariances, plotVarianceWaterfall } from '../../../src/views/charts/old-names.ts'
 import { variationSetsChart } from '../../../src/views/charts/squared-variation.ts'
 import { varianceShare } from '../../../src/views/charts/variance-share.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -25,7 +24,7 @@ function threeSteps(latencies: readonly (readonly [number, number, number])[], n
 /** B → C rises with A → B; C → D falls half as fast. */
 const together = () => threeSteps(upFrom(0, 20).map((i) => [100 + i, 200 + i, 300 - i / 2]))
 
-const barsOf = (chart: Chart): Row[] => dataOf(chart)[1] ?? []
+const barsOf = (chart: Chart): Row[] => dataOf(chart)[0] ?? []
 
 describe('the waterfall', () => {
   test('stacks the shares of the edges up to 1, in the order of the flow', () => {
@@ -64,7 +63,7 @@ describe('the waterfall', () => {
       ['2 other edges', 1],
       ['variance of response times', 1],
     ])
-    expect(chart.description).toContain('Of 3 edges, the 1 with the largest shares')
+    expect(chart.description).toContain('Shows the 1 of 3 edges with the largest shares')
   })
 
   test('has no bar where response times do not vary, and says why', () => {
@@ -87,10 +86,11 @@ describe('the waterfall', () => {
 describe('the covariances', () => {
   test('are correlations of every two edges, the same both ways, and none of an edge with itself', () => {
     const chart = plotCovariances(findVariance(together()), 0)
-    const [diagonal, cells] = dataOf(chart)
-    expect(diagonal?.length).toBe(3)
-    const found = (cells ?? []).map(({ label, other, correlation, text }) => [
-      ...[String(label).slice(0, 1), other, Number((correlation as number).toFixed(9)), text],
+    const all = dataOf(chart)[0] ?? []
+    expect(all.length).toBe(9)
+    const cells = all.filter(({ correlation }) => correlation !== null)
+    const found = cells.map(({ label, column, correlation, text }) => [
+      ...[String(label).slice(0, 1), column, Number((correlation as number).toFixed(9)), text],
     ])
     expect(found).toEqual([
       ['1', '2', 1, '1'],
@@ -107,7 +107,7 @@ describe('the covariances', () => {
     const [even, odd] = [upFrom(0, 20).map((i) => (i % 2) * 10), upFrom(0, 20)]
     const latencies = upFrom(0, 20).map((i) => [even[i] as number, odd[i] as number, 5] as const)
     const chart = plotCovariances(findVariance(threeSteps(latencies)), 0)
-    expect(pick(dataOf(chart)[1], 'text')).toEqual([['(.09)'], ['(.09)']])
+    expect(pick(dataOf(chart)[0], 'text')).toEqual([[''], ['(.09)'], ['(.09)'], ['']])
     expect(chart.description).toContain('1 edge on the critical path does not vary.')
     expectDrawable(chart)
   })
@@ -117,11 +117,11 @@ describe('the covariances', () => {
     const latencies = upFrom(0, 12).map((i) => {
       return [i, i / 3 + 5 * random.next(), 9 * random.next()] as const
     })
-    const rows = dataOf(plotCovariances(findVariance(threeSteps(latencies)), 0))[1] ?? []
+    const rows = dataOf(plotCovariances(findVariance(threeSteps(latencies)), 0))[0] ?? []
     const text = (row: number, column: number) =>
-      rows.find(({ label, other }) => String(label)[0] === `${row}` && other === `${column}`)?.[
-        'text'
-      ]
+      rows.find(
+        ({ label, column: other }) => String(label)[0] === `${row}` && other === `${column}`,
+      )?.['text']
     for (const [one, other] of [
       [1, 2],
       [1, 3],

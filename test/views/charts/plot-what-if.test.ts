@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Chart } from '../../../src/views/charts/chart.ts'
+import { diagnosisChart } from '../../../src/views/charts/diagnosis.ts'
 import { diagnosisRows } from '../../../src/views/charts/diagnosis-rows.ts'
 import { groupedModel } from '../../../src/views/charts/execution-model-groups.ts'
 import { latencyProfilesChart } from '../../../src/views/charts/latency-profiles.ts'
-import { plotDiagnosis } from '../../../src/views/charts/plot-diagnosis.ts'
 import { plotExecutionModel } from '../../../src/views/charts/plot-execution-model.ts'
-import { plotSingleChanges } from '../../../src/views/charts/plot-single-changes.ts'
+import { singleChangesChart } from '../../../src/views/charts/single-changes.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { LatencyProfile } from '../../../src/whatif/recompute/latency-profile.ts'
@@ -123,51 +123,49 @@ describe('a diagnosis', () => {
   })
 
   test('bars lead from before to what the scenario makes of it', () => {
-    const chart = plotDiagnosis(diagnosis, { limit: 3 })
+    const chart = diagnosisChart(diagnosis, { limit: 3 })
     expect(chart.description).toContain('Closest: server time of db serve db as after')
-    const [others, best, divergences, unchanged, , p50] = dataOf(chart)
-    expect(best?.map(({ name }) => name)).toEqual(['1. server time of db serve db'])
-    expect(others?.map(({ name }) => name)).not.toContain('1. server time of db serve db')
-    expect(unchanged).toEqual([{ value: diagnosis.divergence }])
-    expect(divergences?.[0]).toMatchObject({ kind: 'explains a change' })
-    expect(p50?.[0]).toMatchObject({
-      fromUs: diagnosis.base.quantile(0.5),
-      toUs: diagnosis.best?.p50Us,
+    const [rows] = dataOf(chart)
+    expect(rows?.find(({ label }) => String(label).includes('1. '))).toMatchObject({
+      label: expect.stringMatching(/1\. server time of db serve db$/),
+      kind: 'explains a change',
+      fromP50Us: diagnosis.base.quantile(0.5),
+      p50Us: diagnosis.best?.p50Us,
     })
+    const rules = partsOf(chart.spec).filter(([key]) => key === 'datum')
+    expect(rules.map(([, value]) => value)).toContain(diagnosis.divergence)
     expectDrawable(chart)
   })
 
   test('of a wish, by time, and of one scenario', () => {
     const wish = { quantile: 0.9, belowUs: diagnosis.base.quantile(0.9) * 0.8 }
-    const wished = plotDiagnosis(diagnoseLatency(BEFORE, wish, { depth: 1 }), { limit: 1 })
-    expect(dataOf(wished)[2]?.[0]).toMatchObject({ kind: 'comes closer' })
+    const wished = diagnosisChart(diagnoseLatency(BEFORE, wish, { depth: 1 }), { limit: 1 })
+    expect(dataOf(wished)[0]?.[0]).toMatchObject({ kind: 'comes closer' })
     expectDrawable(wished)
     const byTime = diagnoseLatency(BEFORE, AFTER, { divergence: 'wasserstein', depth: 1 })
-    expect(dataOf(plotDiagnosis(byTime))[2]?.[0]?.['text']).toMatch(/ (µs|ms)$/)
-    expect(() => plotDiagnosis(byTime, { limit: 0 })).toThrow('Option limit is 0.')
+    expect(dataOf(diagnosisChart(byTime))[0]?.[0]?.['text']).toMatch(/ (µs|ms)$/)
+    expect(() => diagnosisChart(byTime, { limit: 0 })).toThrow('Option limit is 0.')
   })
 })
 
 describe('single changes', () => {
   test('a bar for each service and factor, from what was recorded', () => {
     const changes = findSingleChanges(models)
-    const chart = plotSingleChanges(changes, { limit: 2 })
+    const chart = singleChangesChart(changes, { limit: 2 })
     const [p50] = dataOf(chart)
     expect(p50?.map(({ factor }) => factor)).toEqual(['× 0.5', '× 2', '× 0.5', '× 2'])
     expect(p50?.every(({ fromUs }) => fromUs === changes.before.p50Us)).toBe(true)
-    expect(chart.description).toContain(
-      'The 2 of 5 services that move the mean furthest are drawn.',
-    )
+    expect(chart.description).toContain('Shows the 2 of 5 services that move the mean furthest.')
     expectDrawable(chart)
   })
 
   test('without effect are left out and counted', () => {
-    const chart = plotSingleChanges(findSingleChanges(models, { part: 'network' }))
-    expect(chart.description).toContain('1 service without any effect is left out.')
+    const chart = singleChangesChart(findSingleChanges(models, { part: 'network' }))
+    expect(chart.description).toContain('Leaves out 1 service without any effect.')
     expectDrawable(chart)
     const one = learnExecutionModels(makeSpans([{ id: 'a', startUs: 0, endUs: 9 }]))
     const alone = findSingleChanges(one, { part: 'network' })
-    const none = plotSingleChanges(alone)
+    const none = singleChangesChart(alone)
     expect(none.description).toContain('No service’s network time to it moves')
     expectDrawable(none)
   })
@@ -273,8 +271,8 @@ test.each([HOSTILE, `'+datum.constructor('alert(1)')()+'`, '"]}}, \u202etxt', 'x
     const found = diagnoseLatency(before, after, { depth: 1 })
     const charts: Chart[] = [
       latencyProfilesChart(found.profile(1), { targetName: found.targetTitle }),
-      plotDiagnosis(found),
-      plotSingleChanges(findSingleChanges(found.models)),
+      diagnosisChart(found),
+      singleChangesChart(findSingleChanges(found.models)),
       plotExecutionModel(found.models, 0),
     ]
     for (const chart of charts) {

@@ -1,0 +1,252 @@
+import { max } from 'd3-array'
+import { Categories } from '../../compare/categories/categories.ts'
+import { OptionError } from '../../core/errors.ts'
+import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped } from '../../core/words.ts'
+import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import { type Arrival, type ArrivalWindow, arrivalWindow } from './arrival-window.ts'
+import { linearDurationAxis } from './axes.ts'
+import { panelTitle, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { lanesOf, longestPause } from './lanes.ts'
+import { rootName } from './node-names.ts'
+import { PALETTE, PERIOD_NAMES } from './palette.ts'
+
+export const ARRIVALS_CHART_OPTIONS = defineOptions({
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category to draw; by default all requests',
+  }),
+  rangeUs: custom<readonly [fromUs: number, toUs: number] | null>({
+    default: null,
+    unit: 'µs',
+    expected: 'two numbers in µs, the smaller first',
+    accepts: isRange,
+    sentence:
+      'Stretch of each period to draw, from its start; by default as much as fits the limit',
+  }),
+  limit: count({
+    default: 400,
+    unit: 'requests',
+    sentence: 'Most requests of each period drawn one by one',
+  }),
+})
+export type ArrivalsChartOptions = OptionsOf<typeof ARRIVALS_CHART_OPTIONS>
+
+const WIDTH = 720
+const MAX_HEIGHT = 240
+const MIN_HEIGHT = 28
+const LANE = 12
+const OVERVIEW_HEIGHT = 36
+/** Bars of an overview: one every three pixels. */
+const BINS = 240
+const PERIODS: readonly Period[] = [0, 1]
+const COLORS = [PALETTE.before, PALETTE.after] as const
+
+/**
+ * Draws when requests arrived and how long each took, both periods on one time scale. Each rectangle
+ * is a request; those under way at the same time stand above each other. Gaps are times without
+ * requests: when response times stay the same and gaps appear, the cause is outside the system.
+ * Beyond `limit` requests it draws a stretch of time below an overview of both periods.
+ *
+ * Source: Sambasivan 2013, §3.3.6 and Figure 3.5.
+ *
+ * @throws OptionError for a category of a stage that has none; RangeError for an unknown category
+ */
+export function arrivalsChart(
+  source: FlowSet | Categories,
+  given?: Partial<ArrivalsChartOptions>,
+): Chart {
+  const options = readOptions(ARRIVALS_CHART_OPTIONS, given)
+  const title = titleOf(source, options.category)
+  const window = arrivalWindow(source, options)
+  const flows = source instanceof Categories ? source.flows : source
+  const left = omissions(window)
+  return framedChart(
+    {
+      title,
+      subtitle: [
+        'Each rectangle is a request from arrival to reply; those under way together are stacked.',
+        pauses(window),
+      ],
+      omissions: left,
+      width: WIDTH,
+    },
+    {
+      vconcat: [
+        ...(left.length === 0 ? [] : PERIODS.map((period) => overview(window, period))),
+        ...PERIODS.map((period) => detail(flows, window, period)),
+      ],
+      spacing: 14,
+    },
+  )
+}
+
+function isRange(value: unknown): boolean {
+  if (value === null) return true
+  const [from, to] = Array.isArray(value) ? value : []
+  return Number.isFinite(to - from) && to > from
+}
+
+function titleOf(source: FlowSet | Categories, category: number | null): string {
+  if (category === null) return 'When requests arrived and how long they took'
+  if (source instanceof Categories) {
+    return `When requests of ${rootName(source, category, 50)} (category ${category}) arrived and how long they took`
+  }
+  const example =
+    "no category with flows, or categories: plot(comparison.categories, 'arrivals', { category: 3 })"
+  throw new OptionError('category', category, example)
+}
+
+function pauses({ all }: ArrivalWindow): string {
+  const [before, after] = all.map((arrivals) => {
+    const { fromUs, lengthUs } = longestPause(arrivals)
+    if (arrivals.length === 0) return 'no requests at all'
+    return lengthUs === 0
+      ? 'none'
+      : `${formatDuration(lengthUs)} (from ${formatDuration(fromUs)} on)`
+  })
+  return `Longest pause without requests: before ${before}, after ${after}.`
+}
+
+function omissions({ inside, all, fromUs, toUs }: ArrivalWindow): string[] {
+  if (PERIODS.every((period) => inside[period].length === all[period].length)) return []
+  const shown = PERIODS.map((period) => {
+    const drawn = grouped(inside[period].length)
+    return `${drawn} of ${counted(all[period].length, 'request')} ${PERIOD_NAMES[period]}`
+  })
+  const range =
+    fromUs === 0
+      ? `the first ${formatDuration(toUs)}`
+      : `${formatDuration(fromUs)} to ${formatDuration(toUs)}`
+  return [`Drawn one by one: ${range} (framed in the overview), ${shown.join(', ')}.`]
+}
+
+/** The requests of one period in the window, each in a lane. */
+function detail(flows: FlowSet, window: ArrivalWindow, period: Period): SpecPart {
+  const arrivals = window.inside[period]
+  const { lanes, count: atOnce } = lanesOf(arrivals)
+  const laneHeight = Math.min(LANE, MAX_HEIGHT / Math.max(1, atOnce))
+  const values = arrivals.map(({ request, startUs, endUs }, i) => ({
+    startUs,
+    endUs,
+    lane: lanes[i] ?? 0,
+    laneEnd: (lanes[i] ?? 0) + 0.85,
+    trace: tooltipText(flows.ids[request] ?? ''),
+    took: formatDuration(endUs - startUs),
+    arrived: formatDuration(startUs),
+  }))
+  const words =
+    values.length === 0
+      ? 'no requests'
+      : `${counted(values.length, 'request')}, at most ${grouped(atOnce)} at once`
+  return {
+    width: WIDTH,
+    height: Math.max(MIN_HEIGHT, Math.ceil(laneHeight * atOnce)),
+    title: panelTitle(`${PERIOD_NAMES[period]}: ${words}`),
+    data: { values },
+    mark: {
+      type: 'rect',
+      color: COLORS[period],
+      stroke: COLORS[period],
+      strokeWidth: laneHeight > 3 ? 0.5 : 0,
+      clip: true,
+      aria: false,
+    },
+    encoding: {
+      x: timeOf(period, {
+        ...window,
+        field: 'startUs',
+        title: 'time since the start of the period',
+      }),
+      x2: { field: 'endUs' },
+      y: {
+        field: 'lane',
+        type: 'quantitative',
+        axis: null,
+        scale: { domain: [0, Math.max(MIN_HEIGHT / LANE, atOnce)], nice: false, zero: true },
+      },
+      y2: { field: 'laneEnd' },
+      tooltip: tooltip({ trace: 'trace', arrived: 'arrived', took: 'took' }),
+    },
+  }
+}
+
+/** How many requests of one period arrived when, over all of it, with the window framed. */
+function overview(window: ArrivalWindow, period: Period): SpecPart {
+  const { firstUs, lastUs, fromUs, toUs, all } = window
+  const binUs = (lastUs - firstUs) / BINS || 1
+  const counts = all.map((arrivals) => arrivalCounts(arrivals, firstUs, binUs))
+  const values = (counts[period] ?? [])
+    .map((arrivals, bin) => ({
+      fromUs: firstUs + bin * binUs,
+      toUs: firstUs + (bin + 1) * binUs,
+      arrivals,
+      when: `${formatDuration(firstUs + bin * binUs)} and the ${formatDuration(binUs)} after`,
+    }))
+    .filter(({ arrivals }) => arrivals > 0)
+  const x = timeOf(period, { fromUs: firstUs, toUs: lastUs, field: 'fromUs', title: null })
+  const frame = { fromUs: Math.max(fromUs, firstUs), toUs: Math.min(toUs, lastUs) }
+  const total = counted(all[period].length, 'request')
+  return {
+    width: WIDTH,
+    height: OVERVIEW_HEIGHT,
+    title: panelTitle(
+      `${PERIOD_NAMES[period]}, overview: ${total}, by arrival in each ${formatDuration(binUs)}`,
+    ),
+    layer: [
+      {
+        data: { values },
+        mark: { type: 'rect', color: COLORS[period], aria: false },
+        encoding: {
+          x,
+          x2: { field: 'toUs' },
+          y: {
+            field: 'arrivals',
+            type: 'quantitative',
+            axis: null,
+            scale: { domain: [0, max(counts.flat()) || 1], nice: false },
+          },
+          y2: { datum: 0 },
+          tooltip: tooltip({ time: 'when', arrivals: ['arrivals', ',d'] }),
+        },
+      },
+      {
+        data: { values: [frame] },
+        mark: { type: 'rect', filled: false, stroke: PALETTE.text, strokeWidth: 1.5 },
+        encoding: { x, x2: { field: 'toUs' } },
+      },
+    ],
+  }
+}
+
+/** Arrivals in each of `BINS` equal parts of the whole time. */
+function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: number): number[] {
+  const counts = new Array<number>(BINS).fill(0)
+  for (const { startUs } of arrivals) {
+    const bin = Math.min(BINS - 1, Math.floor((startUs - firstUs) / binUs))
+    counts[bin] = (counts[bin] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Time to the right; only the lower of two panels labels it. */
+function timeOf(
+  period: Period,
+  {
+    fromUs,
+    toUs,
+    field,
+    title,
+  }: { fromUs: number; toUs: number; field: string; title: string | null },
+): SpecPart {
+  const extent = { lowUs: fromUs, highUs: toUs, ticks: 9, nice: false, title: '' }
+  const { scale, axis } = linearDurationAxis(extent)
+  const shown = period === 1 ? { title } : { title: null, labels: false, ticks: false }
+  return { field, type: 'quantitative', scale, axis: { ...axis, ...shown } }
+}

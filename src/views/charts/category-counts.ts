@@ -1,0 +1,255 @@
+import { group, max } from 'd3-array'
+import type {
+  StructuralLabel,
+  StructuralMutations,
+} from '../../compare/mutations/structural-mutations.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped } from '../../core/words.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { type Axis, countAxis } from './axes.ts'
+import { bars, colorBy, distinctTexts, on, quantity, tooltip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { rootName } from './node-names.ts'
+import { PALETTE } from './palette.ts'
+
+export const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 2000,
+    unit: 'points',
+    sentence: 'Most points drawn, largest change first',
+  }),
+  labels: count({
+    default: 8,
+    min: 0,
+    unit: 'changes',
+    sentence: 'Most changes listed by name beside the points',
+  }),
+})
+export type CategoryCountsChartOptions = OptionsOf<typeof CATEGORY_COUNTS_CHART_OPTIONS>
+
+const SIDE = 420
+const BAND_STEPS = 60
+const MAX_NAMED_TOGETHER = 3
+
+const KINDS: Readonly<Record<StructuralLabel, string>> = {
+  'structural-mutation': 'structural mutation (gained requests)',
+  precursor: 'precursor (lost requests)',
+  unchanged: 'no change beyond the threshold',
+}
+const LOOKS = [
+  { name: KINDS['structural-mutation'], color: PALETTE.after, shape: 'triangle-up' },
+  { name: KINDS.precursor, color: PALETTE.before, shape: 'triangle-down' },
+  { name: KINDS.unchanged, color: PALETTE.rest, shape: 'circle' },
+]
+
+/**
+ * Draws the requests of every category before against after, on nearly logarithmic axes with a place
+ * for 0, and the band in which a change counts as none (`smPThreshold`); beside it the largest
+ * changes by name. Categories with the same two counts share a point.
+ *
+ * Source: Sambasivan 2013, §2.6.3 (the threshold).
+ */
+export function categoryCountsChart(
+  structural: StructuralMutations,
+  given?: Partial<CategoryCountsChartOptions>,
+): Chart {
+  const { limit, labels } = readOptions(CATEGORY_COUNTS_CHART_OPTIONS, given)
+  const all = categoryPoints(structural)
+  const points = all.slice(Math.max(0, all.length - limit))
+  const largest = max(all, ({ before, after }) => Math.max(before, after)) ?? 0
+  const named = points
+    .filter(({ kind }) => kind !== KINDS.unchanged)
+    .reverse()
+    .slice(0, labels)
+  const scatter = {
+    width: SIDE,
+    height: SIDE,
+    layer: [...band(structural, countAxis(largest, '').domain), dots(points, largest)],
+    resolve: { scale: { size: 'independent' } },
+  }
+  return framedChart(
+    {
+      title: 'Requests per category, before and after',
+      subtitle: subtitle(structural),
+      omissions: omissions(all, points.length),
+      width: SIDE + 240,
+    },
+    named.length === 0
+      ? scatter
+      : {
+          hconcat: [scatter, changes(named)],
+          spacing: 40,
+          resolve: { scale: { color: 'independent' } },
+        },
+  )
+}
+
+type CategoryPoint = ReturnType<typeof pointOf>
+
+/** One point for each pair of counts that occurs; those with the largest change come last, on top. */
+function categoryPoints(structural: StructuralMutations): CategoryPoint[] {
+  const { categories } = structural
+  const groups = group(
+    Array.from({ length: categories.size }, (_, category) => category),
+    (category) => `${categories.count(category, BEFORE)} ${categories.count(category, AFTER)}`,
+  )
+  return [...groups.values()]
+    .map((together) => pointOf(structural, together))
+    .sort((a, b) => Math.abs(a.change) - Math.abs(b.change))
+}
+
+function pointOf(structural: StructuralMutations, together: readonly number[]) {
+  const { categories, changes: changeOf } = structural
+  const first = together[0] as number
+  const named = together.slice(0, MAX_NAMED_TOGETHER)
+  const more = together.length > named.length ? ` and ${together.length - named.length} more` : ''
+  const roots = [...new Set(named.map((category) => rootName(categories, category, 80)))]
+  return {
+    before: categories.count(first, BEFORE),
+    after: categories.count(first, AFTER),
+    /** After minus before, scaled if the stage was told to. */
+    change: Number((changeOf[first] ?? 0).toPrecision(6)),
+    kind: KINDS[structural.label(first)],
+    categories: together.length,
+    ids: `${named.join(', ')}${more}`,
+    root: tooltipText(`${roots.join(', ')}${more}`),
+  }
+}
+
+function subtitle({ categories, options, mutations, precursors }: StructuralMutations): string[] {
+  const { smPThreshold } = options
+  const scaled = options.counts === 'scaled' ? ', after scaled to as many requests as before' : ''
+  const many =
+    smPThreshold === 'auto'
+      ? 'significantly many requests'
+      : `more than ${counted(smPThreshold, 'request')}`
+  return [
+    `${counted(categories.size, 'category', 'categories')}: ${grouped(mutations.length)} gained and ${grouped(precursors.length)} lost ${many}${scaled}.`,
+    smPThreshold === 'auto'
+      ? 'Each category’s share of the requests of its type was tested.'
+      : 'Inside the grey band the number of requests changed by no more than that.',
+  ]
+}
+
+function omissions(all: readonly CategoryPoint[], shown: number): string[] {
+  const left = all
+    .slice(0, Math.max(0, all.length - shown))
+    .reduce((sum, { categories }) => sum + categories, 0)
+  return left === 0
+    ? []
+    : [`Leaves out ${counted(left, 'category', 'categories')} with the smallest changes.`]
+}
+
+/** Where `after` is within the threshold of `before`, both ways, and the line of no change. */
+function band(
+  { options, categories: { flows } }: StructuralMutations,
+  [low, high]: Axis['domain'],
+): SpecPart[] {
+  const isScaled = options.counts === 'scaled' && flows.count(AFTER) > 0
+  const factor = isScaled ? flows.count(BEFORE) / flows.count(AFTER) : 1
+  const threshold = options.smPThreshold === 'auto' ? 0 : options.smPThreshold
+  const inside = (after: number) => Math.min(high, Math.max(low, after / factor))
+  const values = Array.from({ length: BAND_STEPS + 1 }, (_, i) => {
+    const before = i === 0 ? low : Math.expm1((Math.log1p(high) * i) / BAND_STEPS)
+    const requests = Math.max(0, before)
+    return {
+      before,
+      low: inside(requests - threshold - (i === 0 ? 1 : 0)),
+      high: inside(requests + threshold),
+      same: inside(i === 0 ? low : requests),
+    }
+  })
+  const x = quantity('before')
+  return [
+    {
+      data: { values },
+      mark: { type: 'area', color: PALETTE.band, tooltip: false },
+      encoding: { x, y: quantity('low'), y2: { field: 'high' } },
+    },
+    {
+      data: { values },
+      mark: { type: 'line', color: PALETTE.faint, strokeWidth: 1, strokeDash: [4, 3] },
+      encoding: { x, y: quantity('same') },
+    },
+  ]
+}
+
+function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
+  const most = max(points, ({ categories }) => categories) ?? 1
+  const legend = { title: null, columns: 1 }
+  const color = colorBy(LOOKS, points, { legend })
+  const { domain } = color['scale'] as { domain: readonly string[] }
+  const shapes = domain.map((kind) => LOOKS.find(({ name }) => name === kind)?.shape)
+  return {
+    data: { values: points },
+    mark: { type: 'point', filled: true, opacity: 0.85, stroke: 'white', strokeWidth: 0.5 },
+    encoding: {
+      x: on(countAxis(largest, 'requests before'), 'before'),
+      y: on(countAxis(largest, 'requests after'), 'after'),
+      color,
+      shape: { ...color, scale: { domain, range: shapes } },
+      size: {
+        field: 'categories',
+        type: 'quantitative',
+        scale: {
+          type: 'sqrt',
+          domain: [1, Math.max(2, most)],
+          range: [80, Math.min(600, 80 * most)],
+        },
+        legend:
+          most === 1
+            ? null
+            : {
+                title: 'categories at one point',
+                values: [...new Set([1, Math.round(Math.sqrt(most)), most])],
+                format: ',d',
+                columns: 1,
+                symbolType: 'circle',
+              },
+      },
+      tooltip: tooltip({
+        root: 'root',
+        category: 'ids',
+        'categories here': ['categories', ',d'],
+        'requests before': ['before', ',d'],
+        'requests after': ['after', ',d'],
+        change: ['change', '+,~r'],
+        kind: 'kind',
+      }),
+    },
+  }
+}
+
+/** The largest changes by name. */
+function changes(named: readonly CategoryPoint[]): SpecPart {
+  const labels = distinctTexts(
+    named.map(({ root, ids }) => `${root} (${ids})`),
+    36,
+  )
+  const rows = named.map((point, i) => ({
+    ...point,
+    label: labels[i] as string,
+    text: `${point.change > 0 ? '+' : '−'}${grouped(Math.abs(point.change))}`,
+  }))
+  const ends = rows.map(({ change }) => change)
+  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
+  const room = (high - low) * 0.3
+  return {
+    ...bars({
+      rows,
+      axis: {
+        domain: [low - room, high + room],
+        scale: { domain: [low < 0 ? low - room : 0, high > 0 ? high + room : 0], nice: false },
+        axis: { title: 'change in requests', tickCount: 4, format: '~s', grid: false },
+      },
+      to: 'change',
+      text: 'text',
+      color: { ...colorBy(LOOKS, rows), legend: null },
+      tooltip: { root: 'root', category: 'ids', change: ['change', '+,~r'], kind: 'kind' },
+      width: 180,
+    }),
+    title: { text: 'Largest changes', anchor: 'start', fontSize: 12, fontWeight: 'normal' },
+  }
+}

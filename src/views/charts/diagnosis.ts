@@ -1,0 +1,205 @@
+import { extent } from 'd3-array'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
+import type { DivergenceName } from '../../whatif/diagnosis/target-divergence.ts'
+import { profileQuantiles } from '../../whatif/scenarios/apply-scenario.ts'
+import { type Axis, linearDurationAxis } from './axes.ts'
+import { bars, colorBy, rowNames, ruleAt, textBeside } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
+import { PALETTE } from './palette.ts'
+
+export const DIAGNOSIS_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 15,
+    unit: 'scenarios',
+    sentence: 'Most scenarios drawn, best first, with the scenarios they refine',
+  }),
+})
+export type DiagnosisChartOptions = OptionsOf<typeof DIAGNOSIS_CHART_OPTIONS>
+
+const MAX_NAME_LENGTH = 76
+const MAX_LEVEL = 8
+const DIVERGENCE_TITLES: Readonly<Record<DivergenceName, string>> = {
+  kl: 'divergence from the target',
+  wasserstein: 'distance from the target',
+  ks: 'largest gap to the target',
+}
+/** Narrower than this share of its times, an axis shows differences that nobody can tell. */
+const MIN_SPAN = 0.02
+const CHANCE = 'may be chance'
+
+/**
+ * Draws a diagnosis: the scenarios that were tried, each indented below the one it refines, how far
+ * each leaves the profile from the target, and what it makes of p50 and p99.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §4; the drawing is flowdelta's own.
+ */
+export function diagnosisChart(
+  diagnosis: LatencyDiagnosis,
+  given?: Partial<DiagnosisChartOptions>,
+): Chart {
+  const { limit } = readOptions(DIAGNOSIS_CHART_OPTIONS, given)
+  const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
+  return framedChart(
+    {
+      title: 'Which single change brings response times closest to the target?',
+      subtitle: subtitle(diagnosis),
+      omissions:
+        rows.length === diagnosis.size
+          ? []
+          : [
+              `Shows ${grouped(rows.length)} of ${counted(diagnosis.size, 'scenario')}: the best, and those they refine.`,
+            ],
+      width: 900,
+    },
+    {
+      data: { values: rows },
+      spacing: 16,
+      hconcat: [
+        divergencePanel(diagnosis, rows),
+        quantilePanel(diagnosis, rows, 'p50'),
+        quantilePanel(diagnosis, rows, 'p99'),
+      ],
+    },
+  )
+}
+
+function subtitle(diagnosis: LatencyDiagnosis): string[] {
+  const { best, targetTitle, changeP, options, state } = diagnosis
+  const target = `Target: ${shortText(targetTitle, 80)}.`
+  const differ = `Before and target ${changeP < options.alpha ? 'differ' : 'may be alike'} (${pValue(changeP)}).`
+  return [
+    isOfTraces(diagnosis) ? `${target} ${differ}` : target,
+    best === null
+      ? 'No scenario was tried.'
+      : `Closest: ${shortText(best.scenario.title, 160)}, ${percent(Math.max(0, best.gain))} of the way.`,
+    isOfTraces(diagnosis)
+      ? 'Each row sets one thing as it was after and leaves all else as before.'
+      : 'Each row changes one thing and leaves all else as before.',
+    'Orange lines: as recorded before. Blue lines: the target.',
+    ...(state === 'complete' ? [] : ['The diagnosis was stopped before everything was tried.']),
+  ]
+}
+
+function isOfTraces({ models }: LatencyDiagnosis): boolean {
+  return models.forests.length > 1
+}
+
+function looks(diagnosis: LatencyDiagnosis) {
+  const sure = isOfTraces(diagnosis) ? 'explains a change' : 'comes closer'
+  return [
+    { name: sure, color: PALETTE.change },
+    { name: CHANCE, color: PALETTE.faint },
+  ] as const
+}
+
+function rowOf(diagnosis: LatencyDiagnosis, { cause, level }: DiagnosisRow) {
+  const { base, target, options } = diagnosis
+  const [before, aim] = [profileQuantiles(base), profileQuantiles(target)]
+  const { title } = cause.scenario
+  // The subtitle says of every row that it is as after.
+  const name = isOfTraces(diagnosis) ? title.replace(/,? as after$/, '') : title
+  const indent = level === 0 ? '' : `${'\u2003'.repeat(Math.min(level, MAX_LEVEL) - 1)}└ `
+  return {
+    label: `${indent}${cause.rank}. ${shortText(name, MAX_NAME_LENGTH)}`,
+    kind: cause.significant ? looks(diagnosis)[0].name : CHANCE,
+    full: tooltipText(title),
+    divergence: Number(cause.divergence.toPrecision(6)),
+    text:
+      options.divergence === 'wasserstein'
+        ? formatDuration(cause.divergence)
+        : shortNumber(cause.divergence),
+    gain: `${percent(Math.max(0, cause.gain))} closer than before`,
+    sure: Number.isNaN(cause.q) ? 'not tested' : pValue(cause.q, 'q'),
+    requests: grouped(cause.touched),
+    fromP50Us: before.p50Us,
+    p50Us: cause.p50Us,
+    p50: `${formatDuration(before.p50Us)} → ${formatDuration(cause.p50Us)}`,
+    targetP50: formatDuration(aim.p50Us),
+    fromP99Us: before.p99Us,
+    p99Us: cause.p99Us,
+    p99: `${formatDuration(before.p99Us)} → ${formatDuration(cause.p99Us)}`,
+    targetP99: formatDuration(aim.p99Us),
+  }
+}
+
+type Row = ReturnType<typeof rowOf>
+
+function divergencePanel(diagnosis: LatencyDiagnosis, rows: readonly Row[]): SpecPart {
+  const { divergence: unchanged, options } = diagnosis
+  const largest = Math.max(unchanged, ...rows.map(({ divergence }) => divergence)) || 1
+  const domain = [0, largest * 1.6] as const
+  const time = linearDurationAxis({ lowUs: 0, highUs: domain[1], ticks: 2, title: '' })
+  const plain = { tickCount: 2, format: '~r' }
+  const title = DIVERGENCE_TITLES[options.divergence]
+  const axis: Axis = {
+    domain,
+    scale: { domain: [...domain], nice: false },
+    axis: { ...(options.divergence === 'wasserstein' ? time.axis : plain), title },
+  }
+  const view = bars({
+    rows,
+    axis,
+    to: 'divergence',
+    color: colorBy(looks(diagnosis), rows),
+    tooltip: {
+      scenario: 'full',
+      divergence: 'text',
+      'that is': 'gain',
+      'what it changes, before and after': 'sure',
+      'requests it changes': 'requests',
+    },
+    width: 120,
+  })
+  // Numbers stand at the right end, clear of the line.
+  const numbers = textBeside({
+    field: 'text',
+    x: { datum: domain[1], type: 'quantitative' },
+    y: rowNames(),
+    leftIf: 'true',
+  })
+  return withoutData(view, [thickRule(unchanged, PALETTE.before), numbers])
+}
+
+function quantilePanel(
+  diagnosis: LatencyDiagnosis,
+  rows: readonly Row[],
+  name: 'p50' | 'p99',
+): SpecPart {
+  const measure = `${name}Us` as const
+  const fromUs = profileQuantiles(diagnosis.base)[measure]
+  const targetUs = profileQuantiles(diagnosis.target)[measure]
+  const [lowUs = 0, highUs = 1] = extent([...rows.map((row) => row[measure]), fromUs, targetUs])
+  const margin = highUs - lowUs < MIN_SPAN * highUs ? 5 * MIN_SPAN * highUs : 0
+  const big = name === 'p50' ? 'P50' : 'P99'
+  const view = bars({
+    rows,
+    axis: linearDurationAxis({
+      lowUs: lowUs - margin,
+      highUs: highUs + margin,
+      ticks: 2,
+      title: name,
+    }),
+    from: `from${big}Us`,
+    to: measure,
+    color: colorBy(looks(diagnosis), rows),
+    tooltip: { scenario: 'full', [name]: name, target: `target${big}` },
+    y: rowNames({ hidden: true }),
+    width: 140,
+  })
+  return withoutData(view, [thickRule(targetUs, PALETTE.after), thickRule(fromUs, PALETTE.before)])
+}
+
+function thickRule(value: number, color: string): SpecPart {
+  return ruleAt(value, { color, strokeWidth: 2.5 })
+}
+
+/** A panel that takes the data of the chart, with layers over its own. */
+function withoutData({ data: _, layer, ...panel }: SpecPart, over: readonly SpecPart[]): SpecPart {
+  return { ...panel, layer: [...(layer as SpecPart[]), ...over] }
+}

@@ -1,0 +1,88 @@
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped, shortNumber } from '../../core/words.ts'
+import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
+import { logAxis } from './axes.ts'
+import { distinctTexts, moves } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+
+export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 20,
+    unit: 'kinds of flow',
+    sentence: 'Most kinds of flow drawn, largest flows first',
+  }),
+})
+export type FoldedSizesChartOptions = OptionsOf<typeof FOLDED_SIZES_CHART_OPTIONS>
+
+/**
+ * Draws how many nodes flows have as recorded and folded: one row for each kind of folded flow.
+ *
+ * Source: the figures of Sambasivan 2013, Table 3.6; the drawing is flowdelta's own.
+ */
+export function foldedSizesChart(
+  flows: FoldedFlows,
+  given?: Partial<FoldedSizesChartOptions>,
+): Chart {
+  const { limit } = readOptions(FOLDED_SIZES_CHART_OPTIONS, given)
+  const all = foldedSizes(flows).objects() as readonly SizeRow[]
+  const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)
+  const labels = distinctTexts(
+    kinds.map(({ root }) => root),
+    44,
+  )
+  const rows = kinds.map(({ root, requests, nodesMean, foldedMean }, i) => ({
+    label: labels[i] as string,
+    name: tooltipText(root),
+    requests: grouped(requests),
+    recorded: Number(nodesMean.toPrecision(6)),
+    folded: Number(foldedMean.toPrecision(6)),
+    recordedText: shortNumber(nodesMean),
+    foldedText: shortNumber(foldedMean),
+    // Beside the dot; nothing where both are the same.
+    foldedLabel: nodesMean === foldedMean ? '' : shortNumber(foldedMean),
+  }))
+  const sizes = rows.flatMap(({ recorded, folded }) => [recorded, folded])
+  const low = Math.min(...sizes, 10)
+  const [largest] = rows
+  return framedChart(
+    {
+      title: 'Nodes of flows, as recorded and folded',
+      subtitle:
+        largest === undefined
+          ? ['There are no requests.']
+          : [
+              'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
+              `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
+            ],
+      omissions:
+        all.length > rows.length
+          ? [`Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`]
+          : [],
+      width: 660,
+    },
+    moves({
+      rows,
+      axis: logAxis([low / 1.6, Math.max(...sizes, 10 * low) * 2], 'nodes'),
+      from: 'recorded',
+      to: 'folded',
+      fromText: 'recordedText',
+      toText: 'foldedLabel',
+      tooltip: {
+        'kind of flow': 'name',
+        requests: 'requests',
+        'nodes, as recorded': 'recordedText',
+        'nodes, folded': 'foldedText',
+      },
+      width: 420,
+    }),
+  )
+}
+
+interface SizeRow {
+  readonly root: string
+  readonly requests: number
+  readonly nodesMean: number
+  readonly foldedMean: number
+}

@@ -1,0 +1,181 @@
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { counted, percent, pValue } from '../../core/words.ts'
+import type { HostClass, HostClasses } from '../../explain/explosion/host-classes.ts'
+import { colorBy, distinctTexts, matrix, type Row } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+export const HOST_CLASSES_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 100,
+    min: 2,
+    unit: 'hosts',
+    sentence: 'Most hosts drawn; of more, some of each class in proportion',
+  }),
+})
+export type HostClassesChartOptions = OptionsOf<typeof HOST_CLASSES_CHART_OPTIONS>
+
+/** Side of the matrix in pixels, and its widest and narrowest cell. */
+const SIDE = 420
+const MAX_CELL = 26
+const MIN_CELL = 4
+/** Narrower cells have no room for a name. */
+const MIN_NAMED_CELL = 11
+const MAX_CLASSES_TOLD = 6
+
+const LOOKS = [
+  { name: 'differ', color: PALETTE.change },
+  { name: 'alike', color: '#4C9FC8' },
+  { name: 'not compared: too few spans in common', color: PALETTE.band },
+] as const
+
+/**
+ * Draws which hosts perform alike: every host by every other in the order of their classes, each of
+ * which is framed. The darker a cell, the further apart the times of the two (KS statistic).
+ *
+ * Source: Sambasivan 2013, §3.5.3; the drawing is flowdelta's own.
+ */
+export function hostClassesChart(
+  hostClasses: HostClasses,
+  given?: Partial<HostClassesChartOptions>,
+): Chart {
+  const { limit } = readOptions(HOST_CLASSES_CHART_OPTIONS, given)
+  const { classes, options } = hostClasses
+  const all = classes.reduce((sum, { hosts }) => sum + hosts.length, 0)
+  const share = all > limit ? limit / all : 1
+  const blocks = classes.map(({ hosts }) =>
+    hosts.slice(0, Math.max(1, Math.round(hosts.length * share))),
+  )
+  const hosts = blocks.flat()
+  const labels = distinctTexts(hosts, 28)
+  const cell = Math.min(MAX_CELL, Math.max(MIN_CELL, SIDE / Math.max(1, hosts.length)))
+  const rows = cellsOf(hostClasses, hosts, labels)
+  return framedChart(
+    {
+      title: 'Which hosts perform alike',
+      subtitle:
+        all === 0
+          ? ['There are no hosts.']
+          : [
+              `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
+              `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
+            ],
+      omissions:
+        hosts.length < all
+          ? [`Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`]
+          : [],
+      width: Math.max(560, cell * hosts.length),
+    },
+    matrix({
+      rows,
+      labels,
+      columns: labels,
+      cell,
+      named: cell >= MIN_NAMED_CELL,
+      columnNames: false,
+      color: colorBy(LOOKS, rows, {
+        legend: { title: null, symbolType: 'square', symbolOpacity: 1 },
+      }),
+      channels: {
+        opacity: { field: 'opacity', type: 'quantitative', scale: null, legend: null },
+      },
+      tooltip: {
+        host: 'host',
+        and: 'other',
+        'where they differ most surely': 'operation',
+        'KS statistic': 'statistic',
+        'corrected p': 'chance',
+        'apart, of the mean': 'effect',
+      },
+      over: (x, y) => [frames(blocks, labels, { x, y, cell })],
+    }),
+  )
+}
+
+/** The largest classes with how many hosts and how slow they are. */
+function classWords(classes: readonly HostClass[]): string {
+  const told = classes.slice(0, MAX_CLASSES_TOLD).map(({ name, hosts, slowness }) => {
+    const factor = Number(slowness.toPrecision(2))
+    const times = Number.isNaN(factor) || factor === 1 ? '' : `, ${factor}× the typical time`
+    return `${distinctTexts([name], 28)[0]} (${counted(hosts.length, 'host')}${times})`
+  })
+  return `${told.join('; ')}${classes.length > told.length ? '; …' : ''}`
+}
+
+function cellsOf(found: HostClasses, hosts: readonly string[], labels: readonly string[]): Row[] {
+  const known = new Map(
+    (found.matrix().objects() as readonly MatrixRow[]).map((row) => [
+      JSON.stringify([row.host, row.other]),
+      row,
+    ]),
+  )
+  return hosts.flatMap((host, i) =>
+    hosts
+      .map((other, j) => ({
+        label: labels[i] as string,
+        column: labels[j] as string,
+        host: tooltipText(host),
+        other: tooltipText(other),
+        ...tested(known.get(JSON.stringify([host, other]))),
+      }))
+      .filter((_, j) => j !== i),
+  )
+}
+
+function tested(row: MatrixRow | undefined) {
+  if (row === undefined) {
+    const operation = 'none with enough spans of both'
+    return { kind: LOOKS[2].name, operation, statistic: '–', chance: '–', effect: '–', opacity: 1 }
+  }
+  return {
+    kind: LOOKS[row.different ? 0 : 1].name,
+    operation: tooltipText(row.operation),
+    statistic: row.statistic.toFixed(2),
+    chance: pValue(row.q, 'q'),
+    effect: percent(row.effect),
+    opacity: Number((0.25 + 0.75 * row.statistic).toFixed(2)),
+  }
+}
+
+interface MatrixRow {
+  readonly host: string
+  readonly other: string
+  readonly operation: string
+  readonly statistic: number
+  readonly q: number
+  readonly effect: number
+  readonly different: boolean
+}
+
+/** A frame around the hosts of each class. */
+function frames(
+  blocks: readonly (readonly string[])[],
+  labels: readonly string[],
+  { x, y, cell }: { readonly x: SpecPart; readonly y: SpecPart; readonly cell: number },
+): SpecPart {
+  let next = 0
+  const values = blocks.map(({ length }) => {
+    const [first, last] = [labels[next] as string, labels[next + length - 1] as string]
+    next += length
+    return { first, last }
+  })
+  const from = { field: 'first', bandPosition: 0 }
+  return {
+    data: { values },
+    mark: {
+      type: 'rect',
+      filled: false,
+      stroke: PALETTE.text,
+      strokeWidth: cell < 8 ? 1 : 1.5,
+      tooltip: false,
+    },
+    encoding: {
+      x: { ...x, ...from },
+      x2: { field: 'last', bandPosition: 1 },
+      y: { ...y, ...from },
+      y2: { field: 'last', bandPosition: 1 },
+    },
+  }
+}

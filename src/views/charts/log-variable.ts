@@ -1,0 +1,197 @@
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import {
+  count,
+  defineOptions,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../../core/options.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped } from '../../core/words.ts'
+import type {
+  Divergence,
+  FeatureTest,
+  VariableDivergence,
+} from '../../logs/divergence/divergence.ts'
+import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
+import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
+import { type Axis, linearDurationAxis, logAxis, logDurationAxis } from './axes.ts'
+import { colorBy, panelTitle, strip } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { besideMiddle, missingText, testText, thinned } from './log-strip.ts'
+import { unitOf, valueText } from './log-values.ts'
+import { numberExtent } from './number-extent.ts'
+import { PALETTE } from './palette.ts'
+
+export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
+  name: text({ default: null, or: null, sentence: 'Variable; by default the most divergent one' }),
+  kind: oneOf([null, 'event', 'state'], {
+    default: null,
+    sentence: 'Kind, where an event and a state variable share a name',
+  }),
+  feature: text({
+    default: null,
+    or: null,
+    sentence: 'Feature drawn alone; by default those that differ most',
+  }),
+  limit: count({ default: 4, unit: 'features', sentence: 'Most features drawn' }),
+})
+export type LogVariableChartOptions = OptionsOf<typeof LOG_VARIABLE_CHART_OPTIONS>
+
+/** Dots of a class that fill a strip; more would only make the chart heavy. */
+const MAX_DOTS = 600
+/** From here on axes write 1M instead of 1,000,000. */
+const LONG_NUMBER = 1e6
+const LOOKS = [
+  { name: 'before', color: PALETTE.before },
+  { name: 'after', color: PALETTE.after },
+]
+
+/**
+ * Draws one variable of logs instance by instance: a strip for each feature, a dot for each
+ * instance, and a line at the mean of each period.
+ *
+ * Source: the distributions of Nagaraj, Killian and Neville, NSDI 2012, §4.2 and §5.
+ *
+ * @throws FlowdeltaError for an unknown variable; OptionError for a feature that it does not have
+ */
+export function logVariableChart(
+  divergence: Divergence,
+  given?: Partial<LogVariableChartOptions>,
+): Chart {
+  const { kind, feature, limit, ...options } = readOptions(LOG_VARIABLE_CHART_OPTIONS, given)
+  const variable = variableOf(divergence, options.name, kind)
+  const tests = variable.features
+    .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
+    .sort((a, b) => size(b) - size(a))
+  if (feature !== null && !tests.some((test) => test.feature === feature)) {
+    const known = tests.map((test) => `'${test.feature}'`)
+    throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
+  }
+  const drawn =
+    feature === null ? tests.slice(0, limit) : tests.filter((test) => test.feature === feature)
+  const { before, after } = divergence.logs.counts
+  return framedChart(
+    {
+      title: `${shortText(variable.name, 70)}, instance by instance`,
+      subtitle: [
+        `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
+      ],
+      omissions: [
+        ...(drawn.length < tests.length && feature === null
+          ? [`Shows the ${drawn.length} of ${counted(tests.length, 'feature')} that differ most.`]
+          : []),
+        ...(Math.max(before, after) > MAX_DOTS
+          ? [`Draws at most ${MAX_DOTS} dots of each period, evenly by rank; means are of all.`]
+          : []),
+        ...(drawn.length === 0 ? ['No instance has it.'] : []),
+      ],
+      width: 560,
+    },
+    { spacing: 14, vconcat: drawn.map((test) => featureStrip(divergence.logs, variable, test)) },
+  )
+}
+
+function variableOf(
+  divergence: Divergence,
+  name: string | null,
+  kind: VariableKind | null,
+): VariableDivergence {
+  const [first] = divergence.variables
+  if (name === null && first !== undefined) return first
+  for (const each of kind === null ? (['event', 'state'] as const) : [kind]) {
+    const found = divergence.variable(each, name ?? '')
+    if (found !== undefined) return found
+  }
+  const some = divergence.variables.slice(0, 5).map((each) => show(each.name))
+  throw new FlowdeltaError(
+    `The logs have no ${kind ?? 'variable'} ${show(name)}. Give one such as ${some.join(', ')}.`,
+  )
+}
+
+/** Untested features come last. */
+function size({ t, tested }: FeatureTest): number {
+  return tested ? Math.abs(t) : -1
+}
+
+function featureStrip(
+  logs: LogSet,
+  { name, kind }: VariableDivergence,
+  test: FeatureTest,
+): SpecPart {
+  const { feature, significant } = test
+  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  const column = features.of(features.indexOf(name) as number, feature)
+  const rows = LOG_CLASSES.flatMap((period, code) =>
+    thinned(
+      Array.from(column, (value, instance) => ({ value, instance }))
+        .filter(({ value, instance }) => logs.classOf[instance] === code && Number.isFinite(value))
+        .sort((a, b) => a.value - b.value),
+      MAX_DOTS,
+    ).map(({ value, instance }) => ({
+      value,
+      beside: besideMiddle(instance),
+      period,
+      instance: tooltipText(logs.instances[instance] ?? ''),
+      text: valueText(feature, value),
+    })),
+  )
+  const axis = axisOf(
+    feature,
+    rows.map(({ value }) => value),
+  )
+  const means = LOG_CLASSES.flatMap((period) => {
+    const value = period === 'before' ? test.beforeMean : test.afterMean
+    return Number.isFinite(value) ? [{ period, value }] : []
+  })
+  const says = [testText(test), missingText(test, logs.counts)].filter((words) => words !== '')
+  if (axis.scale.type === 'log') says.push('logarithmic')
+  return {
+    title: panelTitle(
+      `${featureText(feature)}: ${says.join('; ')}`,
+      significant ? PALETTE.change : PALETTE.text,
+    ),
+    ...strip({
+      rows,
+      lanes: [...LOG_CLASSES],
+      lane: 'period',
+      axis,
+      field: 'value',
+      beside: 'beside',
+      color: { ...colorBy(LOOKS, rows, { field: 'period' }), legend: null },
+      tooltip: { instance: 'instance', period: 'period', [featureText(feature)]: 'text' },
+      means,
+      width: 520,
+    }),
+  }
+}
+
+function axisOf(feature: Feature, values: readonly number[]): Axis {
+  const { low, high, isLog, isWhole } = numberExtent(values)
+  const unit = unitOf(feature)
+  const [first] = values
+  // An axis of many numbers around the only one there is would say nothing.
+  const only = values.every((value) => value === first) ? { values: [first] } : {}
+  if (unit === 'time') {
+    const extent = { lowUs: Math.max(0, low), highUs: high, title: '' }
+    const time = isLog ? logDurationAxis(extent) : linearDurationAxis(extent)
+    return { ...time, axis: { ...time.axis, title: null, ...only } }
+  }
+  const isShort = isWhole && high - low < 6
+  const labelExpr =
+    unit === 'share'
+      ? "format(datum.value * 100, '~r') + ' %'"
+      : `format(datum.value, '${Math.max(-low, high) < LONG_NUMBER ? ',~r' : '~s'}')`
+  if (isLog) {
+    const { axis, ...log } = logAxis([low, high], null)
+    return { ...log, axis: { title: null, values: axis['values'], labelExpr, ...only } }
+  }
+  const tickCount = isShort ? Math.ceil(high - low) : 6
+  return {
+    domain: [low, high],
+    scale: { domain: [low, high], zero: false, nice: false },
+    axis: { title: null, tickCount, labelExpr, ...only },
+  }
+}

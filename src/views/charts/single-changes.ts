@@ -1,0 +1,140 @@
+import { extent } from 'd3-array'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { tooltipText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, grouped, signedDuration } from '../../core/words.ts'
+import type {
+  ProfileSummary,
+  SingleChange,
+  SingleChanges,
+} from '../../whatif/scenarios/single-changes.ts'
+import { linearDurationAxis } from './axes.ts'
+import { bars, colorBy, distinctTexts, rowNames, ruleAt } from './builders.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+export const SINGLE_CHANGES_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 15,
+    unit: 'services',
+    sentence: 'Most services drawn, those that move the mean furthest first',
+  }),
+})
+export type SingleChangesChartOptions = OptionsOf<typeof SINGLE_CHANGES_CHART_OPTIONS>
+
+const MEASURES = ['p50Us', 'p99Us'] as const
+type Measure = (typeof MEASURES)[number]
+
+const PARTS = {
+  server: 'time in it, with all that it calls',
+  network: 'network time to it',
+  preprocessing: 'time it spends itself',
+} as const
+
+/**
+ * Draws what single changes do to the response times of all requests, a tornado: for each service,
+ * p50 and p99 if it alone took so many times as long.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §4.2; the drawing is flowdelta's own.
+ */
+export function singleChangesChart(
+  changes: SingleChanges,
+  given?: Partial<SingleChangesChartOptions>,
+): Chart {
+  const { limit } = readOptions(SINGLE_CHANGES_CHART_OPTIONS, given)
+  const { by, factors, part, period } = changes.options
+  const moving = changes.changes.filter((each) => isMoving(each, changes.before))
+  const drawn = moving.slice(0, limit)
+  const still = changes.changes.length - moving.length
+  // A line must not end between the two.
+  const times = factors.map((factor) => `×\u00a0${factor}`)
+  return framedChart(
+    {
+      title: `What if one ${by} were faster or slower?`,
+      subtitle:
+        drawn.length === 0
+          ? [`No ${by}’s ${PARTS[part]} moves the response times.`]
+          : [
+              `Bars lead from what was recorded ${period === 0 ? 'before' : 'after'} (line) to what it would be if only the ${PARTS[part]} were ${listed(times)}.`,
+            ],
+      omissions: [
+        ...(drawn.length < moving.length
+          ? [
+              `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,
+            ]
+          : []),
+        ...(still > 0 && moving.length > 0
+          ? [`Leaves out ${counted(still, by)} without any effect.`]
+          : []),
+      ],
+      width: 800,
+    },
+    { spacing: 18, hconcat: MEASURES.map((measure) => panel(changes, drawn, measure)) },
+  )
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+}
+
+function isMoving({ effects }: SingleChange, before: ProfileSummary): boolean {
+  return effects.some(
+    (effect) => effect.meanUs !== before.meanUs || MEASURES.some((m) => effect[m] !== before[m]),
+  )
+}
+
+function panel(
+  { before, options }: SingleChanges,
+  drawn: readonly SingleChange[],
+  measure: Measure,
+): SpecPart {
+  const names = drawn.map(
+    ({ service, operation }, i) =>
+      `${i + 1}. ${operation === '' ? service : `${service} ${operation}`}`,
+  )
+  const labels = distinctTexts(names, 44)
+  const fromUs = before[measure]
+  const rows = drawn.flatMap(({ effects }, at) =>
+    effects.map((effect, i) => ({
+      label: labels[at] as string,
+      full: tooltipText(names[at] as string),
+      factor: `× ${options.factors[i]}`,
+      fromUs,
+      toUs: effect[measure],
+      change: `${formatDuration(fromUs)} → ${formatDuration(effect[measure])} (${signedDuration(effect[measure] - fromUs)})`,
+    })),
+  )
+  const name = measure === 'p50Us' ? 'p50' : 'p99'
+  const [lowUs = fromUs, highUs = fromUs] = extent([fromUs, ...rows.map(({ toUs }) => toUs)])
+  const view = bars({
+    rows,
+    axis: linearDurationAxis({ lowUs, highUs, ticks: 4, title: `${name} of the response times` }),
+    from: 'fromUs',
+    to: 'toUs',
+    color: colorBy(
+      options.factors.map((factor, i, all) => ({
+        name: `× ${factor}`,
+        color: colorOf(factor, i, all),
+      })),
+      rows,
+      { field: 'factor' },
+    ),
+    tooltip: { [options.by]: 'full', takes: 'factor', [name]: 'change' },
+    y: rowNames({ hidden: measure !== 'p50Us' }),
+    width: 270,
+  })
+  const line = ruleAt(fromUs, { color: PALETTE.before, strokeWidth: 2.5 })
+  return {
+    ...view,
+    height: Math.max(1, drawn.length) * 24,
+    layer: [...(view['layer'] as SpecPart[]), line],
+  }
+}
+
+/** Faster in greys, slower in the color of change and darker. */
+function colorOf(factor: number, i: number, all: readonly number[]): string {
+  const earlier = all.filter((other, j) => j < i && other < 1 === factor < 1).length
+  const colors = factor < 1 ? [PALETTE.rest, PALETTE.faint] : [PALETTE.change, PALETTE.text]
+  return colors[earlier % colors.length] as string
+}
