@@ -5,7 +5,7 @@ import { signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { type Breakdown, breakdownRows, KIND_NAMES, type PlaceTime } from './breakdown-rows.ts'
-import { distinctTexts, on, quantity, rowNames, ruleAt, textBeside, tooltip } from './builders.ts'
+import { distinctTexts, on, quantity, rowNames, ruleAt, textBeside, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { PERIOD_NAMES, periodColor } from './palette.ts'
@@ -55,11 +55,11 @@ export function breakdownChart(edges: EdgeChanges, given?: Partial<BreakdownChar
             tooltip: tooltip({ place: 'label', period: 'period', 'mean time per request': 'time' }),
           },
         },
-        ruleAt(0),
         {
           data: { values: rows.map((row, i) => changeOf(row, labels[i] as string)) },
           ...textBeside({ field: 'change', x: quantity('endUs'), y }),
         },
+        ruleAt(0),
       ],
     },
   )

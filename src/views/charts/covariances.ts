@@ -6,6 +6,7 @@ import type { CategoryVariance, EdgeVariance } from '../../explain/variance/cate
 import type { VarianceSources } from '../../explain/variance/variance-sources.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { matrix } from './builders.ts'
+import { tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { edgeName } from './edge-name.ts'
@@ -91,7 +92,6 @@ export function covariancesChart(
         field: 'correlation',
         type: 'quantitative',
         scale: { domain: [-1, -0.5, 0, 0.5, 1], range: DIVERGING },
-        condition: { test: 'datum.correlation === null', value: PALETTE.band },
         legend: {
           title: 'correlation',
           orient: 'right',
@@ -101,15 +101,13 @@ export function covariancesChart(
           format: '.1f',
         },
       },
-      tooltip: {
-        edge: 'edge',
-        and: 'otherEdge',
-        correlation: 'text',
-        covariance: 'covariance',
-        'corrected p': 'chance',
-        'requests with both': ['requests', ',d'],
-      },
+      tooltip: TOOLTIP,
       over: (x, y) => [
+        {
+          transform: [{ filter: 'datum.correlation === null' }],
+          mark: { type: 'rect', color: PALETTE.band, stroke: 'white' },
+          encoding: { x, y, tooltip: tooltip(TOOLTIP) },
+        },
         {
           mark: { type: 'text', baseline: 'middle', tooltip: false },
           encoding: { x, y, text: { field: 'text', type: 'nominal' }, color: LETTERS },
@@ -118,6 +116,15 @@ export function covariancesChart(
     }),
   )
 }
+
+const TOOLTIP = {
+  edge: 'edge',
+  and: 'otherEdge',
+  correlation: 'text',
+  covariance: 'covariance',
+  'corrected p': 'chance',
+  'requests with both': ['requests', ',d'],
+} as const
 
 /** White letters on dark cells. */
 const LETTERS: SpecPart = {

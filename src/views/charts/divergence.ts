@@ -9,7 +9,8 @@ import {
   type VariableDivergence,
 } from '../../logs/divergence/divergence.ts'
 import { featureText } from '../../logs/features/features.ts'
-import { bars, colorBy, distinctTexts } from './builders.ts'
+import { bars } from './builders.ts'
+import { colorBy, distinctTexts } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { tText, valueText } from './log-values.ts'

@@ -9,7 +9,8 @@ import type {
   SingleChanges,
 } from '../../whatif/scenarios/single-changes.ts'
 import { linearDurationAxis } from './axes.ts'
-import { bars, colorBy, distinctTexts, rowNames, ruleAt } from './builders.ts'
+import { bars } from './builders.ts'
+import { colorBy, distinctTexts, rowNames, ruleAt } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
