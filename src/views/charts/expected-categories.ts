@@ -2,9 +2,9 @@ import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
-import { expectedCategories } from '../../explain/explosion/expected-categories.ts'
 import {
   type ExpectedCategoryCurves,
+  expectedCategories,
   expectedCategoryCurves,
 } from '../../explain/explosion/expected-categories.ts'
 import { requireCount } from '../../stats/require-option.ts'
