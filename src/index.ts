@@ -159,46 +159,6 @@ export type { TraceContent, TraceSource } from './traces/trace-source.ts'
 export { Chart, type ChartText } from './views/charts/chart.ts'
 export { Drawing } from './views/charts/drawing.ts'
 export type { ObservedCategories } from './views/charts/expected-categories.ts'
-export {
-  plotArrivals,
-  plotBreakdown,
-  plotCategoryCounts,
-  plotCollapsedSizes,
-  plotContributions,
-  plotCovariances,
-  plotDiagnosis,
-  plotDivergence,
-  plotEdgeChanges,
-  plotExpectedCategories,
-  plotExplosion,
-  plotFindings,
-  plotHostClasses,
-  plotLatencyProfiles,
-  plotLogVariable,
-  plotResponseTimeEcdf,
-  plotSingleChanges,
-  plotSquaredVariation,
-  plotVarianceWaterfall,
-  plotVariationSets,
-} from './views/charts/old-names.ts'
-export {
-  type DependenciesOptions,
-  plotDependencies,
-} from './views/charts/plot-dependencies.ts'
-export {
-  type ExecutionModelChartOptions,
-  plotExecutionModel,
-} from './views/charts/plot-execution-model.ts'
-export { type FlowChartOptions, plotFlow } from './views/charts/plot-flow.ts'
-export {
-  type ParameterDifferencesOptions,
-  plotParameterDifferences,
-} from './views/charts/plot-parameter-differences.ts'
-export {
-  type ParameterStripOptions,
-  plotParameterStrip,
-} from './views/charts/plot-parameter-strip.ts'
-export { type ParameterTreeOptions, plotParameterTree } from './views/charts/plot-parameter-tree.ts'
 export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
 export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'

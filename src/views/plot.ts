@@ -9,9 +9,11 @@ import { FlowdeltaError, show } from '../core/errors.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { HostClasses } from '../explain/explosion/host-classes.ts'
+import { Explanation } from '../explain/parameters/explanation.ts'
 import { VarianceSources } from '../explain/variance/variance-sources.ts'
 import { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
+import { Attention, type AttentionGraph } from '../logs/attention/attention.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
 import { Divergence } from '../logs/divergence/divergence.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
@@ -27,6 +29,12 @@ import { covariancesChart } from './charts/covariances.ts'
 import { diagnosisChart } from './charts/diagnosis.ts'
 import { divergenceChart } from './charts/divergence.ts'
 import type { Drawing } from './charts/drawing.ts'
+import {
+  dependenciesDrawing,
+  executionModelDrawing,
+  flowDrawing,
+  parameterTreeDrawing,
+} from './charts/drawings.ts'
 import { edgeChangesChart } from './charts/edge-changes.ts'
 import { expectedCategoriesChart } from './charts/expected-categories.ts'
 import { explosionChart } from './charts/explosion.ts'
@@ -35,6 +43,8 @@ import { foldedSizesChart } from './charts/folded-sizes.ts'
 import { hostClassesChart } from './charts/host-classes.ts'
 import { latencyProfilesChart } from './charts/latency-profiles.ts'
 import { logVariableChart } from './charts/log-variable.ts'
+import { parameterDifferencesChart } from './charts/parameter-differences.ts'
+import { parameterStripChart } from './charts/parameter-strip.ts'
 import { responseTimesChart } from './charts/response-times.ts'
 import { singleChangesChart } from './charts/single-changes.ts'
 import {
@@ -48,8 +58,15 @@ import { varianceWaterfallChart } from './charts/variance-waterfall.ts'
 const OF_CATEGORIES = { variation: squaredVariationChart, arrivals: arrivalsChart }
 const OF_CATEGORY_CURVES = { expected: expectedCategoriesChart }
 const OF_DIAGNOSIS = { scenarios: diagnosisChart }
+const OF_DEPENDENCIES = { dependencies: dependenciesDrawing }
 const OF_DIVERGENCE = { variables: divergenceChart, variable: logVariableChart }
 const OF_EDGES = { shifts: edgeChangesChart, breakdown: breakdownChart }
+const OF_EXECUTION_MODELS = { profiles: latencyProfilesChart, model: executionModelDrawing }
+const OF_EXPLANATION = {
+  tree: parameterTreeDrawing,
+  differences: parameterDifferencesChart,
+  strip: parameterStripChart,
+}
 const OF_EXPLOSION = { remedies: explosionChart }
 const OF_FINDINGS = { findings: findingsChart }
 const OF_FLOWS = { arrivals: arrivalsChart }
@@ -57,7 +74,7 @@ const OF_FOLDED_FLOWS = { sizes: foldedSizesChart, arrivals: arrivalsChart }
 const OF_HOST_CLASSES = { matrix: hostClassesChart }
 const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_RANKING = { contributions: contributionsChart }
-const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart }
+const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart, flow: flowDrawing }
 const OF_SINGLE_CHANGES = { tornado: singleChangesChart }
 const OF_STRUCTURAL = { counts: categoryCountsChart }
 const OF_VARIANCE = {
@@ -73,22 +90,26 @@ const OF_COMPARISON = {
   breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
   counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
   'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
+  flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
   arrivals: ofPart((whole: Comparison) => whole.categories, arrivalsChart),
 }
 const OF_LOG_COMPARISON = {
   variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),
   variable: ofPart((whole: LogComparison) => whole.divergence, logVariableChart),
+  dependencies: ofPart((whole: LogComparison) => whole.attention, dependenciesDrawing),
 }
 
 /** Tells stages by their class, the special before the general. */
 const STAGES = [
+  [Attention, OF_DEPENDENCIES],
   [Categories, OF_CATEGORIES],
   [Comparison, OF_COMPARISON],
   [Divergence, OF_DIVERGENCE],
   [EdgeChanges, OF_EDGES],
-  [ExecutionModels, OF_PROFILES],
+  [ExecutionModels, OF_EXECUTION_MODELS],
   [ExpectedCategoryCurves, OF_CATEGORY_CURVES],
+  [Explanation, OF_EXPLANATION],
   [ExplosionDiagnosis, OF_EXPLOSION],
   [Findings, OF_FINDINGS],
   [FoldedFlows, OF_FOLDED_FLOWS],
@@ -110,8 +131,12 @@ type StageOf<Entry> = Entry extends readonly [infer Of extends Class, unknown]
   ? InstanceType<Of>
   : never
 
-/** What {@link plot} draws: a stage, several scenarios, or sets of variances by their names. */
-export type Plottable = StageOf<Stages> | VariationSets | readonly ScenarioProfile[]
+/** What {@link plot} draws: a stage, a graph of it, several scenarios, or variances by names. */
+export type Plottable =
+  | StageOf<Stages>
+  | AttentionGraph
+  | VariationSets
+  | readonly ScenarioProfile[]
 
 type Pictures<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries extends readonly [
   readonly [infer StageClass extends Class, infer Kinds],
@@ -122,7 +147,9 @@ type Pictures<Of, Entries extends readonly unknown[] = typeof STAGES> = Entries 
     : Pictures<Of, More>
   : Of extends readonly ScenarioProfile[]
     ? typeof OF_PROFILES
-    : typeof OF_VARIATION_SETS
+    : Of extends AttentionGraph
+      ? typeof OF_DEPENDENCIES
+      : typeof OF_VARIATION_SETS
 
 /** Kinds of picture that a stage has. */
 export type PlotKind<Of> = keyof Pictures<Of> & string
@@ -191,7 +218,12 @@ function picturesOf(stage: unknown): object | undefined {
   const found = STAGES.find(([Of]) => stage instanceof (Of as Class))
   if (found !== undefined) return found[1]
   if (Array.isArray(stage)) return OF_PROFILES
+  if (isGraph(stage)) return OF_DEPENDENCIES
   const sets = typeof stage === 'object' && stage !== null ? Object.values(stage) : []
   const isVariance = sets.length > 0 && sets.every((each) => each instanceof VarianceSources)
   return isVariance ? OF_VARIATION_SETS : undefined
+}
+
+function isGraph(value: unknown): value is AttentionGraph {
+  return typeof value === 'object' && value !== null && 'nodes' in value && 'metric' in value
 }

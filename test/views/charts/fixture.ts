@@ -9,6 +9,7 @@ import {
   compare,
 } from '../../../src/compare/comparison.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
+import { Drawing } from '../../../src/views/charts/drawing.ts'
 import { compileChart } from '../../../src/views/notebook/vega-renderer.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
@@ -37,7 +38,12 @@ function vegaLiteValidator(): ValidateFunction {
 }
 
 /** Expects a chart to be valid Vega-Lite that compiles and draws without a warning or a NaN. */
-export function expectDrawable(chart: Chart): string {
+export function expectDrawable(chart: Chart | Drawing): string {
+  if (chart instanceof Drawing) {
+    const svg = chart.svg()
+    expect(svg.match(/.{30}(NaN|Infinity|undefined)/g) ?? []).toEqual([])
+    return svg
+  }
   const plain = JSON.parse(JSON.stringify(chart.spec))
   expect(plain).toEqual(chart.spec)
   validate(plain)
@@ -52,7 +58,8 @@ export function expectDrawable(chart: Chart): string {
 }
 
 /** The inline data of a chart, in the order in which its layers and views stand. */
-export function dataOf(chart: Chart): Row[][] {
+export function dataOf(chart: Chart | Drawing): Row[][] {
+  if (chart instanceof Drawing) return []
   return partsOf(chart.spec).flatMap(([key, value]) =>
     key === 'data' ? [(value as { values: Row[] }).values] : [],
   )

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { diagnoseExplosion } from '../../../src/explain/explosion/diagnose-explosion.ts'
+import { expectedCategoryCurves } from '../../../src/explain/explosion/expected-categories.ts'
 import { findHostClasses } from '../../../src/explain/explosion/find-host-classes.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { explosionChart } from '../../../src/views/charts/explosion.ts'
 import { hostClassesChart } from '../../../src/views/charts/host-classes.ts'
-import { plotExpectedCategories } from '../../../src/views/charts/old-names.ts'
+import { plot } from '../../../src/views/plot.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, expectDrawable, pick, type Row } from './fixture.ts'
@@ -29,8 +30,7 @@ function reads({ hosts = 12, requests = 1200, slow = 3, suffix = '' } = {}) {
 
 describe('expected categories', () => {
   test('are curves with bands, and what was observed is told from chance', () => {
-    const chart = plotExpectedCategories({
-      ...{ hosts: [10], requests: [1, 1000] },
+    const chart = plot(expectedCategoryCurves({ hosts: [10], requests: [1, 1000] }), 'expected', {
       observed: [
         { hosts: 10, requests: 139, categories: 132, name: 'rand sort' },
         { hosts: 50, requests: 5000, categories: 4000, name: HOSTILE },
@@ -55,7 +55,7 @@ describe('expected categories', () => {
   })
 
   test('where the number cannot vary, one of it is as chance has it', () => {
-    const chart = plotExpectedCategories({
+    const chart = plot(expectedCategoryCurves(), 'expected', {
       observed: [{ hosts: 1, requests: 20, categories: 1 }],
       ...{ hosts: [1], replicas: 1 },
     })
@@ -64,14 +64,16 @@ describe('expected categories', () => {
   })
 
   test('take one to eight sizes of cluster', () => {
-    expect(() => plotExpectedCategories({ hosts: [] })).toThrow('one to 8 cluster sizes')
-    expect(() => plotExpectedCategories({ hosts: [3, 4, 5, 6, 7, 8, 9, 10, 11] })).toThrow(
+    expect(() => plot(expectedCategoryCurves({ hosts: [] }))).toThrow('one to 8 cluster sizes')
+    expect(() => plot(expectedCategoryCurves({ hosts: [3, 4, 5, 6, 7, 8, 9, 10, 11] }))).toThrow(
       'one to 8 cluster sizes',
     )
-    expectDrawable(plotExpectedCategories({ hosts: [3, 4, 5, 6, 7, 8, 9, 10] }))
+    expectDrawable(plot(expectedCategoryCurves({ hosts: [3, 4, 5, 6, 7, 8, 9, 10] })))
     const none = [{ hosts: 10, requests: 0, categories: 0 }]
-    expect(() => plotExpectedCategories({ observed: none })).toThrow('observed.requests is 0')
-    expect(() => plotExpectedCategories({ replicas: 20 })).toThrow('Option replicas is 20.')
+    expect(() => plot(expectedCategoryCurves(), 'expected', { observed: none })).toThrow(
+      'observed.requests is 0',
+    )
+    expect(() => plot(expectedCategoryCurves({ replicas: 20 }))).toThrow('Option replicas is 20.')
   })
 })
 

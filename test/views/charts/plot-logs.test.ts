@@ -4,8 +4,7 @@ import { compareLogs, type LogComparison } from '../../../src/logs/compare-logs.
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { divergenceChart } from '../../../src/views/charts/divergence.ts'
-import { plotLogVariable } from '../../../src/views/charts/old-names.ts'
-import { plotDependencies } from '../../../src/views/charts/plot-dependencies.ts'
+import { plot } from '../../../src/views/plot.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { dataOf, EXPRESSIONS, expectDrawable, partsOf, pick } from './fixture.ts'
 import { compareChainedLogs } from './logs-fixture.ts'
@@ -50,7 +49,7 @@ describe('divergence', () => {
     const chart = divergenceChart(constants().divergence)
     expect(dataOf(chart)[0]?.[0]).toMatchObject({ full: 'version', sum: '∞' })
     expectDrawable(chart)
-    expectDrawable(plotLogVariable(constants().divergence, 'version'))
+    expectDrawable(plot(constants().divergence, 'variable', { name: 'version' }))
   })
 
   test('checks its options', () => {
@@ -76,7 +75,7 @@ function constants(): LogComparison {
 
 describe('a variable', () => {
   test('has a strip a feature, the largest |t| first, with a dot an instance and both means', () => {
-    const chart = plotLogVariable(compared.divergence, 'flush')
+    const chart = plot(compared.divergence, 'variable', { name: 'flush' })
     const [dots, means] = dataOf(chart)
     expect(dots?.length).toBe(80)
     expect(means?.map((mean) => mean['period'])).toEqual(['before', 'after'])
@@ -90,17 +89,19 @@ describe('a variable', () => {
 
   test('of every name and feature can be drawn', () => {
     for (const { name, kind } of compared.divergence.variables) {
-      expectDrawable(plotLogVariable(compared.divergence, name, { kind, limit: 10 }))
+      expectDrawable(plot(compared.divergence, 'variable', { name, kind, limit: 10 }))
     }
   })
 
   test('can be one feature alone', () => {
-    const chart = plotLogVariable(compared.divergence, 'cache_kb', { feature: 'mean' })
+    const chart = plot(compared.divergence, 'variable', { name: 'cache_kb', feature: 'mean' })
     expect(titlesOf(chart)).toEqual([expect.stringMatching(/^mean value: t = −\d/)])
   })
 
   test('says how many instances do not have it', () => {
-    const [title] = titlesOf(plotLogVariable(constants().divergence, 'rare', { feature: 'mean' }))
+    const [title] = titlesOf(
+      plot(constants().divergence, 'variable', { name: 'rare', feature: 'mean' }),
+    )
     expect(title).toBe(
       'mean value: too few instances to test; 20 of 20 before have none, 19 of 20 after have none',
     )
@@ -113,7 +114,7 @@ describe('a variable', () => {
       builder.logState(0, 'load', i)
     }
     const { divergence } = compareLogs(builder.build())
-    const chart = plotLogVariable(divergence, 'load', { feature: 'mean' })
+    const chart = plot(divergence, 'variable', { name: 'load', feature: 'mean' })
     expect(dataOf(chart)[0]?.length).toBe(1_200)
     expect(chart.description).toContain('Draws at most 600 dots of each period')
     expectDrawable(chart)
@@ -121,11 +122,15 @@ describe('a variable', () => {
 
   test('checks its options', () => {
     const { divergence } = compared
-    expect(() => plotLogVariable(divergence, 'flash')).toThrow('The logs have no variable "flash".')
-    expect(() => plotLogVariable(divergence, 'flush', { feature: 'mean' })).toThrow(
+    expect(() => plot(divergence, 'variable', { name: 'flash' })).toThrow(
+      'The logs have no variable "flash".',
+    )
+    expect(() => plot(divergence, 'variable', { name: 'flush', feature: 'mean' })).toThrow(
       'Option feature is "mean".',
     )
-    expect(() => plotLogVariable(divergence, 'flush', { limit: 0 })).toThrow('Option limit is 0.')
+    expect(() => plot(divergence, 'variable', { name: 'flush', limit: 0 })).toThrow(
+      'Option limit is 0.',
+    )
   })
 })
 
@@ -141,12 +146,14 @@ test('names from logs are data only', () => {
   })
   const best = (kind: 'event' | 'state') => hostile.attention.best(kind) as AttentionGraph
   const charts = [
-    ...[plotDependencies(best('event')), plotDependencies(best('state'))],
+    ...[plot(best('event')), plot(best('state'))],
     divergenceChart(hostile.divergence),
-    ...hostile.divergence.variables.map(({ name }) => plotLogVariable(hostile.divergence, name)),
+    ...hostile.divergence.variables.map(({ name }) =>
+      plot(hostile.divergence, 'variable', { name }),
+    ),
   ]
   for (const chart of charts) {
-    for (const [key, value] of partsOf(chart.spec)) {
+    for (const [key, value] of partsOf('spec' in chart ? chart.spec : {})) {
       const isExpression = EXPRESSIONS.includes(key)
       if (isExpression && typeof value === 'string') expect(value).not.toMatch(/alert|constructor/)
     }

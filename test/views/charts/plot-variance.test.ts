@@ -4,9 +4,9 @@ import { randomSource } from '../../../src/stats/random.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'
 import { edgeName } from '../../../src/views/charts/edge-name.ts'
 import { flowDepths } from '../../../src/views/charts/flow-depths.ts'
-import { plotCovariances, plotVarianceWaterfall } from '../../../src/views/charts/old-names.ts'
 import { variationSetsChart } from '../../../src/views/charts/squared-variation.ts'
 import { varianceShare } from '../../../src/views/charts/variance-share.ts'
+import { plot } from '../../../src/views/plot.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { chain, comparisonOf, dataOf, expectDrawable, pick, type Row, upFrom } from './fixture.ts'
 
@@ -28,7 +28,7 @@ const barsOf = (chart: Chart): Row[] => dataOf(chart)[0] ?? []
 
 describe('the waterfall', () => {
   test('stacks the shares of the edges up to 1, in the order of the flow', () => {
-    const chart = plotVarianceWaterfall(findVariance(together()), 0)
+    const chart = plot(findVariance(together()), 'waterfall', { category: 0 })
     // Var(R) = 2.25 Var(i); Cov with R: 1.5, 1.5 and −0.75 Var(i).
     expect(pick(barsOf(chart), 'label', 'start', 'end', 'share', 'kind')).toEqual([
       ['1. m1__t1__A → m1__t1__B', 0, 0.666667, '67 %', 'adds to the variance'],
@@ -46,7 +46,7 @@ describe('the waterfall', () => {
       edges: [[0, 1] as const],
       ...{ latencyUs: [100 + i], responseTimeUs: 200 + 2 * i, startUs: 1000 * i },
     }))
-    const chart = plotVarianceWaterfall(findVariance(comparisonOf(graphs, graphs)), 0)
+    const chart = plot(findVariance(comparisonOf(graphs, graphs)), 'waterfall', { category: 0 })
     expect(chart.description).toContain('Shares add up to 50 %, not 1')
     expect(pick(barsOf(chart), 'label', 'share')).toEqual([
       ['1. m1__t1__A → m1__t1__B', '50 %'],
@@ -57,7 +57,7 @@ describe('the waterfall', () => {
   })
 
   test('draws the largest shares only, and the others together', () => {
-    const chart = plotVarianceWaterfall(findVariance(together()), 0, { limit: 1 })
+    const chart = plot(findVariance(together()), 'waterfall', { category: 0, limit: 1 })
     expect(pick(barsOf(chart), 'label', 'end')).toEqual([
       ['1. m1__t1__A → m1__t1__B', 0.666667],
       ['2 other edges', 1],
@@ -68,24 +68,28 @@ describe('the waterfall', () => {
 
   test('has no bar where response times do not vary, and says why', () => {
     const steady = findVariance(comparisonOf(chain(['A', 'B'], Array(12).fill(7)), []))
-    const chart = plotVarianceWaterfall(steady, 0, { period: 'before' })
+    const chart = plot(steady, 'waterfall', { category: 0, period: 'before' })
     expect(barsOf(chart)).toEqual([])
     expect(chart.description).toContain('response times do not vary at all')
     expectDrawable(chart)
-    expectDrawable(plotVarianceWaterfall(steady, 0, { period: 'after' }))
+    expectDrawable(plot(steady, 'waterfall', { category: 0, period: 'after' }))
   })
 
   test('checks its options', () => {
     const variance = findVariance(together())
-    expect(() => plotVarianceWaterfall(variance, 0, { limit: 0 })).toThrow('Option limit is 0.')
-    expect(() => plotVarianceWaterfall(variance, 0, { top: 1 } as never)).toThrow('no option top')
-    expect(() => plotVarianceWaterfall(variance, 9)).toThrow(RangeError)
+    expect(() => plot(variance, 'waterfall', { category: 0, limit: 0 })).toThrow(
+      'Option limit is 0.',
+    )
+    expect(() => plot(variance, 'waterfall', { category: 0, top: 1 } as never)).toThrow(
+      'no option top',
+    )
+    expect(() => plot(variance, 'waterfall', { category: 9 })).toThrow(RangeError)
   })
 })
 
 describe('the covariances', () => {
   test('are correlations of every two edges, the same both ways, and none of an edge with itself', () => {
-    const chart = plotCovariances(findVariance(together()), 0)
+    const chart = plot(findVariance(together()), 'covariances', { category: 0 })
     const all = dataOf(chart)[0] ?? []
     expect(all.length).toBe(9)
     const cells = all.filter(({ correlation }) => correlation !== null)
@@ -106,7 +110,7 @@ describe('the covariances', () => {
   test('stand in brackets where a test cannot tell them from 0', () => {
     const [even, odd] = [upFrom(0, 20).map((i) => (i % 2) * 10), upFrom(0, 20)]
     const latencies = upFrom(0, 20).map((i) => [even[i] as number, odd[i] as number, 5] as const)
-    const chart = plotCovariances(findVariance(threeSteps(latencies)), 0)
+    const chart = plot(findVariance(threeSteps(latencies)), 'covariances', { category: 0 })
     expect(pick(dataOf(chart)[0], 'text')).toEqual([[''], ['(.09)'], ['(.09)'], ['']])
     expect(chart.description).toContain('1 edge on the critical path does not vary.')
     expectDrawable(chart)
@@ -117,7 +121,8 @@ describe('the covariances', () => {
     const latencies = upFrom(0, 12).map((i) => {
       return [i, i / 3 + 5 * random.next(), 9 * random.next()] as const
     })
-    const rows = dataOf(plotCovariances(findVariance(threeSteps(latencies)), 0))[0] ?? []
+    const rows =
+      dataOf(plot(findVariance(threeSteps(latencies)), 'covariances', { category: 0 }))[0] ?? []
     const text = (row: number, column: number) =>
       rows.find(
         ({ label, column: other }) => String(label)[0] === `${row}` && other === `${column}`,
@@ -133,17 +138,17 @@ describe('the covariances', () => {
   })
 
   test('are of no edge where none varies', () => {
-    const chart = plotCovariances(
+    const chart = plot(
       findVariance(comparisonOf(chain(['A', 'B'], Array(12).fill(7)), [])),
-      0,
-      { period: 'before' },
+      'covariances',
+      { category: 0, period: 'before' },
     )
     expect(chart.description).toContain('No edge on the critical path varies.')
     expectDrawable(chart)
   })
 
   test('check their options', () => {
-    expect(() => plotCovariances(findVariance(together()), 0, { limit: 0 })).toThrow(
+    expect(() => plot(findVariance(together()), 'covariances', { category: 0, limit: 0 })).toThrow(
       'Option limit is 0.',
     )
   })

@@ -70,7 +70,7 @@ describeInBrowser('logs in a page', (open) => {
     expect(first).toContain(`${Number(test?.t.toPrecision(3))}`)
     expect(first).toContain('< 0.001')
     expect(await page.locator('.fd-code code').last().innerText()).toBe(
-      "plotLogVariable(compared.divergence, 'flush', { kind: 'event', limit: 10 })",
+      "plot(compared.divergence, 'variable', { name: 'flush', kind: 'event', limit: 10 })",
     )
     await page.getByRole('button', { name: 'Close the variable' }).click()
     expect(await details.count()).toBe(0)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { contributionsChart } from '../../../src/views/charts/contributions.ts'
-import { plotFlow } from '../../../src/views/charts/plot-flow.ts'
 import { staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
+import { plot } from '../../../src/views/plot.ts'
 import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -13,7 +13,7 @@ const comparison = compareShops({}, { payUs: 2600, payEvery: 2 })
 
 describe('a page with widgets and charts', () => {
   const chart = (limit: number) => contributionsChart(comparison.ranking, { limit })
-  const flow = (category: number) => plotFlow(comparison.responseTime, category)
+  const flow = (category: number) => plot(comparison.responseTime, 'flow', { category })
 
   test('has each runtime once, however many outputs want it', () => {
     const explorer = (smPThreshold: number) => exploreThreshold(comparison.with({ smPThreshold }))

@@ -8,7 +8,7 @@ import type { ParameterQuestion } from '../../../explain/parameters/parameter-qu
 import { differencesOf, effectTexts } from '../../charts/parameter-comparison.ts'
 import type { ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, type ParameterShares, parameterShares } from '../../charts/parameter-shares.ts'
-import { plotParameterStrip } from '../../charts/plot-parameter-strip.ts'
+import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { useWidth } from '../../drawing/controls.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
@@ -143,7 +143,7 @@ function ParameterDetails({
   )
   const strip = useMemo(
     () =>
-      plotParameterStrip(explanation, {
+      parameterStripChart(explanation, {
         parameter: parameter.name,
         question: question.question,
         limit: MAX_DOTS,

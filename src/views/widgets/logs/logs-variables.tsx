@@ -22,8 +22,8 @@ import {
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
 import { missingText } from '../../charts/log-strip.ts'
 import { tText, unitOf, valueText } from '../../charts/log-values.ts'
+import { logVariableChart } from '../../charts/log-variable.ts'
 import { PALETTE } from '../../charts/palette.ts'
-import { plotLogVariable } from '../../charts/plot-log-variable.ts'
 import type { VegaLiteSpec } from '../../charts/vega-lite-spec.ts'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { VegaChart } from '../vega-chart.tsx'
@@ -253,7 +253,7 @@ function specOf(logs: RestoredLogs, variable: VariableDivergence | undefined) {
   }
   const { kind, name } = variable
   if (!hasValues(kind, name)) return null
-  return plotLogVariable(divergence, name, { kind, limit: MAX_FEATURES }).spec
+  return logVariableChart(divergence, { name, kind, limit: MAX_FEATURES }).spec
 }
 
 function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {

@@ -161,8 +161,8 @@ function VariableCode({
   // Performance may be a variable of the other kind than the graph.
   const own = [kind, ...VARIABLE_KINDS].find((each) => divergence.variable(each, name))
   if (own === undefined) return null
-  const options = `{ kind: '${own}', limit: 10 }`
-  return <StateCode code={`plotLogVariable(${of}.divergence, ${textLiteral(name)}, ${options})`} />
+  const options = `{ name: ${textLiteral(name)}, kind: '${own}', limit: 10 }`
+  return <StateCode code={`plot(${of}.divergence, 'variable', ${options})`} />
 }
 
 const KINDS = { event: 'events', state: 'states' } as const

@@ -1,9 +1,15 @@
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import {
+  count,
+  defineOptions,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+  text,
+} from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import type { ParameterQuestionName } from '../../explain/parameters/parameter-question.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { betweenNumbers, movedAlong } from './number-extent.ts'
@@ -13,15 +19,19 @@ import { answerTo, GROUP_COLOURS, groupSizes, groupsOf } from './parameter-group
 import { numberText } from './parameter-shares.ts'
 import { type ParameterStrip, stripAxes, stripExtent } from './parameter-strip-axes.ts'
 
-/** What {@link plotParameterStrip} can be told. */
-export interface ParameterStripOptions {
-  /** Which parameter. Default the one that the tree splits on first, or the most different. */
-  readonly parameter?: string
-  /** Which question's rows. Default the one whose parameters separate better. */
-  readonly question?: ParameterQuestionName
-  /** How many dots to draw at most; of more, the chart says how many are left out. Default 4,000. */
-  readonly limit?: number
-}
+export const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
+  parameter: text({
+    default: null,
+    or: null,
+    sentence: 'Parameter; by default the one that the tree splits on first, or the most different',
+  }),
+  question: oneOf([null, 'what-differs', 'what-is-slow'], {
+    default: null,
+    sentence: 'Question; by default the one whose parameters separate better',
+  }),
+  limit: count({ default: 4000, unit: 'dots', sentence: 'Most dots drawn' }),
+})
+export type ParameterStripChartOptions = OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>
 
 const WIDTH = 560
 const LANE = 90
@@ -31,28 +41,24 @@ const LEVEL = 18
 const SPREAD = { across: 0.72, along: 0.025 }
 
 /**
- * Draws every request (or call) as a dot along one parameter, coloured by its group. In what
- * differs, each group has a lane of its own. In what is slow, time is the other axis, with a dashed
- * line from which on a request is slow. A line stands where the tree divides the values; where it
- * divides names in two sets, between those of one set and those of the other.
+ * Draws every request (or call) as a dot along one parameter, colored by its group. In what differs,
+ * each group has a lane; in what is slow, time is the other axis, with a dashed line from which on a
+ * request is slow. A line stands where the tree divides the values.
  *
- * @param explanation from `explainMutation` or `explainEdge`
- * @param options see {@link ParameterStripOptions}
- * @throws OptionError for a limit below 1 or a question that was not asked, FlowdeltaError for a
- *   parameter that the question does not use or an unknown option
- *
- * @example
- * plotParameterStrip(explainMutation(comparison, 0), { question: 'what-differs' })
+ * @throws OptionError for a question that was not asked, FlowdeltaError for a parameter that the
+ *   question does not use
  */
-export function plotParameterStrip(
+export function parameterStripChart(
   explanation: Explanation,
-  options: ParameterStripOptions = {},
+  given?: Partial<ParameterStripChartOptions>,
 ): Chart {
-  rejectUnknownOptions(options, ['parameter', 'question', 'limit'])
-  const { parameter: wanted, question: name, limit = 4000 } = options
-  if (!(limit >= 1)) throw new OptionError('limit', limit, 'a number of dots, 1 or more')
-  const question = answerTo(explanation, name)
-  const parameter = parameterOf(explanation, question, wanted)
+  const {
+    parameter: wanted,
+    question: name,
+    limit,
+  } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
+  const question = answerTo(explanation, name ?? undefined)
+  const parameter = parameterOf(explanation, question, wanted ?? undefined)
   const strip: ParameterStrip = {
     ...{ explanation, groups: groupsOf(explanation, question) },
     dots: parameterDots(explanation, question, { parameter, limit }),
@@ -124,7 +130,7 @@ function heightOf({ dots: { parameter, levels }, slowAboveUs }: ParameterStrip):
   return slowAboveUs === null ? 2 * LANE : TIME_HEIGHT
 }
 
-function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): SpecPart {
+function dotLayer(strip: ParameterStrip, colors: readonly [string, string]): SpecPart {
   const {
     dots: { dots, parameter, levels },
     groups,
@@ -155,7 +161,7 @@ function dotLayer(strip: ParameterStrip, colours: readonly [string, string]): Sp
       color: {
         ...{ field: 'group', type: 'nominal' },
         legend: { title: null, symbolOpacity: 1 },
-        scale: { domain: [...groups.names], range: [...colours] },
+        scale: { domain: [...groups.names], range: [...colors] },
       },
       tooltip: [
         { field: 'value', type: 'nominal', title: 'value' },

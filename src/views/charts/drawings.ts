@@ -1,0 +1,131 @@
+import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import type { Explanation } from '../../explain/parameters/explanation.ts'
+import { Attention, type AttentionGraph } from '../../logs/attention/attention.ts'
+import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
+import { dependencyPicture } from '../drawing/dependency-network.tsx'
+import { executionModelPicture } from '../drawing/execution-model.tsx'
+import { FLOW_DRAWING_OPTIONS, flowPicture } from '../drawing/flow.tsx'
+import { parameterTreePicture } from '../drawing/parameter-tree.tsx'
+import { type Picture, pictureSvg } from '../drawing/picture.tsx'
+import { Drawing } from './drawing.ts'
+import { answerTo } from './parameter-groups.ts'
+import { tellingCategory } from './response-times.ts'
+
+export const FLOW_OPTIONS = defineOptions({
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category; by default the one whose response times differ most surely',
+  }),
+  ...FLOW_DRAWING_OPTIONS,
+})
+
+export const DEPENDENCIES_OPTIONS = defineOptions({
+  kind: oneOf([null, 'event', 'state'], {
+    default: null,
+    sentence: 'Kind of variables; by default the kind with the higher score',
+  }),
+  limit: count({
+    default: 16,
+    unit: 'variables',
+    sentence: 'Most variables drawn, those that add most to the score first',
+  }),
+})
+
+export const EXECUTION_MODEL_OPTIONS = defineOptions({
+  id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
+  limit: count({
+    default: 25,
+    unit: 'calls',
+    sentence: 'Most calls, or groups of like ones, drawn',
+  }),
+})
+
+export const PARAMETER_TREE_OPTIONS = defineOptions({
+  question: oneOf([null, 'what-differs', 'what-is-slow'], {
+    default: null,
+    sentence: 'Question; by default the one whose parameters separate better',
+  }),
+  limit: count({ default: 30, unit: 'nodes', sentence: 'About how many nodes are drawn' }),
+})
+
+/**
+ * Draws the flow of a category, each edge with its mean latency before → after; what changed is red.
+ *
+ * Source: Sambasivan 2013, §4.2.2.
+ */
+export function flowDrawing(
+  responseTime: ResponseTimeMutations,
+  given?: Partial<OptionsOf<typeof FLOW_OPTIONS>>,
+): Drawing {
+  const { category, ...options } = readOptions(FLOW_OPTIONS, given)
+  return drawn(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
+}
+
+/**
+ * Draws which variables of logs the metric depends on.
+ *
+ * Source: Nagaraj, Killian and Neville, NSDI 2012, §3.4.
+ *
+ * @throws FlowdeltaError for logs without a variable of the kind
+ */
+export function dependenciesDrawing(
+  stage: Attention | AttentionGraph,
+  given?: Partial<OptionsOf<typeof DEPENDENCIES_OPTIONS>>,
+): Drawing {
+  const { kind, limit } = readOptions(DEPENDENCIES_OPTIONS, given)
+  const graph = stage instanceof Attention ? bestGraph(stage, kind) : stage
+  if (graph === undefined) {
+    throw new FlowdeltaError(
+      `The logs have no ${kind ?? 'variable'} to draw. Look at attention.graphs for those there are.`,
+    )
+  }
+  return drawn(dependencyPicture(graph, limit))
+}
+
+function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
+  if (kind !== null) return attention.best(kind)
+  const [event, state] = [attention.best('event'), attention.best('state')]
+  return (state?.score ?? 0) > (event?.score ?? 0) ? state : (event ?? state)
+}
+
+/**
+ * Draws what an operation calls and what waits for what, time running down.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §2.2.
+ */
+export function executionModelDrawing(
+  models: ExecutionModels,
+  given?: Partial<OptionsOf<typeof EXECUTION_MODEL_OPTIONS>>,
+): Drawing {
+  const { id, limit } = readOptions(EXECUTION_MODEL_OPTIONS, given)
+  const model = models.models[id]
+  if (model === undefined) {
+    throw new OptionError('id', id, `a model from 0 to ${models.models.length - 1}`)
+  }
+  return drawn(executionModelPicture(models, model, limit))
+}
+
+/**
+ * Draws the decision tree that answers a question about parameters.
+ *
+ * Source: Sambasivan 2013, §2.6.6.
+ */
+export function parameterTreeDrawing(
+  explanation: Explanation,
+  given?: Partial<OptionsOf<typeof PARAMETER_TREE_OPTIONS>>,
+): Drawing {
+  const { question, limit } = readOptions(PARAMETER_TREE_OPTIONS, given)
+  return drawn(
+    parameterTreePicture(explanation, answerTo(explanation, question ?? undefined), limit),
+  )
+}
+
+function drawn(picture: Picture): Drawing {
+  const { title, subtitle, omissions } = picture
+  const description = [...subtitle, ...omissions].join(' ')
+  return new Drawing(() => pictureSvg(picture), { title, description })
+}

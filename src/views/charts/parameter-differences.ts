@@ -1,0 +1,221 @@
+import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { shortText, tooltipText } from '../../core/shown-text.ts'
+import { counted, grouped, percent } from '../../core/words.ts'
+import type { Explanation } from '../../explain/parameters/explanation.ts'
+import type { ParameterDifference } from '../../explain/parameters/parameter-differences.ts'
+import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
+import { type Axis, logAxis, shareAxis } from './axes.ts'
+import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './channels.ts'
+import type { Chart } from './chart.ts'
+import { framedChart, type SpecPart } from './chart-frame.ts'
+import { differencesOf, effectTexts } from './parameter-comparison.ts'
+import {
+  answerTo,
+  GROUP_COLOURS,
+  groupSizes,
+  groupsOf,
+  type ParameterGroups,
+} from './parameter-groups.ts'
+import {
+  type BinShares,
+  numberText,
+  parameterShares,
+  type ValueShares,
+} from './parameter-shares.ts'
+
+export const PARAMETER_DIFFERENCES_CHART_OPTIONS = defineOptions({
+  limit: count({
+    default: 10,
+    unit: 'parameters',
+    sentence: 'Most parameters drawn, most different first',
+  }),
+  question: oneOf([null, 'what-differs', 'what-is-slow'], {
+    default: null,
+    sentence: 'Groups: precursors and mutations, or usual and slow requests',
+  }),
+})
+export type ParameterDifferencesChartOptions = OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>
+
+const WIDTH = 360
+const VALUE_HEIGHT = 22
+const HISTOGRAM_HEIGHT = 64
+const MAX_VALUE_LENGTH = 30
+
+/**
+ * Draws how each parameter is distributed in two groups of requests, the most different first, with
+ * how much it differs and how surely.
+ */
+export function parameterDifferencesChart(
+  explanation: Explanation,
+  given?: Partial<ParameterDifferencesChartOptions>,
+): Chart {
+  const { limit, question: asked } = readOptions(PARAMETER_DIFFERENCES_CHART_OPTIONS, given)
+  const wanted = asked ?? explanation.question('what-differs')?.question
+  const question = answerTo(explanation, wanted)
+  const groups = groupsOf(explanation, question)
+  const differences = differencesOf(explanation, question)
+  const left = explanation.leftOut.length
+  return framedChart(
+    {
+      title: `Each parameter by itself: ${groups.names[0]} and ${groups.names[1]}`,
+      subtitle:
+        differences.length === 0
+          ? ['There is no parameter to compare.']
+          : [
+              `Bars are shares of each group (${groupSizes(groups, explanation.subject)}).`,
+              'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
+            ],
+      omissions: [
+        ...(differences.length > limit
+          ? [`Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`]
+          : []),
+        ...(left > 0
+          ? [`Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`]
+          : []),
+      ],
+      width: WIDTH + 200,
+    },
+    {
+      spacing: 16,
+      vconcat: differences
+        .slice(0, limit)
+        .flatMap((difference) => panel(question, groups, difference)),
+    },
+  )
+}
+
+function panel(
+  { table, question }: ParameterQuestion,
+  groups: ParameterGroups,
+  difference: ParameterDifference,
+): SpecPart[] {
+  const parameter = table.parameters.find(({ name }) => name === difference.column)
+  if (parameter === undefined) return []
+  const { effect, q } = effectTexts(difference)
+  const shares = parameterShares(parameter, groups.labels)
+  const looks = groups.names.map((name, group) => ({
+    name,
+    color: GROUP_COLOURS[question][group as 0 | 1],
+  }))
+  const missing =
+    shares.kind === 'histogram' && shares.missing.some((share) => share > 0)
+      ? `; missing ${shares.missing.map(percent).join(' | ')}`
+      : ''
+  const equals = /^[<>]/.test(q) ? ' ' : ' = '
+  const view =
+    shares.kind === 'values'
+      ? valueBars(shares.values, groups.names, parameter.name)
+      : histogram(shares, groups.names, parameter.name)
+  const title = `${shortText(parameter.name, 60)}: effect ${effect}, q${equals}${q}${missing}`
+  const { encoding, ...rest } = view as { encoding: SpecPart }
+  const rows = (view['data'] as { values: readonly Record<string, string>[] }).values
+  return [
+    {
+      ...rest,
+      title: panelTitle(title),
+      encoding: {
+        ...encoding,
+        color: colorBy(looks, rows, { field: 'group' }),
+        tooltip: tooltip({
+          parameter: 'parameter',
+          value: 'value',
+          group: 'group',
+          'share of the group': 'share',
+        }),
+      },
+    },
+  ]
+}
+
+function valueBars(
+  values: readonly ValueShares[],
+  names: readonly string[],
+  parameter: string,
+): SpecPart {
+  const labels = distinctTexts(
+    values.map(({ label }) => label),
+    MAX_VALUE_LENGTH,
+  )
+  const rows = values.flatMap(({ label, shares }, i) =>
+    shares.map((share, group) => ({
+      label: labels[i] as string,
+      parameter: tooltipText(parameter),
+      value: tooltipText(label),
+      group: names[group] as string,
+      amount: share,
+      share: percent(share),
+    })),
+  )
+  return {
+    width: WIDTH,
+    height: values.length * VALUE_HEIGHT,
+    data: { values: rows },
+    mark: { type: 'bar' },
+    encoding: {
+      x: on(shareAxis(null), 'amount'),
+      y: rowNames(),
+      yOffset: { field: 'group', type: 'nominal', scale: { domain: names } },
+    },
+  }
+}
+
+/** The first group above the line, the second below it. */
+function histogram(
+  {
+    bins,
+    isLog,
+    isClipped,
+  }: {
+    readonly bins: readonly BinShares[]
+    readonly isLog: boolean
+    readonly isClipped: readonly [boolean, boolean]
+  },
+  names: readonly string[],
+  parameter: string,
+): SpecPart {
+  const rows = bins.flatMap(({ from, to, shares }) =>
+    shares.flatMap((share, group) =>
+      share === 0
+        ? []
+        : [
+            {
+              from,
+              to,
+              parameter: tooltipText(parameter),
+              value: `${numberText(from)} to ${numberText(to)}`,
+              group: names[group] as string,
+              amount: group === 0 ? share : -share,
+              share: percent(share),
+            },
+          ],
+    ),
+  )
+  const [low, high] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
+  const clipped = isClipped.some((is) => is) ? 'the outer bins hold all beyond them' : null
+  const linear: Axis = {
+    domain: [low, high],
+    scale: { domain: [low, high], nice: false, zero: false },
+    axis: { tickCount: 5, format: ',~r' },
+  }
+  const axis = isLog ? logAxis([low, high], null) : linear
+  return {
+    width: WIDTH,
+    height: HISTOGRAM_HEIGHT,
+    data: { values: rows },
+    mark: { type: 'bar', stroke: 'white', strokeWidth: 0.5 },
+    encoding: {
+      x: on({ ...axis, axis: { ...axis.axis, title: clipped, grid: false } }, 'from'),
+      x2: { field: 'to' },
+      y: {
+        field: 'amount',
+        type: 'quantitative',
+        stack: null,
+        axis: {
+          title: null,
+          tickCount: 3,
+          labelExpr: "format(abs(datum.value) * 100, 'd') + ' %'",
+        },
+      },
+    },
+  }
+}
