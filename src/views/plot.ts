@@ -29,12 +29,6 @@ import { covariancesChart } from './charts/covariances.ts'
 import { diagnosisChart } from './charts/diagnosis.ts'
 import { divergenceChart } from './charts/divergence.ts'
 import type { Drawing } from './charts/drawing.ts'
-import {
-  dependenciesDrawing,
-  executionModelDrawing,
-  flowDrawing,
-  parameterTreeDrawing,
-} from './charts/drawings.ts'
 import { edgeChangesChart } from './charts/edge-changes.ts'
 import { expectedCategoriesChart } from './charts/expected-categories.ts'
 import { explosionChart } from './charts/explosion.ts'
@@ -53,6 +47,12 @@ import {
   variationSetsChart,
 } from './charts/squared-variation.ts'
 import { varianceWaterfallChart } from './charts/variance-waterfall.ts'
+import {
+  dependenciesDrawing,
+  executionModelDrawing,
+  flowDrawing,
+  parameterTreeDrawing,
+} from './drawing/drawn-stages.ts'
 
 // The pictures of each stage by kind; the first is the one drawn without a kind.
 const OF_CATEGORIES = { variation: squaredVariationChart, arrivals: arrivalsChart }

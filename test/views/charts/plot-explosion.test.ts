@@ -55,9 +55,8 @@ describe('expected categories', () => {
   })
 
   test('where the number cannot vary, one of it is as chance has it', () => {
-    const chart = plot(expectedCategoryCurves(), 'expected', {
+    const chart = plot(expectedCategoryCurves({ hosts: [1], replicas: 1 }), 'expected', {
       observed: [{ hosts: 1, requests: 20, categories: 1 }],
-      ...{ hosts: [1], replicas: 1 },
     })
     expect(chart.description).toContain('expected 1 ± 0: as chance has it.')
     expectDrawable(chart)

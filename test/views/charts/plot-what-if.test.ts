@@ -221,8 +221,8 @@ describe('an execution model', () => {
 
   test('every model of a system is drawable', () => {
     for (const { id } of models.models) expectDrawable(plot(models, 'model', { id }))
-    expect(() => plot(models, 'model', { id: -1 })).toThrow(
-      'Option id is -1. Give a model from 0 to',
+    expect(() => plot(models, 'model', { id: 99 })).toThrow(
+      'Option id is 99. Give a model from 0 to',
     )
   })
 })

@@ -4,14 +4,14 @@ import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
-import { dependencyPicture } from '../drawing/dependency-network.tsx'
-import { executionModelPicture } from '../drawing/execution-model.tsx'
-import { FLOW_DRAWING_OPTIONS, flowPicture } from '../drawing/flow.tsx'
-import { parameterTreePicture } from '../drawing/parameter-tree.tsx'
-import { type Picture, pictureSvg } from '../drawing/picture.tsx'
-import { Drawing } from './drawing.ts'
-import { answerTo } from './parameter-groups.ts'
-import { tellingCategory } from './response-times.ts'
+import { Drawing } from '../charts/drawing.ts'
+import { answerTo } from '../charts/parameter-groups.ts'
+import { tellingCategory } from '../charts/response-times.ts'
+import { dependencyPicture } from './dependency-network.tsx'
+import { executionModelPicture } from './execution-model.tsx'
+import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
+import { parameterTreePicture } from './parameter-tree.tsx'
+import { type Picture, pictureSvg } from './picture.tsx'
 
 export const FLOW_OPTIONS = defineOptions({
   category: count({
