@@ -155,7 +155,7 @@ export class ParameterTables {
     if (rows === 0 || this.#usedBy.some((user) => user !== UNUSED)) return
     const place: Place = { file: files[file[0]!], line: line[0] }
     const about = keyWords(keys.text(0))
-    const nothing = `Nothing in the traces is what a row of parameters is about (${counted(rows, 'row')})`
+    const nothing = `No row of parameters matches anything in the traces (${counted(rows, 'row')})`
     throw this.#asked.count === 0
       ? new TraceFormatError(
           `${nothing}; their format has no ids to name trace points by`,

@@ -99,15 +99,15 @@ const NOTED: Record<string, Record<string, number>> = {
 }
 
 const REFUSED: Record<string, RegExp> = {
-  'README.md': /in no trace format that is known; it begins "# Format fixtures written by others/,
+  'README.md': /in no known trace format; it begins "# Format fixtures written by others/,
   'alibaba-callgraph/2021-shuffled-sample-traces-small.csv.gz':
     /Alibaba call graph \(columns traceid, timestamp, rpcid, um, rpctype, dm, interface, rt\).*columns: \{ traceId:/,
   'alibaba-callgraph/2022-shuffled-sample-traces-small.csv.gz':
     /Alibaba call graph \(columns timestamp, traceid, service, rpc_id, .*\).*columns: \{ traceId:/,
-  'graphviz-dot/LICENSE.spectroscope': /in no trace format that is known; it begins "Copyright/,
-  'xtrace/LICENSE.xtrace': /in no trace format that is known; it begins "Copyright/,
+  'graphviz-dot/LICENSE.spectroscope': /in no known trace format; it begins "Copyright/,
+  'xtrace/LICENSE.xtrace': /in no known trace format; it begins "Copyright/,
   'xtrace/xtrace-spec-00-id.txt': /specification of X-Trace, a text without traces/,
-  'zipkin-v2/ORIGIN_README.md': /in no trace format that is known; it begins "# Test json/,
+  'zipkin-v2/ORIGIN_README.md': /in no known trace format; it begins "# Test json/,
 }
 
 /** Answers and tables of trace stores, which are no trace files. */

@@ -95,7 +95,7 @@ describe('errors name the file and the next step', () => {
     [
       'an unknown text',
       'hello <b>world</b>\nand more of it, more than the sixty characters that are shown',
-      /^a\.json: This is in no trace format that is known; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it in option format$/,
+      /^a\.json: This is in no known trace format; it begins "hello <b>world<\/b> and more.*" …\. Known formats are dot, otlp, jaeger, zipkin, csv, xtrace\. If it is one of these, name it in option format$/,
     ],
     ['unknown bytes', Uint8Array.from([0, 1, 2, 255]), /it begins "···+"/],
     ['unknown JSON', '{"a":1}', /it begins "\{\\"a\\":1\}"\. Known formats are/],
@@ -173,7 +173,7 @@ describe('errors name the file and the next step', () => {
 
   test('a format that the file is not in', async () => {
     await expect(loadTraces(file(zipkin(span('a'))), { format: 'jaeger' })).rejects.toThrow(
-      /read as jaeger, has no usable traces \(first problem: a\.json:1: This is no Jaeger trace/,
+      /read as jaeger, has no usable traces \(first problem: a\.json:1: This is not a Jaeger trace/,
     )
   })
 

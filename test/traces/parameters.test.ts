@@ -118,13 +118,13 @@ test.each([
     'parameters of which none belongs to the traces',
     DOT,
     'node,size\n2.10,1\n2.20,1\n',
-    'p0:2: Nothing in the traces is what a row of parameters is about (2 rows): the first is about node 2.10, the traces begin with node 1.10. Name nodes in column node as the DOT file does',
+    'p0:2: No row of parameters matches anything in the traces (2 rows): the first is about node 2.10, the traces begin with node 1.10. Name nodes in column node as the DOT file does',
   ],
   [
     'parameters of spans for graphs',
     DOT,
     'spanId,size\n1.10,1\n',
-    'p0:2: Nothing in the traces is what a row of parameters is about (1 row): the first is about span 1.10, the traces begin with node 1.10.',
+    'p0:2: No row of parameters matches anything in the traces (1 row): the first is about span 1.10, the traces begin with node 1.10.',
   ],
   [
     'parameters for a format without ids of nodes',

@@ -213,7 +213,7 @@ export function findFathers(
     quality.note(
       'ambiguous-father',
       { file, line: edges.line[group], trace: events.traceId(group) },
-      `${candidates.length} events are what an edge calls the father of ${events.groupName(group)}; taken is ${events.operations.value(events.operation.values[father]!)}`,
+      `${candidates.length} events match the father of ${events.groupName(group)} that an edge names; ${events.operations.value(events.operation.values[father]!)} is taken`,
     )
   }
   return fathers

@@ -91,7 +91,7 @@ function readTrace(
       code: 'unreadable-trace',
       effect: 'trace skipped',
       place: { ...place, trace: textOf(trace.traceID) || undefined },
-      message: 'This is no Jaeger trace: it has no array "spans"',
+      message: 'This is not a Jaeger trace: it has no array "spans"',
       next: 'Give an answer of the Jaeger API, or load without `strict` to leave this out',
     })
     return

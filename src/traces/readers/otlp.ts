@@ -217,6 +217,6 @@ function noteOthers(count: number, sink: ReadSink, file: string): void {
   sink.quality.note(
     'not-spans',
     { file },
-    `${count} record(s) hold no spans (logs or metrics, perhaps) and are passed over`,
+    `${count} record(s) hold no spans (logs or metrics, perhaps) and are ignored`,
   )
 }

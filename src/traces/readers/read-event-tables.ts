@@ -181,7 +181,7 @@ class EventTablesRun {
     const startNs =
       columns.fatherStart === undefined ? '' : nanosOfDigits(row.fatherStart ?? '', timeUnit)
     if (!isRoot && startNs === '' && columns.fatherStart !== undefined) {
-      const message = `Father ${father} of ${child} has start ${JSON.stringify(row.fatherStart)}, which is no time`
+      const message = `Father ${father} of ${child} has start ${JSON.stringify(row.fatherStart)}, which is not a time`
       this.#sink.quality.skip({
         code: 'bad-row',
         effect: 'span skipped',
@@ -209,8 +209,9 @@ function problemOf(row: TableRow, start: string, end: string): string | undefine
   if (traceId === '') return 'An event has no trace id'
   if (group === '') return `Event ${operation} has no group`
   if (start === '')
-    return `Event ${operation} has start ${JSON.stringify(row.start)}, which is no time`
-  if (end === '') return `Event ${operation} has end ${JSON.stringify(row.end)}, which is no time`
+    return `Event ${operation} has start ${JSON.stringify(row.start)}, which is not a time`
+  if (end === '')
+    return `Event ${operation} has end ${JSON.stringify(row.end)}, which is not a time`
   if (BigInt(end) < BigInt(start)) {
     return `Event ${operation} ends ${Number(BigInt(start) - BigInt(end)) / 1e3} µs before it starts`
   }
@@ -311,7 +312,7 @@ class TraceTable {
     if (this.#columns.firstSeen === undefined) return Number.NaN
     const ms = Date.parse(`${firstSeen.trim().replace(' ', 'T')}Z`)
     if (!Number.isNaN(ms)) return this.clock.offsetOfMicros(ms * 1e3)
-    const message = `${JSON.stringify(firstSeen)} is no time of day; the trace begins with others of its host`
+    const message = `${JSON.stringify(firstSeen)} is not a time of day; the trace begins with others of its host`
     this.#quality.note('bad-time', { file: this.#file, line }, message)
     return Number.NaN
   }

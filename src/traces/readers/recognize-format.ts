@@ -30,7 +30,7 @@ export function recognizeFormat(
   const refusal = refusalOf(text, head)
   if (refusal !== undefined) throw new TraceFormatError(refusal.reason, { file }, refusal.nextStep)
   throw new TraceFormatError(
-    `This is in no trace format that is known; it begins ${beginning(text)}`,
+    `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
     `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it in option format`,
   )

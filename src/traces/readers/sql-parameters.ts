@@ -21,7 +21,7 @@ interface SqlSink {
  * whose rows are about node `2586230585719673.2586230585949084`. Key columns are those of
  * `keyColumns`, else the first two are the halves of a node id; every other column is a parameter.
  * Strings are standard SQL's: a quote is doubled, a backslash is itself. Statements other than
- * CREATE TABLE and INSERT are passed over; tables without parameters are passed over and noted.
+ * CREATE TABLE and INSERT are ignored; tables without parameters are ignored and noted.
  *
  * @throws TraceFormatError for rows that are no literals or do not fit their table, rows of a table
  *   whose columns are not known, a file that ends within a statement
@@ -113,7 +113,7 @@ class SqlDump {
     this.#sink.quality.note(
       'not-parameters',
       { file: this.#file, line: this.#line },
-      `The table ${table} has no columns of parameters, only ${names.join(', ')}; it is passed over`,
+      `The table ${table} has no columns of parameters, only ${names.join(', ')}; it is ignored`,
     )
     return undefined
   }

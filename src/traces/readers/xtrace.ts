@@ -93,7 +93,7 @@ class XtraceRun {
     return new TraceFormatError(
       'A line is longer than 16 million characters',
       { file: this.#file, line: this.#line + 1 },
-      'Look whether this is a file of X-Trace reports',
+      'Check whether this is a file of X-Trace reports',
     )
   }
 
@@ -112,7 +112,7 @@ class XtraceRun {
     const nanos = nanosOfDigits(one('Timestamp'), 's')
     if (nanos === '') {
       const shown = JSON.stringify(one('Timestamp'))
-      this.#note('no-time', `A report has timestamp ${shown}, which is no time`, metadata.task)
+      this.#note('no-time', `A report has timestamp ${shown}, which is not a time`, metadata.task)
       return
     }
     for (const [key, values] of report) {
@@ -148,7 +148,7 @@ class XtraceRun {
     this.#sink.quality.note(
       'bad-line',
       { file: this.#file, line: this.#line },
-      `The line ${JSON.stringify(line.slice(0, 60))} of a report has no key; it is passed over`,
+      `The line ${JSON.stringify(line.slice(0, 60))} of a report has no key; it is ignored`,
     )
   }
 }
@@ -173,7 +173,7 @@ interface XtraceMetadata {
 }
 
 /**
- * Takes X-Trace metadata apart: flags, task id, operation id, then options, which are passed over
+ * Takes X-Trace metadata apart: flags, task id, operation id, then options, which are ignored
  * (Fonseca & Porter, X-Trace Metadata Format 2.1.1, §2 and §3).
  *
  * @returns what is wrong with it, as text, where it cannot be used

@@ -35,7 +35,7 @@ describe('rows', () => {
         ['', ''],
       ],
     ],
-    ['may be blank, and are passed over', '\na\n\r\n\nb\n', [['a'], ['b']]],
+    ['may be blank, and are ignored', '\na\n\r\n\nb\n', [['a'], ['b']]],
     [
       'may have quoted delimiters and line ends',
       '"a,\n""b""",c\nd,e',

@@ -208,7 +208,7 @@ describe('rows', () => {
     ).toEqual([
       'run/event.csv:4 A row has 3 fields where the header has 9',
       'run/event.csv:5 Event back ends 0.005 µs before it starts',
-      'run/event.csv:6 Event when has start "soon", which is no time',
+      'run/event.csv:6 Event when has start "soon", which is not a time',
       'run/event.csv:3 Event root of A0 is there twice; the later one is left out',
     ])
   })

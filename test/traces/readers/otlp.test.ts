@@ -256,12 +256,12 @@ test("Tempo's batches and bare resource spans are read", async () => {
   }
 })
 
-test('records of logs among JSON lines are passed over and counted', async () => {
+test('records of logs among JSON lines are ignored and counted', async () => {
   const lines = [request({}), { resourceLogs: [] }, {}, { resourceMetrics: [] }]
   const set = await readSpans(otlpReader, lines.map((line) => JSON.stringify(line)).join('\n'))
   expect(set.size).toBe(1)
   expect(set.quality().issues.map(({ message }) => message)).toEqual([
-    '2 record(s) hold no spans (logs or metrics, perhaps) and are passed over',
+    '2 record(s) hold no spans (logs or metrics, perhaps) and are ignored',
   ])
 })
 

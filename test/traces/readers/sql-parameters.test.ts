@@ -76,7 +76,7 @@ INSERT INTO done VALUES(1,10);
 INSERT INTO sqlite_sequence VALUES('t',2);
 COMMIT;`
     expect(notesOf(await loadWith(DOT, dump))).toEqual([
-      'not-parameters p0:7 : The table done has no columns of parameters, only breadcrumb, timestamp; it is passed over',
+      'not-parameters p0:7 : The table done has no columns of parameters, only breadcrumb, timestamp; it is ignored',
     ])
   })
 })

@@ -125,7 +125,7 @@ describe('reports that cannot be used', () => {
     [
       'without a time',
       `${report('000000EE', 'noon')}\n${FORK}`,
-      'reports:1 A report has timestamp "noon", which is no time',
+      'reports:1 A report has timestamp "noon", which is not a time',
     ],
     [
       'that are there twice',
@@ -140,7 +140,7 @@ describe('reports that cannot be used', () => {
     [
       'with a line that has no key',
       FORK.replace('Retry: no', 'nonsense'),
-      'reports:9 The line "nonsense" of a report has no key; it is passed over',
+      'reports:9 The line "nonsense" of a report has no key; it is ignored',
     ],
   ]
   test.each(cases)('%s are counted, with their line', async (_, text, expected) => {
@@ -162,7 +162,7 @@ describe('reports that cannot be used', () => {
 
   test('stop the load with strict', async () => {
     await expect(load(report('0000000A', 'noon'), { strict: true })).rejects.toThrow(
-      `reports:1, trace ${TASK}: A report has timestamp "noon", which is no time. Correct the report`,
+      `reports:1, trace ${TASK}: A report has timestamp "noon", which is not a time. Correct the report`,
     )
   })
 
@@ -189,7 +189,7 @@ describe('metadata', () => {
     })
   })
 
-  test('may have options, which are passed over', () => {
+  test('may have options, which are ignored', () => {
     expect(parseXtraceMetadata('14010203040303030304CE020102')).toEqual({
       task: '01020304',
       operation: '03030303',
