@@ -39,7 +39,8 @@ export async function recordNode(plan: NodePlan, scratch: string): Promise<Recor
 async function recordOnce(plan: NodePlan, scratch: string): Promise<IngestDone> {
   const { instance, cacheBytes, announceMs, indexEntries, blockBytes } = plan
   const path = join(scratch, instance)
-  const node = new ManagedProcess(instance, './node/main.ts', {})
+  const entry = new URL('node/main.ts', import.meta.url)
+  const node = new ManagedProcess(instance, entry, {})
   try {
     const port = await node.ready()
     const blocks = blockBytes.map(randomBlock(instance))

@@ -16,7 +16,8 @@ export async function recordSwarm(
   { logClass, peers }: SwarmPlan,
   { bytesPerSecond, ...file }: Download,
 ): Promise<InstanceLog[]> {
-  const processes = peers.map(({ name }) => new ManagedProcess(name, './peer/main.ts', {}))
+  const entry = new URL('peer/main.ts', import.meta.url)
+  const processes = peers.map(({ name }) => new ManagedProcess(name, entry, {}))
   const commandAll = <Answer>(name: string, payloadOf: (place: number) => unknown) =>
     Promise.all(
       processes.map((process, place) => process.command(name, payloadOf(place))),

@@ -9,6 +9,8 @@ interface Waiting {
 }
 
 const STDERR_KEPT = 4000
+/** Folder that entries given as text are relative to. */
+const SERVICE = new URL('../', import.meta.url)
 /** Megabytes for new objects: room for many requests between two garbage collections. */
 const NURSERY = '--max-semi-space-size=64'
 
@@ -25,16 +27,12 @@ export class ManagedProcess {
   #stderr = ''
 
   /** Starts `entry` (relative to the service's folder) with `launch` as its argument. */
-  constructor(name: string, entry: string, launch: object) {
+  constructor(name: string, entry: string | URL, launch: object) {
     this.name = name
-    this.#child = fork(
-      fileURLToPath(new URL(`../${entry}`, import.meta.url)),
-      [JSON.stringify(launch)],
-      {
-        execArgv: [NURSERY, '--import', import.meta.resolve('tsx')],
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      },
-    )
+    this.#child = fork(fileURLToPath(new URL(entry, SERVICE)), [JSON.stringify(launch)], {
+      execArgv: [NURSERY, '--import', import.meta.resolve('tsx')],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
     this.#port = new Promise((resolve, reject) => {
       this.#announce = { resolve: resolve as (port: unknown) => void, reject }
     })
