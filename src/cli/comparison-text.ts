@@ -52,7 +52,7 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
 /** Findings are cut last: warnings take what they leave, but one line at least. */
 function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const head = overview(comparison).split('\n')
-  const findings = comparison.findings.text().split('\n')
+  const findings = comparison.findings.text().split('\n').flatMap(wrapped)
   const warnings = comparison
     .warnings()
     .map(({ code, finding }) => shortText(`! ${code}: ${finding}`, MAX_WIDTH))
@@ -67,6 +67,13 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
+}
+
+/** Breaks a line that is too wide between words. */
+function wrapped(line: string): string[] {
+  if (line.length <= MAX_WIDTH) return [line]
+  const end = line.lastIndexOf(' ', MAX_WIDTH)
+  return end <= 0 ? [line] : [line.slice(0, end), ...wrapped(line.slice(end + 1))]
 }
 
 function cutLines(lines: readonly string[], max: number, things: string): readonly string[] {

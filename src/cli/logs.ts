@@ -1,84 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, show } from '../core/errors.ts'
-import {
-  count,
-  defineOptions,
-  flag,
-  level,
-  type OptionsOf,
-  oneOf,
-  share,
-  text,
-} from '../core/options.ts'
-import { compareLogs } from '../logs/compare-logs.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
+import { compareLogs, LOG_OPTIONS } from '../logs/compare-logs.ts'
 import type { VariableKind } from '../logs/features/features.ts'
 import type { LogClass, LogSet } from '../logs/features/log-set.ts'
 import type { Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
-import { TIME_UNITS } from '../logs/readers/log-clock.ts'
-import { LOG_FORMATS, type LogFields } from '../logs/readers/log-read-options.ts'
+import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
 import { logsText } from './logs-text.ts'
 import { print } from './printing.ts'
 
-const READ_FLAGS = defineOptions({
-  instance: text({
-    default: null,
-    or: null,
-    flag: 'instance <field>',
-    sentence:
-      "Field, attribute or group that says which instance a message is of; 'path' for the path",
-  }),
-  format: oneOf(['auto', ...LOG_FORMATS], {
-    default: 'auto',
-    flag: 'format <name>',
-    sentence: 'Format of all files',
-  }),
-  timeZone: text({
-    default: 'UTC',
-    flag: 'time-zone <zone>',
-    sentence: 'Time zone of dates that name none',
-  }),
-  dateFormat: text({
-    default: 'auto',
-    flag: 'date-format <pattern>',
-    sentence: "How dates are written, such as 'dd.MM.yyyy HH:mm:ss,SSS'",
-  }),
-  timeUnit: oneOf(TIME_UNITS, {
-    default: 'auto',
-    flag: 'time-unit <unit>',
-    sentence: 'Unit of times that are numbers',
-  }),
-})
-
-const COMPARE_FLAGS = defineOptions({
-  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
-  correction: oneOf(['bonferroni', 'bh', 'none'], {
-    default: 'bonferroni',
-    flag: 'correction <method>',
-    sentence: 'Correction for the number of tests',
-  }),
-  weights: oneOf(['none', 'latency'], {
-    default: 'none',
-    flag: 'weights <name>',
-    sentence: "'latency' makes slow instances count more",
-  }),
-  minSplit: share({
-    default: 1 / 3,
-    flag: 'min-split <share>',
-    sentence: 'Share of the instances that a dependency must hold for',
-  }),
-  mostVariables: count({
-    default: 500,
-    sentence: 'Learn dependencies from at most this many variables',
-  }),
-  balance: share({
-    default: 0.5,
-    flag: 'balance <share>',
-    sentence: 'α: 0 ranks by how strong dependencies are, 1 by how much variables differ',
-  }),
-})
+/** Options with flags of their own: names of metrics and Distalyzer's names of periods are read here. */
+const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 
 const PRINT_FLAGS = defineOptions({
   json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
@@ -136,7 +71,7 @@ export function addLogs(command: Command): void {
         .default('after')
         .argParser(logClass),
     )
-  for (const table of [READ_FLAGS, COMPARE_FLAGS, PRINT_FLAGS]) addOptions(command, table)
+  for (const table of [LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS]) addOptions(command, table)
   command.action(runLogs)
 }
 
@@ -144,19 +79,16 @@ async function runLogs(flags: LogsFlags & Flags): Promise<void> {
   const { template, fields, json, limit } = flags
   const before = pathsOf('before', flags.before ?? flags.good)
   const after = pathsOf('after', flags.after ?? flags.bad)
-  const read: Partial<OptionsOf<typeof READ_FLAGS>> = optionsFrom(READ_FLAGS, flags)
-  const { instance, ...clock } = read
   const logs = await loadLogs(
     { before, after },
     {
-      ...clock,
-      ...(typeof instance === 'string' && { instance }),
+      ...optionsFrom(LOG_READ_OPTIONS, flags),
       ...(template !== undefined && { template }),
       ...(fields !== undefined && { fields }),
     },
   )
   const compared = compareLogs(logs, {
-    ...optionsFrom(COMPARE_FLAGS, flags),
+    ...optionsFrom(COMPARE_OPTIONS, flags),
     metric: metricOf(logs, flags.metric),
     class: flags.class,
   })

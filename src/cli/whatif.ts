@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, oneOf, share } from '../core/options.ts'
+import { count, defineOptions, flag } from '../core/options.ts'
 import { grouped } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { diagnoseLatencyStepwise } from '../whatif/diagnosis/diagnose-latency.ts'
+import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
 import type { LatencyTarget } from '../whatif/diagnosis/diagnosis-subject.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
-import { DIVERGENCES } from '../whatif/diagnosis/target-divergence.ts'
 import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
 import { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
@@ -21,32 +21,17 @@ import { type Predictions, WHATIF_DOCUMENT } from './whatif-document.ts'
 import { predictionText, whatifText } from './whatif-text.ts'
 import { whatifWarnings } from './whatif-warnings.ts'
 
+const { depth, beam, divergence, sampleSize, seed } = DIAGNOSIS_OPTIONS
 const DIAGNOSIS_FLAGS = defineOptions({
-  depth: count({
-    default: 'auto',
-    or: 'auto',
-    sentence: 'Levels of the tree of causes; auto is 5, or 3 for many calls',
-  }),
-  beam: count({ default: 5, sentence: 'Causes of a level that are taken further' }),
-  divergence: oneOf(DIVERGENCES, {
-    default: 'kl',
-    flag: 'divergence <name>',
-    sentence: 'How the distance between profiles is measured',
-  }),
-  sampleSize: count({
-    default: 5000,
-    flag: 'sample <n>',
-    sentence: 'Traces of each period that are diagnosed',
-  }),
-  seed: count({ default: 1, min: 0, sentence: 'Seed of the samples' }),
+  depth,
+  beam,
+  divergence,
+  sampleSize: { ...sampleSize, flag: 'sample <traces>' },
+  seed,
 })
 
 const MODEL_FLAGS = defineOptions({
-  similarity: share({
-    default: 0.3,
-    flag: 'similarity <distance>',
-    sentence: 'Distance from which on two orders of calls are different flows',
-  }),
+  similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
 })
 
 const PRINT_FLAGS = defineOptions({

@@ -183,8 +183,10 @@ describe('what is in doubt about the traces is said', () => {
 describe('options of models', () => {
   test('--similarity reaches them', async () => {
     const args = ['--apply', 'storage-data*2', '--similarity']
-    await expect(whatif(...BEFORE, ...args, '1')).rejects.toThrow('Option similarity is 1.')
-    await expect(whatif(...BEFORE, ...args, '2')).rejects.toThrow('Give a share from 0 to 1.')
+    await expect(whatif(...BEFORE, ...args, '1')).rejects.toThrow('a distance from 0 up')
+    await expect(whatif(...BEFORE, ...args, '2')).rejects.toThrow(
+      'Give a distance from 0 up and below 1.',
+    )
     expect(await whatif(...BEFORE, ...args, '0')).toContain('Predicted for')
   })
 })
@@ -198,7 +200,7 @@ describe('what cannot be done is said', () => {
     [[...BEFORE, '--apply', 'faster'], 'Scenario "faster" has none of the known forms.'],
     [[...BEFORE, '--apply', 'nosuch*2'], 'Option service is "nosuch". Give one of frontend'],
     [[...BEFORE, ...AFTER, '--divergence', 'l2'], 'Allowed choices are kl, wasserstein, ks'],
-    [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a whole number, 1 or more.'],
+    [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a whole number of scenarios, 1 or more.'],
     [
       ['--before', `${ROOT}datasets/hdfs-writes/writes-320kb.dot.gz`, '--target', 'p99<1ms'],
       'The traces of the before period are graphs of trace points',
