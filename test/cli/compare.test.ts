@@ -150,7 +150,7 @@ describe('flowdelta compare', () => {
       const { out } = await flowdelta('compare', ...periods(name))
       const lines = out.trimEnd().split('\n')
       expect(lines.length).toBeLessThanOrEqual(40)
-      expect(lines.filter((line) => line.length > 110)).toEqual([])
+      expect(lines.filter((line) => line.length > 100)).toEqual([])
       expect(out).toContain('--verbose')
     },
   )
