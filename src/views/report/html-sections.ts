@@ -104,7 +104,7 @@ export function fairnessSection(comparison: Comparison): Html {
   const warnings = comparison.warnings()
   return html`<section><h2>Is this comparison fair?</h2>${
     warnings.length === 0
-      ? html`<p>Nothing was found that speaks against it.</p>`
+      ? html`<p>Nothing speaks against it.</p>`
       : html`<ul class="warnings">${warnings.map(
           ({ code, finding, effect, answer }) =>
             html`<li><details><summary>${withCode(finding)}</summary>${withCode(effect)} ${withCode(answer)} <span class="soft">(${code})</span></details></li>`,
