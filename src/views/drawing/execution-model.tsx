@@ -6,9 +6,9 @@ import type {
   ExecutionModels,
   UnawaitedCalls,
 } from '../../whatif/models/execution-models.ts'
-import { type CallGroup, groupedModel } from '../charts/execution-model-groups.ts'
-import { type ExecutionModelTimes, executionModelTimes } from '../charts/execution-model-times.ts'
-import { flowLayout } from '../charts/flow-layout.ts'
+import { type CallGroup, groupedModel } from './execution-model-groups.ts'
+import { type ExecutionModelTimes, executionModelTimes } from './execution-model-times.ts'
+import { flowLayout } from './flow-layout.ts'
 import { useInk } from './ink.ts'
 import { type Point, smoothPath, tenth } from './path.ts'
 import type { Picture } from './picture.tsx'

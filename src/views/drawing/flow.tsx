@@ -9,9 +9,9 @@ import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow } from '../charts/drawn-flow.ts'
-import type { FlowLayout } from '../charts/flow-layout.ts'
-import { type FlowGap, flowPart } from '../charts/flow-part.ts'
 import { drawnName, rootName } from '../charts/node-names.ts'
+import type { FlowLayout } from './flow-layout.ts'
+import { type FlowGap, flowPart } from './flow-part.ts'
 import {
   type GraphBox,
   type GraphLine,

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
-import { type FlowLayout, flowLayout, type Point } from '../charts/flow-layout.ts'
 import { textWidth } from '../charts/text-width.ts'
+import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type Ink, useInk } from './ink.ts'
 import { fittedText } from './text.ts'
 

@@ -13,14 +13,8 @@ import {
   type ParameterGroups,
   QUESTION_WORDS,
 } from '../charts/parameter-groups.ts'
-import {
-  countText,
-  leafText,
-  type TreeRow,
-  treeHidden,
-  treeRows,
-} from '../charts/parameter-tree-rows.ts'
 import { type Ink, useInk } from './ink.ts'
+import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
 import type { Picture } from './picture.tsx'
 import { fittedText, textWidth } from './text.ts'
 

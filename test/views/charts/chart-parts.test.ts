@@ -4,8 +4,8 @@ import { counted, percent, pValue } from '../../../src/core/words.ts'
 import { ecdf } from '../../../src/stats/ecdf.ts'
 import { linearDurationAxis, logDurationAxis, logTicks } from '../../../src/views/charts/axes.ts'
 import { shareAt, thinnedSteps } from '../../../src/views/charts/ecdf-curves.ts'
-import { flowPart } from '../../../src/views/charts/flow-part.ts'
 import { lanesOf, longestPause } from '../../../src/views/charts/lanes.ts'
+import { flowPart } from '../../../src/views/drawing/flow-part.ts'
 
 describe('an axis of durations', () => {
   test('has round steps in the unit of its largest value', () => {

@@ -5,7 +5,7 @@ import type { Explanation } from '../../../src/explain/parameters/explanation.ts
 import { pathSentence } from '../../../src/explain/parameters/explanation-words.ts'
 import type { ParameterQuestionName } from '../../../src/explain/parameters/parameter-question.ts'
 import { groupsOf } from '../../../src/views/charts/parameter-groups.ts'
-import { treeRows } from '../../../src/views/charts/parameter-tree-rows.ts'
+import { treeRows } from '../../../src/views/drawing/parameter-tree-rows.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'

@@ -11,11 +11,11 @@ import type {
   ParameterQuestionName,
 } from '../../../explain/parameters/parameter-question.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
-import { treeHidden, treeRows } from '../../charts/parameter-tree-rows.ts'
 import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { ParameterTree, parameterTreeHeight } from '../../drawing/parameter-tree.tsx'
+import { treeHidden, treeRows } from '../../drawing/parameter-tree-rows.ts'
 import type { ViewProps } from '../define-widget.ts'
 import { type ExplanationData, restoreExplanation } from './explanation-data.ts'
 import { ParameterList } from './parameter-list.tsx'

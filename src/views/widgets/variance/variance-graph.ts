@@ -3,16 +3,16 @@ import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import { drawnFlow } from '../../charts/drawn-flow.ts'
+import { drawnName } from '../../charts/node-names.ts'
+import { textWidth } from '../../charts/text-width.ts'
+import { varianceShare } from '../../charts/variance-share.ts'
 import {
   type FlowLayout,
   flowLayout,
   type PlacedBox,
   type Point,
-} from '../../charts/flow-layout.ts'
-import { flowPart } from '../../charts/flow-part.ts'
-import { drawnName } from '../../charts/node-names.ts'
-import { textWidth } from '../../charts/text-width.ts'
-import { varianceShare } from '../../charts/variance-share.ts'
+} from '../../drawing/flow-layout.ts'
+import { flowPart } from '../../drawing/flow-part.ts'
 
 /** The flow of a category with everything in its place, in pixels from the top left corner. */
 export interface VarianceGraph {
