@@ -51,7 +51,8 @@ export function findVariance(
     (each) => period === 'both' || nameOfPeriod(each) === period,
   )
   const all = Array.from({ length: categories.size }, (_, category) => category)
-  const isLarge = (category: number, each: Period) => categories.count(category, each) > large
+  const isLarge = (category: number, each: Period) =>
+    categories.count(category, each) > Math.max(large, options.minRequests - 1)
   const ranked = periods
     .flatMap((each) =>
       all.filter((id) => isLarge(id, each)).map((id) => spreadOf(categories, id, each)),
