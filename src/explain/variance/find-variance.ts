@@ -51,8 +51,7 @@ export function findVariance(
     (each) => period === 'both' || nameOfPeriod(each) === period,
   )
   const all = Array.from({ length: categories.size }, (_, category) => category)
-  const isLarge = (category: number, each: Period) =>
-    categories.count(category, each) > Math.max(large, options.minRequests - 1)
+  const isLarge = (category: number, each: Period) => categories.count(category, each) > large
   const ranked = periods
     .flatMap((each) =>
       all.filter((id) => isLarge(id, each)).map((id) => spreadOf(categories, id, each)),

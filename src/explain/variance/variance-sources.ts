@@ -1,5 +1,5 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
-import { count, custom, defineOptions, number, type OptionsOf, oneOf } from '../../core/options.ts'
+import { custom, defineOptions, number, type OptionsOf, oneOf } from '../../core/options.ts'
 
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
@@ -13,7 +13,6 @@ import type { VarianceMark } from './variance-marks.ts'
 
 /** Options of `findVariance`. */
 export const VARIANCE_OPTIONS = defineOptions({
-  minRequests: count({ default: 2, unit: 'requests', sentence: 'Fewest requests of a category' }),
   large: number({
     default: 10,
     min: 0,
