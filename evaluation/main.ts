@@ -5,8 +5,8 @@ import type { SampleTest } from '../src/compare/mutations/compare-samples.ts'
 import {
   type Correction,
   RESPONSE_TIME_OPTIONS,
-} from '../src/compare/mutations/response-time-mutations.ts'
-import { type Centre, RANKING_OPTIONS } from '../src/compare/ranking/ranking.ts'
+} from '../src/compare/mutations/find-response-time-mutations.ts'
+import { type Centre, RANKING_OPTIONS } from '../src/compare/ranking/rank-mutations.ts'
 import { FlowdeltaError } from '../src/core/errors.ts'
 import { count, defineOptions, flag, share, text } from '../src/core/options.ts'
 import type { Alternative } from '../src/stats/two-sample.ts'

@@ -1,5 +1,5 @@
 import type { Comparison } from '../src/compare/comparison.ts'
-import type { EdgeChange } from '../src/compare/edges/edge-changes.ts'
+import type { EdgeChange } from '../src/compare/edges/find-edge-changes.ts'
 import type { Finding } from '../src/compare/findings/finding.ts'
 import { isRelevant, matchesNode } from './relevance.ts'
 import type { RelevantPredicate, Truth } from './truth.ts'

@@ -7,10 +7,10 @@ export {
 } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
 export type { CategoryStructure, EdgeClass } from './compare/categories/category-structure.ts'
-export type { EdgeSample, EdgeSamples } from './compare/categories/edge-samples.ts'
+export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
 export { Comparison, type ComparisonOptions, compare } from './compare/comparison.ts'
-export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/edge-changes.ts'
 export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
+export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-edge-changes.ts'
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
 export type { ComparisonWarning, WarningCode } from './compare/fairness/comparison-warning.ts'
 export { findFindings } from './compare/findings/find-findings.ts'
@@ -18,37 +18,41 @@ export type { Finding, StructureChange } from './compare/findings/finding.ts'
 export type { Findings } from './compare/findings/findings.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'
-export { findResponseTimeMutations } from './compare/mutations/find-response-time-mutations.ts'
-export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
 export type {
   Correction,
   EdgeComparison,
   FamilyTest,
   ResponseTimeMutations,
   ResponseTimeOptions,
-} from './compare/mutations/response-time-mutations.ts'
+} from './compare/mutations/find-response-time-mutations.ts'
+export { findResponseTimeMutations } from './compare/mutations/find-response-time-mutations.ts'
 export type {
   Counts,
   StructuralLabel,
   StructuralMutations,
   StructuralOptions,
-} from './compare/mutations/structural-mutations.ts'
-export type { StructuralTest } from './compare/mutations/structural-test.ts'
+  StructuralTest,
+} from './compare/mutations/find-structural-mutations.ts'
+export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
 export {
   type LabelCount,
   type LabelDifference,
   labelDifference,
 } from './compare/precursors/label-difference.ts'
-export { matchPrecursors } from './compare/precursors/match-precursors.ts'
 export type {
   EditTokens,
   PrecursorCandidate,
   PrecursorOptions,
   Precursors,
-} from './compare/precursors/precursors.ts'
-export { type Exemplars, exemplars } from './compare/ranking/exemplars.ts'
-export { rankMutations } from './compare/ranking/rank-mutations.ts'
-export type { Centre, RankedMutation, Ranking, RankingOptions } from './compare/ranking/ranking.ts'
+} from './compare/precursors/match-precursors.ts'
+export { matchPrecursors } from './compare/precursors/match-precursors.ts'
+export type {
+  Centre,
+  RankedMutation,
+  Ranking,
+  RankingOptions,
+} from './compare/ranking/rank-mutations.ts'
+export { type Exemplars, exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
 export { Displayable, type MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
 export { StageTable, stageTable } from './core/stage-table.ts'

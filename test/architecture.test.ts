@@ -108,7 +108,7 @@ describe('the architecture of src', () => {
     })
     expect(INNER).toContainEqual({
       ...{
-        file: 'compare/precursors/precursors.ts',
+        file: 'compare/precursors/match-precursors.ts',
         target: 'core/stage-table.ts',
         typeOnly: false,
       },

@@ -1,6 +1,6 @@
-import type { EdgeChange } from '../compare/edges/edge-changes.ts'
+import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
 import type { Finding, StructureChange } from '../compare/findings/finding.ts'
-import type { Exemplars } from '../compare/ranking/exemplars.ts'
+import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { LeftOutParameter } from '../explain/parameters/left-out.ts'

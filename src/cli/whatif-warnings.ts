@@ -1,12 +1,10 @@
-import { isConsiderable } from '../compare/fairness/affected-traces.ts'
 import {
   type ComparisonWarning,
+  partOf,
   type WarningCode,
   warning,
 } from '../compare/fairness/comparison-warning.ts'
-import { dataQuality } from '../compare/fairness/data-quality.ts'
-import { missingSpans } from '../compare/fairness/missing-spans.ts'
-import { partOf } from '../compare/fairness/number-text.ts'
+import { dataQuality, isConsiderable, missingSpans } from '../compare/fairness/trace-problems.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 
 /** Some calls outlive their callers everywhere; from this share of traces on it is told. */

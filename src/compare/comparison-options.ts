@@ -1,12 +1,12 @@
 import { defineOptions, type OptionsOf, type OptionTable, oneOf } from '../core/options.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { CATEGORY_OPTIONS } from './categories/categories.ts'
-import { EDGE_OPTIONS } from './edges/edge-changes.ts'
+import { EDGE_OPTIONS } from './edges/find-edge-changes.ts'
 import { FINDINGS_OPTIONS } from './findings/findings.ts'
-import { RESPONSE_TIME_OPTIONS } from './mutations/response-time-mutations.ts'
-import { STRUCTURAL_OPTIONS } from './mutations/structural-mutations.ts'
-import { PRECURSOR_OPTIONS } from './precursors/precursors.ts'
-import { RANKING_OPTIONS } from './ranking/ranking.ts'
+import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.ts'
+import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
+import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
+import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 
 /** Option that folds what repeats within a flow; see `foldFlows`. */
 export const FOLD_OPTIONS = defineOptions({

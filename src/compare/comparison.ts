@@ -16,20 +16,21 @@ import {
   STAGE_OPTIONS,
   type StageName,
 } from './comparison-options.ts'
-import type { EdgeChanges } from './edges/edge-changes.ts'
-import { findEdgeChanges } from './edges/find-edge-changes.ts'
+import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
 import { findingsLevel, groupFindings } from './findings/find-findings.ts'
 import type { Findings } from './findings/findings.ts'
-import { findResponseTimeMutations } from './mutations/find-response-time-mutations.ts'
-import { findStructuralMutations } from './mutations/find-structural-mutations.ts'
-import type { ResponseTimeMutations } from './mutations/response-time-mutations.ts'
-import type { StructuralMutations } from './mutations/structural-mutations.ts'
-import { matchPrecursors } from './precursors/match-precursors.ts'
-import type { Precursors } from './precursors/precursors.ts'
-import { rankMutations } from './ranking/rank-mutations.ts'
-import type { Ranking } from './ranking/ranking.ts'
+import {
+  findResponseTimeMutations,
+  type ResponseTimeMutations,
+} from './mutations/find-response-time-mutations.ts'
+import {
+  findStructuralMutations,
+  type StructuralMutations,
+} from './mutations/find-structural-mutations.ts'
+import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
+import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
 

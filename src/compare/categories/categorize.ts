@@ -1,6 +1,6 @@
-import { OptionError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import { FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
@@ -20,7 +20,7 @@ import { StructureColours } from './structure-colours.ts'
  * @throws FlowdeltaError for an unknown option, OptionError when `label` gives something other than
  *   a string
  *
- * Source: Sambasivan 2013, §2.4.1 and §3.5.3 (omitting hosts).
+ * Source: Sambasivan 2013, §2.6.1 and §3.5.3 (omitting hosts).
  *
  * @example
  * const categories = categorize(flows, { label: ({ operation, phase }) => `${operation} ${phase}` })
@@ -114,4 +114,28 @@ function numberCategories(flows: FlowSet, { firstLike }: ShapeGroups) {
   })
   const categoryOfShape = firstLike.map((representative) => numbers.get(representative))
   return { categoryOf, categoryOfShape, representatives: [...numbers.keys()] }
+}
+
+/**
+ * The categories of a comparison, or these.
+ *
+ * @param verb what asks for them, for the message
+ * @throws FlowdeltaError for anything else, such as flows that were not categorized
+ */
+export function categoriesOf(
+  source: Categories | { readonly categories: Categories },
+  verb: string,
+): Categories {
+  if (source instanceof Categories) return source
+  const given: unknown = source
+  if (given instanceof FlowSet) {
+    throw new FlowdeltaError(
+      `${verb} was given flows. Categorize them first: ${verb}(categorize(flows)).`,
+    )
+  }
+  const categories: unknown = (given as { categories?: unknown } | null | undefined)?.categories
+  if (categories instanceof Categories) return categories
+  throw new FlowdeltaError(
+    `${verb} was given ${show(given)}. Give a comparison, or what categorize makes.`,
+  )
 }

@@ -1,6 +1,17 @@
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
-import type { Categories } from './categories.ts'
+import { growingFloat64 } from '../../traces/growing-columns.ts'
+import type { CategoryStructure } from './category-structure.ts'
+
+/** What times of edge classes are read from: categories. */
+interface ClassSource {
+  readonly flows: FlowSet
+  structure(category: number): CategoryStructure
+  members(category: number, period: Period): Uint32Array
+  edgeClassOf(shape: number): Uint32Array
+  recordedClassOf(request: number): Uint32Array
+}
 
 /**
  * The edges of one request, added up by the edge classes of its category. One object serves for
@@ -20,9 +31,9 @@ export class ClassTimes {
   readonly otherCount: Uint32Array
   /** Into joins that waited for another edge, in µs; part of no response time. */
   readonly waitingUs: Float64Array
-  readonly #categories: Categories
+  readonly #categories: ClassSource
   /** The flows as they were recorded. */
-  readonly #flows: Categories['flows']
+  readonly #flows: FlowSet
   readonly #whole: boolean
   readonly #finder: CriticalPathFinder
   /** By recorded shape. */
@@ -30,7 +41,7 @@ export class ClassTimes {
   #onPath = new Uint8Array(64)
 
   /** @param options.whole read folded flows as they are folded instead; default `false` */
-  constructor(categories: Categories, category: number, { whole = false } = {}) {
+  constructor(categories: ClassSource, category: number, { whole = false } = {}) {
     const { length } = categories.structure(category).edgeClasses
     const { flows } = categories
     this.#categories = categories
@@ -102,4 +113,59 @@ interface Plan {
   readonly classOf: Uint32Array
   /** 1 for edges into nodes that wait for other edges as well. */
   readonly intoJoin: Uint8Array
+}
+
+/** What one period says of an edge class. */
+export interface EdgeSample {
+  /** One latency a request, in µs; see `collectEdgeSamples`. */
+  readonly latencyUs: Float64Array
+  /** In what share of the period's requests the edge is on the critical path. */
+  readonly onCriticalPath: number
+}
+
+/** Latencies of one edge class, by period. */
+export interface EdgeSamples {
+  readonly before: EdgeSample
+  readonly after: EdgeSample
+}
+
+/**
+ * The latencies of every edge class of a category, one value a request so that samples stay
+ * independent: where branches are identical, that of the branch on the critical path, else the
+ * mean of the branches. An edge into a join counts only in the requests where the join waited for
+ * it; elsewhere its latency is mostly waiting for another branch, and would accuse the wrong one.
+ * Repetitions that were folded are as identical branches: see `ClassTimes`.
+ */
+export function collectEdgeSamples(
+  categories: ClassSource,
+  category: number,
+  times: ClassTimes,
+): EdgeSamples[] {
+  const before = collectPeriod(categories, { category, period: BEFORE, times })
+  const after = collectPeriod(categories, { category, period: AFTER, times })
+  return before.map((sample, i) => ({ before: sample, after: after[i] as EdgeSample }))
+}
+
+function collectPeriod(
+  categories: ClassSource,
+  { category, period, times }: { category: number; period: Period; times: ClassTimes },
+): EdgeSample[] {
+  const { edgeClasses } = categories.structure(category)
+  const members = categories.members(category, period)
+  const latencies = edgeClasses.map(() => growingFloat64())
+  const criticalRequests = new Uint32Array(edgeClasses.length)
+  for (const request of members) {
+    times.read(request)
+    latencies.forEach((column, number) => {
+      const isCritical = (times.criticalCount[number] as number) > 0
+      if (isCritical) criticalRequests[number] = (criticalRequests[number] as number) + 1
+      const counts = isCritical || (times.otherCount[number] as number) > 0
+      if (counts) column.push(times.latencyUs(number))
+    })
+  }
+  return latencies.map((column, number) => ({
+    latencyUs: column.finish(),
+    onCriticalPath:
+      members.length === 0 ? 0 : (criticalRequests[number] as number) / members.length,
+  }))
 }

@@ -1,8 +1,7 @@
 import type { LoopEnds } from '../../flows/fold/folded-flows.ts'
 import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
 import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
-import { type LabelOrder, labelOrder } from './label-order.ts'
-import type { StructureColours } from './structure-colours.ts'
+import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
 /** What the catalog is about. */

@@ -1,6 +1,5 @@
 import { InternalError } from '../../core/errors.ts'
 import { type Neighbors, ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
-import { PairInterner } from './pair-interner.ts'
 
 /** A shape with the colour of each of its nodes. */
 export interface ColouredShape {
@@ -178,4 +177,137 @@ function sortFirst(numbers: Uint32Array, count: number): void {
     }
     numbers[at + 1] = number
   }
+}
+
+/**
+ * A hash of the part each node of a shape plays: of its label, all that follows it, and all that
+ * leads to it. Unlike colours, hashes do not depend on which requests came first, so they can
+ * order siblings with equal labels the same way in every run. They may collide; only order
+ * depends on them.
+ *
+ * @param labelHashes a hash of each node's label
+ */
+export function structureHashes(
+  { nodes, order, acyclic, below, above }: ShapeGraph,
+  labelHashes: Float64Array,
+): Float64Array {
+  if (!acyclic) throw new InternalError('a flow has a cycle')
+  const hashes = labelHashes.map(mix)
+  let before = 0
+  for (let found = new Set(hashes).size; found > before; found = new Set(hashes).size) {
+    before = found
+    for (let at = nodes - 1; at >= 0; at--) regather(hashes, order[at] as number, below)
+    for (let at = 0; at < nodes; at++) regather(hashes, order[at] as number, above)
+  }
+  return hashes
+}
+
+/** Mixes the sum of its neighbours' hashes into a node's, so that their order plays no part. */
+function regather(hashes: Float64Array, node: number, { offsets, nodes }: Neighbors): void {
+  let sum = 1
+  for (let entry = offsets[node] as number; entry < (offsets[node + 1] as number); entry++) {
+    sum = (sum + mix(hashes[nodes[entry] as number] as number)) % 2 ** 52
+  }
+  hashes[node] = mix((hashes[node] as number) + mix(sum))
+}
+
+/** Scrambles a non-negative number into an integer below 2⁵². */
+function mix(value: number): number {
+  const low = Math.imul((value >>> 0) ^ 0x9e3779b9, 0x85ebca6b)
+  const high = Math.imul(((value / 2 ** 32) >>> 0) ^ low, 0xc2b2ae35)
+  const spread = Math.imul(low ^ (high >>> 15), 0x27d4eb2f)
+  return ((high ^ (spread >>> 13)) >>> 12) * 2 ** 32 + (spread >>> 0)
+}
+
+/** Labels in an order, and with hashes, that are the same in every run and on every machine. */
+export interface LabelOrder {
+  /** Place of each label among all, by UTF-16 code units. */
+  readonly ranks: Uint32Array
+  /** Of each label's text, below 2⁴⁷. */
+  readonly hashes: Float64Array
+}
+
+export function labelOrder(texts: readonly string[]): LabelOrder {
+  const ranks = new Uint32Array(texts.length)
+  texts
+    .map((text, code) => ({ text, code }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .forEach(({ code }, rank) => {
+      ranks[code] = rank
+    })
+  return { ranks, hashes: Float64Array.from(texts, hashText) }
+}
+
+function hashText(text: string): number {
+  let hash = 17
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) % 2 ** 47
+  return hash
+}
+
+/** Numbers below this are left for the caller to begin chains with. */
+export const FIRST_NUMBER = 16
+
+/**
+ * Numbers pairs of numbers: equal pairs get the same number, different ones never do. Chained, it
+ * numbers sequences of any length, as `intern(intern(intern(0, a), b), c)`, where 0 to 15 say what a chain is about.
+ */
+export class PairInterner {
+  #first = new Uint32Array(4096)
+  #second = new Uint32Array(4096)
+  /** Open addressing: row of the pair + 1, 0 where free. */
+  #slots = new Uint32Array(16384)
+  #size = 0
+
+  /** All numbers given out are below this. */
+  get end(): number {
+    return this.#size + FIRST_NUMBER
+  }
+
+  /** The number of a pair of numbers below 2³²; new pairs get the next number, from 16. */
+  intern(first: number, second: number): number {
+    const mask = this.#slots.length - 1
+    let slot = hashPair(first, second) & mask
+    for (;;) {
+      const found = this.#slots[slot] as number
+      if (found === 0) return this.#add(first, second, slot)
+      const row = found - 1
+      if (this.#first[row] === first && this.#second[row] === second) return row + FIRST_NUMBER
+      slot = (slot + 1) & mask
+    }
+  }
+
+  #add(first: number, second: number, slot: number): number {
+    const row = this.#size++
+    if (row === this.#first.length) this.#grow()
+    this.#first[row] = first
+    this.#second[row] = second
+    if (this.#size * 2 > this.#slots.length) this.#rehash()
+    else this.#slots[slot] = row + 1
+    return row + FIRST_NUMBER
+  }
+
+  #grow(): void {
+    const first = new Uint32Array(this.#first.length * 2)
+    const second = new Uint32Array(this.#first.length * 2)
+    first.set(this.#first)
+    second.set(this.#second)
+    this.#first = first
+    this.#second = second
+  }
+
+  #rehash(): void {
+    const slots = new Uint32Array(this.#slots.length * 2)
+    const mask = slots.length - 1
+    for (let row = 0; row < this.#size; row++) {
+      let slot = hashPair(this.#first[row] as number, this.#second[row] as number) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = row + 1
+    }
+    this.#slots = slots
+  }
+}
+
+function hashPair(first: number, second: number): number {
+  const mixed = Math.imul(first ^ (first >>> 16), 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b)
+  return (mixed ^ (mixed >>> 15)) >>> 0
 }

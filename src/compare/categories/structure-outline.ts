@@ -1,6 +1,5 @@
 import type { ShapeGraph } from '../../traces/shape-table.ts'
-import type { LabelOrder } from './label-order.ts'
-import { structureHashes } from './structure-hashes.ts'
+import { type LabelOrder, structureHashes } from './structure-colours.ts'
 
 /** What it takes to compare one structure with others. */
 export interface StructureOutline {

@@ -1,18 +1,14 @@
-import { readOptions } from '../../core/options.ts'
+import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
-import { cappedTimes } from './capped-times.ts'
-import {
-  EDGE_OPTIONS,
-  type EdgeChange,
-  EdgeChanges,
-  type EdgeOptions,
-  type EdgeTotalTimes,
-} from './edge-changes.ts'
-import { type EdgeTimes, edgeTimes } from './edge-times.ts'
+import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
+import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
+import { cappedTimes, type EdgeTimes, edgeTimes } from './edge-times.ts'
 
 type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
 
@@ -93,4 +89,188 @@ function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes
   const capped = sum(Float64Array.from({ length: count }, (_, request) => timeOf(request)))
   const negligibleUs = count === 0 ? 0 : minimumShare * (capped / count) * flows.count(AFTER)
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
+}
+
+/** Options of `findEdgeChanges`. */
+export const EDGE_OPTIONS = defineOptions({
+  alpha: RESPONSE_TIME_OPTIONS.alpha,
+  minimumEffect: share({
+    default: 0.03,
+    max: Number.POSITIVE_INFINITY,
+    sentence:
+      'Smallest change of an edge, as a share of the mean response time of the requests that have it',
+    flag: null,
+  }),
+  minimumShare: share({
+    default: 0.001,
+    max: Number.POSITIVE_INFINITY,
+    sentence: 'Smallest contribution of an edge, as a share of the time that all requests take',
+    flag: null,
+  }),
+})
+
+/** Options that edge changes were found with. */
+export type EdgeOptions = OptionsOf<typeof EDGE_OPTIONS>
+
+/** One pooled edge, compared between the periods. */
+export interface EdgeChange extends PooledEdge {
+  /** Requests that have the edge, whether or not they could be compared. */
+  readonly beforeRequests: number
+  readonly afterRequests: number
+  /** Categories that have it. */
+  readonly categories: readonly number[]
+  /** In how many of them it could be compared, and how many requests those have. */
+  readonly comparedCategories: number
+  readonly beforeCompared: number
+  readonly afterCompared: number
+  readonly z: number
+  readonly p: number
+  /** p corrected over all edges that could be tested; `NaN` where this one could not. */
+  readonly q: number
+  /** Chance that a request after is slower here than one before, of the same category. */
+  readonly probabilitySlower: number
+  /** By how much one call became slower (negative: faster), in µs; 0 unless significant. */
+  readonly shiftUs: number
+  /** 95 % confidence interval of `shiftUs`. */
+  readonly interval: readonly [low: number, high: number]
+  /** The shift of a request's time on this edge over the mean response time of such requests. */
+  readonly effect: number
+  readonly significant: boolean
+  /** Significant, and large enough for `minimumEffect` and `minimumShare`. */
+  readonly changed: boolean
+  /** What the shift adds to the sum of all response times after, in µs. */
+  readonly contributionUs: number
+}
+
+const UNCHANGED = {
+  shiftUs: 0,
+  interval: [Number.NaN, Number.NaN],
+  effect: 0,
+  significant: false,
+  changed: false,
+  contributionUs: 0,
+} as const
+
+/** Sums over all requests, in µs. */
+export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'observedChangeUs'>
+
+/** Every edge of the requests' flows, pooled over the categories, and what became of it. */
+export class EdgeChanges extends Stage {
+  readonly categories: Categories
+  readonly options: EdgeOptions
+  /** All edges, the largest contribution to the change of response times first. */
+  readonly edges: readonly EdgeChange[]
+  /** What all requests after would have taken at the mean response time before, in µs. */
+  readonly usualUs: number
+  /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
+  readonly negligibleUs: number
+  /** What they took beyond that, in µs; unequal load does not count. */
+  readonly observedChangeUs: number
+  readonly #times: readonly EdgeTimes[]
+
+  constructor(
+    categories: Categories,
+    options: EdgeOptions,
+    {
+      edges,
+      times,
+      totals,
+    }: {
+      edges: readonly EdgeChange[]
+      times: readonly EdgeTimes[]
+      totals: EdgeTotalTimes
+    },
+  ) {
+    super()
+    this.usualUs = totals.usualUs
+    this.negligibleUs = totals.negligibleUs
+    this.observedChangeUs = totals.observedChangeUs
+    this.categories = categories
+    this.options = options
+    this.edges = edges
+    this.#times = times
+  }
+
+  /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
+  judged(alpha: number): EdgeChanges {
+    const edges = this.edges
+      .map((edge) => (edge.q < alpha ? edge : { ...edge, ...UNCHANGED }))
+      .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+    const options = { ...this.options, alpha }
+    return new EdgeChanges(this.categories, options, { edges, times: this.#times, totals: this })
+  }
+
+  /** The edges that changed, significantly and by enough to matter. */
+  get changes(): EdgeChange[] {
+    return this.edges.filter(({ changed }) => changed)
+  }
+
+  /** One row an edge, changed ones first. */
+  table(): StageTable {
+    const edges = [...this.edges].sort((a, b) => Number(b.changed) - Number(a.changed))
+    const column = <T>(value: (edge: EdgeChange) => T) => edges.map(value)
+    return stageTable({
+      from: column(({ from }) => from),
+      to: column(({ to }) => to),
+      kind: column(({ kind }) => kind),
+      changed: column(({ changed }) => changed),
+      shiftUs: column(({ shiftUs }) => shiftUs),
+      lowUs: column(({ interval }) => interval[0]),
+      highUs: column(({ interval }) => interval[1]),
+      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+      before: column(({ beforeRequests }) => beforeRequests),
+      after: column(({ afterRequests }) => afterRequests),
+      categories: column(({ categories }) => categories.length),
+      p: column(({ p }) => p),
+      q: column(({ q }) => q),
+      contributionUs: column(({ contributionUs }) => contributionUs),
+    })
+  }
+
+  /**
+   * Where response times are spent: mean time a request by service and kind, on critical paths, so
+   * that the rows of a period add up to its mean response time. `waiting` is time spent waiting
+   * for another branch, beside the critical path and part of no sum.
+   */
+  breakdown(): StageTable {
+    const rows = new Map<string, BreakdownRow>()
+    for (const times of this.#times) {
+      const service = owner(times)
+      const { kind } = times
+      const key = JSON.stringify([service, kind])
+      const row = rows.get(key) ?? { service, kind, beforeUs: 0, afterUs: 0, waiting: [0, 0] }
+      rows.set(key, row)
+      row.beforeUs += times.before.criticalUs
+      row.afterUs += times.after.criticalUs
+      row.waiting[0] += times.before.waitingUs
+      row.waiting[1] += times.after.waitingUs
+    }
+    const { flows } = this.categories
+    const before = Math.max(1, flows.count(BEFORE))
+    const after = Math.max(1, flows.count(AFTER))
+    const change = ({ beforeUs, afterUs }: BreakdownRow) => afterUs / after - beforeUs / before
+    const sorted = [...rows.values()].sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
+    return stageTable({
+      service: sorted.map(({ service }) => service),
+      kind: sorted.map(({ kind }) => kind),
+      beforeUs: sorted.map(({ beforeUs }) => beforeUs / before),
+      afterUs: sorted.map(({ afterUs }) => afterUs / after),
+      changeUs: sorted.map(change),
+      beforeWaitingUs: sorted.map(({ waiting }) => waiting[0] / before),
+      afterWaitingUs: sorted.map(({ waiting }) => waiting[1] / after),
+    })
+  }
+}
+
+interface BreakdownRow {
+  readonly service: string
+  readonly kind: EdgeKind
+  beforeUs: number
+  afterUs: number
+  readonly waiting: [number, number]
+}
+
+/** Work belongs to its service; the way between two services to the one that is called. */
+function owner(edge: PooledEdge): string {
+  return edge.kind === 'self' ? place(edge.fromNode) : calledPlace(edge)
 }

@@ -1,23 +1,25 @@
-import { clockSkew } from './clock-skew.ts'
 import type { ComparedPeriods, ComparisonWarning, FairnessCheck } from './comparison-warning.ts'
-import { dataQuality } from './data-quality.ts'
-import { duplicateTraces } from './duplicate-traces.ts'
-import { extremeRequest } from './extreme-request.ts'
-import { hostsDiffer } from './hosts-differ.ts'
-import { missingIntervals } from './missing-intervals.ts'
-import { noDurations } from './no-durations.ts'
-import { noWeights } from './no-weights.ts'
-import { nothingInCommon } from './nothing-in-common.ts'
-import { orphans } from './orphans.ts'
-import { requestMix } from './request-mix.ts'
-import { samplingDiffers } from './sampling-differs.ts'
-import { smallPeriods } from './small-periods.ts'
-import { timeRanges } from './time-ranges.ts'
-import { truncatedTraces } from './truncated-traces.ts'
-import { undecidedStructures } from './undecided-structures.ts'
-import { unequalLoad } from './unequal-load.ts'
-import { unfinishedFolding } from './unfinished-folding.ts'
-import { versionsDiffer } from './versions-differ.ts'
+import {
+  extremeRequest,
+  hostsDiffer,
+  noDurations,
+  nothingInCommon,
+  noWeights,
+  smallPeriods,
+  undecidedStructures,
+  unequalLoad,
+  unfinishedFolding,
+  versionsDiffer,
+} from './period-problems.ts'
+import { missingIntervals, timeRanges } from './period-times.ts'
+import { requestMix, samplingDiffers } from './request-types.ts'
+import {
+  clockSkew,
+  dataQuality,
+  duplicateTraces,
+  orphans,
+  truncatedTraces,
+} from './trace-problems.ts'
 
 /** Everything that is looked for, in the order it is told. */
 const CHECKS: readonly FairnessCheck[] = [

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/units.ts'
-import type { EdgeChange, EdgeChanges } from '../edges/edge-changes.ts'
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { listed, operationName, placeName, printable } from './names.ts'

@@ -5,14 +5,16 @@ import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { EdgeChanges } from '../edges/edge-changes.ts'
-import { findEdgeChanges } from '../edges/find-edge-changes.ts'
+import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
-import { exemplars } from '../ranking/exemplars.ts'
-import { rankMutations } from '../ranking/rank-mutations.ts'
-import type { RankedMutation, Ranking } from '../ranking/ranking.ts'
+import {
+  exemplars,
+  type RankedMutation,
+  type Ranking,
+  rankMutations,
+} from '../ranking/rank-mutations.ts'
 import { edgeFindings } from './edge-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import { factsOf } from './finding-facts.ts'

@@ -1,7 +1,6 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
-import type { EdgeChange } from '../edges/edge-changes.ts'
-import type { Exemplars } from '../ranking/exemplars.ts'
-import type { RankedMutation } from '../ranking/ranking.ts'
+import type { EdgeChange } from '../edges/find-edge-changes.ts'
+import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 
 /** A part of a flow that requests gained or lost. */
 export interface StructureChange {

@@ -2,8 +2,7 @@ import { addAt, at } from '../../core/entries.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { labelDifference } from '../precursors/label-difference.ts'
-import type { Precursors } from '../precursors/precursors.ts'
-import { structureDistances } from '../precursors/structure-distances.ts'
+import { type Precursors, structureDistances } from '../precursors/match-precursors.ts'
 import type { AnsweredCall, StructureChange, StructureMove } from './finding.ts'
 
 type Change = StructureChange['change']

@@ -1,12 +1,14 @@
-import { readOptions } from '../../core/options.ts'
+import { defineOptions, level, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
-import {
-  RESPONSE_TIME_OPTIONS,
-  ResponseTimeMutations,
-  type ResponseTimeOptions,
-} from './response-time-mutations.ts'
-import { testFamily } from './test-family.ts'
+import type { EdgeClass } from '../categories/category-structure.ts'
+import type { EdgeSample } from '../categories/class-times.ts'
+import { compareSamples, SAMPLE_TESTS, type SampleComparison } from './compare-samples.ts'
+import { type EffectSize, effectSize, type MedianEffect, medianEffect } from './effect-size.ts'
 
 /**
  * Finds the categories whose requests take another time than before, though their structure is
@@ -26,7 +28,7 @@ import { testFamily } from './test-family.ts'
  *   `'permutation'`, `'p95'` or `'p99'`; see `SampleTest`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Source: Sambasivan 2013, §2.4.2 and §2.6.2.
+ * Source: Sambasivan 2013, §2.6.2.
  *
  * @example
  * findResponseTimeMutations(categories, { alternative: 'slower' }).mutations
@@ -41,4 +43,294 @@ export function findResponseTimeMutations(
     after: categories.responseTimes(category, AFTER),
   }))
   return new ResponseTimeMutations(categories, options, testFamily(pairs, options))
+}
+
+/** Options of `findResponseTimeMutations`. */
+export const RESPONSE_TIME_OPTIONS = defineOptions({
+  alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
+  alternative: oneOf(['two-sided', 'slower', 'faster'], {
+    default: 'two-sided',
+    sentence: 'Changes to look for',
+    flag: 'alternative <direction>',
+  }),
+  correction: oneOf(['none', 'bh'], {
+    default: 'none',
+    sentence: "Correction for the number of tests; 'bh' is Benjamini-Hochberg",
+    flag: 'correction <method>',
+  }),
+  method: oneOf(['stephens', 'exact', 'auto'], {
+    default: 'stephens',
+    sentence: "How p-values of 'ks' are computed",
+    flag: null,
+  }),
+  test: oneOf(SAMPLE_TESTS, {
+    default: 'ks',
+    sentence: 'Test that compares response times',
+    flag: 'test <name>',
+  }),
+})
+
+/** Options that response-time mutations were found with. */
+export type ResponseTimeOptions = OptionsOf<typeof RESPONSE_TIME_OPTIONS>
+
+/** Correction of p-values for the number of tests: none, or Benjamini-Hochberg. */
+export type Correction = ResponseTimeOptions['correction']
+
+/** A test in the context of the others of its family. */
+export interface FamilyTest extends SampleComparison {
+  /** p corrected over the testable members of the family; `NaN` where this one is not. */
+  readonly q: number
+  readonly rejected: boolean
+}
+
+/** One edge class of a category, compared between the periods. */
+export interface EdgeComparison {
+  readonly edge: EdgeClass
+  /** Number of the edge class in the category's structure. */
+  readonly number: number
+  /** On the critical path in at least half of the requests of either period. */
+  readonly onCriticalPath: boolean
+  readonly beforeMeanUs: number
+  readonly afterMeanUs: number
+  readonly beforeSdUs: number
+  readonly afterSdUs: number
+  /** `null` for edges off the critical path, which are not tested. */
+  readonly test: FamilyTest | null
+}
+
+/** The response times of every category, compared between the periods. */
+export class ResponseTimeMutations extends Stage {
+  readonly categories: Categories
+  readonly options: ResponseTimeOptions
+  readonly #tests: readonly FamilyTest[]
+  readonly #edges = new Map<number, readonly EdgeComparison[]>()
+
+  constructor(categories: Categories, options: ResponseTimeOptions, tests: readonly FamilyTest[]) {
+    super()
+    this.categories = categories
+    this.options = options
+    this.#tests = tests
+  }
+
+  /** The test of one category's response times. */
+  test(category: number): FamilyTest {
+    this.categories.root(category)
+    return this.#tests[category] as FamilyTest
+  }
+
+  /** The same tests, judged at another level or with another correction. */
+  judged({ alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>) {
+    const options = { ...this.options, alpha, correction }
+    return new ResponseTimeMutations(this.categories, options, decideFamily(this.#tests, options))
+  }
+
+  /** How large the change of one category's response times is, whatever its p. */
+  effect(category: number): EffectSize {
+    return effectSize(this.#responseTimes(category))
+  }
+
+  /**
+   * Of that, the shift of the median; quick to compute. `origin` is what the requests after were
+   * before, where that is another category; its times after stand in when it had no requests then.
+   */
+  medianEffect(category: number, origin = category): MedianEffect {
+    const { categories } = this
+    const period = categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER
+    return medianEffect({
+      before: categories.responseTimes(origin, period),
+      after: categories.responseTimes(category, AFTER),
+    })
+  }
+
+  /** How large the change of one edge class of a category is; see `edges` for its number. */
+  edgeEffect(category: number, edge: number): EffectSize {
+    return effectSize(this.#latencies(category, edge))
+  }
+
+  /** Of that, the shift of the median; quick to compute. */
+  edgeMedianEffect(category: number, edge: number): MedianEffect {
+    return medianEffect(this.#latencies(category, edge))
+  }
+
+  /** The categories whose response times changed. */
+  get mutations(): number[] {
+    return this.#tests.flatMap(({ rejected }, category) => (rejected ? [category] : []))
+  }
+
+  /**
+   * The edges of one category, those on the critical path tested. With a correction, the family
+   * is the category's testable edges, at level α · R / m when R of m categories were selected.
+   */
+  edges(category: number): readonly EdgeComparison[] {
+    const known = this.#edges.get(category)
+    if (known !== undefined) return known
+    const testable = this.#tests.filter((test) => test.testable).length
+    const selected = Math.max(1, this.mutations.length)
+    const alpha =
+      this.options.correction === 'bh'
+        ? (this.options.alpha * selected) / Math.max(1, testable)
+        : this.options.alpha
+    const edges = testEdges(this.categories, category, { ...this.options, alpha })
+    this.#edges.set(category, edges)
+    return edges
+  }
+
+  /** One row a category: counts, means, statistic, p, q, and whether it is a mutation. */
+  table(): StageTable {
+    const { categories } = this
+    const ids = this.#tests.map((_, category) => category)
+    const mean = (period: 0 | 1) =>
+      ids.map((category) => categories.responseTimeMoments(category, period).mean)
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => categories.root(category)),
+      before: this.#tests.map(({ beforeCount }) => beforeCount),
+      after: this.#tests.map(({ afterCount }) => afterCount),
+      beforeMeanUs: mean(BEFORE),
+      afterMeanUs: mean(AFTER),
+      statistic: this.#tests.map(({ statistic }) => statistic),
+      p: this.#tests.map(({ p }) => p),
+      q: this.#tests.map(({ q }) => q),
+      tested: this.#tests.map(({ testable }) => testable),
+      direction: this.#tests.map(({ direction }) => direction),
+      mutation: this.#tests.map(({ rejected }) => rejected),
+    })
+  }
+
+  /** One row an edge class of a category: changed ones first, the largest shift of means first. */
+  edgeTable(category: number): StageTable {
+    const changed = ({ test }: EdgeComparison) => test?.rejected ?? false
+    const shiftUs = ({ beforeMeanUs, afterMeanUs }: EdgeComparison) => afterMeanUs - beforeMeanUs
+    const edges = [...this.edges(category)].sort(
+      (a, b) =>
+        Number(changed(b)) - Number(changed(a)) ||
+        (Math.abs(shiftUs(b)) || 0) - (Math.abs(shiftUs(a)) || 0),
+    )
+    return stageTable({
+      from: edges.map(({ edge }) => edge.from),
+      to: edges.map(({ edge }) => edge.to),
+      occurrence: edges.map(({ edge }) => edge.occurrence),
+      changed: edges.map(changed),
+      beforeMeanUs: edges.map(({ beforeMeanUs }) => beforeMeanUs),
+      afterMeanUs: edges.map(({ afterMeanUs }) => afterMeanUs),
+      shiftUs: edges.map(shiftUs),
+      direction: edges.map(({ test }) => test?.direction ?? ''),
+      statistic: edges.map(({ test }) => test?.statistic ?? Number.NaN),
+      p: edges.map(({ test }) => test?.p ?? Number.NaN),
+      tested: edges.map(({ test }) => test?.testable ?? false),
+      onCriticalPath: edges.map(({ onCriticalPath }) => onCriticalPath),
+    })
+  }
+
+  /** One row a testable category: how large its change is, with intervals at 95 %. */
+  effectTable(): StageTable {
+    const ids = this.#tests.flatMap(({ testable }, category) => (testable ? [category] : []))
+    const effects = ids.map((category) => this.effect(category))
+    const column = <T>(value: (effect: EffectSize) => T) => effects.map(value)
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => this.categories.root(category)),
+      medianShiftUs: column(({ medianShiftUs }) => medianShiftUs),
+      medianLowUs: column(({ interval }) => interval[0]),
+      medianHighUs: column(({ interval }) => interval[1]),
+      meanShiftUs: column(({ meanShiftUs }) => meanShiftUs),
+      meanLowUs: column(({ meanInterval }) => meanInterval[0]),
+      meanHighUs: column(({ meanInterval }) => meanInterval[1]),
+      p95ShiftUs: column(({ p95ShiftUs }) => p95ShiftUs),
+      p95LowUs: column(({ p95Interval }) => p95Interval[0]),
+      p95HighUs: column(({ p95Interval }) => p95Interval[1]),
+      p99ShiftUs: column(({ p99ShiftUs }) => p99ShiftUs),
+      p99LowUs: column(({ p99Interval }) => p99Interval[0]),
+      p99HighUs: column(({ p99Interval }) => p99Interval[1]),
+      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+      wassersteinUs: column(({ wassersteinUs }) => wassersteinUs),
+      detectableShiftUs: column(({ detectableShiftUs }) => detectableShiftUs),
+      p: ids.map((category) => this.test(category).p),
+      q: ids.map((category) => this.test(category).q),
+    })
+  }
+
+  #responseTimes(category: number) {
+    return {
+      before: this.categories.responseTimes(category, BEFORE),
+      after: this.categories.responseTimes(category, AFTER),
+    }
+  }
+
+  #latencies(category: number, edge: number) {
+    const samples = this.categories.edgeSamples(category)[edge]
+    if (samples === undefined) {
+      throw new RangeError(`Category ${category} has no edge class ${edge}.`)
+    }
+    return { before: samples.before.latencyUs, after: samples.after.latencyUs }
+  }
+}
+
+/** Edges are tested when they are on the critical path in this share of either period's requests. */
+const OFTEN_CRITICAL = 0.5
+
+/** Compares the edge classes of one category; those on the critical path are tested. */
+export function testEdges(
+  categories: Categories,
+  category: number,
+  options: ResponseTimeOptions,
+): EdgeComparison[] {
+  const { edgeClasses } = categories.structure(category)
+  const samples = categories.edgeSamples(category)
+  const critical = samples.map(
+    ({ before, after }) => Math.max(before.onCriticalPath, after.onCriticalPath) >= OFTEN_CRITICAL,
+  )
+  const tests = testFamily(
+    samples
+      .filter((_, number) => critical[number])
+      .map(({ before, after }) => ({ before: before.latencyUs, after: after.latencyUs })),
+    options,
+  )
+  let next = 0
+  return samples.map(({ before, after }, number) => ({
+    edge: edgeClasses[number] as EdgeComparison['edge'],
+    number,
+    onCriticalPath: critical[number] as boolean,
+    ...spread('before', before),
+    ...spread('after', after),
+    test: critical[number] ? (tests[next++] as EdgeComparison['test']) : null,
+  })) as EdgeComparison[]
+}
+
+function spread(period: 'before' | 'after', { latencyUs }: EdgeSample) {
+  const { mean, sd } = moments(latencyUs)
+  return { [`${period}MeanUs`]: mean, [`${period}SdUs`]: sd }
+}
+
+/** The two samples of one test. */
+export interface SamplePair {
+  readonly before: Float64Array
+  readonly after: Float64Array
+}
+
+/**
+ * Tests a family of sample pairs and corrects over its testable members. A pair with too few
+ * samples is tested all the same, so that its numbers can be looked at, but never rejected.
+ */
+export function testFamily(
+  pairs: readonly SamplePair[],
+  { alpha, alternative, correction, method, test }: ResponseTimeOptions,
+): FamilyTest[] {
+  const results = pairs.map(({ before, after }) =>
+    compareSamples(before, after, { test, alternative, method }),
+  )
+  const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
+  const tests = results.map((result, i) => ({ ...result, q: q[i] as number, rejected: false }))
+  return decideFamily(tests, { alpha, correction })
+}
+
+/** Rejects by p, or by q where p-values are corrected. */
+export function decideFamily(
+  tests: readonly FamilyTest[],
+  { alpha, correction }: Pick<ResponseTimeOptions, 'alpha' | 'correction'>,
+): FamilyTest[] {
+  return tests.map((test) => {
+    const decisive = correction === 'bh' ? test.q : test.p
+    return { ...test, rejected: test.testable && decisive < alpha }
+  })
 }

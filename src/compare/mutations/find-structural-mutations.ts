@@ -1,12 +1,12 @@
-import { readOptions } from '../../core/options.ts'
+import { defineOptions, number, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { erfc } from '../../stats/distributions.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
 import type { Categories } from '../categories/categories.ts'
-import { countTypes } from './count-types.ts'
-import {
-  STRUCTURAL_OPTIONS,
-  StructuralMutations,
-  type StructuralOptions,
-} from './structural-mutations.ts'
+import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
 
 /**
  * Finds the categories that hold many more requests than before (structural mutations) or many
@@ -22,7 +22,7 @@ import {
  * @param options.alpha level of the tests of `'auto'`; default 0.05
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Source: Sambasivan 2013, §2.4.3 and §2.6.3.
+ * Source: Sambasivan 2013, §2.6.3.
  *
  * @example
  * findStructuralMutations(categories, { smPThreshold: 10 }).mutations
@@ -67,4 +67,215 @@ function weighted(categories: Categories): (category: number, period: Period) =>
       const own = weight[request] as number
       return sum + (Number.isNaN(own) ? 1 : own)
     }, 0)
+}
+
+/** Options of `findStructuralMutations`. */
+export const STRUCTURAL_OPTIONS = defineOptions({
+  smPThreshold: number({
+    default: 50,
+    min: 0,
+    or: 'auto',
+    unit: 'requests',
+    sentence:
+      "Requests that a category must gain or lose to count as changed; 'auto' tests its share of the requests of its type",
+  }),
+  counts: oneOf(['raw', 'scaled', 'weighted'], {
+    default: 'raw',
+    sentence:
+      "How requests are counted: 'raw' as they are, 'scaled' to as many after as before, 'weighted' by their sampling weights",
+    flag: 'counts <method>',
+  }),
+  alpha: RESPONSE_TIME_OPTIONS.alpha,
+})
+
+/** Options that structural mutations were found with; `alpha` matters with `'auto'` only. */
+export type StructuralOptions = OptionsOf<typeof STRUCTURAL_OPTIONS>
+
+/** How requests are counted; see `STRUCTURAL_OPTIONS`. */
+export type Counts = StructuralOptions['counts']
+
+/** How a category's number of requests changed. */
+export type StructuralLabel = 'structural-mutation' | 'precursor' | 'unchanged'
+
+/** Every category's change in its number of requests. */
+export class StructuralMutations extends Stage {
+  readonly categories: Categories
+  readonly options: StructuralOptions
+  /** Change of each category's number of requests, after − before, scaled if so chosen. */
+  readonly changes: Float64Array
+  #tests: readonly StructuralTest[] | undefined
+
+  constructor(categories: Categories, options: StructuralOptions, changes: Float64Array) {
+    super()
+    this.categories = categories
+    this.options = options
+    this.changes = changes
+  }
+
+  /** The test of one category's share of the requests of its type. */
+  test(category: number): StructuralTest {
+    this.categories.root(category)
+    this.#tests ??= testStructures(this.categories, this.options.alpha)
+    return this.#tests[category] as StructuralTest
+  }
+
+  /** The threshold that chance alone would cross in one of twenty comparisons; see its source. */
+  get suggestedThreshold(): number {
+    return suggestThreshold(this.categories)
+  }
+
+  label(category: number): StructuralLabel {
+    const { smPThreshold } = this.options
+    if (smPThreshold === 'auto') return this.#testedLabel(category)
+    const change = this.changes[category] as number
+    if (change > smPThreshold) return 'structural-mutation'
+    return -change > smPThreshold ? 'precursor' : 'unchanged'
+  }
+
+  /** Categories that gained more requests than the threshold. */
+  get mutations(): number[] {
+    return this.#withLabel('structural-mutation')
+  }
+
+  /** Categories that lost more requests than the threshold: what mutations may have been. */
+  get precursors(): number[] {
+    return this.#withLabel('precursor')
+  }
+
+  /** One row a category: counts, change, label, and the test of its share of its type. */
+  table(): StageTable {
+    const { categories } = this
+    const ids = Array.from(this.changes, (_, category) => category)
+    const tests = ids.map((category) => this.test(category))
+    return stageTable({
+      category: ids,
+      root: ids.map((category) => categories.root(category)),
+      before: ids.map((category) => categories.count(category, BEFORE)),
+      after: ids.map((category) => categories.count(category, AFTER)),
+      change: this.changes,
+      label: ids.map((category) => this.label(category)),
+      beforeShare: tests.map(({ beforeShare }) => beforeShare),
+      afterShare: tests.map(({ afterShare }) => afterShare),
+      p: tests.map(({ p }) => p),
+      q: tests.map(({ q }) => q),
+    })
+  }
+
+  #testedLabel(category: number): StructuralLabel {
+    const { rejected, beforeShare, afterShare } = this.test(category)
+    if (!rejected) return 'unchanged'
+    return afterShare > beforeShare ? 'structural-mutation' : 'precursor'
+  }
+
+  #withLabel(label: StructuralLabel): number[] {
+    return Array.from(this.changes, (_, category) => category).filter(
+      (category) => this.label(category) === label,
+    )
+  }
+}
+
+/** Whether a category holds another share of the requests of its type than before. */
+export interface StructuralTest {
+  /** Share of the requests with the category's root, before. */
+  readonly beforeShare: number
+  readonly afterShare: number
+  /** Fisher's exact test of the two shares. */
+  readonly p: number
+  /** p corrected over the testable categories; `NaN` where this one is not. */
+  readonly q: number
+  /** Whether even the most uneven split of its requests could have been significant. */
+  readonly testable: boolean
+  readonly rejected: boolean
+}
+
+/**
+ * Tests every category's share of the requests that have its root, so that neither unequal load
+ * nor another mix of request types passes for a change of structure. Benjamini-Hochberg over the
+ * testable categories: one so small that no split of it could be significant is left out of the
+ * family, which costs no level, since that depends on the total alone.
+ *
+ * Source: Fisher 1922; Benjamini and Hochberg 1995; Tarone 1990 for leaving out what cannot reject.
+ */
+export function testStructures(categories: Categories, alpha: number): StructuralTest[] {
+  const types = countTypes(categories)
+  const tests = Array.from({ length: categories.size }, (_, category) => {
+    const { before: ofBefore, after: ofAfter } = types[category] as TypeCount
+    const before = categories.count(category, BEFORE)
+    const after = categories.count(category, AFTER)
+    return {
+      beforeShare: before / ofBefore,
+      afterShare: after / ofAfter,
+      p: fisherExact(before, ofBefore, after, ofAfter).p,
+      testable: leastP(before + after, ofBefore, ofAfter) < alpha,
+    }
+  })
+  const q = benjaminiHochberg(tests.map(({ p, testable }) => (testable ? p : Number.NaN)))
+  return tests.map((test, category) => ({
+    ...test,
+    q: q[category] as number,
+    rejected: test.testable && (q[category] as number) < alpha,
+  }))
+}
+
+/** The smallest p that `total` requests could give, if as many as can be fell into one period. */
+function leastP(total: number, ofBefore: number, ofAfter: number): number {
+  if (ofBefore === 0 || ofAfter === 0) return 1
+  const inBefore = Math.min(total, ofBefore)
+  const inAfter = Math.min(total, ofAfter)
+  return Math.min(
+    fisherExact(inBefore, ofBefore, total - inBefore, ofAfter).p,
+    fisherExact(total - inAfter, ofBefore, inAfter, ofAfter).p,
+  )
+}
+
+/** How many requests of one type there are; requests with the same root are of one type. */
+export interface TypeCount {
+  before: number
+  after: number
+}
+
+/** Of each category, how many requests in all have its root. */
+export function countTypes(categories: Categories): TypeCount[] {
+  const types = new Map<string, TypeCount>()
+  return Array.from({ length: categories.size }, (_, category) => {
+    const root = categories.root(category)
+    const type = types.get(root) ?? { before: 0, after: 0 }
+    types.set(root, type)
+    type.before += categories.count(category, BEFORE)
+    type.after += categories.count(category, AFTER)
+    return type
+  })
+}
+
+/**
+ * The smallest SM_P_THRESHOLD that chance alone would cross in a share `alpha` of comparisons: the
+ * number of requests by which some category's count may differ though nothing changed.
+ *
+ * If nothing changed, each request of a category fell into either period independently (counts are
+ * Poisson): its count after is binomial, and the change of its count has twice that standard
+ * deviation. The chances of all categories to pass the threshold (normal approximation) add up to
+ * `alpha`.
+ *
+ * One number for all categories is blunt: it is set by the largest ones, and misses what changed
+ * in the small ones. `smPThreshold: 'auto'` tests each category instead.
+ */
+export function suggestThreshold(categories: Categories, alpha = 0.05): number {
+  const before = categories.flows.count(BEFORE)
+  const all = before + categories.flows.count(AFTER)
+  const afterShare = (all - before) / all
+  const deviations = Array.from({ length: categories.size }, (_, category) => {
+    const total = categories.count(category, BEFORE) + categories.count(category, AFTER)
+    return 2 * Math.sqrt(total * afterShare * (1 - afterShare))
+  })
+  const chance = (threshold: number) =>
+    deviations.reduce((sum, sd) => sum + (sd > 0 ? erfc(threshold / (sd * Math.SQRT2)) : 0), 0)
+  let low = 0
+  let high = 1
+  while (chance(high) > alpha) high *= 2
+  while (high - low > 0.5) {
+    const middle = (low + high) / 2
+    if (chance(middle) > alpha) low = middle
+    else high = middle
+  }
+  return Math.ceil(high)
 }

@@ -1,12 +1,10 @@
-import { readOptions } from '../../core/options.ts'
-import type { StructuralMutations } from '../mutations/structural-mutations.ts'
-import {
-  type CandidateColumns,
-  PRECURSOR_OPTIONS,
-  type PrecursorOptions,
-  Precursors,
-} from './precursors.ts'
-import { type DistanceColumns, structureDistances } from './structure-distances.ts'
+import { defineOptions, flag, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { editDistanceFrom } from '../../stats/edit-distance.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { StructureOutline } from '../categories/structure-outline.ts'
+import type { StructuralMutations } from '../mutations/find-structural-mutations.ts'
 
 /**
  * For every structural mutation, the categories its requests may have belonged to before: those
@@ -20,7 +18,7 @@ import { type DistanceColumns, structureDistances } from './structure-distances.
  * @param options.editTokens `'preorder'` (default) or `'edges'`, see `EditTokens`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
- * Source: Sambasivan 2013, §2.4.3 and §2.6.4.
+ * Source: Sambasivan 2013, §2.6.3.
  *
  * @example
  * matchPrecursors(findStructuralMutations(categories)).of(3)
@@ -58,4 +56,206 @@ function weigh(
   let sum = 0
   for (let i = 0; i < inverse.length; i++) sum += inverse[i] as number
   return { categories, nsed, weights: inverse.map((value) => value / sum) }
+}
+
+/** Options of `matchPrecursors`. */
+export const PRECURSOR_OPTIONS = defineOptions({
+  oneToN: flag({
+    default: true,
+    sentence: 'Drop a precursor that lost fewer requests than the mutation gained',
+  }),
+  editTokens: oneOf(['preorder', 'edges'], {
+    default: 'preorder',
+    sentence: 'How structures are compared: by nodes depth first, or by edges in that order',
+    flag: 'edit-tokens <kind>',
+  }),
+})
+
+/** Options that precursors were matched with. */
+export type PrecursorOptions = OptionsOf<typeof PRECURSOR_OPTIONS>
+
+/**
+ * How a structure becomes a string for the edit distance: its nodes depth first, or its edges in
+ * that order, two tokens each (as the program of 2013 does).
+ */
+export type EditTokens = PrecursorOptions['editTokens']
+
+/** A category that a mutation's requests may have belonged to before. */
+export interface PrecursorCandidate {
+  readonly category: number
+  /** Normalized string-edit distance to the mutation: 0 alike, 1 nothing in common. */
+  readonly nsed: number
+  /** Share of the mutation's requests taken to have come from here; candidates' sum to 1. */
+  readonly weight: number
+}
+
+/** The candidates of one mutation in columns, in no particular order. */
+export interface CandidateColumns {
+  readonly categories: readonly number[]
+  readonly nsed: Float64Array
+  readonly weights: Float64Array
+}
+
+const NO_CANDIDATES: CandidateColumns = {
+  categories: [],
+  nsed: new Float64Array(),
+  weights: new Float64Array(),
+}
+
+/** The precursor candidates of every structural mutation. */
+export class Precursors extends Stage {
+  readonly structural: StructuralMutations
+  readonly options: PrecursorOptions
+  readonly #columns: ReadonlyMap<number, CandidateColumns>
+  readonly #candidates = new Map<number, readonly PrecursorCandidate[]>()
+
+  constructor(
+    structural: StructuralMutations,
+    options: PrecursorOptions,
+    columns: ReadonlyMap<number, CandidateColumns>,
+  ) {
+    super()
+    this.structural = structural
+    this.options = options
+    this.#columns = columns
+  }
+
+  /** Candidates of one mutation, most likely first; none for a category that is not one. */
+  of(mutation: number): readonly PrecursorCandidate[] {
+    const known = this.#candidates.get(mutation)
+    if (known !== undefined) return known
+    const { categories, nsed, weights } = this.columns(mutation)
+    const candidates = categories
+      .map((category, i) => ({
+        category,
+        nsed: nsed[i] as number,
+        weight: weights[i] as number,
+      }))
+      .sort((a, b) => b.weight - a.weight || a.category - b.category)
+    this.#candidates.set(mutation, candidates)
+    return candidates
+  }
+
+  /** The same in columns, unsorted: what sums over candidates need. */
+  columns(mutation: number): CandidateColumns {
+    return this.#columns.get(mutation) ?? NO_CANDIDATES
+  }
+
+  /** One row a pair of mutation and candidate. */
+  table(): StageTable {
+    const { categories, changes } = this.structural
+    const pairs = [...this.#columns.keys()].flatMap((mutation) =>
+      this.of(mutation).map((candidate) => ({ mutation, ...candidate })),
+    )
+    return stageTable({
+      mutation: pairs.map(({ mutation }) => mutation),
+      precursor: pairs.map(({ category }) => category),
+      root: pairs.map(({ category }) => categories.root(category)),
+      gained: pairs.map(({ mutation }) => changes[mutation] as number),
+      lost: pairs.map(({ category }) => -(changes[category] as number)),
+      nsed: pairs.map(({ nsed }) => nsed),
+      weight: pairs.map(({ weight }) => weight),
+    })
+  }
+}
+
+/** How far a structure is from others, one value each. */
+export interface DistanceColumns {
+  /** Edit distance as a share of the longer token string. */
+  readonly nsed: Float64Array
+  /** Its inverse; for different structures that read the same, that of half an edit. */
+  readonly inverse: Float64Array
+}
+
+/**
+ * Edit distances between the structures of categories, each computed once: the same pairs are
+ * asked for again whenever a threshold moves.
+ */
+export class StructureDistances {
+  readonly #categories: Categories
+  readonly #kind: EditTokens
+  readonly #tokens: Uint32Array[] = []
+  /** For each category asked about, the edit distances to others. */
+  readonly #known: Map<number, number>[] = []
+
+  constructor(categories: Categories, kind: EditTokens) {
+    this.#categories = categories
+    this.#kind = kind
+  }
+
+  /** Distances from one category to others. */
+  from(category: number, others: readonly number[]): DistanceColumns {
+    const tokens = this.#tokensOf(category)
+    const known = this.#known[category] ?? new Map<number, number>()
+    this.#known[category] = known
+    const nsed = new Float64Array(others.length)
+    const inverse = new Float64Array(others.length)
+    let distanceTo: ((text: Uint32Array) => number) | undefined
+    for (let i = 0; i < others.length; i++) {
+      const other = others[i] as number
+      const text = this.#tokensOf(other)
+      let distance = known.get(other)
+      if (distance === undefined) {
+        distanceTo ??= editDistanceFrom(tokens, 2 * this.#categories.labelCount)
+        distance = distanceTo(text)
+        known.set(other, distance)
+      }
+      const longer = Math.max(tokens.length, text.length, 1)
+      nsed[i] = distance / longer
+      inverse[i] = distance === 0 ? 2 * longer : longer / distance
+    }
+    return { nsed, inverse }
+  }
+
+  #tokensOf(category: number): Uint32Array {
+    const known = this.#tokens[category]
+    if (known !== undefined) return known
+    const tokens = editTokens(this.#categories.outline(category), this.#kind)
+    this.#tokens[category] = tokens
+    return tokens
+  }
+}
+
+const CACHE = new WeakMap<Categories, Map<EditTokens, StructureDistances>>()
+
+/** The distances of these categories, shared by everybody who asks. */
+export function structureDistances(categories: Categories, kind: EditTokens): StructureDistances {
+  const kinds = CACHE.get(categories) ?? new Map<EditTokens, StructureDistances>()
+  CACHE.set(categories, kinds)
+  const distances = kinds.get(kind) ?? new StructureDistances(categories, kind)
+  kinds.set(kind, distances)
+  return distances
+}
+
+/**
+ * The tokens of a structure, from 0 to twice the number of labels less one. A node's token is
+ * twice its label's number; with `'preorder'`, one more where a join is reached again: without
+ * that, a shared join and a private one would read the same.
+ */
+export function editTokens(outline: StructureOutline, kind: EditTokens): Uint32Array {
+  return kind === 'edges' ? edgeTokens(outline) : nodeTokens(outline)
+}
+
+function nodeTokens({ labelCodes, visits }: StructureOutline): Uint32Array {
+  const entered = new Uint8Array(labelCodes.length)
+  const tokens = new Uint32Array(visits.length)
+  for (let i = 0; i < visits.length; i++) {
+    const node = visits[i] as number
+    tokens[i] = 2 * (labelCodes[node] as number) + (entered[node] as number)
+    entered[node] = 1
+  }
+  return tokens
+}
+
+function edgeTokens({ labelCodes, visits, callers }: StructureOutline): Uint32Array {
+  const tokens = new Uint32Array(2 * visits.length)
+  let count = 0
+  for (let i = 0; i < visits.length; i++) {
+    const node = visits[i] as number
+    const caller = callers[i] as number
+    if (caller === node) continue
+    tokens[count++] = 2 * (labelCodes[caller] as number)
+    tokens[count++] = 2 * (labelCodes[node] as number)
+  }
+  return tokens.slice(0, count)
 }

@@ -1,17 +1,12 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import { readOptions } from '../../core/options.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import { defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { ResponseTimeMutations } from '../mutations/response-time-mutations.ts'
-import type { Precursors } from '../precursors/precursors.ts'
-import {
-  type Centre,
-  RANKING_OPTIONS,
-  type RankedMutation,
-  Ranking,
-  type RankingOptions,
-} from './ranking.ts'
-import { typicalTimeUs } from './typical-time.ts'
+import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
+import type { PrecursorCandidate, Precursors } from '../precursors/match-precursors.ts'
 
 type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
 
@@ -33,7 +28,7 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
  * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
  *   unknown centre
  *
- * Source: Sambasivan 2013, §2.4.4 and Figure 2.4.
+ * Source: Sambasivan 2013, §2.6.4 and Figure 2.4.
  *
  * @example
  * rankMutations(findResponseTimeMutations(categories), matchPrecursors(structural)).mutations[0]
@@ -104,4 +99,146 @@ function timed(categories: Categories, category: number, centre: Centre): Unrank
 export function usualTimeUs(categories: Categories, category: number, centre: Centre): number {
   const period = categories.count(category, AFTER) > 0 ? AFTER : BEFORE
   return typicalTimeUs(categories, { category, period, centre })
+}
+
+/** Options of `rankMutations`. */
+export const RANKING_OPTIONS = defineOptions({
+  centre: oneOf(['mean', 'median', 'trimmed'], {
+    default: 'mean',
+    sentence:
+      "What stands for a category's response times; 'trimmed' leaves out the extreme tenths",
+    flag: 'centre <statistic>',
+  }),
+})
+
+/** Options that mutations were ranked with. */
+export type RankingOptions = OptionsOf<typeof RANKING_OPTIONS>
+
+/**
+ * Statistic that stands for the response times of a category: their mean, as in the thesis; their
+ * median; or their mean without the slowest and the fastest tenth. A mean adds up to the observed
+ * total, but a few extreme requests carry it.
+ */
+export type Centre = RankingOptions['centre']
+
+/** One ranked change. A category that changed in both ways appears twice. */
+export interface RankedMutation {
+  /** 1 for the change that contributes most. */
+  readonly rank: number
+  readonly category: number
+  readonly kind: 'structural' | 'response-time'
+  /**
+   * Requests concerned: how many more there are than before (structural), or how many there were
+   * before (response-time; the rest of a growing category belongs to its structural twin).
+   */
+  readonly requests: number
+  /** What this change adds to the sum of all response times, in µs; negative where it saves. */
+  readonly contributionUs: number
+  /**
+   * Whether it holds when tests are corrected for their number, as findings require. What is not
+   * significant may be chance.
+   */
+  readonly significant: boolean
+  readonly precursors: readonly PrecursorCandidate[]
+}
+
+/** All mutations, the one that contributes most to the change first. */
+export class Ranking extends Stage {
+  readonly responseTime: ResponseTimeMutations
+  readonly precursors: Precursors
+  readonly mutations: readonly RankedMutation[]
+  readonly options: RankingOptions
+
+  constructor(
+    responseTime: ResponseTimeMutations,
+    precursors: Precursors,
+    { mutations, options }: { mutations: readonly RankedMutation[]; options: RankingOptions },
+  ) {
+    super()
+    this.responseTime = responseTime
+    this.precursors = precursors
+    this.mutations = mutations
+    this.options = options
+  }
+
+  /**
+   * One row a mutation, in order of rank. `direction` is where the test sees the distribution
+   * move; where it disagrees with the sign of `contributionUs`, a few extreme requests carry the
+   * mean.
+   */
+  table(): StageTable {
+    const { categories } = this.responseTime
+    const { mutations } = this
+    return stageTable({
+      rank: mutations.map(({ rank }) => rank),
+      kind: mutations.map(({ kind }) => kind),
+      category: mutations.map(({ category }) => category),
+      root: mutations.map(({ category }) => categories.root(category)),
+      direction: mutations.map(({ kind, category }) =>
+        kind === 'structural' ? '' : this.responseTime.test(category).direction,
+      ),
+      requests: mutations.map(({ requests }) => requests),
+      contributionUs: mutations.map(({ contributionUs }) => contributionUs),
+      significant: mutations.map(({ significant }) => significant),
+      precursors: mutations.map(({ precursors }) =>
+        precursors.map(({ category, weight }) => `${category} (${percent(weight)})`).join(', '),
+      ),
+    })
+  }
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+const TRIM = 0.1
+
+/** The typical response time of a category's requests in one period, in µs; `NaN` for none. */
+export function typicalTimeUs(
+  categories: Categories,
+  { category, period, centre }: { category: number; period: Period; centre: Centre },
+): number {
+  if (centre === 'mean') return categories.responseTimeMoments(category, period).mean
+  const times = categories.responseTimes(category, period).sort()
+  if (centre === 'median') return quantile(times, 0.5)
+  const cut = Math.floor(TRIM * times.length)
+  const kept = times.subarray(cut, times.length - cut)
+  return kept.reduce((sum, time) => sum + time, 0) / kept.length
+}
+
+/** Trace ids of typical requests, for looking at. */
+export interface Exemplars {
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+/**
+ * Typical requests of a mutation, nearest the median response time first: of its category after,
+ * and of what it was before, which for a structural mutation is the likeliest precursor.
+ */
+export function exemplars(
+  categories: Categories,
+  { category, kind, precursors }: RankedMutation,
+  { count = 3 } = {},
+): Exemplars {
+  const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
+  return {
+    before: typical(categories, { category: origin, period: BEFORE, count }),
+    after: typical(categories, { category, period: AFTER, count }),
+  }
+}
+
+function typical(
+  categories: Categories,
+  { category, period, count }: { category: number; period: Period; count: number },
+): string[] {
+  const { responseTimeUs, ids } = categories.flows
+  const requests = Array.from(categories.members(category, period)).sort(
+    (a, b) => (responseTimeUs[a] as number) - (responseTimeUs[b] as number) || a - b,
+  )
+  const first = Math.max(0, Math.floor((requests.length - count) / 2))
+  const middle = requests.slice(first, first + count)
+  const medianUs = responseTimeUs[requests[Math.floor(requests.length / 2)] ?? 0] as number
+  const distance = (request: number) => Math.abs((responseTimeUs[request] as number) - medianUs)
+  return middle.sort((a, b) => distance(a) - distance(b) || a - b).map((r) => ids[r] as string)
 }

@@ -1,5 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { categoriesOf } from '../../compare/categories/categories-of.ts'
+import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'

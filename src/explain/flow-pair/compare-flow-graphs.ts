@@ -1,4 +1,4 @@
-import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
+import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import type { FlowComparison, NodeMatch } from './flow-comparison.ts'

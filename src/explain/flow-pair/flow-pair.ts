@@ -1,6 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { Precursors } from '../../compare/precursors/precursors.ts'
-import type { RankedMutation } from '../../compare/ranking/ranking.ts'
+import type { Precursors } from '../../compare/precursors/match-precursors.ts'
+import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 

@@ -1,5 +1,5 @@
 import type { Categories } from '../../compare/categories/categories.ts'
-import { editTokens } from '../../compare/precursors/edit-tokens.ts'
+import { editTokens } from '../../compare/precursors/match-precursors.ts'
 import { breakCycles, type NodePair } from './break-cycles.ts'
 import { type EditScript, editScript } from './edit-script.ts'
 import type { Certainty, NodeMatch } from './flow-comparison.ts'

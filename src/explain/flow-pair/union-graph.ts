@@ -1,8 +1,8 @@
-import type {
-  FamilyTest,
-  ResponseTimeMutations,
-} from '../../compare/mutations/response-time-mutations.ts'
-import { testFamily } from '../../compare/mutations/test-family.ts'
+import {
+  type FamilyTest,
+  type ResponseTimeMutations,
+  testFamily,
+} from '../../compare/mutations/find-response-time-mutations.ts'
 import type {
   EdgeLatencies,
   EdgeVerdict,

@@ -1,6 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { testFamily } from '../../compare/mutations/test-family.ts'
+import { testFamily } from '../../compare/mutations/find-response-time-mutations.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { requestEdges, snapTogether } from './edge-covariances.ts'
 import { MarkedEdges } from './marked-edges.ts'

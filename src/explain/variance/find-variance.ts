@@ -1,5 +1,5 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
-import { categoriesOf } from '../../compare/categories/categories-of.ts'
+import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'

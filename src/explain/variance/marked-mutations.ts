@@ -1,6 +1,9 @@
 import type { Finding } from '../../compare/findings/finding.ts'
-import type { EdgeComparison, FamilyTest } from '../../compare/mutations/response-time-mutations.ts'
-import type { RankedMutation } from '../../compare/ranking/ranking.ts'
+import type {
+  EdgeComparison,
+  FamilyTest,
+} from '../../compare/mutations/find-response-time-mutations.ts'
+import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { isAccepted, type VarianceMark } from './variance-marks.ts'

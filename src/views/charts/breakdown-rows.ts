@@ -1,5 +1,5 @@
-import type { EdgeChanges } from '../../compare/edges/edge-changes.ts'
 import type { EdgeKind } from '../../compare/edges/edge-pool.ts'
+import type { EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { counted } from '../../core/words.ts'
 
 /** Mean time that a request spends at one place, on critical paths. */

@@ -1,4 +1,4 @@
-import type { EdgeChanges } from '../../compare/edges/edge-changes.ts'
+import type { EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatDuration } from '../../core/units.ts'
 import { signedDuration } from '../../core/words.ts'

@@ -2,7 +2,7 @@ import { group, max } from 'd3-array'
 import type {
   StructuralLabel,
   StructuralMutations,
-} from '../../compare/mutations/structural-mutations.ts'
+} from '../../compare/mutations/find-structural-mutations.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'

@@ -1,4 +1,4 @@
-import type { RankedMutation, Ranking } from '../../compare/ranking/ranking.ts'
+import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { counted, grouped, signedDuration } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'

@@ -1,5 +1,5 @@
-import type { EdgeChange, EdgeChanges } from '../../compare/edges/edge-changes.ts'
 import { calledPlace, place } from '../../compare/edges/edge-pool.ts'
+import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { count, defineOptions, flag, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'

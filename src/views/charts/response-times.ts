@@ -2,7 +2,7 @@ import { extent } from 'd3-array'
 import type {
   FamilyTest,
   ResponseTimeMutations,
-} from '../../compare/mutations/response-time-mutations.ts'
+} from '../../compare/mutations/find-response-time-mutations.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'

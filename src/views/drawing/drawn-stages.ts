@@ -1,4 +1,4 @@
-import type { ResponseTimeMutations } from '../../compare/mutations/response-time-mutations.ts'
+import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import type {
   EdgeComparison,
   ResponseTimeMutations,
-} from '../../compare/mutations/response-time-mutations.ts'
+} from '../../compare/mutations/find-response-time-mutations.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'

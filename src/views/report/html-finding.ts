@@ -1,5 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import type { EdgeChange } from '../../compare/edges/edge-changes.ts'
+import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
 import type { Finding, StructureChange } from '../../compare/findings/finding.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import type { Chart } from '../charts/chart.ts'

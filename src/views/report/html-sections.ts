@@ -1,6 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import type { RankedMutation } from '../../compare/ranking/ranking.ts'
-import { typicalTimeUs } from '../../compare/ranking/typical-time.ts'
+import { type RankedMutation, typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { breakdownChart } from '../charts/breakdown.ts'

@@ -1,6 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { findingsLevel } from '../../compare/findings/find-findings.ts'
-import { typicalTimeUs } from '../../compare/ranking/typical-time.ts'
+import { typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EdgeChange } from '../../../src/compare/edges/edge-changes.ts'
-import { findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
+import { type EdgeChange, findEdgeChanges } from '../../../src/compare/edges/find-edge-changes.ts'
 import { compareShops } from '../findings/fixture.ts'
 
 describe('edges pooled over categories', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unfinishedFolding } from '../../../src/compare/fairness/unfinished-folding.ts'
+import { unfinishedFolding } from '../../../src/compare/fairness/period-problems.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { FoldedFlows } from '../../../src/flows/fold/folded-flows.ts'

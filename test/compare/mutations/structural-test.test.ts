@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { findStructuralMutations } from '../../../src/compare/mutations/find-structural-mutations.ts'
-import { suggestThreshold } from '../../../src/compare/mutations/suggested-threshold.ts'
+import {
+  findStructuralMutations,
+  suggestThreshold,
+} from '../../../src/compare/mutations/find-structural-mutations.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { around, chains, makeGraphs } from '../../make-traces.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { editTokens } from '../../../src/compare/precursors/edit-tokens.ts'
+import { editTokens } from '../../../src/compare/precursors/match-precursors.ts'
 import { coalesceFlow } from '../../../src/explain/flow-pair/coalesce-flow.ts'
 import { compareFlowGraphs } from '../../../src/explain/flow-pair/compare-flow-graphs.ts'
 import type {

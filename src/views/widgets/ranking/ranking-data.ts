@@ -1,6 +1,5 @@
 import type { Comparison } from '../../../compare/comparison.ts'
-import { exemplars } from '../../../compare/ranking/exemplars.ts'
-import type { RankedMutation } from '../../../compare/ranking/ranking.ts'
+import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { explainMutation } from '../../../explain/parameters/explain-mutation.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'

@@ -1,7 +1,6 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { exemplars } from '../../../compare/ranking/exemplars.ts'
-import type { RankedMutation } from '../../../compare/ranking/ranking.ts'
+import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'

@@ -1,6 +1,6 @@
 import { squaredVariation } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import type { StructuralLabel } from '../../../compare/mutations/structural-mutations.ts'
+import type { StructuralLabel } from '../../../compare/mutations/find-structural-mutations.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
 

@@ -1,4 +1,4 @@
-import type { StructuralLabel } from '../../../compare/mutations/structural-mutations.ts'
+import type { StructuralLabel } from '../../../compare/mutations/find-structural-mutations.ts'
 import { BottomAxis, LeftAxis } from '../../drawing/axis-lines.tsx'
 import type { Ink } from '../../drawing/ink.ts'
 import type { VariationPlot } from './variation-layout.ts'

@@ -1,0 +1,300 @@
+import { formatDuration } from '../../core/units.ts'
+import { counted, percent } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { isTestable } from '../../stats/two-sample.ts'
+import type { ServiceVersions } from '../../traces/span-traces.ts'
+import {
+  type ComparedPeriods,
+  type ComparisonWarning,
+  exactPercent,
+  firstOf,
+  warning,
+} from './comparison-warning.ts'
+
+/** Periods whose numbers of requests differ by more than this factor are not alike. */
+const ALIKE_LOAD = 1.1
+
+/**
+ * Whether one period has more requests than the other, while counts are compared as they are.
+ * Scaled counts and tested shares allow for the load; weighted ones do where weights were recorded.
+ */
+export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
+  const { flows, options } = periods
+  const before = flows.count(BEFORE)
+  const after = flows.count(AFTER)
+  const ratio = Math.max(before, after) / Math.max(1, Math.min(before, after))
+  if (ratio <= ALIKE_LOAD || allowsForLoad(periods)) return []
+  const kind = after > before ? 'structural mutations' : 'precursors'
+  const passing = passingByLoad(periods, after / before)
+  return [
+    warning('unequal-load', {
+      finding: `There are ${before} requests before and ${after} after.`,
+      effect:
+        `Every category then ${after > before ? 'gains' : 'loses'} requests: by the load alone, ` +
+        `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories would pass ` +
+        `SM_P_THRESHOLD (${options.smPThreshold}) as ${kind}.`,
+      answer:
+        "Compare periods of equal load, scale counts with `counts: 'scaled'` (--scale-counts), or " +
+        "test shares instead of counts with `smPThreshold: 'auto'` (--sm-p-threshold auto).",
+    }),
+  ]
+}
+
+function allowsForLoad({ flows, options }: ComparedPeriods): boolean {
+  const { counts, smPThreshold } = options
+  if (smPThreshold === 'auto' || counts === 'scaled') return true
+  return counts === 'weighted' && flows.weight !== undefined
+}
+
+/** Categories whose count would change by more than the threshold if each grew with the load. */
+function passingByLoad({ categories, options }: ComparedPeriods, growth: number): number {
+  let passing = 0
+  for (let category = 0; category < categories.size; category++) {
+    const before = categories.count(category, BEFORE)
+    if (Math.abs(before * growth - before) > Number(options.smPThreshold)) passing++
+  }
+  return passing
+}
+
+/** Whether there are so few requests that neither test can find anything. */
+export function smallPeriods({ flows, categories, options }: ComparedPeriods): ComparisonWarning[] {
+  const { smPThreshold } = options
+  const before = flows.count(BEFORE)
+  const after = flows.count(AFTER)
+  const problems = [
+    ...(hasTestable(categories)
+      ? []
+      : ['no category has enough requests in both periods to test its times']),
+    ...(smPThreshold !== 'auto' && Math.min(before, after) <= smPThreshold
+      ? [`no category can change by more than SM_P_THRESHOLD (${smPThreshold}) requests`]
+      : []),
+  ]
+  if (problems.length === 0) return []
+  return [
+    warning('small-periods', {
+      finding: `With ${before} requests before and ${after} after, ${problems.join(', and ')}.`,
+      effect: 'No finding does not mean no change.',
+      answer: 'Load longer periods, or lower `smPThreshold` (--sm-p-threshold).',
+    }),
+  ]
+}
+
+function hasTestable(categories: ComparedPeriods['categories']): boolean {
+  for (let category = 0; category < categories.size; category++) {
+    if (isTestable(categories.count(category, BEFORE), categories.count(category, AFTER))) {
+      return true
+    }
+  }
+  return false
+}
+
+/** Whether no category has requests in both periods: their times cannot be compared at all. */
+export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarning[] {
+  const { size } = categories
+  for (let category = 0; category < size; category++) {
+    if (categories.count(category, BEFORE) > 0 && categories.count(category, AFTER) > 0) return []
+  }
+  if (size === 0) return []
+  return [
+    warning('nothing-in-common', {
+      finding: `None of the ${size} categories has requests in both periods: every request took another structure.`,
+      effect: 'No times can be compared, and everything looks new.',
+      answer:
+        'See whether the same requests were traced, by the same instrumentation; leave out what ' +
+        'differs by name with `omitHosts` (--omit-hosts) or `label`.',
+    }),
+  ]
+}
+
+/** Whether services run on other hosts than before, while hosts are part of node labels. */
+export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+  if (options.omitHosts) return []
+  const before = hostsByService(flows, BEFORE)
+  const after = hostsByService(flows, AFTER)
+  const moved = [...before].filter(([service, hosts]) => {
+    const now = after.get(service)
+    return now !== undefined && [...hosts].every((host) => !now.has(host))
+  })
+  if (moved.length === 0) return []
+  const services = firstOf(
+    moved.map(([service]) => service),
+    { most: 10 },
+  )
+  return [
+    warning('hosts-differ', {
+      finding: `${services}: no host of the before period serves in the after period.`,
+      effect: 'Every request through them looks like a new structure.',
+      answer: 'Leave hosts out of labels with `omitHosts: true` (--omit-hosts).',
+    }),
+  ]
+}
+
+function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Period) {
+  const used = new Set<number>()
+  period.forEach((of, request) => {
+    if (of === wanted) used.add(shapeOf[request] as number)
+  })
+  const hosts = new Map<string, Set<string>>()
+  for (const shape of used) {
+    for (const code of shapes.labels(shape)) {
+      const { service, host } = labels.get(code)
+      if (host === '' || service === '') continue
+      const known = hosts.get(service)
+      if (known === undefined) hosts.set(service, new Set([host]))
+      else known.add(host)
+    }
+  }
+  return hosts
+}
+
+/** A version's share of its service's spans that changes by less is not worth a word. */
+const MIN_CHANGE = 0.05
+
+type Versions = ReadonlyMap<string, number>
+
+/**
+ * Whether services ran in other versions (`service.version`) than before. Most often that is what
+ * is being looked into; sometimes it is what nobody thought of.
+ */
+export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  if (before.kind !== 'spans' || after.kind !== 'spans') return []
+  const changed = changedVersions(before.versions, after.versions)
+  if (changed.length === 0) return []
+  return [
+    warning('versions-differ', {
+      finding: `Services ran in other versions: ${firstOf(changed)}.`,
+      effect: 'What changed between the periods may be the release, and nothing else.',
+      answer:
+        'If that is the question, all is well; if not, load periods in which the versions are the same.',
+    }),
+  ]
+}
+
+function changedVersions(before: ServiceVersions, after: ServiceVersions): string[] {
+  return [...before].flatMap(([service, were]) => {
+    const are = after.get(service)
+    return are === undefined || !isChanged(were, are)
+      ? []
+      : [`${service} ${versionText(were)} → ${versionText(are)}`]
+  })
+}
+
+function isChanged(before: Versions, after: Versions): boolean {
+  return [...new Set([...before.keys(), ...after.keys()])].some(
+    (version) =>
+      Math.abs(versionShare(after, version) - versionShare(before, version)) > MIN_CHANGE,
+  )
+}
+
+function versionShare(versions: Versions, version: string): number {
+  const all = [...versions.values()].reduce((sum, count) => sum + count, 0)
+  return (versions.get(version) ?? 0) / all
+}
+
+/** One version by its name, several with their shares, the most frequent first. */
+function versionText(versions: Versions): string {
+  if (versions.size === 1) return [...versions.keys()].join('')
+  const sorted = [...versions].sort(([, a], [, b]) => b - a)
+  const named = sorted.map(
+    ([version]) => `${version} (${exactPercent(versionShare(versions, version))})`,
+  )
+  return firstOf(named, { most: 3, separator: ' and ' })
+}
+
+/** Whether some structures could not be told apart or found equal. */
+export function undecidedStructures({ categories }: ComparedPeriods): ComparisonWarning[] {
+  const { undecided } = categories
+  if (undecided === 0) return []
+  return [
+    warning('undecided-structures', {
+      finding: `${undecided} pair(s) of flows are too symmetric to compare within the step budget.`,
+      effect: 'They count as different structures, so one category may appear as several.',
+      answer: 'Give their nodes more telling labels with `label`.',
+    }),
+  ]
+}
+
+/** Whether some flows are so tangled that the search for repetitions was broken off. */
+export function unfinishedFolding({ flows }: { readonly flows: FlowSet }): ComparisonWarning[] {
+  const unfinished = flows instanceof FoldedFlows ? flows.unfinished : 0
+  if (unfinished === 0) return []
+  return [
+    warning('unfinished-folding', {
+      finding: `In ${counted(unfinished, 'recorded form')} of flows the search for repetitions was broken off.`,
+      effect: 'What they repeat may not be folded, so one category may appear as several.',
+      answer: 'Compare with `fold: "none"` (--fold none) to see them as they were recorded.',
+    }),
+  ]
+}
+
+/** One request of a period is extreme when it takes this share of all its requests' time. */
+const EXTREME_SHARE = 0.2
+/** Of fewer requests, one that takes much of the time is nothing strange. */
+const MIN_REQUESTS = 50
+
+/** Whether one request takes a large part of a period's time, so that it alone makes the means. */
+export function extremeRequest(periods: ComparedPeriods): ComparisonWarning[] {
+  return ([BEFORE, AFTER] as const).flatMap((period) => extremeOf(periods, period))
+}
+
+function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarning[] {
+  const count = flows.count(period)
+  if (count < MIN_REQUESTS) return []
+  const first = period === BEFORE ? 0 : flows.count(BEFORE)
+  let totalUs = 0
+  let slowest = first
+  for (let request = first; request < first + count; request++) {
+    const timeUs = flows.responseTimeUs[request] as number
+    totalUs += timeUs
+    if (timeUs > (flows.responseTimeUs[slowest] as number)) slowest = request
+  }
+  const slowestUs = flows.responseTimeUs[slowest] as number
+  if (!(slowestUs > EXTREME_SHARE * totalUs)) return []
+  const when = period === BEFORE ? 'before' : 'after'
+  return [
+    warning('extreme-request', {
+      finding:
+        `One request ${when}, trace ${flows.ids[slowest]}, took ${formatDuration(slowestUs)}, ` +
+        `${percent(slowestUs / totalUs)} of the time of all ${count} requests.`,
+      effect:
+        'Means, contributions and shares of the change say little beside it; medians and tests are as good as ever.',
+      answer: "Look at that trace, and rank with `centre: 'median'` (--centre median).",
+    }),
+  ]
+}
+
+/** Periods in which more requests than this take no time at all were recorded too coarsely. */
+const MAX_ZEROS = 0.5
+
+/** Whether most requests of a period are said to have taken no time. */
+export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
+  return ([BEFORE, AFTER] as const).flatMap((period) => {
+    const count = flows.count(period)
+    const zeros = flows.responseTimeUs.reduce(
+      (sum, timeUs, request) => sum + (timeUs === 0 && flows.period[request] === period ? 1 : 0),
+      0,
+    )
+    if (count === 0 || zeros <= MAX_ZEROS * count) return []
+    return [
+      warning('no-durations', {
+        finding: `${exactPercent(zeros / count)} of the requests ${period === BEFORE ? 'before' : 'after'} took 0 µs.`,
+        effect:
+          'Their durations are missing, or were cut to a coarse unit; no change of time can be seen in them.',
+        answer: 'Export the traces with their durations, in µs or finer.',
+      }),
+    ]
+  })
+}
+
+/** Whether requests are to be weighted though no trace says how. */
+export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+  if (options.counts !== 'weighted' || flows.weight !== undefined) return []
+  return [
+    warning('no-weights', {
+      finding: 'Counts are to be weighted, but no trace says how it was sampled.',
+      effect: 'Every request counts once.',
+      answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
+    }),
+  ]
+}

@@ -1,0 +1,270 @@
+import { formatDuration } from '../../core/units.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import {
+  type ComparedPeriods,
+  type ComparisonWarning,
+  exactPercent,
+  partOf,
+  warning,
+} from './comparison-warning.ts'
+
+/** Times before the year 2000 count from somewhere else than from 1970. */
+const CREDIBLE_NS = 946_684_800_000_000_000n
+
+/** When the requests of one period arrived, µs since its own epoch, ascending. */
+export function arrivalsUs({ startUs, period }: FlowSet, wanted: Period): Float64Array {
+  return startUs
+    .filter((start, request) => period[request] === wanted && Number.isFinite(start))
+    .sort()
+}
+
+/**
+ * When the epoch of after lies, µs since that of before; undefined unless the clocks of both
+ * periods tell the time of day.
+ */
+export function epochShiftUs({ before, after }: ComparedPeriods): number | undefined {
+  if (before.epochNs < CREDIBLE_NS || after.epochNs < CREDIBLE_NS) return undefined
+  return Number(after.epochNs - before.epochNs) / 1e3
+}
+
+/** Periods that share less than this part of the shorter one are apart. */
+const MIN_SHARED = 0.01
+/** Periods that change places this much less often than at random take turns. */
+const TURNS = 0.1
+
+/** Periods with this share of requests in the time of both were divided by something else than time. */
+const SIDE_BY_SIDE = 0.9
+/** Unless as many of one period in a row, before or behind the other, could be chance. */
+const STREAK_LEVEL = 1e-4
+
+/** How the arrivals of two periods lie in time. */
+export interface Overlap {
+  /**
+   * `'apart'`: one after the other; `'in turns'`: their ranges overlap, but stretches of one lie
+   * between stretches of the other; `'partly mixed'`: for some time both; `'side by side'`: both
+   * nearly all the time.
+   */
+  readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
+  readonly sharedUs: number
+  /** Requests before, and after, within what is shared. */
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * How two periods overlap, by the number of runs in their merged arrivals: mixed at random, m and n
+ * arrivals have 1 + 2mn / (m + n) of them.
+ *
+ * Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same population",
+ * Annals of Mathematical Statistics 11(2):147-162, for the expected number of runs.
+ *
+ * @param before arrivals of the before period, ascending
+ * @param after arrivals of the after period on the same clock, ascending
+ */
+export function overlapOf(before: Float64Array, after: Float64Array): Overlap {
+  const fromUs = Math.max(before[0] ?? Infinity, after[0] ?? Infinity)
+  const toUs = Math.min(before.at(-1) ?? -Infinity, after.at(-1) ?? -Infinity)
+  const sharedUs = Math.max(0, toUs - fromUs)
+  const shorterUs = Math.min(lengthUs(before), lengthUs(after))
+  const isShared = (arrivalUs: number) => arrivalUs >= fromUs && arrivalUs <= toUs
+  const ofBefore = before.filter(isShared)
+  const ofAfter = after.filter(isShared)
+  const counts = { sharedUs, before: ofBefore.length, after: ofAfter.length }
+  if (!(sharedUs > MIN_SHARED * shorterUs)) return { kind: 'apart', ...counts }
+  const expected = (2 * counts.before * counts.after) / (counts.before + counts.after)
+  const isMixed = expected > 0 && countRuns(ofBefore, ofAfter) > TURNS * (1 + expected)
+  if (!isMixed) return { kind: 'in turns', ...counts }
+  const leastShare = Math.min(counts.before / before.length, counts.after / after.length)
+  const isPartial =
+    leastShare < SIDE_BY_SIDE &&
+    [before, after].some((arrivals) => {
+      const share = arrivals.length / (before.length + after.length)
+      const early = arrivals.filter((us) => us < fromUs).length
+      const late = arrivals.filter((us) => us > toUs).length
+      return share ** (Math.max(early, late) - 1) < STREAK_LEVEL
+    })
+  return { kind: isPartial ? 'partly mixed' : 'side by side', ...counts }
+}
+
+/** From the first arrival to the last. */
+export function lengthUs(arrivals: Float64Array): number {
+  return (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)
+}
+
+/** Into how many stretches of one period only the merged arrivals fall. */
+function countRuns(before: Float64Array, after: Float64Array): number {
+  let runs = 0
+  let last: 'before' | 'after' | undefined
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    const next = (before[i] ?? Infinity) <= (after[j] ?? Infinity) ? 'before' : 'after'
+    if (next === 'before') i++
+    else j++
+    if (next !== last) runs++
+    last = next
+  }
+  return runs
+}
+
+/** A period this much longer than the other is of another length. */
+const OTHER_LENGTH = 2
+/** Requests that arrive this much more often come at another rate. */
+const OTHER_RATE = 1.5
+/** By how many standard errors the counts must be off what the lengths would give. */
+const LARGE_DEVIATION = 4
+
+/**
+ * Whether the periods stand in the wrong order, overlap in time, or one lasts much longer than the other and the counts do
+ * not say so: then requests came at another rate. Only where the time of day was recorded. Periods
+ * that cover the same time were told apart by something else (two versions side by side), and
+ * stretches in turns share nothing: both are as they should be.
+ */
+export function timeRanges(periods: ComparedPeriods): ComparisonWarning[] {
+  const shiftUs = epochShiftUs(periods)
+  if (shiftUs === undefined) return []
+  const before = arrivalsUs(periods.flows, BEFORE)
+  const after = arrivalsUs(periods.flows, AFTER).map((startUs) => startUs + shiftUs)
+  return [...swapped(before, after), ...overlapping(before, after), ...otherLength(before, after)]
+}
+
+function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[] {
+  const aheadUs = (before[0] ?? Number.NaN) - (after.at(-1) ?? Number.NaN)
+  if (!(aheadUs > 0)) return []
+  return [
+    warning('time-ranges', {
+      finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
+      effect:
+        'If the files were swapped, everything is told the wrong way round: what is called slower became faster.',
+      answer: 'Swap before and after, unless an earlier period is what you ask about.',
+    }),
+  ]
+}
+
+function overlapping(before: Float64Array, after: Float64Array): ComparisonWarning[] {
+  const shared = overlapOf(before, after)
+  if (shared.kind !== 'partly mixed') return []
+  return [
+    warning('time-ranges', {
+      finding:
+        `The periods overlap for ${formatDuration(shared.sharedUs)}: ` +
+        `${partOf(shared.before, before.length)} requests before and ` +
+        `${partOf(shared.after, after.length)} after arrived in it.`,
+      effect:
+        'What changed during the overlap is in both periods, and the change is found smaller than it is, or not at all.',
+      answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
+    }),
+  ]
+}
+
+function otherLength(before: Float64Array, after: Float64Array): ComparisonWarning[] {
+  const beforeUs = lengthUs(before)
+  const afterUs = lengthUs(after)
+  if (!(Math.max(beforeUs / afterUs, afterUs / beforeUs) > OTHER_LENGTH)) return []
+  const rates = [(before.length - 1) / beforeUs, (after.length - 1) / afterUs] as const
+  const ratio = rates[1] / rates[0]
+  if (Math.max(ratio, 1 / ratio) < OTHER_RATE) return []
+  const all = before.length + after.length - 2
+  const share = beforeUs / (beforeUs + afterUs)
+  const deviation = (before.length - 1 - all * share) / Math.sqrt(all * share * (1 - share))
+  if (Math.abs(deviation) < LARGE_DEVIATION) return []
+  const [perSecondBefore, perSecondAfter] = rates.map((rate) => Number((rate * 1e6).toPrecision(3)))
+  return [
+    warning('time-ranges', {
+      finding:
+        `The before period lasts ${formatDuration(beforeUs)}, the after period ${formatDuration(afterUs)}, ` +
+        `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
+      effect:
+        'Requests came at another rate, which the counts alone do not show: what depends on load (queues, caches) differs with it.',
+      answer: 'Load periods of one length and rate, or keep the rate in mind as a cause.',
+    }),
+  ]
+}
+
+const GAP_LEVEL = 1e-4
+/** A gap that covers no more of its period does not matter. */
+const MIN_GAP_SHARE = 0.05
+
+interface Gap {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** Which gaps are no holes, by what the other period does in the middle of them. */
+type Excused = (gap: Gap) => boolean
+
+/**
+ * Whether a period has a hole: a gap between arrivals that requests coming at random, at the
+ * period's rate, would hardly ever leave. No holes are the stretches of the other period where two
+ * were recorded in turns, and gaps that both have at once where they ran side by side.
+ */
+export function missingIntervals(periods: ComparedPeriods): ComparisonWarning[] {
+  const shiftUs = epochShiftUs(periods)
+  const before = arrivalsUs(periods.flows, BEFORE)
+  const after = arrivalsUs(periods.flows, AFTER).map((startUs) => startUs + (shiftUs ?? 0))
+  const kind = shiftUs === undefined ? 'apart' : overlapOf(before, after).kind
+  const excusedBy = (others: Float64Array): Excused => {
+    if (kind === 'in turns') return (gap) => isBusyWithin(gap, others)
+    if (kind === 'side by side') return (gap) => !isBusyWithin(gap, others)
+    return () => false
+  }
+  return [
+    ...holeIn(before, 'before', excusedBy(after)),
+    ...holeIn(after, 'after', excusedBy(before)),
+  ]
+}
+
+/** Whether something arrived in the middle half of a gap. */
+function isBusyWithin({ fromUs, toUs }: Gap, arrivals: Float64Array): boolean {
+  const quarterUs = (toUs - fromUs) / 4
+  return arrivals.some((us) => us > fromUs + quarterUs && us < toUs - quarterUs)
+}
+
+function holeIn(
+  arrivals: Float64Array,
+  name: 'before' | 'after',
+  isExcused: Excused,
+): ComparisonWarning[] {
+  const gap = longestHole(arrivals, isExcused)
+  if (gap === undefined) return []
+  const gapUs = gap.toUs - gap.fromUs
+  const share = gapUs / lengthUs(arrivals)
+  const startUs = gap.fromUs - (arrivals[0] as number)
+  return [
+    warning('missing-intervals', {
+      finding:
+        `No request of the ${name} period arrived for ${formatDuration(gapUs)} (${exactPercent(share)} of it), ` +
+        `from ${formatDuration(startUs)} after its start.`,
+      effect:
+        'Traces may be missing, or the system stood still; what happened then is not in the results, and counts are too low.',
+      answer:
+        'Load the missing files, or cut the flows to the time before or after the hole with `selectRequests`.',
+    }),
+  ]
+}
+
+/** The longest gap that is too long for chance and not excused. */
+function longestHole(arrivals: Float64Array, isExcused: Excused): Gap | undefined {
+  const allUs = lengthUs(arrivals)
+  let longest: Gap | undefined
+  let longestUs = MIN_GAP_SHARE * allUs
+  for (let i = 1; i < arrivals.length; i++) {
+    const gap = { fromUs: arrivals[i - 1] as number, toUs: arrivals[i] as number }
+    const gapUs = gap.toUs - gap.fromUs
+    if (!(gapUs > longestUs && gapProbability(gapUs / allUs, arrivals.length) < GAP_LEVEL)) continue
+    if (isExcused(gap)) continue
+    longest = gap
+    longestUs = gapUs
+  }
+  return longest
+}
+
+/**
+ * An upper bound of the probability that `count` arrivals of a Poisson process leave a gap of at
+ * least this share between the first and the last: each of the count − 1 gaps does with (1 −
+ * share)^(count − 2).
+ *
+ * Source: Pyke 1965, "Spacings", Journal of the Royal Statistical Society B 27(3):395-449, §2.1;
+ * Boole's inequality over the gaps.
+ */
+function gapProbability(share: number, count: number): number {
+  return (count - 1) * (1 - share) ** (count - 2)
+}

@@ -1,0 +1,271 @@
+import { formatDuration, type Microseconds } from '../../core/units.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import {
+  type ComparedPeriods,
+  type ComparisonWarning,
+  exactPercent,
+  firstOf,
+  signedPercent,
+  warning,
+} from './comparison-warning.ts'
+
+/** Which type each request is of: requests whose flows begin with one operation are of one type. */
+export interface RootTypes {
+  /** Service and operation of the root, without its host. */
+  readonly names: readonly string[]
+  /** Number of each request's type. */
+  readonly typeOf: Uint32Array
+}
+
+export function rootTypes({ shapeOf, shapes, labels }: FlowSet): RootTypes {
+  const names = new Map<string, number>()
+  const ofShape = new Map<number, number>()
+  const typeOf = shapeOf.map((shape) => {
+    const known = ofShape.get(shape)
+    if (known !== undefined) return known
+    const { service, operation } = labels.get(shapes.labels(shape)[0] as number)
+    const name = service === '' ? operation : `${service} ${operation}`
+    const type = names.get(name) ?? names.size
+    names.set(name, type)
+    ofShape.set(shape, type)
+    return type
+  })
+  return { names: [...names.keys()], typeOf }
+}
+
+const MIX_LEVEL = 0.001
+/** A type differs whose share lies further than this from what is expected, in standard errors. */
+const LARGE_RESIDUAL = 3
+/** A change of share matters from this on: in parts of all requests, or of the share itself. */
+const MIN_POINTS = 0.01
+const MIN_RELATIVE = 0.2
+/** Types expected less often than this are tested as one: the χ² test needs it. */
+const MIN_EXPECTED = 5
+
+/** A type of requests, or all rare ones. */
+interface Cell {
+  readonly name: string
+  readonly before: number
+  readonly after: number
+}
+
+/** Before and after are shares of all requests. */
+interface TypeShares extends Cell {
+  /** See `chiSquareTest`. */
+  readonly residual: number
+}
+
+/**
+ * Whether another mix of request types came than before. Types are told apart by service and
+ * operation of the root; tested with χ² at 0.001, rare types as one.
+ */
+export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+  const types = rootTypes(flows)
+  const differing = typesOfOtherShare(flows, types)
+  if (differing.length === 0) return []
+  const { beforeUs, shiftUs } = shiftByMix(flows, types)
+  const isAuto = options.smPThreshold === 'auto'
+  const shares = differing.map(
+    ({ name, before, after }) => `${name} ${exactPercent(before)} → ${exactPercent(after)}`,
+  )
+  return [
+    warning('request-mix', {
+      finding: `The requests are of another mix: ${firstOf(shares)} of all requests.`,
+      effect:
+        `By the mix alone the mean response time of all requests moves by ${signed(shiftUs)} ` +
+        `(${signedPercent(shiftUs / beforeUs)} of ${formatDuration(beforeUs)})` +
+        (isAuto
+          ? '.'
+          : ', and categories of these types gain or lose requests without a change of structure.'),
+      answer:
+        'Compare times within categories, as response-time mutations do' +
+        (isAuto
+          ? ', and not the means of all requests.'
+          : "; `smPThreshold: 'auto'` (--sm-p-threshold auto) compares numbers within each type."),
+    }),
+  ]
+}
+
+/** Types whose shares differ by more than chance and enough to matter, the largest change first. */
+function typesOfOtherShare(flows: FlowSet, types: RootTypes): TypeShares[] {
+  const cells = countCells(flows, types)
+  const { p, residuals } = chiSquareTest(
+    cells.map(({ before }) => before),
+    cells.map(({ after }) => after),
+  )
+  if (!(p < MIX_LEVEL)) return []
+  return cells
+    .map(({ name, before, after }, cell) => ({
+      name,
+      before: before / flows.count(BEFORE),
+      after: after / flows.count(AFTER),
+      residual: residuals[cell] as number,
+    }))
+    .filter(matters)
+    .sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+}
+
+/** How many requests of each type there are; all the rare types are one. */
+function countCells(flows: FlowSet, { names, typeOf }: RootTypes): Cell[] {
+  const before = new Float64Array(names.length)
+  const after = new Float64Array(names.length)
+  typeOf.forEach((type, request) => {
+    const counts = flows.period[request] === BEFORE ? before : after
+    counts[type] = (counts[type] as number) + 1
+  })
+  const smaller = Math.min(flows.count(BEFORE), flows.count(AFTER)) / Math.max(1, flows.size)
+  const cells = names.map((name, type) => ({
+    name,
+    before: before[type] as number,
+    after: after[type] as number,
+  }))
+  const isRare = (cell: Cell) => (cell.before + cell.after) * smaller < MIN_EXPECTED
+  const rare = cells.filter(isRare)
+  const rest = {
+    name: `${rare.length} rare types together`,
+    before: rare.reduce((sum, cell) => sum + cell.before, 0),
+    after: rare.reduce((sum, cell) => sum + cell.after, 0),
+  }
+  return [...cells.filter((cell) => !isRare(cell)), rest]
+}
+
+function matters({ before, after, residual }: TypeShares): boolean {
+  const change = Math.abs(after - before)
+  return (
+    Math.abs(residual) > LARGE_RESIDUAL && (change >= MIN_POINTS || change >= MIN_RELATIVE * before)
+  )
+}
+
+/**
+ * The mean response time before, and by how much it would move if every type kept its own mean and
+ * only the mix became that of after. A type that is new has the mean it has after.
+ */
+function shiftByMix(flows: FlowSet, { names, typeOf }: RootTypes) {
+  const sums = [new Float64Array(names.length), new Float64Array(names.length)] as const
+  const counts = [new Float64Array(names.length), new Float64Array(names.length)] as const
+  typeOf.forEach((type, request) => {
+    const timeUs = flows.responseTimeUs[request] as number
+    if (!Number.isFinite(timeUs)) return
+    const period = flows.period[request] === BEFORE ? BEFORE : AFTER
+    sums[period][type] = (sums[period][type] as number) + timeUs
+    counts[period][type] = (counts[period][type] as number) + 1
+  })
+  const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0)
+  const beforeUs = total(sums[BEFORE]) / total(counts[BEFORE])
+  const means = counts[BEFORE].map((count, type) => {
+    const period = count > 0 ? BEFORE : AFTER
+    return (sums[period][type] as number) / Math.max(1, counts[period][type] as number)
+  })
+  const mixed = means.map((meanUs, type) => meanUs * (counts[AFTER][type] as number))
+  return { beforeUs, shiftUs: total(mixed) / total(counts[AFTER]) - beforeUs }
+}
+
+function signed(shiftUs: Microseconds): string {
+  return `${shiftUs > 0 ? '+' : ''}${formatDuration(shiftUs)}`
+}
+
+/** Weights alike to this factor are as good as the same. */
+const ALIKE_WEIGHT = 1.1
+/** Shares of requests with a recorded probability that differ by more than this, differ. */
+const MAX_UNRECORDED = 0.05
+/** A type with a smaller share of either period's weighed requests is not looked at. */
+const MIN_TYPE_SHARE = 0.01
+
+/**
+ * Whether requests were recorded with another probability than before: the same type of request
+ * with other weights, or a period that does not say. Silent where counts are weighted and both
+ * periods have weights.
+ */
+export function samplingDiffers({ flows, options }: ComparedPeriods): ComparisonWarning[] {
+  const { weight } = flows
+  if (weight === undefined) return []
+  const recorded = [recordedShare(flows, weight, BEFORE), recordedShare(flows, weight, AFTER)]
+  const [before = Number.NaN, after = Number.NaN] = recorded
+  if (Math.abs(after - before) > MAX_UNRECORDED) return [partlyRecorded(before, after)]
+  if (options.counts === 'weighted' && options.smPThreshold !== 'auto') return []
+  const differing = typesOfOtherWeight(flows, weight)
+  if (differing.length === 0) return []
+  const estimates = [BEFORE, AFTER].map((period) => {
+    const count = flows.count(period as Period)
+    return `${count} recorded requests stand for ${estimate(flows, weight, period as Period)}`
+  })
+  return [
+    warning('sampling-differs', {
+      finding: `Requests were sampled with another probability: ${firstOf(differing)}.`,
+      effect:
+        `Counts then change with the sampling: ${estimates[0]} before, ${estimates[1]} after. ` +
+        'Times are not touched, unless slow or failed requests were preferred.',
+      answer:
+        'Count each request by its weight with ' +
+        (options.smPThreshold === 'auto'
+          ? "`counts: 'weighted'` (--weight-counts) and a number as `smPThreshold` (--sm-p-threshold); 'auto' compares shares of what was recorded."
+          : "`counts: 'weighted'` (--weight-counts)."),
+    }),
+  ]
+}
+
+function partlyRecorded(before: number, after: number): ComparisonWarning {
+  return warning('sampling-differs', {
+    finding: `The sampling probability was recorded for ${exactPercent(before)} of the requests before and ${exactPercent(after)} after.`,
+    effect:
+      'Whether more requests came or more of them were recorded cannot be told apart, and requests without a weight count once.',
+    answer:
+      "Compare shares with `smPThreshold: 'auto'` (--sm-p-threshold auto), or scale counts with `counts: 'scaled'` (--scale-counts).",
+  })
+}
+
+function recordedShare(flows: FlowSet, weight: Float64Array, period: Period): number {
+  let recorded = 0
+  weight.forEach((own, request) => {
+    if (flows.period[request] === period && !Number.isNaN(own)) recorded++
+  })
+  return recorded / flows.count(period)
+}
+
+function estimate(flows: FlowSet, weight: Float64Array, period: Period): number {
+  let sum = 0
+  weight.forEach((own, request) => {
+    if (flows.period[request] === period) sum += Number.isNaN(own) ? 1 : own
+  })
+  return Math.round(sum)
+}
+
+/** Types whose requests weigh more or less than before, as text, the largest change first. */
+function typesOfOtherWeight(flows: FlowSet, weight: Float64Array): string[] {
+  const types = rootTypes(flows)
+  const before = meanWeights(flows, weight, types, BEFORE)
+  const after = meanWeights(flows, weight, types, AFTER)
+  return types.names
+    .map((name, type) => ({
+      name,
+      before: before.means[type] as number,
+      after: after.means[type] as number,
+      share: Math.min(before.shares[type] as number, after.shares[type] as number),
+    }))
+    .filter(({ share }) => share >= MIN_TYPE_SHARE)
+    .map((type) => ({ ...type, factor: Math.abs(Math.log(type.after / type.before)) }))
+    .filter(({ factor }) => factor > Math.log(ALIKE_WEIGHT))
+    .sort((a, b) => b.factor - a.factor)
+    .map(
+      ({ name, before, after }) =>
+        `${name}: one in ${Number(before.toPrecision(3))} before, one in ${Number(after.toPrecision(3))} after`,
+    )
+}
+
+function meanWeights(flows: FlowSet, weight: Float64Array, types: RootTypes, period: Period) {
+  const sums = new Float64Array(types.names.length)
+  const counts = new Float64Array(types.names.length)
+  let all = 0
+  weight.forEach((own, request) => {
+    if (flows.period[request] !== period || Number.isNaN(own)) return
+    const type = types.typeOf[request] as number
+    sums[type] = (sums[type] as number) + own
+    counts[type] = (counts[type] as number) + 1
+    all++
+  })
+  return {
+    means: sums.map((sum, type) => sum / (counts[type] as number)),
+    shares: counts.map((count) => count / Math.max(1, all)),
+  }
+}

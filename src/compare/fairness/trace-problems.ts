@@ -1,0 +1,371 @@
+import { describePlace } from '../../core/errors.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import { NO_PARENT, PARENT_MISSING, type SpanTraces } from '../../traces/span-traces.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import {
+  type ComparedPeriods,
+  type ComparisonWarning,
+  partOf,
+  type WarningCode,
+  warning,
+} from './comparison-warning.ts'
+
+/** A problem of more traces than this can matter to the results. */
+const MIN_AFFECTED = 0.005
+const AFFECTED_LEVEL = 0.001
+/** The test of two shares is trusted from this many expected cases a period on. */
+const MIN_EXPECTED_CASES = 5
+
+/** How many traces of each period have one problem. */
+export interface AffectedTraces {
+  readonly before: number
+  readonly after: number
+  readonly ofBefore: number
+  readonly ofAfter: number
+}
+
+/** Whether the problem is frequent enough in a period, or differs between them (z test at 0.001). */
+export function isConsiderable(affected: AffectedTraces, leastShare = MIN_AFFECTED): boolean {
+  const { before, after, ofBefore, ofAfter } = affected
+  return before > leastShare * ofBefore || after > leastShare * ofAfter || differsInShare(affected)
+}
+
+export function differsInShare({ before, after, ofBefore, ofAfter }: AffectedTraces): boolean {
+  const pooled = (before + after) / (ofBefore + ofAfter)
+  if (!(pooled * Math.min(ofBefore, ofAfter) >= MIN_EXPECTED_CASES)) return false
+  return twoProportionsTest(before, ofBefore, after, ofAfter).p < AFFECTED_LEVEL
+}
+
+/** `3 of 400 (0.75 %) traces before and 0 of 410 (0 %) after`. */
+export function affectedText({ before, after, ofBefore, ofAfter }: AffectedTraces): string {
+  return `${partOf(before, ofBefore)} traces before and ${partOf(after, ofAfter)} after`
+}
+
+/** Where traces of a period lack spans, by what is left of them. */
+export interface MissingSpans {
+  /** Traces that have a root, and other spans whose parent is not there. */
+  readonly orphaned: number
+  /** Such spans of those traces: each counts as a request of its own. */
+  readonly orphans: number
+  /** Traces without any root. */
+  readonly rootless: number
+}
+
+/** Counts traces with missing spans; trace-point graphs have none that could be seen. */
+export function missingSpans(traces: TraceSet): MissingSpans {
+  const found = { orphaned: 0, orphans: 0, rootless: 0 }
+  if (traces.kind !== 'spans') return found
+  for (let trace = 0; trace < traces.size; trace++) {
+    const { roots, missing } = countTops(traces, trace)
+    if (missing === 0) continue
+    if (roots === 0) found.rootless++
+    else {
+      found.orphaned++
+      found.orphans += missing
+    }
+  }
+  return found
+}
+
+function countTops({ spans, spanOffsets }: SpanTraces, trace: number) {
+  let roots = 0
+  let missing = 0
+  const end = spanOffsets[trace + 1] as number
+  for (let span = spanOffsets[trace] as number; span < end; span++) {
+    if (spans.parent[span] === NO_PARENT) roots++
+    else if (spans.parent[span] === PARENT_MISSING) missing++
+  }
+  return { roots, missing }
+}
+
+const CUT_LEVEL = 0.001
+/** A trace with fewer than this part of the usual number of spans of its type is small. */
+const SMALL = 0.5
+/** Types with fewer spans than this have no small traces. */
+const MIN_SPANS = 4
+/** Where more of the traces than this lie at a border, there is no inside to compare with. */
+const MAX_AT_BORDER = 0.5
+
+/** A trace with a root. */
+interface RootedTrace {
+  readonly type: number
+  readonly spans: number
+  readonly startUs: number
+  readonly durationUs: number
+}
+
+/**
+ * How many traces that were under way at the first or the last moment of a period lost spans: those
+ * that began within a typical response time of it and have less than half the spans usual for
+ * their root. 0 unless small traces are more frequent there than inside the period (Fisher's exact
+ * test at 0.001).
+ */
+export function cutAtBorder(traces: TraceSet): number {
+  if (traces.kind !== 'spans') return 0
+  const rooted = rootedTraces(traces)
+  if (rooted.length === 0) return 0
+  const starts = Float64Array.from(rooted, ({ startUs }) => startUs).sort()
+  const typicalUs = median(rooted.map(({ durationUs }) => durationUs))
+  const fromUs = (starts[0] as number) + typicalUs
+  const toUs = (starts.at(-1) as number) - typicalUs
+  const inside = rooted.filter(({ startUs }) => startUs > fromUs && startUs < toUs)
+  if (inside.length < (1 - MAX_AT_BORDER) * rooted.length) return 0
+  const usual = usualSpans(inside)
+  const isSmall = ({ type, spans }: RootedTrace) => {
+    const typical = usual.get(type) ?? 0
+    return typical >= MIN_SPANS && spans < SMALL * typical
+  }
+  const smallInside = inside.filter(isSmall).length
+  const small = rooted.filter(isSmall).length - smallInside
+  const atBorder = rooted.length - inside.length
+  const isMore = small * inside.length > smallInside * atBorder
+  const { p } = fisherExact(smallInside, inside.length, small, atBorder)
+  return isMore && p < CUT_LEVEL ? small : 0
+}
+
+function rootedTraces({ spans, spanOffsets, operations, size }: SpanTraces): RootedTrace[] {
+  const rooted: RootedTrace[] = []
+  for (let trace = 0; trace < size; trace++) {
+    const first = spanOffsets[trace] as number
+    const end = spanOffsets[trace + 1] as number
+    const root = first + spans.parent.subarray(first, end).indexOf(NO_PARENT)
+    if (root < first) continue
+    rooted.push({
+      type: (spans.service[root] as number) * operations.size + (spans.operation[root] as number),
+      spans: end - first,
+      startUs: spans.startUs[root] as number,
+      durationUs: spans.durationUs[root] as number,
+    })
+  }
+  return rooted
+}
+
+/** The median number of spans by type. */
+function usualSpans(traces: readonly RootedTrace[]): Map<number, number> {
+  const byType = new Map<number, number[]>()
+  for (const { type, spans } of traces) {
+    const known = byType.get(type)
+    if (known === undefined) byType.set(type, [spans])
+    else known.push(spans)
+  }
+  return new Map([...byType].map(([type, sizes]) => [type, median(sizes)]))
+}
+
+function median(values: readonly number[]): number {
+  return quantile(Float64Array.from(values).sort(), 0.5)
+}
+
+/** Some calls outlive their callers everywhere; from this share of traces on it is told. */
+const MIN_SKEWED = 0.01
+
+/**
+ * Whether spans reach outside their parents on other hosts (what `traces.quality()` counts as
+ * clock-skew), in more than 1 % of a period's traces or in differing shares.
+ */
+export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
+  const affected = {
+    before: skewedTraces(before),
+    after: skewedTraces(after),
+    ofBefore: before.size,
+    ofAfter: after.size,
+  }
+  if (!isConsiderable(affected, MIN_SKEWED)) return []
+  const { clampedStarts, outsideParent } = flows.report.counts
+  return [
+    warning('clock-skew', {
+      finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.`,
+      effect:
+        'Times between hosts are off by as much as their clocks, and calls that end after their caller ' +
+        'count as not waited for, which is another structure; ' +
+        `${clampedStarts} span(s) in all were taken as starting with their parent, ` +
+        `${outsideParent} lie wholly outside it.` +
+        (differsInShare(affected)
+          ? ' The shares differ: callers that no longer wait may be the change itself.'
+          : ''),
+      answer:
+        'Trust durations more than times between hosts, see `traces.quality().issues` for how far off ' +
+        "they are, and keep the order of siblings out of structures with `concurrency: 'none'` (--concurrency none).",
+    }),
+  ]
+}
+
+function skewedTraces(traces: TraceSet): number {
+  return traces.quality().counts.get('clock-skew') ?? 0
+}
+
+/** Whether traces have spans besides their root whose parent was not recorded. */
+export function orphans({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  const missingBefore = missingSpans(before)
+  const missingAfter = missingSpans(after)
+  const affected = {
+    before: missingBefore.orphaned,
+    after: missingAfter.orphaned,
+    ofBefore: before.size,
+    ofAfter: after.size,
+  }
+  if (!isConsiderable(affected)) return []
+  return [
+    warning('orphans', {
+      finding: `${affectedText(affected)} have spans whose parent is not in the files.`,
+      effect:
+        'Each such span counts as a request of its own ' +
+        `(${missingBefore.orphans} before, ${missingAfter.orphans} after), ` +
+        'and the request it belongs to looks simpler than it is.',
+      answer:
+        'Load the files of all services for both periods; or leave these requests out with `selectRequests`.',
+    }),
+  ]
+}
+
+/** Where nearly all traces of both periods have no root, the callers were never traced. */
+const NEVER_TRACED = 0.9
+
+/**
+ * Whether traces were cut: they have no root at all, or were under way at a border of their period
+ * and have far fewer spans than others of their type.
+ */
+export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  const rootless = [before, after].map((traces) => missingSpans(traces).rootless)
+  const [ofBefore = 0, ofAfter = 0] = rootless
+  const isWhole = ofBefore > NEVER_TRACED * before.size && ofAfter > NEVER_TRACED * after.size
+  const noRoot = isWhole ? ([0, 0] as const) : ([ofBefore, ofAfter] as const)
+  const short = [cutAtBorder(before), cutAtBorder(after)] as const
+  const affected = {
+    before: noRoot[0] + short[0],
+    after: noRoot[1] + short[1],
+    ofBefore: before.size,
+    ofAfter: after.size,
+  }
+  if (!isConsiderable(affected)) return []
+  const causes = [
+    [noRoot[0] + noRoot[1], 'have no root'],
+    [
+      short[0] + short[1],
+      'were under way at a border of the period and have less than half the spans usual for their root',
+    ],
+  ] as const
+  return [
+    warning('truncated-traces', {
+      finding:
+        `${affectedText(affected)} are cut: ` +
+        `${causes
+          .filter(([count]) => count > 0)
+          .map(([count, what]) => `${count} ${what}`)
+          .join(', ')}.`,
+      effect:
+        'What is left of them counts as shorter requests of other structures that nobody made.',
+      answer:
+        'Load files that reach beyond both ends of the period, or leave the requests at its ends out with `selectRequests`.',
+    }),
+  ]
+}
+
+/** Shorter ids number the traces of a file; they do not tell a trace from all others. */
+const MIN_ID_LENGTH = 8
+
+/** Whether the same trace is there twice: in both periods, or repeated within one. */
+export function duplicateTraces(periods: ComparedPeriods): ComparisonWarning[] {
+  return [...inBoth(periods), ...withinOne(periods)]
+}
+
+function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  const ids = new Set(before.ids.filter(isIdentity))
+  const shared = new Set(after.ids.filter((id) => ids.has(id))).size
+  const affected = {
+    ...{ before: shared, after: shared },
+    ...{ ofBefore: before.size, ofAfter: after.size },
+  }
+  if (!isConsiderable(affected)) return []
+  return [
+    warning('duplicate-traces', {
+      finding: `${affectedText(affected)} are the same: their ids are in both periods.`,
+      effect:
+        'A request that counts in both periods makes them more alike than they are; one whose spans are divided between them counts twice, as two others.',
+      answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
+    }),
+  ]
+}
+
+function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
+  const affected = {
+    before: repeated(before),
+    after: repeated(after),
+    ofBefore: before.size,
+    ofAfter: after.size,
+  }
+  if (!isConsiderable(affected)) return []
+  const isSpans = before.kind === 'spans'
+  return [
+    warning('duplicate-traces', {
+      finding: `${affectedText(affected)} are there twice within their period.`,
+      effect: isSpans
+        ? 'The first copy of each span counts and the others are left out, which is right if they are copies.'
+        : 'Each counts as often as it is there.',
+      answer: 'Load each file once, and see `traces.quality().issues` for which.',
+    }),
+  ]
+}
+
+/** Traces with copies: of spans, as far as quality lists them; of graphs, by their ids. */
+function repeated(traces: TraceSet): number {
+  if (traces.kind === 'graphs') {
+    const ids = traces.ids.filter(isIdentity)
+    return ids.length - new Set(ids).size
+  }
+  const copies = traces.quality().issues.filter(({ code }) => code === 'duplicate-span')
+  return new Set(copies.map(({ place }) => place.trace)).size
+}
+
+function isIdentity(id: string): boolean {
+  return id.length >= MIN_ID_LENGTH
+}
+
+/** Which kind of issue another warning speaks of. */
+const TOLD_BY: Partial<Record<WarningCode, string>> = {
+  'clock-skew': 'clock-skew',
+  'duplicate-traces': 'duplicate-span',
+  orphans: 'orphan-span',
+  'truncated-traces': 'orphan-span',
+}
+
+/** Says nothing of flows and times: explanations by parameters ask for it. */
+const NOT_OF_TIMES = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter'])
+
+/** What a load left out or had doubts about, but for what `told` says already. */
+export function dataQuality(
+  traces: TraceSet,
+  told: readonly ComparisonWarning[],
+): ComparisonWarning[] {
+  const quality = traces.quality()
+  const known = told.map(({ code }) => TOLD_BY[code])
+  const left = [...quality.counts].filter(
+    ([code]) => !known.includes(code) && !NOT_OF_TIMES.has(code),
+  )
+  if (left.length === 0) return []
+  const found = left.map(([code, count]) => {
+    const first = quality.issues.find((issue) => issue.code === code)
+    const example = first === undefined ? '' : ` (${describePlace(first.place)}${first.message})`
+    return `${count} × ${code}${example}`
+  })
+  const { skippedTraces } = quality
+  if (skippedTraces === 0) {
+    return [
+      warning('data-quality', {
+        finding: `${traces.name}: not everything is as it should be: ${found.join('; ')}.`,
+        effect: 'Spans that cannot be used are left out; the rest is used as it is.',
+        answer: 'All of it: `traces.quality().issues`.',
+      }),
+    ]
+  }
+  const all = skippedTraces + traces.size
+  return [
+    warning('skipped-traces', {
+      finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
+      effect: 'They are left out, and whatever they have in common is missing from the results.',
+      answer:
+        'All of it: `traces.quality().issues`. Load with `strict: true` (--strict) to stop at the first.',
+    }),
+  ]
+}
