@@ -202,20 +202,20 @@ function histogram(
     width: WIDTH,
     height: HISTOGRAM_HEIGHT,
     data: { values: rows },
-    mark: { type: 'bar', stroke: 'white', strokeWidth: 0.5 },
+    mark: { type: 'rect', stroke: 'white', strokeWidth: 0.5 },
     encoding: {
       x: on({ ...axis, axis: { ...axis.axis, title: clipped, grid: false } }, 'from'),
       x2: { field: 'to' },
       y: {
         field: 'amount',
         type: 'quantitative',
-        stack: null,
         axis: {
           title: null,
           tickCount: 3,
           labelExpr: "format(abs(datum.value) * 100, 'd') + ' %'",
         },
       },
+      y2: { datum: 0 },
     },
   }
 }
