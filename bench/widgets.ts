@@ -1,4 +1,3 @@
-// npm run bench:widgets: how long widgets take in a real browser, at the scale of the benchmark.
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,10 +5,12 @@ import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
 import { compare } from '../src/compare/comparison.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
+import { explore } from '../src/views/explore.ts'
 import { connectCharts } from '../src/views/notebook/connect-charts.ts'
-import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
 import { simulatedFiles } from './simulated-files.ts'
+
+// npm run bench:widgets: how long widgets take in a real browser, at the scale of the benchmark.
 
 const say = (line = '') => process.stdout.write(`${line}\n`)
 
@@ -20,7 +21,7 @@ const { categories, flows } = comparison
 say(`${flows.size} requests of ${categories.size} categories; node ${process.version}`)
 
 const folder = mkdtempSync(join(tmpdir(), 'flowdelta-bench-'))
-const html = pageOf([exploreThreshold(comparison)])
+const html = pageOf([explore(comparison, { threshold: true })])
 const file = join(folder, 'threshold.html')
 writeFileSync(file, html)
 say(

@@ -1,5 +1,3 @@
-// npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
-// npx tsx docs/draw-widgets.ts variance: only that one.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,13 +9,13 @@ import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
-import { exploreRanking } from '../src/views/widgets/ranking/explore-ranking.ts'
-import { exploreThreshold } from '../src/views/widgets/threshold/explore-threshold.tsx'
-import { exploreVariance } from '../src/views/widgets/variance/explore-variance.ts'
 import { exploreWhatIf } from '../src/views/widgets/whatif/explore-what-if.ts'
 import type { Widget } from '../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
+
+// npm run docs: takes the pictures of widgets in docs/widgets, in a real browser.
+// npx tsx docs/draw-widgets.ts variance: only that one.
 
 interface Picture {
   readonly name: string
@@ -58,12 +56,12 @@ if (came === undefined || slower === undefined || explained === undefined)
 const PICTURES: readonly Picture[] = [
   {
     name: 'threshold',
-    widget: exploreThreshold(prefetch),
+    widget: explore(prefetch, { threshold: true }),
     use: (page) => page.locator('input[type=range]').first().fill('400'),
   },
   {
     name: 'ranking',
-    widget: exploreRanking(prefetch),
+    widget: explore(prefetch),
     use: (page) => page.locator('.fd-openable button').first().click(),
   },
   {
@@ -84,7 +82,7 @@ const PICTURES: readonly Picture[] = [
   { name: 'timeline', widget: explore(delay, 'timeline') },
   {
     name: 'variance',
-    widget: exploreVariance(delay, { period: 'after' }),
+    widget: explore(delay, 'variance', { period: 'after' }),
     use: async (page) => {
       await page.locator('.fd-variance-list tbody button').first().click()
       await page.locator('.fd-variance-edges tbody button').first().click()

@@ -171,22 +171,6 @@ export { type PlotKind, type PlotOptions, type Plottable, plot } from './views/p
 export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
-export {
-  exploreRanking,
-  type RankingBrowserOptions,
-} from './views/widgets/ranking/explore-ranking.ts'
-export {
-  exploreThreshold,
-  type ThresholdExplorerOptions,
-} from './views/widgets/threshold/explore-threshold.tsx'
-export {
-  type ExploreVarianceOptions,
-  exploreVariance,
-} from './views/widgets/variance/explore-variance.ts'
-export {
-  exploreVariation,
-  type VariationOptions,
-} from './views/widgets/variation/explore-variation.ts'
 export { exploreWhatIf, type WhatIfOptions } from './views/widgets/whatif/explore-what-if.ts'
 export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'

@@ -4,6 +4,7 @@ import { FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { CallingContexts } from '../explain/calling-contexts/calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
+import { VarianceSources } from '../explain/variance/variance-sources.ts'
 import { LogComparison } from '../logs/compare-logs.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
@@ -14,31 +15,28 @@ import { explanationWidget } from './widgets/explanation/explanation-widget.ts'
 import { flowsWidget } from './widgets/flows/flows-widget.ts'
 import { ganttWidget } from './widgets/gantt/gantt-widget.ts'
 import { logsWidget } from './widgets/logs/logs-widget.ts'
-import { exploreRanking } from './widgets/ranking/explore-ranking.ts'
+import { rankingWidget } from './widgets/ranking/ranking-widget.ts'
 import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.ts'
 import { exploreTable } from './widgets/table/table-widget.ts'
-import { exploreThreshold } from './widgets/threshold/explore-threshold.tsx'
 import { timelineWidget } from './widgets/timeline/timeline-widget.ts'
-import { exploreVariance } from './widgets/variance/explore-variance.ts'
-import { exploreVariation } from './widgets/variation/explore-variation.ts'
+import { varianceWidget } from './widgets/variance/variance-widget.ts'
 import { exploreWhatIf } from './widgets/whatif/explore-what-if.ts'
 import { makeWidget, type Widget } from './widgets/widget.ts'
 
 // The widgets of each stage by kind; the first is the one shown without a kind.
 const OF_COMPARISON = {
-  ranking: exploreRanking,
-  threshold: exploreThreshold,
+  ranking: defined(rankingWidget),
   flows: defined(flowsWidget),
   timeline: defined(timelineWidget),
   swimlanes: defined(swimlanesWidget),
   trace: defined(ganttWidget),
   'calling-contexts': defined(callingContextsWidget),
-  variance: exploreVariance,
-  variation: exploreVariation,
+  variance: defined(varianceWidget),
 }
 const OF_CONTEXTS = { 'calling-contexts': defined(callingContextsWidget) }
 const OF_EXPLANATION = { explanation: defined(explanationWidget) }
 const OF_LOGS = { logs: defined(logsWidget) }
+const OF_VARIANCE = { variance: defined(varianceWidget) }
 const OF_TABLE = { table: exploreTable }
 const OF_TRACES = { trace: defined(ganttWidget) }
 const OF_WHAT_IF = { 'what-if': exploreWhatIf }
@@ -53,6 +51,7 @@ const STAGES: readonly {
   { is: (stage) => stage instanceof CallingContexts, name: 'contexts', kinds: OF_CONTEXTS },
   { is: (stage) => stage instanceof Explanation, name: 'explanation', kinds: OF_EXPLANATION },
   { is: (stage) => stage instanceof LogComparison, name: 'logs', kinds: OF_LOGS },
+  { is: (stage) => stage instanceof VarianceSources, name: 'variance', kinds: OF_VARIANCE },
   { is: (stage) => stage instanceof ColumnTable, name: 'table', kinds: OF_TABLE },
   { is: (stage) => stage instanceof LatencyDiagnosis, name: 'diagnosis', kinds: OF_WHAT_IF },
   { is: (stage) => stage instanceof ExecutionModels, name: 'models', kinds: OF_WHAT_IF },
@@ -69,6 +68,7 @@ export type Explorable =
   | LatencyDiagnosis
   | LogComparison
   | TraceSet
+  | VarianceSources
 
 type WidgetsOf<Of> = Of extends Comparison
   ? typeof OF_COMPARISON
@@ -78,11 +78,13 @@ type WidgetsOf<Of> = Of extends Comparison
       ? typeof OF_EXPLANATION
       : Of extends LogComparison
         ? typeof OF_LOGS
-        : Of extends ColumnTable
-          ? typeof OF_TABLE
-          : Of extends LatencyDiagnosis | ExecutionModels
-            ? typeof OF_WHAT_IF
-            : typeof OF_TRACES
+        : Of extends VarianceSources
+          ? typeof OF_VARIANCE
+          : Of extends ColumnTable
+            ? typeof OF_TABLE
+            : Of extends LatencyDiagnosis | ExecutionModels
+              ? typeof OF_WHAT_IF
+              : typeof OF_TRACES
 
 /** Kinds of widget that a stage has. */
 export type ExploreKind<Of> = keyof WidgetsOf<Of> & string

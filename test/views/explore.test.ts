@@ -12,7 +12,6 @@ describe('explore', () => {
   })
 
   test.each([
-    ['threshold', 'threshold'],
     ['flows', 'flows'],
     ['timeline', 'timeline'],
     ['swimlanes', 'swimlanes'],

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { type StillCell, StillTable } from './figure.tsx'
+import { useIsStill } from './medium.ts'
 
 /** A column of a {@link DataTable}. */
 export interface DataColumn<Row> {
@@ -39,13 +40,14 @@ export function DataTable<Row>({
   class: className = '',
   max = 12,
 }: DataTableProps<Row>) {
-  const drawn = columns.filter(({ still }) => still !== null)
+  const isStill = useIsStill()
+  const drawn = isStill ? columns.filter(({ still }) => still !== null) : []
   const stillCell = (row: Row, { still, cell }: DataColumn<Row>): StillCell =>
     still ? still(row) : String(cell(row) ?? '')
   return (
     <StillTable
       columns={drawn.map(({ title, isNumber }) => ({ title, align: isNumber ? 'end' : 'start' }))}
-      rows={rows.slice(0, max + 1).map((row) => drawn.map((column) => stillCell(row, column)))}
+      rows={isStill ? rows.map((row) => drawn.map((column) => stillCell(row, column))) : []}
       max={max}
     >
       <div class={`fd-scroll ${className}`}>

@@ -8,9 +8,9 @@ export type BundleCompleter = (bundle: MimeBundle) => MimeBundle
 const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
 
 /**
- * Sends a runtime along with the first output that wants it. It goes along again when the output
- * that carried it is shown again: its cell was run again, and the output with the runtime is gone.
- * A chart is the same by its title, a widget by its title and description.
+ * Sends a runtime with the first output that wants it, and again when that output is shown again:
+ * its cell was run again, and the output with the runtime is gone. A chart is the same by its title,
+ * a widget by its title and description.
  */
 export function interactiveBundles(): BundleCompleter {
   const carriers = new Map<RuntimeName, string>()
@@ -21,7 +21,8 @@ export function interactiveBundles(): BundleCompleter {
     const text = bundle['text/plain']
     const runtimes = RUNTIMES.filter((runtime) => {
       if (!html.includes(RUNTIME_MARKS[runtime])) return false
-      const name = runtime === 'charts' ? (text.split('\n', 1)[0] as string) : text
+      const isChart = !html.includes(RUNTIME_MARKS.widgets)
+      const name = isChart ? (text.split('\n', 1)[0] as string) : text
       const carrier = carriers.get(runtime) ?? name
       carriers.set(runtime, carrier)
       return carrier === name

@@ -1,6 +1,8 @@
-import { compare } from '../../../src/compare/comparison.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
-import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import { VarianceSources } from '../../../src/explain/variance/variance-sources.ts'
+import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeGraphs } from '../../make-traces.ts'
@@ -9,13 +11,18 @@ export const comparison = compareShops({}, { payUs: 2600 })
 
 export const variance = findVariance(comparison)
 
-export const dataOf = (options = {}) => exploreVariance(comparison, options).data as VarianceData
+/** Data of the explorer of variance. */
+export function dataOf(of: Comparison | VarianceSources = comparison, options: object = {}) {
+  const widget =
+    of instanceof VarianceSources ? explore(of, options) : explore(of, 'variance', options)
+  return decodeColumns((widget.data as { data: EncodedColumns<VarianceData> }).data)
+}
 
 export const data = dataOf()
 
 /** What code that is pasted into a cell gives. */
 export function pasted(code: string, of = comparison): unknown {
-  const given = { comparison: of, findVariance, exploreVariance }
+  const given = { comparison: of, findVariance, explore }
   return new Function(...Object.keys(given), `return ${code}`)(...Object.values(given))
 }
 

@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
 import { accountForMarks } from '../../../src/explain/variance/account-for-marks.ts'
 import { parseVarianceMarks } from '../../../src/explain/variance/variance-marks.ts'
-import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
+import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -32,7 +33,7 @@ const listed = (page: Page) => page.locator('.fd-variance-list tbody button')
 
 describeInBrowser('variance in a page', (open) => {
   test('a category opens into its flow and edges, and closes again', async () => {
-    const { page, problems } = await open([exploreVariance(comparison)])
+    const { page, problems } = await open([explore(comparison, 'variance')])
     await listed(page).first().click()
     const { category, period } = data.spreads[0] as VarianceData['spreads'][number]
     expect(await codeOf(page)).toBe(
@@ -50,7 +51,7 @@ describeInBrowser('variance in a page', (open) => {
 
   test('an edge of the flow shows what it covaries with, as in the code', async () => {
     const together = compareTogether()
-    const { page, problems } = await open([exploreVariance(together)])
+    const { page, problems } = await open([explore(together, 'variance')])
     await listed(page).first().click()
     await page.locator('.fd-variance-link[data-edge="0"] text').first().click()
     expect(await codeOf(page)).toMatch(/\.covariances\(0\)$/)
@@ -70,7 +71,7 @@ describeInBrowser('variance in a page', (open) => {
 
   test('edges of the flow are reached and chosen with the keyboard, and the focus is seen', async () => {
     const chain = compareChain(18)
-    const { page, problems } = await open([exploreVariance(chain, { period: 'after' })])
+    const { page, problems } = await open([explore(chain, 'variance', { period: 'after' })])
     await listed(page).first().click()
     await page.locator('.fd-variance-list button').last().focus()
     await page.keyboard.press('Tab')
@@ -94,7 +95,7 @@ describeInBrowser('variance in a page', (open) => {
   })
 
   test('a wide flow is scrolled in, from its root on, until it is to fit', async () => {
-    const wide = exploreVariance(compareForked({ branches: 8, steps: 2 }), { limit: 1 })
+    const wide = explore(compareForked({ branches: 8, steps: 2 }), 'variance', { limit: 1 })
     const { page, problems } = await open([wide], { width: 500 })
     await listed(page).first().click()
     const flow = page.locator('.fd-variance-flow')
@@ -110,7 +111,7 @@ describeInBrowser('variance in a page', (open) => {
   })
 
   test('marks stand in the code and as a file, and can be taken away', async () => {
-    const { page, problems } = await open([exploreVariance(comparison)])
+    const { page, problems } = await open([explore(comparison, 'variance')])
     await listed(page).first().focus()
     await page.keyboard.press('Enter')
     await page.locator('.fd-variance-edges tbody button').first().focus()
@@ -134,7 +135,7 @@ describeInBrowser('variance in a page', (open) => {
   })
 
   test('a head sorts, and says how', async () => {
-    const { page, problems } = await open([exploreVariance(comparison)])
+    const { page, problems } = await open([explore(comparison, 'variance')])
     const head = page.locator('th', { hasText: 'requests' }).first()
     await head.getByRole('button').click()
     expect(await head.getAttribute('aria-sort')).toBe('descending')
@@ -149,17 +150,20 @@ describeInBrowser('variance in a page', (open) => {
   })
 
   test('a category without its flow in the page gives the code to see it', async () => {
-    const { page, problems } = await open([exploreVariance(comparison, { limit: 0 })])
+    const { page, problems } = await open([explore(comparison, 'variance', { limit: 0 })])
     await listed(page).first().click()
     const code = await page.locator('section > p code').innerText()
-    expect(code).toBe(`exploreVariance(comparison, { category: ${data.spreads[0]?.category} })`)
-    expect((pasted(code) as { data: VarianceData }).data.open).toBe(0)
+    expect(code).toBe(
+      `explore(comparison, 'variance', { category: ${data.spreads[0]?.category}, limit: 0 })`,
+    )
+    const again = (pasted(code) as { data: { data: EncodedColumns<VarianceData> } }).data.data
+    expect(decodeColumns(again).open).toBe(0)
     expect(problems).toEqual([])
   })
 
   test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
     const hostile = comparison.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
-    const widget = exploreVariance(hostile)
+    const widget = explore(hostile, 'variance')
     const { page, problems } = await open([widget], { dark: true, width: 500 })
     await listed(page).first().click()
     await page.locator('.fd-variance-edges tbody button').first().click()

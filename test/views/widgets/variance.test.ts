@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
+import { encodeColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import type { VarianceMark } from '../../../src/explain/variance/variance-marks.ts'
-import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
-import { varianceCode, withMark } from '../../../src/views/widgets/variance/variance-code.ts'
+import { explore } from '../../../src/views/explore.ts'
 import {
   type VarianceData,
   varianceData,
 } from '../../../src/views/widgets/variance/variance-data.ts'
-import { linkAfterKey, linksDown } from '../../../src/views/widgets/variance/variance-link-keys.ts'
-import { inOrder, nextOrder } from '../../../src/views/widgets/variance/variance-order.ts'
-import { c2Text } from '../../../src/views/widgets/variance/variance-words.ts'
+import { linkAfterKey, linksDown } from '../../../src/views/widgets/variance/variance-flow.tsx'
+import { inOrder, nextOrder } from '../../../src/views/widgets/variance/variance-view.tsx'
+import {
+  c2Text,
+  varianceCode,
+  withMark,
+} from '../../../src/views/widgets/variance/variance-words.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { manyCategories } from '../charts/fixture.ts'
 import {
@@ -50,22 +54,22 @@ describe('the data', () => {
   })
 
   test('holds flows of as many categories as the limit says, and of the one asked for', () => {
-    expect(dataOf({ limit: 1 }).details.length).toBe(1)
+    expect(dataOf(comparison, { limit: 1 }).details.length).toBe(1)
     const last = variance.ranked.at(-1)?.category as number
-    const opened = dataOf({ limit: 0, category: last })
+    const opened = dataOf(comparison, { limit: 0, category: last })
     expect(opened.spreads[opened.open as number]?.category).toBe(last)
     expect(opened.spreads[opened.open as number]?.detail).not.toBeNull()
   })
 
   test('of 1,602 categories stays small', () => {
-    const many = exploreVariance(manyCategories(), { large: 2 }).data as VarianceData
+    const many = dataOf(manyCategories(), { large: 2 })
     expect(many.ranked).toBeGreaterThan(1500)
     expect(many.spreads.length).toBe(300)
-    expect(JSON.stringify(many).length).toBeLessThan(150_000)
+    expect(JSON.stringify(encodeColumns(many)).length).toBeLessThan(150_000)
   })
 
   test('holds no more than 60 steps of a flow, and how many there are', () => {
-    const long = exploreVariance(compareForked({ branches: 2, steps: 60 })).data as VarianceData
+    const long = dataOf(compareForked({ branches: 2, steps: 60 }))
     const graph = long.details[0]?.graph
     expect(graph?.nodesInAll).toBe(122)
     expect(graph?.nodes.length).toBeLessThanOrEqual(60)
@@ -73,10 +77,10 @@ describe('the data', () => {
   })
 
   test('says how many more edges vary together with one than it lists', () => {
-    const chain = exploreVariance(compareChain(18), { period: 'after' }).data as VarianceData
+    const chain = dataOf(compareChain(18), { period: 'after' })
     const [edge] = chain.details[0]?.edges ?? []
     expect([edge?.covarying?.length, edge?.moreCovarying, edge?.tested]).toEqual([12, 5, 17])
-    const few = exploreVariance(compareChain(13), { period: 'after' }).data as VarianceData
+    const few = dataOf(compareChain(13), { period: 'after' })
     const [other] = few.details[0]?.edges ?? []
     expect([other?.covarying?.length, other?.moreCovarying]).toEqual([12, 0])
   })
@@ -89,7 +93,7 @@ describe('the data', () => {
       latencyUs: [100 + i],
     }))
     const found = findVariance(compare(makeGraphs(graphs), makeGraphs(graphs)))
-    const taken = varianceData(found, { name: 'comparison', limit: 5, category: null })
+    const taken = varianceData(found, null, { limit: 5, category: null })
     expect(taken.details[0]?.edges[0]?.from).toBe('')
     expect(JSON.stringify(taken).length).toBeLessThan(10_000)
   })
@@ -133,10 +137,13 @@ describe('code', () => {
 
   test('gives the stage, the category and the edge', () => {
     const open = data.spreads[0] ?? null
-    expect(varianceCode(data, { marks: [], open: null, edge: null })).toBe(
-      'findVariance(comparison)',
+    expect(
+      varianceCode({ ...data, name: 'comparison' }, { marks: [], open: null, edge: null }),
+    ).toBe('findVariance(comparison)')
+    const code = varianceCode(
+      { isStage: false, name: 'comparison', of: { ...data.of, large: 5 } },
+      { marks, open, edge: 1 },
     )
-    const code = varianceCode({ ...data, large: 5 }, { marks, open, edge: 1 })
     expect(code).toBe(
       "findVariance(comparison, { large: 5, marks: [{ from: 'a \\'quoted\\'', to: 'b\\u202e', " +
         `kind: 'intrinsic', note: 'disk' }] }).category(${open?.category}, { period: '${open?.period}' }).covariances(1)`,
@@ -156,21 +163,32 @@ describe('code', () => {
 
 describe('the widget', () => {
   test('is a picture of tier 1 without scripts', () => {
-    const svg = exploreVariance(comparison).svg()
-    expect(svg).toContain('Kinds of request that are predictable (C² below 1): 100 %')
+    const svg = explore(comparison, 'variance').svg()
+    expect(svg).toContain('100 %')
     expect(svg).not.toMatch(/NaN|undefined|var\(--/)
   })
 
   test('is drawn where no category is large as well', () => {
-    const none = exploreVariance(comparison, { large: 100_000 })
+    const none = explore(comparison, 'variance', { large: 100_000 })
     expect(none.svg()).toContain('none is large before, none is large after')
   })
 
+  test('opens from a stage of findVariance, without the tests of a comparison', () => {
+    const alone = dataOf(variance)
+    expect(alone.points.tests).toBeNull()
+    expect(alone.spreads).toEqual(data.spreads)
+    expect(
+      varianceCode({ ...alone, name: 'variance' }, { marks: [], open: null, edge: null }),
+    ).toBe('variance')
+  })
+
   test('checks its options', () => {
-    expect(() => exploreVariance(comparison, { limit: -1 })).toThrow('Option limit is -1.')
-    expect(() => exploreVariance(comparison, { large: -1 })).toThrow('Option large is -1.')
-    expect(() => exploreVariance(comparison, { category: 99 })).toThrow('Option category is 99.')
-    expect(() => exploreVariance(comparison, { top: 3 } as never)).toThrow('no option top')
+    expect(() => explore(comparison, 'variance', { limit: -1 })).toThrow('Option limit is -1.')
+    expect(() => explore(comparison, 'variance', { large: -1 })).toThrow('Option large is -1.')
+    expect(() => explore(comparison, 'variance', { category: 99 })).toThrow(
+      'Option category is 99.',
+    )
+    expect(() => explore(comparison, 'variance', { top: 3 } as never)).toThrow('no option top')
   })
 
   test('says C² with two digits', () => {

@@ -1,7 +1,4 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
-import { RANKING_STYLE } from '../ranking/ranking-style.ts'
-import { VARIANCE_STYLE } from '../variance/variance-style.ts'
-import { VARIATION_STYLE } from '../variation/variation-style.ts'
 import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
 import { DEFINITIONS } from './views.ts'
 
@@ -78,9 +75,6 @@ export const THEME = `
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }
-${RANKING_STYLE}
-${VARIANCE_STYLE}
-${VARIATION_STYLE}
 ${WHAT_IF_STYLE}
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`

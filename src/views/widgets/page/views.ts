@@ -5,13 +5,11 @@ import { explanationWidget } from '../explanation/explanation-widget.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { ganttWidget } from '../gantt/gantt-widget.ts'
 import { logsWidget } from '../logs/logs-widget.ts'
-import { RankingView } from '../ranking/ranking-view.tsx'
+import { rankingWidget } from '../ranking/ranking-widget.ts'
 import { swimlanesWidget } from '../swimlanes/swimlanes-widget.ts'
 import { tableWidget } from '../table/table-widget.ts'
-import { ThresholdView } from '../threshold/threshold-view.tsx'
 import { timelineWidget } from '../timeline/timeline-widget.ts'
-import { VarianceView } from '../variance/variance-view.tsx'
-import { VariationView } from '../variation/variation-view.tsx'
+import { varianceWidget } from '../variance/variance-widget.ts'
 import { WhatIfView } from '../whatif/what-if-view.tsx'
 
 /** Widgets made by `defineWidget`. */
@@ -24,6 +22,8 @@ export const DEFINITIONS: readonly AnyWidget[] = [
   logsWidget,
   tableWidget,
   timelineWidget,
+  rankingWidget,
+  varianceWidget,
 ]
 
 /** A view gets the data its widget was made with; only the widget knows of what type it is. */
@@ -31,9 +31,5 @@ type View = FunctionComponent<{ readonly data: never }>
 
 /** Views of the widgets that are not defined that way, by name. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  ranking: RankingView,
-  threshold: ThresholdView,
-  variance: VarianceView,
-  variation: VariationView,
   'what-if': WhatIfView,
 }

@@ -1,33 +1,37 @@
+import { useState } from 'preact/hooks'
+import type { Comparison } from '../../../compare/comparison.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
-import { PAGE_INK } from '../../drawing/ink.ts'
+import { rootName } from '../../charts/node-names.ts'
+import { DataTable } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
-import type { RankingEntry, RankingExemplar } from './ranking-data.ts'
-import { RankingEdges } from './ranking-edges.tsx'
-import { medianUs, TimesPlot } from './ranking-times.tsx'
+import type { MutationDetails, RankingEdge, RankingEntry } from './ranking-model.ts'
+import { medianUs, TimesPlot } from './times-plot.tsx'
 
-interface Shown {
+interface DetailsProps {
   readonly entry: RankingEntry
-  /** What the comparison is called in code. */
+  readonly comparison: Comparison
+  /** Details that the page carries; undefined for mutations that it does not know. */
+  readonly details: MutationDetails | undefined
+  /** Name of the comparison in code. */
   readonly name: string
 }
 
-const PLOT = { width: 420, height: 180 }
-
-/** What a mutation opens into. */
-export function RankingDetails({ entry, name }: Shown) {
-  const { rank, category, kind, flows, explanation } = entry
-  // Its edges have nothing to be compared with but those of the flow it was.
-  const isNew = entry.edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
+/** Shows what a mutation opens into. */
+export function RankingDetails({ entry, comparison, details, name }: DetailsProps) {
+  const { rank, category, kind } = entry
+  const edges = details?.edges ?? []
+  // Its edges can be compared only with those of its flow before.
+  const isNew = edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
   return (
     <div class="fd-mutation">
       <div class="fd-side">
         <div>
           <h3>{`Response times of category ${category}`}</h3>
           <p>{summary(entry)}</p>
-          <TimesPlot {...{ entry, ink: PAGE_INK, ...PLOT, isLarge: true }} />
+          <TimesPlot entry={entry} width={420} height={180} isLarge />
           <p class="fd-soft">
             <span class="fd-key fd-key-before" /> before
             {entry.before.category === category ? '' : ` (category ${entry.before.category})`}{' '}
@@ -35,133 +39,223 @@ export function RankingDetails({ entry, name }: Shown) {
           </p>
         </div>
         <div>
-          {kind === 'structural' ? <Precursors entry={entry} /> : null}
-          <h3>Typical requests</h3>
-          <Exemplars {...{ entry, period: 'before' }} />
-          <Exemplars {...{ entry, period: 'after' }} />
+          {kind === 'structural' ? <Precursors entry={entry} comparison={comparison} /> : null}
+          {details === undefined ? null : (
+            <>
+              <h3>Typical requests</h3>
+              <Exemplars details={details} period="before" />
+              <Exemplars details={details} period="after" />
+            </>
+          )}
         </div>
       </div>
-      {flows === null ? (
+      {details?.flows ? (
+        <FlowView key={rank} {...details.flows} />
+      ) : (
         <p class="fd-soft">
           Its flow before and after:{' '}
           <code>{`explore(${name}, 'flows', { category: ${category} })`}</code>
         </p>
-      ) : (
-        <FlowView key={rank} {...flows} />
       )}
-      {explanation === null ? (
-        <p class="fd-soft">
-          Its parameters: <code>{`explainMutation(${name}, ${category})`}</code>
-        </p>
-      ) : (
+      {details?.explanation ? (
         <ExplanationView
           key={rank}
-          data={explanation}
+          data={details.explanation}
           options={{ question: null }}
           call={{ name: `explainMutation(${name}, ${category})`, kind: null }}
         />
+      ) : (
+        <p class="fd-soft">
+          Its parameters: <code>{`explainMutation(${name}, ${category})`}</code>
+        </p>
       )}
-      {flows !== null && isNew ? null : <RankingEdges key={rank} entry={entry} />}
+      {details === undefined || (details.flows !== null && isNew) ? null : (
+        <Edges key={rank} details={details} isNew={isNew} />
+      )}
       <p class="fd-soft">
-        In code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
+        Its edges in code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
       </p>
     </div>
   )
 }
 
 function summary({ kind, requests, contributionUs, before, after, p }: RankingEntry): string {
-  const all =
-    kind === 'structural'
-      ? `${counted(requests, 'request')} more than before`
-      : counted(requests, 'request')
+  const all = `${counted(requests, 'request')}${kind === 'structural' ? ' more than before' : ''}`
   const verb = contributionUs < 0 ? 'save' : 'add'
   const adds = `${all} ${requests === 1 ? `${verb}s` : verb} ${formatDuration(Math.abs(contributionUs))} in all.`
   if (before.count === 0 || after.count === 0) return adds
-  const shift = medianUs(after) - medianUs(before)
-  const medians =
-    `The median goes from ${formatDuration(medianUs(before))} to ` +
-    `${formatDuration(medianUs(after))} (${signedDuration(shift)})`
-  return `${adds} ${medians}${p === null ? '' : `; ${pValue(p)}`}.`
+  const [from, to] = [medianUs(before), medianUs(after)]
+  const test = Number.isFinite(p) ? `; ${pValue(p)}` : ''
+  return (
+    `${adds} The median goes from ${formatDuration(from)} to ${formatDuration(to)} ` +
+    `(${signedDuration(to - from)})${test}.`
+  )
 }
 
-function Precursors({ entry: { precursors, precursorCount } }: { readonly entry: RankingEntry }) {
+/** Candidates shown; the table scrolls. */
+const MAX_PRECURSORS = 20
+
+function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'comparison'>) {
+  const { precursors } = entry
+  const { categories, structural } = comparison
   return (
     <div>
       <h3>What these requests may have been before</h3>
-      {precursors.length === 0 ? <p class="fd-soft">No kind of request lost as many.</p> : null}
-      {precursors.length === 0 ? null : (
-        <div class="fd-scroll fd-few">
-          <table aria-label="Precursors">
-            <thead>
-              <tr>
-                <th scope="col">kind of request (category)</th>
-                <th scope="col" class="fd-amount">
-                  weight
-                </th>
-                <th scope="col" />
-                <th scope="col" class="fd-amount" title="0: alike; 1: nothing in common">
-                  edit distance
-                </th>
-                <th scope="col" class="fd-amount" title="requests it lost">
-                  lost
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {precursors.map(({ category, name, weight, nsed, lost }) => (
-                <tr key={category}>
-                  <td class="fd-name" title={tooltipText(name)}>
+      {precursors.length === 0 ? (
+        <p class="fd-soft">No kind of request lost as many.</p>
+      ) : (
+        <DataTable
+          label="Precursors"
+          class="fd-few"
+          rows={precursors.slice(0, MAX_PRECURSORS)}
+          columns={[
+            {
+              title: 'kind of request (category)',
+              cell: ({ category }) => {
+                const name = rootName(categories, category, 80)
+                return (
+                  <span class="fd-name" title={tooltipText(name)}>
                     {shortText(name, 28)} <span class="fd-soft">({category})</span>
-                  </td>
-                  <td class="fd-amount">{percent(weight)}</td>
-                  <td>
-                    <svg width="50" height="10" aria-hidden="true">
-                      <rect width={50 * weight} height="10" style="fill:var(--fd-before)" />
-                    </svg>
-                  </td>
-                  <td class="fd-amount">{nsed.toFixed(3)}</td>
-                  <td class="fd-amount">{grouped(lost)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+                  </span>
+                )
+              },
+            },
+            { title: 'weight', isNumber: true, cell: ({ weight }) => percent(weight) },
+            {
+              title: '',
+              cell: ({ weight }) => (
+                <svg width="50" height="10" aria-hidden="true">
+                  <rect width={50 * weight} height="10" style="fill:var(--fd-before)" />
+                </svg>
+              ),
+            },
+            {
+              title: 'edit distance',
+              hint: '0: alike; 1: nothing in common',
+              isNumber: true,
+              cell: ({ nsed }) => nsed.toFixed(3),
+            },
+            {
+              title: 'lost',
+              hint: 'requests it lost',
+              isNumber: true,
+              cell: ({ category }) => grouped(-(structural.changes[category] ?? 0)),
+            },
+          ]}
+        />
       )}
-      {precursorCount > precursors.length ? (
-        <p class="fd-soft">… and {grouped(precursorCount - precursors.length)} more.</p>
+      {precursors.length > MAX_PRECURSORS ? (
+        <p class="fd-soft">… and {grouped(precursors.length - MAX_PRECURSORS)} more.</p>
       ) : null}
     </div>
   )
 }
 
-interface ExemplarsShown {
-  readonly entry: RankingEntry
+interface ExemplarsProps {
+  readonly details: MutationDetails
   readonly period: 'before' | 'after'
 }
 
-function Exemplars({ entry, period }: ExemplarsShown) {
-  const traces = entry.exemplars[period]
+function Exemplars({ details, period }: ExemplarsProps) {
+  const traces = details.exemplars[period]
   return (
     <div class="fd-exemplars">
       <span class={`fd-key fd-key-${period}`} /> {period}:{' '}
       {traces.length === 0 ? <span class="fd-soft">none</span> : null}
       <ul>
-        {traces.map((trace) => (
-          <li key={trace.id}>
-            <TraceId trace={trace} />
-          </li>
-        ))}
+        {traces.map(({ id, link }) => {
+          const text = <code title={tooltipText(id)}>{shortText(id, 40)}</code>
+          return (
+            <li key={id}>
+              {link === null ? (
+                text
+              ) : (
+                <a href={link} target="_blank" rel="noopener noreferrer">
+                  {text}
+                </a>
+              )}
+            </li>
+          )
+        })}
       </ul>
     </div>
   )
 }
 
-function TraceId({ trace: { id, link } }: { readonly trace: RankingExemplar }) {
-  const text = <code title={tooltipText(id)}>{shortText(id, 40)}</code>
-  if (link === null) return text
+/** Edges that are shown before a reader asks for all. */
+const FEW = 8
+
+interface EdgesProps {
+  readonly details: MutationDetails
+  readonly isNew: boolean
+}
+
+/** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
+function Edges({ details: { category, edges, edgeCount }, isNew }: EdgesProps) {
+  const [isLong, setLong] = useState(false)
+  const changed = edges.filter((edge) => edge.changed).length
+  const isFew = edges.length <= FEW
+  const duration = (us: number | null) => (us === null ? '–' : formatDuration(us))
   return (
-    <a href={link} target="_blank" rel="noopener noreferrer">
+    <div>
+      <h3>
+        {isNew && edgeCount > 0
+          ? `Edges: ${grouped(edgeCount)}, of a flow that no request took before`
+          : `Edges: ${grouped(changed)} of ${grouped(edgeCount)} changed`}
+      </h3>
+      {edges.length === 0 ? (
+        <p class="fd-soft">Its flow is a single step.</p>
+      ) : (
+        <DataTable
+          label={`Edges of category ${category}`}
+          rows={isLong ? edges : edges.slice(0, FEW)}
+          rowProps={(edge) => ({ class: edge.changed ? 'fd-changed' : '' })}
+          columns={[
+            { title: 'from', cell: ({ from }) => <NodeName label={from} /> },
+            { title: 'to', cell: ({ to }) => <NodeName label={to} /> },
+            { title: 'mean before', isNumber: true, cell: (edge) => duration(edge.beforeMeanUs) },
+            { title: 'after', isNumber: true, cell: (edge) => duration(edge.afterMeanUs) },
+            { title: 'shift', isNumber: true, cell: shiftText },
+            { title: 'test', cell: (edge) => <EdgeTest edge={edge} /> },
+          ]}
+        />
+      )}
+      {isFew ? null : (
+        <button
+          type="button"
+          class="fd-more"
+          aria-expanded={isLong}
+          onClick={() => setLong(!isLong)}
+        >
+          {isLong ? 'Only the first' : counted(edges.length - FEW, 'more edge')}
+        </button>
+      )}
+      {edgeCount > edges.length && (isLong || isFew) ? (
+        <p class="fd-soft">{counted(edgeCount - edges.length, 'edge')} left out.</p>
+      ) : null}
+    </div>
+  )
+}
+
+function shiftText({ beforeMeanUs, afterMeanUs }: RankingEdge): string {
+  if (beforeMeanUs === null || afterMeanUs === null) return '–'
+  return signedDuration(afterMeanUs - beforeMeanUs)
+}
+
+function EdgeTest({ edge: { changed, p, onCriticalPath } }: { readonly edge: RankingEdge }) {
+  return (
+    <span class="fd-name">
+      {changed ? <b>changed, </b> : null}
+      {p !== null ? pValue(p) : onCriticalPath ? 'too few requests' : 'off the critical path'}
+    </span>
+  )
+}
+
+function NodeName({ label }: { readonly label: string }) {
+  const text = shortText(label, 44)
+  return (
+    <span class="fd-name" title={text === label ? undefined : tooltipText(label)}>
       {text}
-    </a>
+    </span>
   )
 }

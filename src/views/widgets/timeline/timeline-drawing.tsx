@@ -97,8 +97,8 @@ export function densityPaths(
   { x, y }: { readonly x: AxisScale; readonly y: AxisScale },
   { width, height, cell }: { width: number; height: number; cell: number },
 ): readonly string[] {
-  const columns = Math.max(1, Math.ceil(width / cell))
-  const rows = Math.max(1, Math.ceil(height / cell))
+  const columns = Math.max(1, Math.floor(width / cell))
+  const rows = Math.max(1, Math.floor(height / cell))
   const counts = new Uint32Array(columns * rows)
   startUs.forEach((start, i) => {
     const column = Math.min(columns - 1, Math.floor((x.share(start) * width) / cell))

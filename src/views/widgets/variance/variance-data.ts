@@ -1,20 +1,26 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
+import type { Comparison } from '../../../compare/comparison.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
-import type { VarianceMark } from '../../../explain/variance/variance-marks.ts'
-import type { CategorySpread, VarianceSources } from '../../../explain/variance/variance-sources.ts'
+import type {
+  CategorySpread,
+  VarianceOptions,
+  VarianceSources,
+} from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { edgeName } from '../../charts/edge-name.ts'
 import { rootName } from '../../charts/node-names.ts'
+import { type CategoryPoints, categoryPoints } from './category-points.ts'
 import { type VarianceGraph, varianceGraph } from './variance-graph.ts'
 
-/** What the explorer of variance carries into a page. */
+/** Data of the explorer of variance in a page. */
 export interface VarianceData {
-  /** What the comparison is called in code. */
-  readonly name: string
-  readonly large: number
-  readonly period: PeriodName | 'both'
-  readonly marks: readonly VarianceMark[]
+  /** Options of the stage. */
+  readonly of: VarianceOptions
+  /** Whether the stage is of `findVariance`, and not the comparison. */
+  readonly isStage: boolean
+  /** All categories by their measures. */
+  readonly points: CategoryPoints
   /** Categories too small to be ranked. */
   readonly small: number
   /** How many are ranked, of which `spreads` are the first. */
@@ -29,7 +35,7 @@ export interface VarianceData {
   readonly spreads: readonly SpreadRow[]
   /** Tier 2 of some of them. */
   readonly details: readonly VarianceDetail[]
-  /** Which of `spreads` is open at first. */
+  /** Place in `spreads` of the category that is open at first. */
   readonly open: number | null
 }
 
@@ -87,42 +93,44 @@ export interface Covarying {
   readonly q: number
 }
 
-const MOST_SPREADS = 300
-const MOST_EDGES = 40
-/** Of so many edges, those with the largest shares, what they covary with is looked for. */
-const MOST_PARTNERED = 16
-const MOST_PARTNERS = 12
-/** Of the label at either end. */
-const LONGEST_NAME = 40
-const LONGEST_LABEL = 400
+const MAX_SPREADS = 300
+const MAX_EDGES = 40
+/** Edges, those with the largest shares, that are tested for covariance. */
+const MAX_PARTNERED = 16
+const MAX_PARTNERS = 12
+/** Characters of the label at either end. */
+const MAX_NAME_LENGTH = 40
+const MAX_LABEL_LENGTH = 400
 /** Bins a mean, and means in all. */
 export const BINS = { perMean: 8, means: 3 } as const
 
-/** Takes what there is to explore out of a stage of `findVariance`. */
+/** Takes what there is to explore out of a comparison, or of a stage of `findVariance`. */
 export function varianceData(
   variance: VarianceSources,
-  { name, limit, category }: { name: string; limit: number; category: number | null },
+  comparison: Comparison | null,
+  { limit, category }: { limit: number; category: number | null },
 ): VarianceData {
-  const { large, period, marks } = variance.options
-  const asked = variance.ranked.findIndex((spread) => spread.category === category)
-  const shown = variance.ranked.filter((_, place) => place < MOST_SPREADS || place === asked)
-  const isDetailed = (spread: CategorySpread, place: number) =>
-    place < limit || spread.category === category
-  const detailed = shown.filter(isDetailed)
+  const { categories, options, ranked, small } = variance
+  const asked = ranked.findIndex((spread) => spread.category === category)
+  const shown = ranked.filter((_, place) => place < MAX_SPREADS || place === asked)
+  const detailed = shown.filter((spread, place) => place < limit || spread.category === category)
+  const periods = options.period === 'both' ? (['before', 'after'] as const) : [options.period]
   return {
-    ...{ name, large, period, marks, small: variance.small, ranked: variance.ranked.length },
-    periods: (period === 'both' ? (['before', 'after'] as const) : [period]).map((each) => ({
-      period: each,
-      categories: variance.ranked.filter((spread) => spread.period === each).length,
-      belowOne: orNull(variance.shareBelowOne(each)),
+    of: options,
+    isStage: comparison === null,
+    points: categoryPoints(categories, comparison),
+    small,
+    ranked: ranked.length,
+    periods: periods.map((period) => ({
+      period,
+      categories: ranked.filter((spread) => spread.period === period).length,
+      belowOne: orNull(variance.shareBelowOne(period)),
     })),
     spreads: shown.map((spread) => {
       const detail = detailed.indexOf(spread)
-      return { ...spreadRow(variance.categories, spread), detail: detail === -1 ? null : detail }
+      return { ...spreadRow(categories, spread), detail: detail === -1 ? null : detail }
     }),
-    details: detailed.map((spread) =>
-      varianceDetail(variance.category(spread.category, { period: spread.period })),
-    ),
+    details: detailed.map((spread) => varianceDetail(variance.category(spread))),
     open: category === null ? null : shown.findIndex((spread) => spread.category === category),
   }
 }
@@ -134,13 +142,17 @@ function spreadRow(
   const times = categories.responseTimes(category, period === 'before' ? BEFORE : AFTER)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
   for (const timeUs of times) {
-    // Where the mean is 0 every time is, and stands at the mean.
+    // A mean of 0 has only times of 0, which stand at the mean.
     const place = Math.floor(BINS.perMean * (meanUs > 0 ? timeUs / meanUs : 1))
     const bin = Math.min(bins.length - 1, Math.max(0, place))
-    bins[bin] = (bins[bin] as number) + 1
+    bins[bin] = (bins[bin] ?? 0) + 1
   }
   return {
-    ...{ category, period, requests, meanUs, bins },
+    category,
+    period,
+    requests,
+    meanUs,
+    bins,
     root: rootName(categories, category, 200),
     sdUs: orNull(Math.sqrt(varianceUs2)),
     c2: orNull(c2),
@@ -155,30 +167,36 @@ function varianceDetail(found: CategoryVariance): VarianceDetail {
     note: found.note,
     graph: varianceGraph(found),
     edges: byShare
-      .slice(0, MOST_EDGES)
-      .map((edge, place) => detailEdge(found, edge, place < MOST_PARTNERED)),
-    more: Math.max(0, byShare.length - MOST_EDGES),
+      .slice(0, MAX_EDGES)
+      .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
+    more: Math.max(0, byShare.length - MAX_EDGES),
   }
 }
 
 function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: boolean): DetailEdge {
-  const isCarried = edge.from.length <= LONGEST_LABEL && edge.to.length <= LONGEST_LABEL
+  const isCarried = edge.from.length <= MAX_LABEL_LENGTH && edge.to.length <= MAX_LABEL_LENGTH
   const { edge: number, requests, onCriticalPath, meanUs } = edge
   const covariances = isPartnered ? found.covariances(number) : null
   const covarying = covariances?.covarying
   return {
-    ...{ edge: number, requests, onCriticalPath, meanUs, name: edgeName(edge, LONGEST_NAME) },
-    ...{ from: isCarried ? edge.from : '', to: isCarried ? edge.to : '' },
+    edge: number,
+    requests,
+    onCriticalPath,
+    meanUs,
+    name: edgeName(edge, MAX_NAME_LENGTH),
+    from: isCarried ? edge.from : '',
+    to: isCarried ? edge.to : '',
     varianceUs2: orNull(edge.varianceUs2),
     share: orNull(edge.share),
     covarying:
-      covarying?.slice(0, MOST_PARTNERS).map((other) => ({
-        ...{ edge: other.edge, name: edgeName(other, LONGEST_NAME) },
+      covarying?.slice(0, MAX_PARTNERS).map((other) => ({
+        edge: other.edge,
+        name: edgeName(other, MAX_NAME_LENGTH),
         correlation: Number(other.correlation.toFixed(4)),
         covarianceUs2: Number(other.covarianceUs2.toPrecision(6)),
         q: Number(other.q.toPrecision(3)),
       })) ?? null,
-    moreCovarying: Math.max(0, (covarying?.length ?? 0) - MOST_PARTNERS),
+    moreCovarying: Math.max(0, (covarying?.length ?? 0) - MAX_PARTNERS),
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
 }

@@ -44,8 +44,8 @@ export interface GraphLink {
   readonly onPath: boolean
 }
 
-const MOST_NODES = 60
-const LONGEST_NAME = 34
+const MAX_NODES = 60
+const MAX_NODE_LENGTH = 34
 const PADDING = 16
 /** Two lines: the share with the latency, and what it is marked as. */
 const LABEL_HEIGHT = 28
@@ -70,23 +70,29 @@ export function varianceGraph(found: CategoryVariance): VarianceGraph {
   const known = new Map(found.edges.map((edge) => [edge.edge, edge]))
   const weight = (edge: number) => Math.abs(known.get(classOf[edge] as number)?.share || 0)
   const order = Array.from(from, (_, edge) => edge).sort((a, b) => weight(b) - weight(a) || a - b)
-  const part = flowPart({ size: labels.length, from, to }, { order, limit: MOST_NODES })
+  const part = flowPart({ size: labels.length, from, to }, { order, limit: MAX_NODES })
   const sketches: Sketch[] = [
     ...part.edges.map((edge) => ({
       ...sketch(known.get(classOf[edge] as number), classOf[edge] as number),
-      ...{ from: from[edge] as number, to: to[edge] as number },
+      from: from[edge] as number,
+      to: to[edge] as number,
     })),
     ...part.gaps.map((gap) => ({
-      ...{ from: gap.from, to: gap.to, edge: null, share: null, onPath: false },
+      from: gap.from,
+      to: gap.to,
+      edge: null,
+      share: null,
+      onPath: false,
       text: `… ${counted(gap.nodes, 'node')}`,
     })),
   ]
   const names = part.nodes.map((node) =>
-    drawnName(categories, flow, { category, node, longest: LONGEST_NAME }),
+    drawnName(categories, flow, { category, node, longest: MAX_NODE_LENGTH }),
   )
   const layout = layoutOf(names, sketches, part.nodes)
   return {
-    ...{ width: Math.ceil(layout.width), height: Math.ceil(layout.height) },
+    width: Math.ceil(layout.width),
+    height: Math.ceil(layout.height),
     nodesInAll: flow.nextRound,
     nodes: layout.nodes.map((box, place) => ({
       ...rounded(box),

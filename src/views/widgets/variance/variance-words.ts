@@ -1,8 +1,17 @@
-import { formatDuration } from '../../../core/units.ts'
+import { codeText } from '../../../core/code-literals.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
-import type { VarianceData } from './variance-data.ts'
+import {
+  type EdgeEnds,
+  isSameEdge,
+  markVariance,
+  type VarianceKind,
+  type VarianceMark,
+} from '../../../explain/variance/variance-marks.ts'
+import type { VarianceOptions } from '../../../explain/variance/variance-sources.ts'
+import { callCode } from '../../drawing/option-code.ts'
+import type { SpreadRow, VarianceData } from './variance-data.ts'
 
-/** C² with two digits; a category of one request has none. */
+/** Writes C² with two digits; a category of one request has none. */
 export function c2Text(c2: number | null): string {
   if (c2 === null) return 'none'
   if (c2 === 0) return '0'
@@ -10,28 +19,57 @@ export function c2Text(c2: number | null): string {
   return c2 >= 10 ? grouped(c2) : c2.toPrecision(2)
 }
 
-/** How many kinds of request are predictable, period by period. */
-export function predictableShares({ periods }: Pick<VarianceData, 'periods'>): string {
-  return periods
-    .map(({ period, categories, belowOne }) =>
-      belowOne === null
-        ? `none is large ${period}`
-        : `${percent(belowOne)} of ${grouped(categories)} ${period}`,
-    )
-    .join(', ')
-}
-
-/** What tier 1 says as a whole. */
-export function varianceSummary(data: VarianceData): string {
-  const { small, large } = data
+/** Says how many categories are predictable, period by period, and how many are left out. */
+export function varianceSummary({ periods, small, of: { large } }: VarianceData): string {
+  const shares = periods.map(({ period, categories, belowOne }) =>
+    belowOne === null
+      ? `none is large ${period}`
+      : `${percent(belowOne)} of ${grouped(categories)} ${period}`,
+  )
   const rest =
     small === 0
       ? ''
       : ` ${counted(small, 'category', 'categories')} of no more than ${counted(large, 'request')} ${small === 1 ? 'is' : 'are'} left out.`
-  return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${predictableShares(data)}.${rest}`
+  return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
-/** A covariance by the duration whose square it is. */
-export function squaredDuration(us2: number): string {
-  return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
+/** State of the explorer. */
+export interface VarianceState {
+  readonly marks: readonly VarianceMark[]
+  readonly open: SpreadRow | null
+  /** Number of the edge chosen in it. */
+  readonly edge: number | null
+}
+
+/** Writes the stage, down to the category and the edge that are open, as code. */
+export function varianceCode(
+  { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
+  { marks, open, edge }: VarianceState,
+): string {
+  const stage = isStage
+    ? name
+    : callCode('findVariance', [name], {
+        large: { value: large, usually: 10 },
+        period: { value: period, usually: 'both' },
+        marks: { value: marks.map(plain), usually: [] },
+      })
+  if (open === null) return stage
+  const category = `${stage}.category(${open.category}, { period: ${codeText(open.period)} })`
+  return edge === null ? category : `${category}.covariances(${edge})`
+}
+
+/** Orders keys as one reads them. */
+function plain({ from, to, kind, note }: VarianceMark): VarianceMark {
+  return note === undefined ? { from, to, kind } : { from, to, kind, note }
+}
+
+/** Marks an edge, keeping its note, or takes its mark away. */
+export function withMark(
+  marks: readonly VarianceMark[],
+  { from, to }: EdgeEnds,
+  kind: VarianceKind | null,
+): readonly VarianceMark[] {
+  const before = marks.find((mark) => isSameEdge(mark, { from, to }))
+  if (kind === null) return marks.filter((mark) => mark !== before)
+  return markVariance(marks, plain({ from, to, kind, note: before?.note } as VarianceMark))
 }

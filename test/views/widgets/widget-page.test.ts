@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { contributionsChart } from '../../../src/views/charts/contributions.ts'
+import { explore } from '../../../src/views/explore.ts'
 import { staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
 import { plot } from '../../../src/views/plot.ts'
-import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { describeInBrowser, pageOf } from './open-widgets.ts'
@@ -16,7 +16,8 @@ describe('a page with widgets and charts', () => {
   const flow = (category: number) => plot(comparison.responseTime, 'flow', { category })
 
   test('has each runtime once, however many outputs want it', () => {
-    const explorer = (smPThreshold: number) => exploreThreshold(comparison.with({ smPThreshold }))
+    const explorer = (smPThreshold: number) =>
+      explore(comparison.with({ smPThreshold }), { threshold: true })
     const html = pageOf([explorer(10), flow(0), explorer(1000), flow(1), explorer(1000)])
     expect(html.match(/data-flowdelta-runtime="charts"/g)).toHaveLength(1)
     expect(html.match(/data-flowdelta-runtime="widgets"/g)).toHaveLength(1)
@@ -25,12 +26,12 @@ describe('a page with widgets and charts', () => {
 
   test('stays under 1.5 MB with ten charts and a widget', () => {
     const charts = Array.from({ length: 8 }, (_, i) => chart(i + 1))
-    const html = pageOf([flow(0), flow(1), ...charts, exploreThreshold(comparison)])
+    const html = pageOf([flow(0), flow(1), ...charts, explore(comparison, { threshold: true })])
     expect(html.length).toBeLessThan(1.5e6)
   })
 
   test('that is to be committed has pictures only', () => {
-    const bundle = staticBundles()(exploreThreshold(comparison).mimeBundle())
+    const bundle = staticBundles()(explore(comparison, { threshold: true }).mimeBundle())
     expect(Object.keys(bundle)).toEqual(['text/plain', 'image/svg+xml'])
   })
 })
@@ -38,7 +39,7 @@ describe('a page with widgets and charts', () => {
 describeInBrowser('names from traces in a page', (open) => {
   test('do nothing but show', async () => {
     const hostile = comparison.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
-    const { page, problems } = await open([exploreThreshold(hostile)])
+    const { page, problems } = await open([explore(hostile, { threshold: true })])
     await page.locator('input[type=number]').fill('1')
     expect(await page.locator('tbody tr').count()).toBeGreaterThan(0)
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)

@@ -1,16 +1,20 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import type { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
-import { exploreVariation } from '../../../src/views/widgets/variation/explore-variation.ts'
-import { curveOf } from '../../../src/views/widgets/variation/variation-model.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { curveOf } from '../../../src/views/widgets/variance/category-points.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
+import { categoriesOf, comparison, data, pasted } from './categories-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
-import { categoriesOf, comparison, data, pasted } from './variation-fixture.ts'
 
-/** The last line of code: what is looked at, or else the state. */
-const codeOf = (page: Page) => page.locator('.fd-code code').last().innerText()
-const summaryOf = (page: Page) => page.locator('section > p').first().innerText()
+/** The explorer of variance with its plots of all categories open. */
+const plots = (of: Comparison) => explore(of, 'variance', { categories: true })
+
+/** The second line of code: what is looked at, or else the state. */
+const codeOf = (page: Page) => page.locator('.fd-code code').nth(1).innerText()
+const summaryOf = (page: Page) => page.locator('.fd-seen').innerText()
 
 /** Where a category's dot is in the page. */
 async function dotOf(page: Page, category: number): Promise<{ x: number; y: number }> {
@@ -30,24 +34,26 @@ async function dotOf(page: Page, category: number): Promise<{ x: number; y: numb
 /** In both periods large and well apart from others. */
 const LARGE = 2
 
-describeInBrowser('variation in a page', (open) => {
+describeInBrowser('all categories in a page', (open) => {
   test('pointing at a category in the scatter shows it in both plots', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     const dot = await dotOf(page, LARGE)
     await page.mouse.move(0, 0)
     await page.mouse.move(dot.x + 2, dot.y)
     expect(await page.locator('.fd-scatter-mark').getAttribute('data-category')).toBe(String(LARGE))
     expect(await page.locator('.fd-curve-mark circle').count()).toBe(2)
     expect(await summaryOf(page)).toContain('frontend NFS3 READ (2): requests 218 → 218')
-    expect(await codeOf(page)).toBe('exploreVariation(comparison)')
+    expect(await codeOf(page)).toBe("explore(comparison, 'variance', { categories: true })")
     expect(problems).toEqual([])
   })
 
   test('pointing at the distribution shows the category in the scatter', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     await page.locator('.fd-curves').focus()
     await page.keyboard.press('End')
-    const last = [...curveOf(data, BEFORE), ...curveOf(data, AFTER)].sort((a, b) => b.c2 - a.c2)[0]
+    const last = [...curveOf(data, BEFORE, 10), ...curveOf(data, AFTER, 10)].sort(
+      (a, b) => b.c2 - a.c2,
+    )[0]
     expect(await page.locator('.fd-scatter-mark').getAttribute('data-category')).toBe(
       String(last?.category),
     )
@@ -60,7 +66,7 @@ describeInBrowser('variation in a page', (open) => {
   })
 
   test('a click pins a category and gives the code of its edges', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     const dot = await dotOf(page, LARGE)
     await page.mouse.click(dot.x, dot.y)
     expect(await codeOf(page)).toBe(`comparison.responseTime.edgeTable(${LARGE})`)
@@ -74,17 +80,19 @@ describeInBrowser('variation in a page', (open) => {
   })
 
   test('Enter pins too', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     await page.locator('.fd-curves').focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
-    const first = [...curveOf(data, BEFORE), ...curveOf(data, AFTER)].sort((a, b) => a.c2 - b.c2)[0]
+    const first = [...curveOf(data, BEFORE, 10), ...curveOf(data, AFTER, 10)].sort(
+      (a, b) => a.c2 - b.c2,
+    )[0]
     expect(await codeOf(page)).toBe(`comparison.responseTime.edgeTable(${first?.category})`)
     expect(problems).toEqual([])
   })
 
   test('a frame lists its categories, and the code gives the same', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     for (const axes of [
       ['before', 'after'],
       ['beforeC2', 'afterMeanUs'],
@@ -107,13 +115,13 @@ describeInBrowser('variation in a page', (open) => {
     expect(await codeOf(page)).toMatch(/^comparison\.responseTime\.edgeTable\(\d+\)$/)
     await page.getByRole('button', { name: 'Select nothing' }).click()
     expect(await codeOf(page)).toMatch(
-      /^exploreVariation\(comparison, \{ across: '\w+', up: '\w+' \}\)$/,
+      /^explore\(comparison, 'variance', \{ categories: true, across: '\w+', up: '\w+' \}\)$/,
     )
     expect(problems).toEqual([])
   })
 
   test('Shift and arrows frame several', async () => {
-    const { page, problems } = await open([exploreVariation(comparison)])
+    const { page, problems } = await open([plots(comparison)])
     await page.locator('.fd-scatter').focus()
     for (const key of ['End', 'Shift+ArrowLeft', 'Shift+ArrowLeft']) await page.keyboard.press(key)
     expect(await page.locator('.fd-listed button').count()).toBeGreaterThanOrEqual(2)
@@ -126,7 +134,7 @@ describeInBrowser('variation in a page', (open) => {
   test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
     const shops = compareShops({}, { payUs: 2600 })
     const hostile = shops.with({ label: ({ operation }) => `${operation} ${HOSTILE}` })
-    const { page, problems } = await open([exploreVariation(hostile)], { dark: true, width: 500 })
+    const { page, problems } = await open([plots(hostile)], { dark: true, width: 500 })
     await page.locator('.fd-scatter').focus()
     for (const key of ['ArrowRight', 'Shift+End', 'Enter']) await page.keyboard.press(key)
     expect(await page.locator('.flowdelta img, .flowdelta script').count()).toBe(0)

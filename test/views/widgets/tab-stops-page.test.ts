@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { exploreVariance } from '../../../src/views/widgets/variance/explore-variance.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { flows } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
@@ -13,7 +12,7 @@ describeInBrowser('drawings', (open) => {
     ['swimlanes', () => explore(shops, 'swimlanes', { category: 0 }), '.fd-lane-item'],
     [
       'edges of the explorer of variance',
-      () => exploreVariance(shops, { category: 0 }),
+      () => explore(shops, 'variance', { category: 0 }),
       '.fd-variance-link',
     ],
     ['calling contexts', () => explore(shops, 'calling-contexts'), '[role=treeitem]'],

@@ -1,7 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { explore } from '../../../src/views/explore.ts'
-import { exploreThreshold } from '../../../src/views/widgets/threshold/explore-threshold.tsx'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { CHANGED, flows, newCategory } from './flow-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
@@ -21,7 +20,7 @@ describeInBrowser('where the system sets all colours', (open) => {
     const { page, problems } = await open([
       flows(CHANGED, newCategory(CHANGED)),
       explore(comparison, 'trace'),
-      exploreThreshold(comparison.with({ smPThreshold: 3 })),
+      explore(comparison.with({ smPThreshold: 3 }), { threshold: true }),
     ])
     await page.emulateMedia({ forcedColors: 'active' })
     return { page, problems }

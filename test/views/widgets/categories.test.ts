@@ -1,25 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { squaredVariation } from '../../../src/compare/categories/categories.ts'
+import type { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, type Period } from '../../../src/flows/flow-set.ts'
 import { ecdf } from '../../../src/stats/ecdf.ts'
-import { exploreVariation } from '../../../src/views/widgets/variation/explore-variation.ts'
-import { regionAround } from '../../../src/views/widgets/variation/variation-highlight.tsx'
+import { explore } from '../../../src/views/explore.ts'
 import {
   boundsBetween,
   categoriesWithin,
-  measureScale,
-  type Region,
-  variationCode,
-} from '../../../src/views/widgets/variation/variation-measures.ts'
-import {
   curveOf,
-  MEASURES,
-  type VariationData,
-} from '../../../src/views/widgets/variation/variation-model.ts'
-import { keyedSpot, nearestSpot } from '../../../src/views/widgets/variation/variation-picking.ts'
+  keyedSpot,
+  MEASURE_NAMES,
+  measureScale,
+  nearestSpot,
+  type Region,
+  regionAround,
+  regionCode,
+} from '../../../src/views/widgets/variance/category-points.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { manyCategories } from '../charts/fixture.ts'
-import { categoriesOf, comparison, data, pasted } from './variation-fixture.ts'
+import { categoriesOf, comparison, data, pasted } from './categories-fixture.ts'
 
 describe('the distribution', () => {
   test.each([BEFORE, AFTER])('is that of C² over the large categories of period %i', (period) => {
@@ -29,15 +28,14 @@ describe('the distribution', () => {
     )
     const values = large.map((of) => squaredVariation(categories.responseTimeMoments(of, period)))
     const { x, y } = ecdf(values)
-    const curve = curveOf(data, period)
+    const curve = curveOf(data, period, 10)
     expect(curve.length).toBe(values.length)
     expect(curve.map(({ c2 }) => c2)).toEqual(Array.from(x))
     expect(curve.map(({ share }) => share)).toEqual(Array.from(y))
   })
 
   test('has only categories of more requests than asked for', () => {
-    const sizes = (large: number, period: Period) =>
-      curveOf(exploreVariation(comparison, { large }).data as VariationData, period).length
+    const sizes = (large: number, period: Period) => curveOf(data, period, large).length
     expect(sizes(100, BEFORE)).toBeLessThan(sizes(10, BEFORE))
     expect(sizes(1e9, BEFORE)).toBe(0)
   })
@@ -51,7 +49,7 @@ describe('scales', () => {
   test('have a place for what is 0 or missing, before all others', () => {
     const scale = measureScale(data, 'afterMeanUs', 6)
     expect(scale.ticks[0]).toEqual({ value: 0, text: 'none' })
-    const least = Math.min(...data.measures.afterMeanUs.flatMap((mean) => mean ?? []))
+    const least = Math.min(...data.measures.afterMeanUs.filter((mean) => mean > 0))
     expect(scale.share(Number.NaN)).toBeLessThan(scale.share(least))
     expect(scale.value(scale.share(Number.NaN))).toBe(0)
     expect(scale.value(scale.share(least))).toBeCloseTo(least)
@@ -76,8 +74,8 @@ describe('a frame and its code', () => {
 
   test('hold the same categories, whatever lies across and up', () => {
     let most = 0
-    for (const across of MEASURES) {
-      for (const up of MEASURES) {
+    for (const across of MEASURE_NAMES) {
+      for (const up of MEASURE_NAMES) {
         for (const one of shares) {
           for (const other of shares) {
             const region: Region = [
@@ -85,7 +83,7 @@ describe('a frame and its code', () => {
               boundsBetween(up, measureScale(data, up, 6), other),
             ]
             const found = categoriesWithin(data, region)
-            const code = variationCode('comparison', { pinned: null, region }) as string
+            const code = regionCode('comparison', region)
             expect(categoriesOf(pasted(code))).toEqual([...found].sort((a, b) => a - b))
             most = Math.max(most, found.length)
           }
@@ -105,13 +103,6 @@ describe('a frame and its code', () => {
         expect(found).toEqual(expect.arrayContaining([0, category]))
       }
     }
-  })
-
-  test('give way to a category that is pinned', () => {
-    expect(variationCode('mine', { pinned: 12, region: null })).toBe(
-      'mine.responseTime.edgeTable(12)',
-    )
-    expect(variationCode('mine', { pinned: null, region: null })).toBeNull()
   })
 })
 
@@ -138,28 +129,28 @@ describe('spots', () => {
   })
 })
 
-describe('the widget', () => {
-  test('is a picture of both plots without scripts', () => {
-    const svg = exploreVariation(comparison, { across: 'beforeMeanUs', up: 'afterMeanUs' }).svg()
+describe('the plots of all categories', () => {
+  const still = (of: Comparison, options: object = {}) =>
+    explore(of, 'variance', { categories: true, ...options }).svg()
+
+  test('stand in the picture without scripts when they are open', () => {
+    const svg = still(comparison, { across: 'beforeMeanUs', up: 'afterMeanUs' })
     expect(svg).toContain('mean response time after')
     expect(svg).toContain('of 10 below 1')
     expect(svg).not.toMatch(/NaN|undefined|var\(--/)
   })
 
-  test('draws categories that lie on top of each other a few times only', () => {
-    const many = exploreVariation(manyCategories(), { large: 2 })
-    expect(many.svg().match(/<circle/g)?.length).toBeLessThan(300)
+  test('draw categories that lie on top of each other a few times only', () => {
+    expect(still(manyCategories(), { large: 2 }).match(/<circle/g)?.length).toBeLessThan(300)
   })
 
-  test('is drawn without any request as well', () => {
-    const none = exploreVariation(compareShops({ requests: 1 }, { requests: 1 })).svg()
+  test('are drawn without any large category as well', () => {
+    const none = still(compareShops({ requests: 1 }, { requests: 1 }))
     expect(none).toContain('before: none as large')
     expect(none).not.toMatch(/NaN|undefined/)
   })
 
-  test('checks its options', () => {
-    expect(() => exploreVariation(comparison, { large: -1 })).toThrow('Option large is -1.')
-    expect(() => exploreVariation(comparison, { up: 'c2' as never })).toThrow('Option up is "c2".')
-    expect(() => exploreVariation(comparison, { limit: 3 } as never)).toThrow('limit')
+  test('take only measures that there are', () => {
+    expect(() => still(comparison, { up: 'c2' })).toThrow('Option up is "c2".')
   })
 })

@@ -1,8 +1,7 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { StageTable } from '../../../src/core/stage-table.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import { exploreVariation } from '../../../src/views/widgets/variation/explore-variation.ts'
-import type { VariationData } from '../../../src/views/widgets/variation/variation-model.ts'
+import { categoryPoints } from '../../../src/views/widgets/variance/category-points.ts'
 
 const FOLDER = new URL('../../../datasets/storage-service/mds-prefetch/', import.meta.url).pathname
 
@@ -11,9 +10,7 @@ export const comparison = compare(
   await loadTraces(`${FOLDER}after.jsonl.gz`),
 )
 
-export const dataOf = (of: Comparison): VariationData => exploreVariation(of).data as VariationData
-
-export const data = dataOf(comparison)
+export const data = categoryPoints(comparison.categories, comparison)
 
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): StageTable {

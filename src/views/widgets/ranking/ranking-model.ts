@@ -1,0 +1,223 @@
+import { bisectRight } from 'd3-array'
+import type { Comparison } from '../../../compare/comparison.ts'
+import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
+import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
+import { type ComparisonSnapshot, takeSnapshot } from '../../../compare/snapshot.ts'
+import { codeText } from '../../../core/code-literals.ts'
+import { explainMutation } from '../../../explain/parameters/explain-mutation.ts'
+import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { quantile } from '../../../stats/quantile.ts'
+import { rootName } from '../../charts/node-names.ts'
+import { type ViewProps, widgetProps } from '../define-widget.ts'
+import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
+import type { FlowData } from '../flows/flow-scene.ts'
+import { flowsWidget } from '../flows/flows-widget.ts'
+import type { FlowOptions } from '../flows/options.ts'
+
+/** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
+export interface RankingData {
+  readonly snapshot: ComparisonSnapshot
+  /** Details that a page cannot compute, of the first mutations. */
+  readonly details: readonly MutationDetails[]
+}
+
+/** Details of a mutation that need traces or latencies. */
+export interface MutationDetails {
+  readonly category: number
+  readonly kind: RankedMutation['kind']
+  /** Changed edges first. */
+  readonly edges: readonly RankingEdge[]
+  readonly edgeCount: number
+  /** Its flow before and after; `null` where the page does not carry it. */
+  readonly flows: ViewProps<FlowData, FlowOptions> | null
+  /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
+  readonly explanation: ExplanationData | null
+  /** Typical requests. */
+  readonly exemplars: Readonly<Record<'before' | 'after', readonly RankingExemplar[]>>
+}
+
+export interface RankingEdge {
+  readonly from: string
+  readonly to: string
+  readonly changed: boolean
+  /** `null` where no request has it. */
+  readonly beforeMeanUs: number | null
+  readonly afterMeanUs: number | null
+  readonly p: number | null
+  readonly onCriticalPath: boolean
+}
+
+export interface RankingExemplar {
+  readonly id: string
+  /** `null` where nobody said where traces are shown. */
+  readonly link: string | null
+}
+
+export interface DetailsOptions {
+  /** Mutations with details; the first `flows` have flows, the first `explanations` parameters. */
+  readonly limit: number
+  readonly flows: number
+  readonly explanations: number
+  readonly name: string
+  readonly link: (traceId: string) => string | null
+}
+
+const MAX_EDGES = 100
+/** Steps of a flow that is small beside the rest of the page. */
+const MAX_STEPS = 400
+const MAX_CHARACTERS = 60_000
+
+/** Takes what the ranking browser carries into a page out of a comparison. */
+export function rankingData(comparison: Comparison, options: DetailsOptions): RankingData {
+  const { categories, ranking } = comparison
+  const { limit, flows, explanations, name, link } = options
+  const linked = (ids: readonly string[]) => ids.map((id) => ({ id, link: link(id) }))
+  return {
+    snapshot: takeSnapshot(comparison),
+    details: ranking.mutations.slice(0, limit).map((mutation, place) => {
+      const { category, kind } = mutation
+      const edges = edgesOf(comparison, category)
+      const typical = exemplars(categories, mutation)
+      const isSmall = categories.structure(category).labels.length <= MAX_STEPS
+      return {
+        category,
+        kind,
+        edges: edges.slice(0, MAX_EDGES),
+        edgeCount: edges.length,
+        flows:
+          place < flows && isSmall
+            ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
+            : null,
+        explanation: place < explanations ? explanationOf(comparison, mutation) : null,
+        exemplars: { before: linked(typical.before), after: linked(typical.after) },
+      }
+    }),
+  }
+}
+
+function explanationOf(comparison: Comparison, mutation: RankedMutation): ExplanationData | null {
+  const explanation = explainMutation(comparison, mutation)
+  if (explanation.questions.every(({ table }) => table.parameters.length === 0)) return null
+  return explanationData(explanation, MAX_CHARACTERS)
+}
+
+function edgesOf({ responseTime }: Comparison, category: number): RankingEdge[] {
+  const shift = ({ beforeMeanUs, afterMeanUs }: RankingEdge) =>
+    Math.abs((afterMeanUs ?? 0) - (beforeMeanUs ?? 0))
+  return responseTime
+    .edges(category)
+    .map(({ edge, test, onCriticalPath, beforeMeanUs, afterMeanUs }) => ({
+      from: edge.from,
+      to: edge.to,
+      onCriticalPath,
+      changed: test?.rejected ?? false,
+      beforeMeanUs: finite(beforeMeanUs),
+      afterMeanUs: finite(afterMeanUs),
+      p: finite(test?.p ?? Number.NaN),
+    }))
+    .sort((a, b) => Number(b.changed) - Number(a.changed) || shift(b) - shift(a))
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null
+}
+
+/** A distribution of response times in a few numbers. */
+export interface TimesSketch {
+  readonly category: number
+  readonly count: number
+  /** Quantiles at equal steps from the smallest to the largest; empty without requests. */
+  readonly quantilesUs: readonly number[]
+}
+
+/** A mutation with the response times of its requests, and of what they were before. */
+export interface RankingEntry extends RankedMutation {
+  readonly name: string
+  /** p of the test of its response times; `NaN` where there was none. */
+  readonly p: number
+  readonly before: TimesSketch
+  readonly after: TimesSketch
+}
+
+/** Steps of a sketch: more than a small drawing has pixels of height. */
+const SKETCH_STEPS = 40
+const MAX_NAME_LENGTH = 80
+
+/** Describes the first mutations of a comparison. */
+export function rankingEntries(comparison: Comparison, limit: number): RankingEntry[] {
+  const { categories, ranking, responseTime } = comparison
+  return ranking.mutations.slice(0, limit).map((mutation) => {
+    const { category, kind, precursors } = mutation
+    const origin = kind === 'structural' ? (precursors[0]?.category ?? category) : category
+    return {
+      ...mutation,
+      name: rootName(categories, category, MAX_NAME_LENGTH),
+      p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,
+      before: sketch(comparison, origin, BEFORE),
+      after: sketch(comparison, category, AFTER),
+    }
+  })
+}
+
+function sketch({ categories }: Comparison, category: number, period: Period): TimesSketch {
+  const times = categories.responseTimes(category, period).sort()
+  const steps = times.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
+  return {
+    category,
+    count: times.length,
+    quantilesUs: steps.map((step) => quantile(times, step / SKETCH_STEPS)),
+  }
+}
+
+/** Options of a comparison that the browser can change. */
+export type ThresholdState = Pick<
+  ComparisonOptions,
+  'smPThreshold' | 'alpha' | 'correction' | 'oneToN'
+>
+
+/** Returns the state that a comparison is in. */
+export function thresholdState({ options }: Comparison): ThresholdState {
+  const { smPThreshold, alpha, correction, oneToN } = options
+  return { smPThreshold, alpha, correction, oneToN }
+}
+
+/** Writes the code that leads from one state to another: `comparison.with({ smPThreshold: 12 })`. */
+export function thresholdCode(name: string, from: ThresholdState, to: ThresholdState): string {
+  const options = Object.keys(to) as (keyof ThresholdState)[]
+  const changed = options.filter((option) => to[option] !== from[option])
+  const given = changed.map((option) => `${option}: ${codeText(to[option])}`)
+  return given.length === 0 ? name : `${name}.with({ ${given.join(', ')} })`
+}
+
+/** Mutations and precursors that there would be at each threshold. */
+export interface ThresholdCurve {
+  /** Ascending, evenly spaced on a log scale, the last above every change. */
+  readonly thresholds: readonly number[]
+  readonly mutations: readonly number[]
+  readonly precursors: readonly number[]
+  /** Change that chance alone exceeds in one comparison of twenty. */
+  readonly suggested: number
+}
+
+const STEPS_PER_DECADE = 24
+
+/** Counts mutations and precursors at all thresholds, from the changes of all categories. */
+export function thresholdCurve(comparison: Comparison): ThresholdCurve {
+  const { changes, suggestedThreshold: suggested } = comparison.with({ smPThreshold: 0 }).structural
+  const ascending = changes.toSorted()
+  const losses = ascending.map((change) => -change).reverse()
+  const largest = Math.max(ascending.at(-1) ?? 0, losses.at(-1) ?? 0, suggested)
+  const thresholds: number[] = []
+  for (let step = 0; (thresholds.at(-1) ?? 0) < Math.max(1, largest); step++) {
+    const threshold = Math.round(10 ** (step / STEPS_PER_DECADE))
+    if (threshold !== thresholds.at(-1)) thresholds.push(threshold)
+  }
+  const above = (values: typeof ascending) => (threshold: number) =>
+    values.length - bisectRight(values, threshold)
+  return {
+    thresholds,
+    suggested,
+    mutations: thresholds.map(above(ascending)),
+    precursors: thresholds.map(above(losses)),
+  }
+}

@@ -1,0 +1,99 @@
+import { formatDuration } from '../../../core/units.ts'
+import { grouped } from '../../../core/words.ts'
+import { BottomAxis, LeftAxis } from '../../drawing/axis-lines.tsx'
+import { logDurationScale, shareScale, timeScale } from '../../drawing/axis-scale.ts'
+import { useInk } from '../../drawing/ink.ts'
+import type { RankingEntry, TimesSketch } from './ranking-model.ts'
+
+interface TimesProps {
+  readonly entry: Pick<RankingEntry, 'before' | 'after'>
+  readonly width: number
+  readonly height: number
+  /** Whether it has axes; small ones stand in a cell. */
+  readonly isLarge?: boolean
+}
+
+/** Time scales are logarithmic when the longest time is so many times the shortest. */
+const MIN_LOG_RATIO = 20
+const ROOM = { left: 52, right: 20, top: 8, bottom: 38 }
+const NO_ROOM = { left: 1, right: 1, top: 2, bottom: 2 }
+
+/** Draws which share of requests had finished after each time, before and after. */
+export function TimesCurves({ entry, width, height, isLarge = false }: TimesProps) {
+  const ink = useInk()
+  const { left, right, top, bottom } = isLarge ? ROOM : NO_ROOM
+  const box = { left, top, width: width - left - right, height: height - top - bottom }
+  const { before, after } = entry
+  const [low, high] = timeRange([before, after])
+  const ticks = 5
+  const x =
+    low > 0 && high / low > MIN_LOG_RATIO
+      ? logDurationScale({ low, high, ticks })
+      : timeScale([low, high], { ticks })
+  const y = shareScale()
+  const curve = ({ quantilesUs }: TimesSketch) =>
+    quantilesUs
+      .map((timeUs, i) => {
+        const across = left + x.share(timeUs) * box.width
+        const up = top + (1 - i / (quantilesUs.length - 1)) * box.height
+        return `${i === 0 ? 'M' : 'L'}${across.toFixed(1)},${up.toFixed(1)}`
+      })
+      .join('')
+      // All have finished by the last time.
+      .concat(quantilesUs.length === 0 ? '' : `H${left + box.width}`)
+  return (
+    <g font-size="11">
+      {isLarge ? (
+        <>
+          <LeftAxis scale={y} box={box} ink={ink} />
+          <BottomAxis
+            scale={x}
+            box={box}
+            ink={ink}
+            title="response time: share of requests finished by then"
+          />
+        </>
+      ) : null}
+      <path d={curve(before)} fill="none" stroke={ink.before} stroke-width="2" />
+      <path d={curve(after)} fill="none" stroke={ink.after} stroke-width="2" />
+    </g>
+  )
+}
+
+/** Shows {@link TimesCurves} as a drawing of its own. */
+export function TimesPlot(props: TimesProps) {
+  const { width, height, entry } = props
+  return (
+    <svg
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={timesText(entry)}
+    >
+      <title>{timesText(entry)}</title>
+      <TimesCurves {...props} />
+    </svg>
+  )
+}
+
+function timesText({ before, after }: TimesProps['entry']): string {
+  const half = (sketch: TimesSketch) =>
+    `(${grouped(sketch.count)} requests): ` +
+    (sketch.count === 0 ? 'no times' : `median ${formatDuration(medianUs(sketch))}`)
+  return `Before ${half(before)}. After ${half(after)}.`
+}
+
+/** Returns the median of a sketch; `NaN` without requests. */
+export function medianUs({ quantilesUs }: TimesSketch): number {
+  return quantilesUs[(quantilesUs.length - 1) / 2] ?? Number.NaN
+}
+
+/** Returns the range of times without the slowest requests, which would squeeze the others. */
+function timeRange(sketches: readonly TimesSketch[]): readonly [low: number, high: number] {
+  const known = sketches.filter(({ count }) => count > 0)
+  if (known.length === 0) return [0, 1]
+  const low = Math.min(...known.map(({ quantilesUs }) => quantilesUs[0] ?? 0))
+  const high = Math.max(...known.map(({ quantilesUs }) => quantilesUs.at(-2) ?? 0))
+  return high > low ? [low, high] : [low * 0.9, low * 1.1 + 1]
+}

@@ -1,0 +1,269 @@
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Figure, StillGroup } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
+import { CategoryFacts, CategoryLine, CategoryList } from './category-facts.tsx'
+import { CurveMarks, Curves, RegionFrame, Scatter, ScatterMarks } from './category-plots.tsx'
+import {
+  type Axes,
+  type CategoryPoints,
+  categoriesWithin,
+  curvesPlot,
+  keyedSpot,
+  MEASURE_NAMES,
+  MEASURES,
+  type Measure,
+  nearestSpot,
+  type Region,
+  regionAround,
+  regionBetween,
+  regionCode,
+  type Spot,
+  scatterPlot,
+} from './category-points.ts'
+
+interface PaneProps {
+  readonly data: CategoryPoints
+  /** Categories of more requests than this are in the distribution. */
+  readonly large: number
+  /** Name of the stage in code. */
+  readonly name: string
+  readonly axes: Axes
+  readonly onAxes: (axes: Axes) => void
+}
+
+/** Width from which both plots stand side by side. */
+const MIN_WIDE = 800
+const GAP = 20
+const STILL_PLOT = 460
+
+/** Shows how predictable categories are, and how they changed, in two plots of the same categories. */
+export function CategoriesPane({ data, large, name, axes, onAxes }: PaneProps) {
+  const [place, room] = useWidth<HTMLDivElement>(900)
+  const isStill = useIsStill()
+  const [seen, setSeen] = useState<number | null>(null)
+  const [pinned, setPinned] = useState<number | null>(null)
+  const [region, setRegion] = useState<Region | null>(null)
+  const isWide = room >= MIN_WIDE
+  const width = isStill ? STILL_PLOT : isWide ? Math.floor((room - GAP) / 2) : room
+  const curves = useMemo(() => curvesPlot(data, large, width), [data, large, width])
+  const scatter = useMemo(() => scatterPlot(data, axes, width), [data, axes, width])
+  // Kept while the pointer moves: only what lies on top changes.
+  const curvesDrawing = useMemo(() => <Curves plot={curves} large={large} />, [curves])
+  const scatterDrawing = useMemo(
+    () => <Scatter data={data} plot={scatter} axes={axes} />,
+    [data, scatter, axes],
+  )
+  const listed = useMemo(() => region && categoriesWithin(data, region), [data, region])
+  const leave = () => {
+    setPinned(null)
+    setRegion(null)
+  }
+  const frame = (next: Region) => {
+    setPinned(null)
+    setRegion(next)
+  }
+  const answers = { width, onSee: setSeen, onPin: setPinned, onLeave: leave }
+  const onCurves = usePlotPointer({ ...answers, spots: curves.spots })
+  const onScatter = usePlotPointer({
+    ...answers,
+    spots: scatter.spots,
+    onFrame: (one, other) => frame(regionBetween(scatter, axes, [one, other])),
+    onSpan: (one, other) => frame(regionAround(data, axes, [one, other])),
+  })
+  const choose = (next: Axes) => {
+    onAxes(next)
+    setRegion(null)
+  }
+  const [across, up] = axes
+  return (
+    <div class="fd-categories">
+      <div class="fd-bar">
+        <AxisSelect name="across" measure={across} onChange={(next) => choose([next, up])} />
+        <AxisSelect name="up" measure={up} onChange={(next) => choose([across, next])} />
+        <button type="button" disabled={pinned === null && region === null} onClick={leave}>
+          Select nothing
+        </button>
+      </div>
+      <StillGroup direction="row">
+        <div ref={place} class="fd-plots" style={`gap:${GAP}px`}>
+          <Figure
+            width={width}
+            height={curves.height}
+            label="Distribution of C² over the categories, before and after. Arrow keys go from category to category, Enter pins one."
+            role="application"
+            tabindex={0}
+            class="fd-curves"
+            {...onCurves}
+          >
+            <g font-size="11">
+              {curvesDrawing}
+              <CurveMarks plot={curves} pinned={pinned} seen={seen} />
+            </g>
+          </Figure>
+          <Figure
+            width={width}
+            height={scatter.height}
+            label={`Categories by ${MEASURES[across].name} and ${MEASURES[up].name}. Arrow keys go from category to category, with Shift they frame several, Enter pins one.`}
+            role="application"
+            tabindex={0}
+            class="fd-scatter"
+            {...onScatter}
+          >
+            <g font-size="11">
+              {scatterDrawing}
+              {region === null ? null : <RegionFrame region={region} plot={scatter} />}
+              <ScatterMarks data={data} plot={scatter} pinned={pinned} seen={seen} />
+            </g>
+          </Figure>
+        </div>
+      </StillGroup>
+      <p
+        class={seen === null ? 'fd-soft fd-seen' : 'fd-seen'}
+        style={`min-height:${isWide ? 1.5 : 3}em`}
+        aria-live="polite"
+      >
+        {seen === null ? (
+          `Point at a category, or go through them with the arrow keys; click or press Enter to pin it. Drag a frame around several ${isWide ? 'on the right' : 'below'} (keys: Shift and arrows).`
+        ) : (
+          <CategoryLine data={data} category={seen} />
+        )}
+      </p>
+      {listed === null ? null : (
+        <CategoryList data={data} categories={listed} pinned={pinned} onPin={setPinned} />
+      )}
+      {pinned === null ? null : <CategoryFacts data={data} category={pinned} large={large} />}
+      {pinned !== null ? (
+        <StateCode
+          code={
+            data.tests === null
+              ? `${name}.category(${pinned})`
+              : `${name}.responseTime.edgeTable(${pinned})`
+          }
+        />
+      ) : region !== null ? (
+        <StateCode code={regionCode(name, region)} />
+      ) : null}
+    </div>
+  )
+}
+
+function AxisSelect({
+  name,
+  measure,
+  onChange,
+}: {
+  readonly name: string
+  readonly measure: Measure
+  readonly onChange: (measure: Measure) => void
+}) {
+  return (
+    <label>
+      {name}
+      <select
+        value={measure}
+        onInput={({ currentTarget }) => onChange(currentTarget.value as Measure)}
+      >
+        {MEASURE_NAMES.map((choice) => (
+          <option key={choice} value={choice}>
+            {MEASURES[choice].name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+/** Answers of a plot to the pointer and to keys. */
+interface PlotAnswers {
+  readonly spots: readonly Spot[]
+  /** Width of the drawing, which the page may show smaller. */
+  readonly width: number
+  readonly onSee: (category: number | null) => void
+  readonly onPin: (category: number | null) => void
+  /** Answers to a frame that is dragged. */
+  readonly onFrame?: (one: Point, other: Point) => void
+  /** Answers to a frame that is to hold two categories. */
+  readonly onSpan?: (one: number, other: number) => void
+  readonly onLeave: () => void
+}
+
+/** Pixels that a pointer may move in a click. */
+const MAX_CLICK = 4
+
+/** Returns handlers for an `<svg>`: hovering and arrow keys see a category, clicks and Enter pin it. */
+function usePlotPointer(answers: PlotAnswers) {
+  const { spots, width, onSee, onPin, onFrame, onSpan, onLeave } = answers
+  const pressed = useRef<{ readonly at: Point; isDrag: boolean } | null>(null)
+  const keyed = useRef<Spot | undefined>(undefined)
+  const anchor = useRef<number | null>(null)
+  const pointOf = (event: PointerEvent): Point => {
+    const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect()
+    const scale = width / box.width
+    return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale }
+  }
+  const see = (spot: Spot | undefined) => {
+    keyed.current = spot
+    onSee(spot?.category ?? null)
+  }
+  return {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return
+      pressed.current = { at: pointOf(event), isDrag: false }
+      if (onFrame !== undefined) {
+        ;(event.currentTarget as SVGSVGElement).setPointerCapture(event.pointerId)
+      }
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const at = pointOf(event)
+      const { current } = pressed
+      if (current === null) {
+        see(nearestSpot(spots, at))
+        return
+      }
+      const far = Math.hypot(at.x - current.at.x, at.y - current.at.y)
+      if (far > MAX_CLICK) current.isDrag = true
+      if (current.isDrag) onFrame?.(current.at, at)
+    },
+    onPointerUp: (event: PointerEvent) => {
+      const { current } = pressed
+      pressed.current = null
+      if (current === null || current.isDrag) return
+      onPin(nearestSpot(spots, pointOf(event))?.category ?? null)
+    },
+    onPointerCancel: () => {
+      pressed.current = null
+    },
+    onPointerLeave: () => {
+      if (pressed.current === null) onSee(null)
+    },
+    onBlur: () => {
+      anchor.current = null
+      onSee(null)
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === 'Escape') {
+        onLeave()
+      } else if (event.key === 'Enter' || event.key === ' ') {
+        if (keyed.current !== undefined) onPin(keyed.current.category)
+      } else {
+        const from = keyed.current
+        const next = keyedSpot(spots, from, event.key)
+        if (next === undefined) return
+        see(next)
+        if (event.shiftKey && onSpan !== undefined) {
+          anchor.current ??= (from ?? next).category
+          onSpan(anchor.current, next.category)
+        } else {
+          anchor.current = null
+        }
+      }
+      event.preventDefault()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { Comparison } from '../../../compare/comparison.ts'
+import { type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { OptionError } from '../../../core/errors.ts'
+import { findVariance } from '../../../explain/variance/find-variance.ts'
+import type { VarianceSources } from '../../../explain/variance/variance-sources.ts'
+import { defineWidget } from '../define-widget.ts'
+import { type VarianceData, varianceData } from './variance-data.ts'
+import { VARIANCE_WIDGET_OPTIONS, type VarianceWidgetOptions } from './variance-options.ts'
+import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
+
+/**
+ * Which kinds of request are unpredictable, and why: categories by C² = variance / mean² of response
+ * times, beside their distribution. A category opens into its flow, each edge of the critical path
+ * the redder and thicker the larger its share of the variance; an edge that is chosen, into the
+ * edges it varies together with, and marks of why it varies.
+ *
+ * Below, a pane draws the distribution of C² of both periods, beside all categories by two measures:
+ * pointing at one shows it in both plots, a click pins it, a frame around several lists them.
+ *
+ * Source: Sambasivan 2013, §3.2, Figures 3.2 and 3.3, and §5.4.
+ */
+export const varianceWidget = defineWidget({
+  name: 'variance',
+  title: 'Variance',
+  description: () =>
+    'Kinds of request by how unpredictable they are; open one to see which edges of its flow ' +
+    'make it so, what these vary together with, and to mark why.',
+  options: VARIANCE_WIDGET_OPTIONS,
+  data,
+  view: VarianceView,
+  style: VARIANCE_STYLE,
+})
+
+function data(
+  stage: Comparison | VarianceSources,
+  { large, period, marks, category, limit }: VarianceWidgetOptions,
+): EncodedColumns<VarianceData> {
+  const comparison = stage instanceof Comparison ? stage : null
+  const variance =
+    stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
+  if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
+    const expected = `the number of a category of more than ${variance.options.large} requests`
+    throw new OptionError('category', category, expected)
+  }
+  return encodeColumns(varianceData(variance, comparison, { limit, category }))
+}

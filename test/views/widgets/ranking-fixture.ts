@@ -1,0 +1,14 @@
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+
+async function recorded(name: string): Promise<Comparison> {
+  const folder = new URL(`../../../datasets/storage-service/${name}/`, import.meta.url).pathname
+  const before = await loadTraces(`${folder}before.jsonl.gz`)
+  return compare(before, await loadTraces(`${folder}after.jsonl.gz`))
+}
+
+/** A slower disk: response-time mutations. */
+export const slower = await recorded('delay-1ms')
+
+/** Prefetching: structural mutations with precursors. */
+export const other = await recorded('mds-prefetch')
