@@ -30,7 +30,7 @@ describe('explore', () => {
 
   test('an unknown kind is answered with those that the stage has', () => {
     expect(() => explore(comparison, 'flow' as never)).toThrow(
-      /There is no widget "flow" of comparison\. Give 'ranking', 'threshold', 'flows'/,
+      /There is no widget "flow" of comparison\. Give 'ranking', 'flows', 'timeline'/,
     )
   })
 
