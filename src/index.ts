@@ -1,14 +1,12 @@
 import { connectNotebook } from './views/notebook/connect.ts'
 
-export {
-  Categories,
-  type CategoryOptions,
-  squaredVariation,
-} from './compare/categories/categories.ts'
+export type { Categories, CategoryOptions } from './compare/categories/categories.ts'
+export { squaredVariation } from './compare/categories/categories.ts'
 export { categorize } from './compare/categories/categorize.ts'
 export type { CategoryStructure, EdgeClass } from './compare/categories/category-structure.ts'
 export type { EdgeSample, EdgeSamples } from './compare/categories/class-times.ts'
-export { Comparison, type ComparisonOptions, compare } from './compare/comparison.ts'
+export type { Comparison, ComparisonOptions } from './compare/comparison.ts'
+export { compare } from './compare/comparison.ts'
 export type { EdgeKind, PooledEdge } from './compare/edges/edge-pool.ts'
 export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-edge-changes.ts'
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
@@ -34,11 +32,8 @@ export type {
   StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
-export {
-  type LabelCount,
-  type LabelDifference,
-  labelDifference,
-} from './compare/precursors/label-difference.ts'
+export type { LabelCount, LabelDifference } from './compare/precursors/label-difference.ts'
+export { labelDifference } from './compare/precursors/label-difference.ts'
 export type {
   EditTokens,
   PrecursorCandidate,
@@ -48,28 +43,35 @@ export type {
 export { matchPrecursors } from './compare/precursors/match-precursors.ts'
 export type {
   Centre,
+  Exemplars,
   RankedMutation,
   Ranking,
   RankingOptions,
 } from './compare/ranking/rank-mutations.ts'
-export { type Exemplars, exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
-export { Displayable, type MimeBundle } from './core/display.ts'
+export { exemplars, rankMutations } from './compare/ranking/rank-mutations.ts'
+export type { Displayable, MimeBundle } from './core/display.ts'
 export { FlowdeltaError, InternalError, OptionError, TraceFormatError } from './core/errors.ts'
-export { StageTable, stageTable } from './core/stage-table.ts'
-export { type TableDisplayOptions, tableHtml, tableText } from './core/table-display.ts'
+export type { StageTable } from './core/stage-table.ts'
+export { stageTable } from './core/stage-table.ts'
 export { traceLink, traceTemplate } from './core/trace-links.ts'
-export { formatDuration, type Microseconds } from './core/units.ts'
+export type { Microseconds } from './core/units.ts'
+export { formatDuration } from './core/units.ts'
 export type {
   CallingContext,
   CallingContexts,
 } from './explain/calling-contexts/calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
-export type { ExplosionDiagnosis } from './explain/explosion/diagnose-explosion.ts'
-export { diagnoseExplosion, type ExplosionOptions } from './explain/explosion/diagnose-explosion.ts'
+export type {
+  ExplosionDiagnosis,
+  ExplosionOptions,
+} from './explain/explosion/diagnose-explosion.ts'
+export { diagnoseExplosion } from './explain/explosion/diagnose-explosion.ts'
+export type {
+  CategoryCurveOptions,
+  ExpectedCategories,
+  ExpectedCategoryCurves,
+} from './explain/explosion/expected-categories.ts'
 export {
-  type CategoryCurveOptions,
-  type ExpectedCategories,
-  type ExpectedCategoryCurves,
   expectedCategories,
   expectedCategoryCurves,
   possibleCategories,
@@ -78,25 +80,23 @@ export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-cau
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
 export type { Remedy, RemedyName } from './explain/explosion/find-remedies.ts'
 export type { HostClass, HostClasses, HostClassOptions } from './explain/explosion/host-classes.ts'
-export { labelWithoutIds, labelWithoutThreads, stripIds } from './explain/explosion/label-parts.ts'
-export { type CoalescedFlow, coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
-export type { ReadableNames } from './explain/flow-pair/compare-flow-graphs.ts'
-export {
-  compareFlowGraphs,
-  type FlowComparisonOptions,
+export { labelWithoutIds, labelWithoutThreads } from './explain/explosion/label-parts.ts'
+export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
+export { coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'
+export type {
+  FlowComparisonOptions,
+  ReadableNames,
 } from './explain/flow-pair/compare-flow-graphs.ts'
+export { compareFlowGraphs } from './explain/flow-pair/compare-flow-graphs.ts'
 export type { FlowComparison } from './explain/flow-pair/flow-comparison.ts'
 export type { FlowPair } from './explain/flow-pair/flow-pair.ts'
 export { explain } from './explain/parameters/explain.ts'
-export { explainEdge } from './explain/parameters/explain-edge.ts'
-export { explainMutation } from './explain/parameters/explain-mutation.ts'
-export type { ExplainOptions } from './explain/parameters/explanation.ts'
-export { Explanation, type WithoutOptions } from './explain/parameters/explanation.ts'
 export type {
-  LeftOutParameter,
-  Parameter,
-  ParameterSource,
-} from './explain/parameters/left-out.ts'
+  ExplainOptions,
+  Explanation,
+  WithoutOptions,
+} from './explain/parameters/explanation.ts'
+export type { LeftOutParameter, Parameter, ParameterSource } from './explain/parameters/left-out.ts'
 export type {
   ParameterDifference,
   ParameterSummary,
@@ -116,12 +116,11 @@ export { compareSpreads, compareVariances } from './explain/variance/compare-spr
 export type { EdgeCovariance, EdgeCovariances } from './explain/variance/edge-covariances.ts'
 export { findVariance } from './explain/variance/find-variance.ts'
 export type { MarkedMutations } from './explain/variance/marked-mutations.ts'
+export type { VarianceKind, VarianceMark } from './explain/variance/variance-marks.ts'
 export {
   markVariance,
   parseVarianceMarks,
-  serialiseVarianceMarks,
-  type VarianceKind,
-  type VarianceMark,
+  serializeVarianceMarks,
 } from './explain/variance/variance-marks.ts'
 export type {
   CategorySpread,
@@ -130,48 +129,41 @@ export type {
 } from './explain/variance/variance-sources.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
-export type { FlowReport } from './flows/flow-set.ts'
-export {
-  AFTER,
-  BEFORE,
-  type Concurrency,
-  type FlowOptions,
-  FlowSet,
-  type Period,
-} from './flows/flow-set.ts'
+export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'
+export { AFTER, BEFORE } from './flows/flow-set.ts'
 export { expandFlow } from './flows/fold/expand-flow.ts'
 export { foldFlows } from './flows/fold/fold-flows.ts'
 export type { FoldedFlows, FoldOptions } from './flows/fold/folded-flows.ts'
 export { foldedSizes } from './flows/fold/folded-flows.ts'
 export type { NodeLabel } from './flows/node-labels.ts'
-export {
-  type RangeUs,
-  type RequestRanges,
-  requestsBetween,
-  selectRequests,
-} from './flows/select-requests.ts'
+export type { RangeUs, RequestRanges } from './flows/select-requests.ts'
+export { requestsBetween, selectRequests } from './flows/select-requests.ts'
 export * from './logs/index.ts'
-export * from './stats/index.ts'
 export type { Attributes, AttributeValue } from './traces/attributes.ts'
 export type { GraphTraces } from './traces/graph-traces.ts'
-export { type LoadOptions, loadTraces, type TraceFormat } from './traces/load-traces.ts'
+export type { LoadOptions, TraceFormat } from './traces/load-traces.ts'
+export { loadTraces } from './traces/load-traces.ts'
 export type { Quality, QualityIssue } from './traces/quality.ts'
 export type { EventTables } from './traces/readers/event-tables.ts'
 export type { ServiceVersions, SpanTraces } from './traces/span-traces.ts'
 export type { TraceSet } from './traces/trace-set.ts'
 export type { TraceContent, TraceSource } from './traces/trace-source.ts'
-export { Chart, type ChartText } from './views/charts/chart.ts'
-export { Drawing } from './views/charts/drawing.ts'
+export type { ChartText } from './views/charts/chart.ts'
+export { Chart } from './views/charts/chart.ts'
+export type { Drawing } from './views/charts/drawing.ts'
 export type { ObservedCategories } from './views/charts/expected-categories.ts'
 export type { VariationSets } from './views/charts/squared-variation.ts'
 export type { VegaLiteSpec } from './views/charts/vega-lite-spec.ts'
-export { type Explorable, type ExploreKind, type ExploreOptions, explore } from './views/explore.ts'
+export type { Explorable, ExploreKind, ExploreOptions } from './views/explore.ts'
+export { explore } from './views/explore.ts'
 export { show } from './views/notebook/show.ts'
-export { type PlotKind, type PlotOptions, type Plottable, plot } from './views/plot.ts'
+export type { PlotKind, PlotOptions, Plottable } from './views/plot.ts'
+export { plot } from './views/plot.ts'
 export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
-export { exploreWhatIf, type WhatIfOptions } from './views/widgets/whatif/explore-what-if.ts'
+export type { WhatIfOptions } from './views/widgets/whatif/explore-what-if.ts'
+export { exploreWhatIf } from './views/widgets/whatif/explore-what-if.ts'
 export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'
 

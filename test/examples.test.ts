@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import * as evaluation from '../evaluation/index.ts'
 import * as flowdelta from '../src/index.ts'
+import * as stats from '../src/stats/index.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DATA = fileURLToPath(new URL('../datasets/storage-service/rmw/', import.meta.url))
@@ -98,7 +99,7 @@ describe('every example in a docstring runs and gives what it says', () => {
     const declared = new Set(
       Array.from(code.matchAll(/^const (?:\{ )?(\w+)/gm), ([, name]) => name),
     )
-    const names = { ...flowdelta, ...evaluation, ...own, ...given }
+    const names = { ...stats, ...flowdelta, ...evaluation, ...own, ...given }
     const scope = Object.entries(names).filter(([name]) => !declared.has(name))
     const run = new AsyncFunction(...scope.map(([name]) => name), checked(code))
     await run(...scope.map(([, value]) => value))

@@ -70,7 +70,7 @@ export function encodeColumns<T>(value: T): EncodedColumns<T> {
  * @throws FlowdeltaError for data in another form
  *
  * @example
- * decodeColumns(encodeColumns(['a', 'b'])) // ['a', 'b']
+ * decodeColumns(encodeColumns(['a', 'b'])) // [ 'a', 'b' ]
  */
 export function decodeColumns<T>(encoded: EncodedColumns<T>): T {
   return decode(encoded.columns) as T

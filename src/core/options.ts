@@ -196,7 +196,8 @@ export function custom<T>({
  *   a value that an option does not take
  *
  * @example
- * const { seed } = readOptions(options, { seed: 2 }) // 2
+ * const table = defineOptions({ seed: count({ default: 1, sentence: 'Seed of the sample' }) })
+ * readOptions(table, { seed: 2 }) // { seed: 2 }
  */
 export function readOptions<Table extends OptionTable, Given extends Partial<OptionsOf<Table>>>(
   table: Table,

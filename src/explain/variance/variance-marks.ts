@@ -54,10 +54,10 @@ export function markVariance(
  * @throws FlowdeltaError as `parseVarianceMarks`
  *
  * @example
- * const text = serialiseVarianceMarks([{ from: 'a', to: 'b', kind: 'intentional' }])
+ * const text = serializeVarianceMarks([{ from: 'a', to: 'b', kind: 'intentional' }])
  * parseVarianceMarks(text)[0].kind // 'intentional'
  */
-export function serialiseVarianceMarks(marks: readonly VarianceMark[]): string {
+export function serializeVarianceMarks(marks: readonly VarianceMark[]): string {
   const sorted = [...requireVarianceMarks(marks)].sort(
     (a, b) => compareText(a.from, b.from) || compareText(a.to, b.to),
   )
@@ -67,7 +67,7 @@ export function serialiseVarianceMarks(marks: readonly VarianceMark[]): string {
 }
 
 /**
- * Reads what `serialiseVarianceMarks` wrote, or somebody by hand.
+ * Reads what `serializeVarianceMarks` wrote, or somebody by hand.
  *
  * A byte order mark at its beginning is passed over.
  *

@@ -31,7 +31,7 @@ import { repetitionsText, sizeText, timesText } from './size-text.ts'
  * Structures are folded once a shape.
  *
  * Of a folded node's parameters (attributes, hosts, spans), those of the first repetition stay:
- * `explainMutation` explains by the first round of a loop, say, and does not see that the third was
+ * `explain` explains by the first round of a loop, say, and does not see that the third was
  * of another size. `unfolded` has all of them; to explain a comparison by them, take
  * `comparison.with({ fold: 'none' })`.
  *

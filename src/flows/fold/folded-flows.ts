@@ -67,7 +67,7 @@ interface FoldedParts {
  * Flows whose repeated parts are folded into one: what `foldFlows` makes. Goes wherever flows
  * go; the flows as they were recorded stay in `unfolded`, request for request.
  *
- * Parameters of a folded step are those of its first repetition, for `explainMutation` as well.
+ * Parameters of a folded step are those of its first repetition, for `explain` as well.
  */
 export class FoldedFlows extends FlowSet {
   readonly folding: FoldOptions

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type Comparison, compare, explainMutation, loadTraces } from '../../../src/index.ts'
+import { type Comparison, compare, explain, loadTraces } from '../../../src/index.ts'
 import type { TraceSet } from '../../../src/traces/trace-set.ts'
 import { describeWithShared, sharedFile } from '../../shared.ts'
 
@@ -54,7 +54,7 @@ describeWithShared('the low-level parameters of the authors’ input', () => {
   })
 
   test('at smPThreshold 50, say first that mutated READs have a size above 12,288', () => {
-    const { paths, leftOut } = explainMutation(comparison, read(), { sample: 'all' })
+    const { paths, leftOut } = explain(comparison, read(), { sample: 'all' })
     expect(paths[0]).toMatchObject({
       ...{ question: 'what-differs', predicts: 'mutation', requests: 125 },
       conditions: [{ kind: 'range', column: SIZE, above: 12_288 }],
@@ -73,13 +73,13 @@ describeWithShared('the low-level parameters of the authors’ input', () => {
 
   test('say so of a sample, too, whatever its seed', () => {
     for (const seed of [1, 2, 3, 4, 5]) {
-      const [path] = explainMutation(comparison, read(), { seed }).paths
+      const [path] = explain(comparison, read(), { seed }).paths
       expect(path).toMatchObject({ conditions: [{ column: SIZE, above: 12_288 }], separation: 1 })
     }
   })
 
   test('say so with hosts left out of labels', () => {
-    const [path] = explainMutation(comparison.with({ omitHosts: true }), read()).paths
+    const [path] = explain(comparison.with({ omitHosts: true }), read()).paths
     expect(path).toMatchObject({ conditions: [{ column: SIZE, above: 12_288 }], separation: 1 })
   })
 })

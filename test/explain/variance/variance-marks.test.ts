@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   markVariance,
   parseVarianceMarks,
-  serialiseVarianceMarks,
+  serializeVarianceMarks,
   type VarianceMark,
 } from '../../../src/explain/variance/variance-marks.ts'
 
@@ -14,15 +14,15 @@ const file = (marks: unknown) => JSON.stringify({ schema: 'flowdelta.variance-ma
 describe('marks', () => {
   test('come back from their file as they were, in the order of labels', () => {
     const marks = Object.freeze([DISK, RETRY])
-    expect(parseVarianceMarks(serialiseVarianceMarks(marks))).toEqual([RETRY, DISK])
+    expect(parseVarianceMarks(serializeVarianceMarks(marks))).toEqual([RETRY, DISK])
   })
 
   test('a file has one mark a line', () => {
-    expect(serialiseVarianceMarks([RETRY])).toBe(
+    expect(serializeVarianceMarks([RETRY])).toBe(
       '{\n  "schema": "flowdelta.variance-marks/1",\n  "marks": [\n' +
         '    {"from":"call","to":"again","kind":"intentional"}\n  ]\n}\n',
     )
-    expect(parseVarianceMarks(serialiseVarianceMarks([]))).toEqual([])
+    expect(parseVarianceMarks(serializeVarianceMarks([]))).toEqual([])
   })
 
   test('a second mark on an edge takes the place of the first, and nothing is changed', () => {

@@ -62,11 +62,11 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
           key={rank}
           data={details.explanation}
           options={{ question: null }}
-          call={{ name: `explainMutation(${name}, ${category})`, kind: null }}
+          call={{ name: `explain(${name}, ${category})`, kind: null }}
         />
       ) : (
         <p class="fd-soft">
-          Its parameters: <code>{`explainMutation(${name}, ${category})`}</code>
+          Its parameters: <code>{`explain(${name}, ${category})`}</code>
         </p>
       )}
       {details === undefined || (details.flows !== null && isNew) ? null : (

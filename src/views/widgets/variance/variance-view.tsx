@@ -5,7 +5,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import {
-  serialiseVarianceMarks,
+  serializeVarianceMarks,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { StateCode } from '../../drawing/controls.tsx'
@@ -96,7 +96,7 @@ export function VarianceView(
       {marks.length === 0 || isStill ? null : (
         <details class="fd-variance-marks">
           <summary>{counted(marks.length, 'mark')} as a file</summary>
-          <pre>{serialiseVarianceMarks(marks)}</pre>
+          <pre>{serializeVarianceMarks(marks)}</pre>
           <button type="button" onClick={() => setMarks([])}>
             Take all marks away
           </button>
