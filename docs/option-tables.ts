@@ -37,7 +37,7 @@ function section(file: string, comment: string, name: string, table: OptionTable
     .join(' ')
   const rows = optionRows(table).map(
     ({ name: option, takes, default: value, sentence: meaning }) =>
-      `| \`${option}\` | ${cell(takes)} | \`${cell(value)}\` | ${cell(meaning)} |`,
+      `| \`${option}\` | ${cell(takes)} | ${defaultText(value)} | ${cell(meaning)} |`,
   )
   return `## ${name}
 
@@ -47,6 +47,11 @@ ${sentence} [\`src/${file}\`](../src/${file})
 |---|---|---|---|
 ${rows.join('\n')}
 `
+}
+
+/** A default as code; what holds a function is said in the code alone. */
+function defaultText(code: string): string {
+  return code.includes('=>') ? 'in the code' : `\`${cell(code)}\``
 }
 
 function cell(text: string): string {
