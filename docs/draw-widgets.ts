@@ -9,7 +9,6 @@ import { compareLogs } from '../src/logs/compare-logs.ts'
 import { loadLogs } from '../src/logs/readers/load-logs.ts'
 import { loadTraces } from '../src/traces/load-traces.ts'
 import { explore } from '../src/views/explore.ts'
-import { exploreWhatIf } from '../src/views/widgets/whatif/explore-what-if.ts'
 import type { Widget } from '../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../src/whatif/diagnosis/diagnose-latency.ts'
 import { pageOf } from '../test/views/widgets/open-widgets.ts'
@@ -99,7 +98,7 @@ const PICTURES: readonly Picture[] = [
   },
   {
     name: 'what-if',
-    widget: exploreWhatIf(diagnoseLatency(...(await traces('delay-1ms'))), {
+    widget: explore(diagnoseLatency(...(await traces('delay-1ms'))), {
       by: 'operation',
       changes: [{ service: 'storage-data', operation: 'SN WRITE', factor: 4 }],
     }),

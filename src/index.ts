@@ -162,8 +162,6 @@ export { plot } from './views/plot.ts'
 export type { ReportOptions } from './views/report/report-html.ts'
 export { reportHtml } from './views/report/report-html.ts'
 export { reportMarkdown } from './views/report/report-markdown.ts'
-export type { WhatIfOptions } from './views/widgets/whatif/explore-what-if.ts'
-export { exploreWhatIf } from './views/widgets/whatif/explore-what-if.ts'
 export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'
 

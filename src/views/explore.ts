@@ -20,7 +20,7 @@ import { swimlanesWidget } from './widgets/swimlanes/swimlanes-widget.ts'
 import { exploreTable } from './widgets/table/table-widget.ts'
 import { timelineWidget } from './widgets/timeline/timeline-widget.ts'
 import { varianceWidget } from './widgets/variance/variance-widget.ts'
-import { exploreWhatIf } from './widgets/whatif/explore-what-if.ts'
+import { whatIfWidget } from './widgets/whatif/what-if-widget.ts'
 import { makeWidget, type Widget } from './widgets/widget.ts'
 
 // The widgets of each stage by kind; the first is the one shown without a kind.
@@ -39,7 +39,7 @@ const OF_LOGS = { logs: defined(logsWidget) }
 const OF_VARIANCE = { variance: defined(varianceWidget) }
 const OF_TABLE = { table: exploreTable }
 const OF_TRACES = { trace: defined(ganttWidget) }
-const OF_WHAT_IF = { 'what-if': exploreWhatIf }
+const OF_WHAT_IF = { 'what-if': defined(whatIfWidget) }
 
 /** Tells stages by their class; `name` is what a stage is usually called in code. */
 const STAGES: readonly {

@@ -70,11 +70,3 @@ export function useInk(): Ink {
   const own = useColors(INK)
   return useContext(InkContext) ?? own
 }
-
-/** Colors that follow the theme of the page. */
-export const PAGE_INK: Ink = INK.page
-
-/** Colors on a still's white ground. */
-export const PICTURE_INK: Ink = INK.light
-
-export const CHANGE_TEXT = INK.light.changeText

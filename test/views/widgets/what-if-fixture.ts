@@ -1,5 +1,5 @@
-import { exploreWhatIf } from '../../../src/views/widgets/whatif/explore-what-if.ts'
-import type { WhatIfData } from '../../../src/views/widgets/whatif/what-if-data.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { type WhatIfData, whatIfData } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { LatencyDiagnosis } from '../../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../src/whatif/models/execution-models.ts'
@@ -15,10 +15,10 @@ import { AFTER, BEFORE } from '../charts/what-if-fixture.ts'
 export const diagnosis = diagnoseLatency(BEFORE, AFTER)
 export const models = learnExecutionModels([BEFORE, AFTER])
 
-export const dataOf = (...of: Parameters<typeof exploreWhatIf>): WhatIfData =>
-  exploreWhatIf(...of).data as WhatIfData
+export const dataOf = (subject: Parameters<typeof whatIfData>[0]): WhatIfData =>
+  whatIfData(subject, { seed: 1, requests: 1500 })
 
-const SCOPE = { applyScenario, combineScenarios, parseScenario, scaleCalls, exploreWhatIf }
+const SCOPE = { applyScenario, combineScenarios, parseScenario, scaleCalls, explore }
 
 /** What code from the widget gives when it is pasted. */
 export function pasted<T = ScenarioProfile>(

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { formatDuration } from '../../../src/core/units.ts'
-import { exploreWhatIf } from '../../../src/views/widgets/whatif/explore-what-if.ts'
-import { factorAt } from '../../../src/views/widgets/whatif/what-if-factors.ts'
+import { explore } from '../../../src/views/explore.ts'
+import { factorAt } from '../../../src/views/widgets/whatif/what-if-options.ts'
+import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { diagnoseLatency } from '../../../src/whatif/diagnosis/diagnose-latency.ts'
 import { namedServices } from '../charts/what-if-fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -24,9 +25,9 @@ const said = ({ p50Us, p90Us, p99Us }: { p50Us: number; p90Us: number; p99Us: nu
 
 describeInBrowser('what-if in a page', (open) => {
   test('dragging a service redraws the profile, and the code gives the same', async () => {
-    const { page, problems } = await open([exploreWhatIf(models)])
+    const { page, problems } = await open([explore(models)])
     expect(await page.locator('.fd-what-if-changed').count()).toBe(0)
-    expect(await codesOf(page)).toEqual(['exploreWhatIf(models)'])
+    expect(await codesOf(page)).toEqual(['explore(models)'])
     const lines = new Set<string | null>()
     for (const place of [3, 9, 15]) {
       await slider(page, 'server time of db').fill(String(place))
@@ -38,15 +39,18 @@ describeInBrowser('what-if in a page', (open) => {
       )
     }
     expect(lines.size).toBe(3)
+    const state = `explore(models, { changes: [{ service: 'db', factor: ${factorAt(15)} }] })`
+    expect((await codesOf(page))[1]).toBe(state)
+    expect(pasted<Widget>(state).svg()).toContain(`db × ${factorAt(15)}`)
     const { beforeQuantiles } = pasted("applyScenario(models, parseScenario('db*1'))")
     expect(await quantilesIn(page, 'before')).toEqual(said(beforeQuantiles))
     await page.getByRole('button', { name: 'As it was' }).click()
-    expect(await codesOf(page)).toEqual(['exploreWhatIf(models)'])
+    expect(await codesOf(page)).toEqual(['explore(models)'])
     expect(problems).toEqual([])
   })
 
   test('parts and operations have sliders of their own; several changes count together', async () => {
-    const { page, problems } = await open([exploreWhatIf(models)])
+    const { page, problems } = await open([explore(models)])
     await page.getByRole('button', { name: 'own time' }).click()
     await slider(page, 'own time of web').fill('-9')
     await page.getByRole('button', { name: 'network' }).click()
@@ -65,7 +69,7 @@ describeInBrowser('what-if in a page', (open) => {
   })
 
   test('keys move a slider by one place, and say the factor', async () => {
-    const { page, problems } = await open([exploreWhatIf(models)])
+    const { page, problems } = await open([explore(models)])
     await slider(page, 'server time of web').focus()
     for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft']) await page.keyboard.press(key)
     expect(await slider(page, 'server time of web').getAttribute('aria-valuetext')).toBe('× 1.05')
@@ -76,13 +80,16 @@ describeInBrowser('what-if in a page', (open) => {
   })
 
   test('a click on a cause lays its profile over the others', async () => {
-    const { page, problems } = await open([exploreWhatIf(diagnosis)])
+    const { page, problems } = await open([explore(diagnosis)])
     const first = page.getByRole('row', { name: /1\. server time of db/ }).first()
     await first.click()
     expect(await first.getAttribute('aria-selected')).toBe('true')
     expect(await page.locator('.fd-what-if-cause').count()).toBe(1)
     expect(await quantilesIn(page, 'cause 1')).toEqual(said(diagnosis.profile(1).quantiles))
-    expect((await codesOf(page))[1]).toBe('diagnosis.profile(1)')
+    expect(await codesOf(page)).toEqual([
+      'diagnosis.profile(1)',
+      'explore(diagnosis, { cause: 1 })',
+    ])
     expect(pasted<{ title: string }>('diagnosis.profile(1)').title).toContain('server time of db')
     await first.click()
     expect(await page.locator('.fd-what-if-cause').count()).toBe(0)
@@ -90,7 +97,7 @@ describeInBrowser('what-if in a page', (open) => {
   })
 
   test('the tree of causes is gone through with arrows, one stop of the Tab key', async () => {
-    const { page, problems } = await open([exploreWhatIf(diagnosis)])
+    const { page, problems } = await open([explore(diagnosis)])
     const rows = page.locator('.fd-what-if-causes tbody tr')
     expect(await rows.evaluateAll((all) => all.filter((row) => row.tabIndex === 0).length)).toBe(1)
     const closed = await rows.count()
@@ -114,7 +121,7 @@ describeInBrowser('what-if in a page', (open) => {
   test('names from traces do nothing but show, in the dark and where it is narrow', async () => {
     const [before, after] = namedServices(HOSTILE)
     const hostile = diagnoseLatency(before, after, { depth: 2 })
-    const widget = exploreWhatIf(hostile, { changes: [{ service: HOSTILE, factor: 2 }] })
+    const widget = explore(hostile, { changes: [{ service: HOSTILE, factor: 2 }] })
     const { page, problems } = await open([widget], { dark: true, width: 500 })
     await page.locator('.fd-what-if-causes tbody tr').first().click()
     await page.getByRole('button', { name: 'operations' }).click()

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { exploreWhatIf } from '../../../src/views/widgets/whatif/explore-what-if.ts'
-import { sampleRequests } from '../../../src/views/widgets/whatif/request-sample.ts'
-import { restoreRequests } from '../../../src/views/widgets/whatif/restore-requests.ts'
-import { callersOf, shownCauses } from '../../../src/views/widgets/whatif/what-if-causes.ts'
+import { explore } from '../../../src/views/explore.ts'
+import {
+  restoreRequests,
+  sampleRequests,
+} from '../../../src/views/widgets/whatif/request-sample.ts'
+import { callersOf, shownCauses } from '../../../src/views/widgets/whatif/what-if-causes.tsx'
 import { whatIfRows } from '../../../src/views/widgets/whatif/what-if-data.ts'
 import {
   factorAt,
-  placeOfFactor,
-  SLIDER_REACH,
-} from '../../../src/views/widgets/whatif/what-if-factors.ts'
-import {
   PARTS,
+  placeOfFactor,
   predictedProfile,
+  SLIDER_REACH,
   scenarioOf,
   type WhatIfChange,
   whatIfCode,
   withChange,
-} from '../../../src/views/widgets/whatif/what-if-state.ts'
-import { halvedText } from '../../../src/views/widgets/whatif/what-if-words.ts'
+} from '../../../src/views/widgets/whatif/what-if-options.ts'
+import { halvedText } from '../../../src/views/widgets/whatif/what-if-view.tsx'
 import { learnExecutionModels } from '../../../src/whatif/models/learn-execution-models.ts'
 import { LatencyProfile } from '../../../src/whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../src/whatif/recompute/request-model.ts'
@@ -36,21 +36,21 @@ const change = (
   ...{ service, operation: '', part: 'server', factor },
   ...more,
 })
-const ALL = { period: 0, seed: 1, requests: 10_000, size: 10_000_000 } as const
-const travelled = <T>(value: T): T => JSON.parse(JSON.stringify(value))
+const ALL = { seed: 1, requests: 10_000, size: 10_000_000 } as const
+const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** The storage service as recorded: loops, calls that nobody waits for, many orders. */
 const recorded = learnExecutionModels(await loadCase('delay-1ms', 'before'))
 
-describe('requests that travelled', () => {
+describe('requests in a page', () => {
   test.each([
     ['simulated', models],
     ['recorded', recorded],
-  ])('are recomputed as those that stayed: %s', (_, of) => {
+  ])('a page recomputes %s requests as Node does', (_, of) => {
     const stayed = new RequestModel(of, 0)
     const sample = sampleRequests(of, ALL)
-    expect(sample.shapeOf.length).toBe(sample.ofRequests)
-    const came = restoreRequests(travelled(sample))
+    expect(sample.requests).toBe(sample.ofRequests)
+    const arrived = restoreRequests(sent(sample))
     const services = new Set(
       Array.from({ length: of.paths.size }, (_unused, path) => of.paths.service(path)),
     )
@@ -59,10 +59,10 @@ describe('requests that travelled', () => {
         const scenario = scenarioOf([change(service, 3, { part })])
         const times = (model: RequestModel) =>
           model.responseTimes(scenario?.apply(model, null).changes ?? []).sort()
-        const theirs = times(came)
-        // Rounded to five digits, call by call.
+        const theirs = times(arrived)
+        // Rounded to seven digits, call by call.
         times(stayed).forEach((us, i) => {
-          expect(Math.abs((theirs[i] as number) / us - 1)).toBeLessThan(2e-3)
+          expect(Math.abs((theirs[i] as number) / us - 1)).toBeLessThan(1e-3)
         })
       }
     }
@@ -80,11 +80,11 @@ describe('requests that travelled', () => {
     expect(sample(2)).not.toEqual(sample(1))
   })
 
-  test('are as many as there is room for', () => {
-    const { shapeOf, ofRequests } = sampleRequests(recorded, { ...ALL, size: 20_000 })
+  test('a sample has as many requests as there is room for', () => {
+    const { requests, ofRequests } = sampleRequests(recorded, { ...ALL, size: 20_000 })
     expect(ofRequests).toBe(10_000)
-    expect(shapeOf.length).toBeGreaterThan(50)
-    expect(shapeOf.length).toBeLessThan(1000)
+    expect(requests).toBeGreaterThan(50)
+    expect(requests).toBeLessThan(1000)
     expect(JSON.stringify(dataOf(recorded)).length).toBeLessThan(200_000)
   })
 
@@ -103,19 +103,20 @@ describe('requests that travelled', () => {
     expect(() => sampleRequests(large, small)).toThrow('No request has as few as 125 calls')
   })
 
-  test('names of any length stay within bounds', () => {
+  test('names of any length fit into a page and stay distinct', () => {
     const spans = Array.from({ length: 40 }, (_, i) => ({
       ...{ trace: `t${i >> 2}`, id: String(i), service: 'web', startUs: 0, endUs: 100 + i },
       operation: `${'x'.repeat(1000)} ${i}`,
     }))
     const long = learnExecutionModels(makeSpans(spans))
-    const { shapeOf, operations } = sampleRequests(long, { ...ALL, size: 4000 })
-    expect(shapeOf.length).toBeGreaterThan(3)
-    expect(shapeOf.length).toBeLessThan(13)
-    expect(new Set(operations).size).toBe(shapeOf.length)
+    const sample = sampleRequests(long, { ...ALL, size: 4000 })
+    const { paths } = restoreRequests(sample).models
+    expect(sample.requests).toBeGreaterThan(3)
+    expect(sample.requests).toBeLessThan(13)
+    expect(paths.names).toBe(sample.requests)
   })
 
-  test('sampling weights travel', () => {
+  test('a sample keeps the sampling weights of requests', () => {
     const weighed = learnExecutionModels(
       makeSpans(
         [10, 20].map((endUs, i) => ({
@@ -163,7 +164,7 @@ describe('changes', () => {
       "applyScenario(models, scaleCalls({ service: 'db', part: 'network', factor: 1e-7 }))",
     ],
     [[change('a\nb', 2)], "applyScenario(models, scaleCalls({ service: 'a\\nb', factor: 2 }))"],
-  ])('are code that says the same: %j', (changes, code) => {
+  ])('changes become code that says the same: %j', (changes, code) => {
     expect(whatIfCode('models', changes)).toBe(code)
   })
 
@@ -190,7 +191,9 @@ describe('changes', () => {
 describe('the data', () => {
   test('rows stand in the order of what they matter, with what half of them would do', () => {
     const data = dataOf(models)
-    const [services, operations] = [whatIfRows(data, 'service'), whatIfRows(data, 'operation')]
+    const { paths } = restoreRequests(data.sample).models
+    const services = whatIfRows(data.rows, 'service', paths)
+    const operations = whatIfRows(data.rows, 'operation', paths)
     expect(services.map(({ service }) => service)).toEqual([
       ...['web', 'cart', 'price', 'stock', 'db'],
     ])
@@ -229,36 +232,39 @@ describe('the data', () => {
 })
 
 describe('the widget', () => {
-  test('is a picture of its first state without scripts', () => {
-    const svg = exploreWhatIf(diagnosis, {
+  test('the still shows the first state: changes, the chosen cause, and the best causes', () => {
+    const svg = explore(diagnosis, {
       changes: [{ service: 'db', factor: 2 }],
       cause: 2,
     }).svg()
     expect(svg).toContain('db × 2')
     expect(svg).toContain('cause 2: ')
+    expect(svg).toContain('1. server time of db')
+    expect(svg).toContain('Divergence is how far')
     expect(svg).toContain('over all 150 requests before')
     expect(svg).not.toMatch(/NaN|undefined|var\(--/)
-    expect(exploreWhatIf(models).svg()).not.toMatch(/NaN|undefined|var\(--/)
+    expect(explore(models).svg()).not.toMatch(/NaN|undefined|var\(--/)
   })
 
-  test('is drawn for requests that took no time', () => {
+  test('the widget draws requests that took no time', () => {
     const zero = learnExecutionModels(makeSpans([{ id: 'a', startUs: 5, endUs: 5 }]))
-    expect(exploreWhatIf(zero).svg()).not.toMatch(/NaN|undefined|Infinity/)
+    expect(explore(zero).svg()).not.toMatch(/NaN|undefined|Infinity/)
   })
 
-  test('checks its options', () => {
-    const wrong = (options: object) => () => exploreWhatIf(diagnosis, options)
+  test('the widget checks its options', () => {
+    const wrong = (options: object) => () => explore(diagnosis, options)
     expect(wrong({ part: 'disk' })).toThrow('Option part is "disk".')
     expect(wrong({ requests: 0 })).toThrow('Option requests is 0.')
     expect(wrong({ cause: 999 })).toThrow('Option cause is 999.')
     expect(wrong({ changes: [{ service: 'db', factor: -1 }] })).toThrow(
       'Option changes[0].factor is -1.',
     )
+    expect(wrong({ changes: 'db*2' })).toThrow('Option changes is "db*2".')
+    expect(wrong({ changes: [{ service: 'db', facter: 2 }] })).toThrow('changes[0].facter')
     expect(wrong({ changes: [{ service: 'nosuch', factor: 2 }] })).toThrow(
       'No request of the sample calls nosuch.',
     )
     expect(wrong({ limit: 1 })).toThrow('There is no option limit.')
-    expect(() => exploreWhatIf(models, { cause: 1 })).toThrow('there are no causes')
-    expect(() => exploreWhatIf(BEFORE as never)).toThrow('Give what diagnoseLatency or')
+    expect(() => explore(models, { cause: 1 })).toThrow('there are no causes')
   })
 })

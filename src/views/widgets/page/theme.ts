@@ -1,5 +1,4 @@
 import { INK, type Palette, paletteVariables } from '../../drawing/ink.ts'
-import { WHAT_IF_STYLE } from '../whatif/what-if-style.ts'
 import { DEFINITIONS } from './views.ts'
 
 const PALETTES: readonly Palette[] = [INK, ...DEFINITIONS.flatMap(({ palettes = [] }) => palettes)]
@@ -70,11 +69,13 @@ export const THEME = `
 .flowdelta tr[aria-selected="true"] td { background: var(--fd-selected); }
 .flowdelta svg { display: block; max-width: 100%; }
 .flowdelta td svg { max-width: none; }
+.flowdelta .fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
+.flowdelta .fd-openable { cursor: pointer; }
+.flowdelta .fd-openable[aria-selected="false"]:hover td { background: var(--fd-raised); }
 .flowdelta td button { white-space: nowrap; }
 .flowdelta svg text { fill: var(--fd-text); }
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }
 .flowdelta .fd-code { display: flex; gap: 8px; align-items: center; margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--fd-line); }
 .flowdelta .fd-code code { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); padding: 3px 6px; border-radius: 4px; user-select: all; overflow-wrap: anywhere; color: inherit; direction: ltr; unicode-bidi: isolate; }
-${WHAT_IF_STYLE}
 ${STYLES.join('\n')}
 ${FORCED_COLORS}`

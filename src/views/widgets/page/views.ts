@@ -1,4 +1,3 @@
-import type { FunctionComponent } from 'preact'
 import { callingContextsWidget } from '../calling-contexts/calling-contexts-widget.ts'
 import type { AnyWidget } from '../define-widget.ts'
 import { explanationWidget } from '../explanation/explanation-widget.ts'
@@ -10,9 +9,9 @@ import { swimlanesWidget } from '../swimlanes/swimlanes-widget.ts'
 import { tableWidget } from '../table/table-widget.ts'
 import { timelineWidget } from '../timeline/timeline-widget.ts'
 import { varianceWidget } from '../variance/variance-widget.ts'
-import { WhatIfView } from '../whatif/what-if-view.tsx'
+import { whatIfWidget } from '../whatif/what-if-widget.ts'
 
-/** Widgets made by `defineWidget`. */
+/** All widgets that pages show. */
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
   flowsWidget,
@@ -24,12 +23,5 @@ export const DEFINITIONS: readonly AnyWidget[] = [
   timelineWidget,
   rankingWidget,
   varianceWidget,
+  whatIfWidget,
 ]
-
-/** A view gets the data its widget was made with; only the widget knows of what type it is. */
-type View = FunctionComponent<{ readonly data: never }>
-
-/** Views of the widgets that are not defined that way, by name. */
-export const VIEWS: Readonly<Record<string, View>> = {
-  'what-if': WhatIfView,
-}

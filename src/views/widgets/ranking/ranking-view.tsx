@@ -29,9 +29,6 @@ import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
 export const RANKING_STYLE = `
-.fd-openable { cursor: pointer; }
-.fd-openable[aria-selected="false"]:hover td { background: var(--fd-raised); }
-.fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
 .fd-open > td { padding: 4px 12px 12px; border-left: 3px solid var(--fd-focus); }
 .fd-fit { container-type: inline-size; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }

@@ -47,7 +47,6 @@ export const VARIANCE_STYLE = `
 .fd-variance-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
 .fd-variance-marks { margin-top: 8px; }
 .fd-variance-marks pre { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); color: inherit; padding: 8px; margin: 6px 0; overflow: auto; max-height: 220px; user-select: all; }
-.fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
 .fd-plots { display: flex; flex-wrap: wrap; }
 .fd-plots svg { touch-action: pan-y; }
 .fd-scatter { cursor: crosshair; user-select: none; }

@@ -1,51 +1,55 @@
-// Over every call of the sampled requests, twice: the loops index with `!`.
+// Over every call of the sampled requests: the loops index with `!`.
+import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
 import { shortText } from '../../../core/shown-text.ts'
 import { randomSource } from '../../../stats/random.ts'
-import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
-import type { WaitPlan } from '../../../whatif/models/wait-plan.ts'
+import { QualityLog } from '../../../traces/quality.ts'
+import { SpanTracesBuilder } from '../../../traces/span-traces-builder.ts'
+import { CallPaths } from '../../../whatif/calls/call-paths.ts'
+import type { CallForest } from '../../../whatif/calls/index-calls.ts'
+import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
+import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 
-/** A `WaitPlan` as it travels; columns as there. */
-export type PackedPlan = readonly [
-  order: readonly number[],
-  waitsFor: readonly number[],
-  replyWaitsFor: number,
-  setOffsets: readonly number[],
-  setNodes: readonly number[],
-]
-
-/** The form of a request: its calls, each after its caller, those of one caller in its plan's order. */
-export type PackedShape = readonly [
-  paths: readonly number[],
-  plans: readonly number[],
-  /** How many calls each makes, unawaited ones among them. */
-  children: readonly number[],
-]
-
-/** Requests of one period as they travel into a page, enough to recompute them after any change. */
-export interface RequestSample {
+/** Requests of one period, as much of them as recomputing takes. */
+interface CarriedRequests {
   readonly services: readonly string[]
   readonly operations: readonly string[]
-  /** Paths of calls: the caller's, −1 for roots, and numbers of service and operation. */
-  readonly paths: readonly (readonly [parent: number, service: number, operation: number])[]
-  readonly plans: readonly PackedPlan[]
-  readonly shapes: readonly PackedShape[]
-  readonly shapeOf: readonly number[]
-  /** By call, request by request, µs. */
-  readonly offsetUs: readonly number[]
-  readonly latencyUs: readonly number[]
-  /** Between client and server. */
-  readonly networkUs: readonly number[]
-  /** Of requests; `null` where all are 1. */
-  readonly weight: readonly number[] | null
+  /** Calling path of each path, −1 for roots; callers come before what they call. */
+  readonly parentPath: Int32Array
+  readonly plans: readonly CarriedPlan[]
+  /** Numbers of calls of each request. */
+  readonly sizes: Uint32Array
+  readonly weight: Float64Array
   readonly slackUs: number
-  /** How many requests there are, and how many of them have too many calls to be chosen. */
+  // By call, level by level within a request, so that calls of one caller stand together.
+  readonly childCounts: Uint32Array
+  readonly path: Uint32Array
+  readonly planOf: Uint32Array
+  readonly offsetUs: Float64Array
+  readonly latencyUs: Float64Array
+  readonly serverUs: Float64Array
+}
+
+/** A `WaitPlan` in lists, which are short. */
+interface CarriedPlan {
+  readonly order: readonly number[]
+  readonly waitsFor: readonly number[]
+  readonly replyWaitsFor: number
+  readonly setOffsets: readonly number[]
+  readonly setNodes: readonly number[]
+}
+
+/** A sample of requests as a page carries it. */
+export interface RequestSample {
+  readonly carried: EncodedColumns<CarriedRequests>
+  readonly requests: number
+  /** Number of requests that it was taken from … */
   readonly ofRequests: number
+  /** … and of those among them that have too many calls to be chosen. */
   readonly tooLarge: number
 }
 
 export interface RequestSampleOptions {
-  readonly period: 0 | 1
   readonly seed: number
   /** Most requests. */
   readonly requests: number
@@ -53,16 +57,15 @@ export interface RequestSampleOptions {
   readonly size: number
 }
 
-/** Digits of times: far more than can be seen. */
-const DIGITS = 5
-/** Characters of JSON a call takes at least; requests whose calls would not fit by half are left out. */
-const LEAST_PER_CALL = 8
-const LONGEST_NAME = 300
+/** Characters of JSON that a call takes at least. */
+const MIN_CALL_SIZE = 8
+const MAX_NAME_LENGTH = 300
+const NONE = -1
 
 /**
- * A sample of requests small enough for a page: in the order of their response times, every k-th from
- * a random one on, so that the profile of few is close to that of all. Requests of very many calls
- * are left out and counted. Times are rounded to five digits.
+ * Samples requests before, few enough for a page: every k-th by response time from a random one on,
+ * so that the profile of few is close to that of all. Requests of very many calls are left out and
+ * counted. Times are rounded to seven digits.
  *
  * @throws FlowdeltaError where no request is small enough
  */
@@ -70,9 +73,9 @@ export function sampleRequests(
   models: ExecutionModels,
   options: RequestSampleOptions,
 ): RequestSample {
-  const first = Math.floor(options.size / 2 / LEAST_PER_CALL)
-  for (let mostCalls = first; mostCalls > 0; mostCalls >>= 1) {
-    const sample = sampleUpTo(models, mostCalls, options)
+  const first = Math.floor(options.size / 2 / MIN_CALL_SIZE)
+  for (let maxCalls = first; maxCalls > 0; maxCalls >>= 1) {
+    const sample = sampleUpTo(models, maxCalls, options)
     if (sample !== null) return sample
   }
   throw new FlowdeltaError(
@@ -80,143 +83,173 @@ export function sampleRequests(
   )
 }
 
-/** As many of the requests of at most so many calls as fit; `null` where none does. */
+/** Samples as many requests of at most so many calls as fit; `null` where none does. */
 function sampleUpTo(
   models: ExecutionModels,
-  mostCalls: number,
-  { period, seed, requests, size }: RequestSampleOptions,
+  maxCalls: number,
+  { seed, requests, size }: RequestSampleOptions,
 ): RequestSample | null {
-  const { requestOffsets, requestTrace, latencyUs } = models.period(period).forest
+  const { requestOffsets, requestTrace, latencyUs } = models.period(0).forest
   const fitting = Array.from(requestTrace, (_, request) => request)
-    .filter((request) => requestOffsets[request + 1]! - requestOffsets[request]! <= mostCalls)
+    .filter((request) => requestOffsets[request + 1]! - requestOffsets[request]! <= maxCalls)
     .sort((a, b) => latencyUs[requestOffsets[a]!]! - latencyUs[requestOffsets[b]!]! || a - b)
   const ofRequests = requestTrace.length
-  const tooLarge = ofRequests - fitting.length
   const start = randomSource(seed).next()
   for (let count = Math.min(requests, fitting.length); count > 0; ) {
     const step = fitting.length / count
     const chosen = Array.from({ length: count }, (_, i) => fitting[Math.floor((i + start) * step)]!)
-    const sample = { ...packRequests(models, period, chosen), ofRequests, tooLarge }
-    const length = JSON.stringify(sample).length
-    if (length <= size) return sample
+    const carried = encodeColumns(carriedRequests(models, chosen))
+    const length = JSON.stringify(carried).length
+    if (length <= size) {
+      return { carried, requests: count, ofRequests, tooLarge: ofRequests - fitting.length }
+    }
     count = Math.min(count - 1, Math.max(1, Math.floor((0.97 * count * size) / length)))
   }
   return null
 }
 
-function packRequests(
-  models: ExecutionModels,
-  period: 0 | 1,
-  chosen: readonly number[],
-): Omit<RequestSample, 'ofRequests' | 'tooLarge'> {
-  const { options } = models
-  const { forest, planOf, plans, nodeCalls } = models.period(period)
-  const { requestOffsets, childOffsets, path } = forest
-  const packer = new NamePacker(models)
-  const planNumbers = new Numbered<WaitPlan>()
-  const shapes = new Map<string, number>()
-  const packedShapes: PackedShape[] = []
+function carriedRequests(models: ExecutionModels, chosen: readonly number[]): CarriedRequests {
+  const { forest, planOf, plans, nodeCalls } = models.period(0)
+  const { requestOffsets, childOffsets, offsetUs, latencyUs, serverUs } = forest
   const calls: number[] = []
-  const shapeOf = chosen.map((request) => {
-    const shape: [number[], number[], number[]] = [[], [], []]
-    const pending = [requestOffsets[request]!]
-    // Depth first: restored in one pass, as the children of a call are known by their number.
-    for (let call = pending.pop(); call !== undefined; call = pending.pop()) {
-      const first = childOffsets[call]!
-      const count = childOffsets[call + 1]! - first
-      calls.push(call)
-      shape[0].push(packer.path(path[call]!))
-      shape[1].push(planNumbers.of(plans[planOf[call]!]!))
-      shape[2].push(count)
-      for (let at = first + count - 1; at >= first; at--) pending.push(nodeCalls[at]!)
+  const sizes = Uint32Array.from(chosen, (request) => {
+    const first = calls.length
+    calls.push(requestOffsets[request]!)
+    for (let at = first; at < calls.length; at++) {
+      const call = calls[at]!
+      for (let child = childOffsets[call]!; child < childOffsets[call + 1]!; child++) {
+        calls.push(nodeCalls[child]!)
+      }
     }
-    const key = JSON.stringify(shape)
-    const known = shapes.get(key) ?? packedShapes.push(shape) - 1
-    shapes.set(key, known)
-    return known
+    return calls.length - first
   })
-  const rounded = (us: number) => Number(us.toPrecision(DIGITS))
-  const weights = chosen.map((request) => forest.weight[request]!)
+  const paths = numbered(calls.map((call) => forest.path[call]!))
+  const ownPlans = numbered(calls.map((call) => planOf[call]!))
+  const rounded = (times: Float64Array) =>
+    Float64Array.from(calls, (call) => Math.fround(times[call]!))
   return {
-    ...packer.packed(),
-    plans: planNumbers.all.map(packPlan),
-    ...{ shapes: packedShapes, shapeOf, slackUs: options.slackUs },
-    offsetUs: calls.map((call) => rounded(forest.offsetUs[call]!)),
-    latencyUs: calls.map((call) => rounded(forest.latencyUs[call]!)),
-    networkUs: calls.map((call) => rounded(forest.latencyUs[call]! - forest.serverUs[call]!)),
-    weight: weights.every((weight) => weight === 1) ? null : weights,
+    services: namesInPage(paths.values.map((path) => models.paths.service(path))),
+    operations: namesInPage(paths.values.map((path) => models.paths.operation(path))),
+    parentPath: Int32Array.from(
+      paths.values,
+      (path) => paths.numbers.get(models.paths.parent(path)) ?? NONE,
+    ),
+    plans: ownPlans.values.map((number) => {
+      const { order, waitsFor, replyWaitsFor, setOffsets, setNodes } = plans[number]!
+      return {
+        order: [...order],
+        waitsFor: [...waitsFor],
+        replyWaitsFor,
+        setOffsets: [...setOffsets],
+        setNodes: [...setNodes],
+      }
+    }),
+    sizes,
+    weight: Float64Array.from(chosen, (request) => forest.weight[request]!),
+    slackUs: models.options.slackUs,
+    childCounts: Uint32Array.from(calls, (call) => childOffsets[call + 1]! - childOffsets[call]!),
+    path: Uint32Array.from(calls, (call) => paths.numbers.get(forest.path[call]!)!),
+    planOf: Uint32Array.from(calls, (call) => ownPlans.numbers.get(planOf[call]!)!),
+    offsetUs: rounded(offsetUs),
+    latencyUs: rounded(latencyUs),
+    serverUs: rounded(serverUs),
   }
 }
 
-function packPlan(plan: WaitPlan): PackedPlan {
-  const { order, waitsFor, replyWaitsFor, setOffsets, setNodes } = plan
-  return [[...order], [...waitsFor], replyWaitsFor, [...setOffsets], [...setNodes]]
+/** Numbers distinct values, the smallest first: paths stay after those of their callers. */
+function numbered(all: readonly number[]) {
+  const values = [...new Set(all)].sort((a, b) => a - b)
+  return { values, numbers: new Map(values.map((value, number) => [value, number])) }
 }
 
-/** Numbers things in the order in which they are first asked for. */
-class Numbered<T> {
-  readonly all: T[] = []
-  readonly #numbers = new Map<T, number>()
-
-  of(thing: T): number {
-    let number = this.#numbers.get(thing)
-    if (number === undefined) {
-      number = this.all.push(thing) - 1
-      this.#numbers.set(thing, number)
-    }
-    return number
-  }
+/** Keeps names whole, to be written in code; very long ones are cut and end in a number. */
+function namesInPage(names: readonly string[]): string[] {
+  const numbers = new Map([...new Set(names)].map((name, number) => [name, number]))
+  return names.map((name) =>
+    name.length <= MAX_NAME_LENGTH
+      ? name
+      : `${shortText(name, MAX_NAME_LENGTH)} (${numbers.get(name)})`,
+  )
 }
 
-/** Only the paths that occur, callers before what they call. */
-class NamePacker {
-  readonly #models: ExecutionModels
-  readonly #services = new Numbered<string>()
-  readonly #operations = new Numbered<string>()
-  readonly #numbers = new Map<number, number>()
-  readonly #paths: (readonly [number, number, number])[] = []
-
-  constructor(models: ExecutionModels) {
-    this.#models = models
+/**
+ * Returns the requests of a sample, to be recomputed by the same code as in Node. What that does not
+ * need, such as spans and the models that plans came from, is missing.
+ */
+export function restoreRequests({ carried }: RequestSample): RequestModel {
+  const data = decodeColumns(carried)
+  const calls = data.path.length
+  const forest = restoredForest(data)
+  const period = {
+    forest,
+    planOf: data.planOf,
+    plans: data.plans.map(({ order, waitsFor, replyWaitsFor, setOffsets, setNodes }) => ({
+      nodes: order.length,
+      order: Uint32Array.from(order),
+      waitsFor: Int32Array.from(waitsFor),
+      replyWaitsFor,
+      setOffsets: Uint32Array.from(setOffsets),
+      setNodes: Uint32Array.from(setNodes),
+    })),
+    nodeCalls: forest.children,
+    modelOf: new Uint32Array(calls),
+    orderOf: new Uint32Array(calls),
   }
-
-  path(path: number): number {
-    const known = this.#numbers.get(path)
-    if (known !== undefined) return known
-    const { paths } = this.#models
-    const caller = paths.parent(path)
-    const parent = caller < 0 ? caller : this.path(caller)
-    const number =
-      this.#paths.push([
-        parent,
-        this.#services.of(paths.service(path)),
-        this.#operations.of(paths.operation(path)),
-      ]) - 1
-    this.#numbers.set(path, number)
-    return number
-  }
-
-  packed(): Pick<RequestSample, 'services' | 'operations' | 'paths'> {
-    return {
-      services: distinct(this.#services.all.map(cut)),
-      operations: distinct(this.#operations.all.map(cut)),
-      paths: this.#paths,
-    }
-  }
-}
-
-/** Names are whole, to be written in code, unless they are very long. */
-function cut(name: string): string {
-  return name.length <= LONGEST_NAME ? name : shortText(name, LONGEST_NAME)
-}
-
-/** Different names stay different. */
-function distinct(names: readonly string[]): string[] {
-  const seen = new Set<string>()
-  return names.map((name) => {
-    let own = name
-    for (let times = 2; seen.has(own); times++) own = `${name} (${times})`
-    seen.add(own)
-    return own
+  const paths = new CallPaths()
+  data.parentPath.forEach((parent, path) => {
+    const name = paths.nameOf(data.services[path]!, data.operations[path]!)
+    if (parent < 0) paths.root(name)
+    else paths.child(parent, name)
   })
+  const models = new ExecutionModels(
+    paths,
+    { models: [], orders: [], periods: [period] },
+    { slackUs: data.slackUs, similarity: 0, share: 1 },
+  )
+  return new RequestModel(models, 0)
+}
+
+function restoredForest(data: CarriedRequests): CallForest {
+  const { sizes, weight, childCounts, path, offsetUs, latencyUs, serverUs } = data
+  const calls = path.length
+  const requestOffsets = offsetsOf(sizes)
+  const childOffsets = offsetsOf(childCounts)
+  const request = new Uint32Array(calls)
+  sizes.forEach((_, number) => {
+    request.fill(number, requestOffsets[number], requestOffsets[number + 1])
+  })
+  const roots = new Set(requestOffsets)
+  const children = Uint32Array.from(path.keys()).filter((call) => !roots.has(call))
+  const parent = new Int32Array(calls).fill(NONE)
+  for (let call = 0; call < calls; call++) {
+    for (let at = childOffsets[call]!; at < childOffsets[call + 1]!; at++) {
+      parent[children[at]!] = call
+    }
+  }
+  return {
+    traces: new SpanTracesBuilder(new QualityLog()).finish('sample'),
+    requestOffsets,
+    request,
+    requestTrace: Uint32Array.from(sizes.keys()),
+    weight,
+    parent,
+    childOffsets,
+    children,
+    path,
+    offsetUs,
+    latencyUs,
+    serverUs,
+    serverSpan: new Uint32Array(calls),
+    clientSpan: new Int32Array(calls).fill(NONE),
+    detached: new Uint8Array(calls),
+  }
+}
+
+/** Returns where each of some runs begins, and the end of the last. */
+function offsetsOf(lengths: Uint32Array): Uint32Array {
+  const offsets = new Uint32Array(lengths.length + 1)
+  lengths.forEach((length, i) => {
+    offsets[i + 1] = offsets[i]! + length
+  })
+  return offsets
 }

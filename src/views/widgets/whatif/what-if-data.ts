@@ -1,102 +1,101 @@
-import { shortText } from '../../../core/shown-text.ts'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import type { CallPaths } from '../../../whatif/calls/call-paths.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { DivergenceName } from '../../../whatif/diagnosis/target-divergence.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
-import { type RequestSample, sampleRequests } from './request-sample.ts'
-import { restoreRequests } from './restore-requests.ts'
-import { type WhatIfCause, whatIfCauses } from './what-if-causes.ts'
+import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
+import { type RequestSample, restoreRequests, sampleRequests } from './request-sample.ts'
+import { PARTS, type WhatIfUnit } from './what-if-options.ts'
 import {
-  type PackedProfile,
+  type CarriedProfile,
+  carriedProfile,
   type ProfileFacts,
-  packProfile,
   profileFacts,
-} from './what-if-curves.ts'
-import { PARTS, type WhatIfChange, type WhatIfPart } from './what-if-state.ts'
+} from './what-if-profiles.tsx'
 
-/** What can be changed: a service, or one of its operations. */
+/** A service, or one of its operations, that can be changed. */
 export interface WhatIfRow {
   readonly service: string
   readonly operation: string
-  /** By which share the mean would change if each of `PARTS` took half as long. */
+  /** Shares by which the mean would change if each of `PARTS` took half as long. */
   readonly halved: readonly number[]
 }
 
-/** A row as it travels: numbers of the sample's services and operations, −1 for all, then `halved`. */
-export type PackedRow = readonly [service: number, operation: number, ...halved: number[]]
+/** A row as a page carries it: a path of calls that ends there, then `halved`. */
+type CarriedRow = readonly [path: number, ...halved: number[]]
 
-export type WhatIfUnit = 'service' | 'operation'
+/** A cause as a page carries it. */
+export interface WhatIfCause {
+  readonly rank: number
+  readonly title: string
+  /** Share of the divergence by which it is closer to the target; negative if it is further. */
+  readonly gain: number
+  readonly divergence: number
+  /** `null` if it cannot be tested. */
+  readonly q: number | null
+  readonly significant: boolean
+  /** Number of requests that it changes. */
+  readonly touched: number
+  readonly profile: CarriedProfile
+  /** Place in the list of the cause it lies within, −1 for none. */
+  readonly parent: number
+  readonly level: number
+}
 
-/** What the explorer of what-if carries into a page. */
+/** Causes of a diagnosis, and how far response times are from its target. */
+export interface WhatIfDiagnosis {
+  readonly causes: readonly WhatIfCause[]
+  readonly causesInAll: number
+  readonly divergence: DivergenceName
+  readonly unchanged: number
+  readonly isComplete: boolean
+}
+
+/** What the what-if widget carries into a page. */
 export interface WhatIfData {
   readonly sample: RequestSample
-  /** Of all requests as recorded. */
+  /** All requests as recorded. */
   readonly before: ProfileFacts
-  /** What moves the mean most first. */
-  readonly rows: Readonly<Record<WhatIfUnit, readonly PackedRow[]>>
-  /** Services and operations in all of the sample. */
+  /** Rows that move the mean most come first. */
+  readonly rows: Readonly<Record<WhatIfUnit, readonly CarriedRow[]>>
+  /** Numbers of services and operations in the sample. */
   readonly rowsInAll: Readonly<Record<WhatIfUnit, number>>
-  readonly target: { readonly title: string; readonly profile: PackedProfile } | null
-  /** `null` without a diagnosis. */
-  readonly diagnosis: {
-    readonly causes: readonly WhatIfCause[]
-    readonly causesInAll: number
-    readonly divergence: DivergenceName
-    readonly unchanged: number
-    readonly isComplete: boolean
-  } | null
-  /** What the subject is called in code, and the models. */
-  readonly name: string
-  readonly models: string
-  readonly initial: WhatIfInitial
-}
-
-export interface WhatIfInitial {
-  readonly part: WhatIfPart
-  readonly by: WhatIfUnit
-  readonly changes: readonly WhatIfChange[]
-  /** Rank of the cause whose profile is shown; `null` for none. */
-  readonly cause: number | null
-}
-
-export interface WhatIfDataOptions {
-  readonly name: string
-  readonly seed: number
-  readonly requests: number
-  readonly initial: WhatIfInitial
+  readonly target: { readonly title: string; readonly profile: CarriedProfile } | null
+  /** `null` for execution models. */
+  readonly diagnosis: WhatIfDiagnosis | null
 }
 
 /** Characters of JSON of the sample; the whole stays below 200,000. */
 const SAMPLE_SIZE = 140_000
-const MOST_CAUSES = 50
-const MOST_ROWS = { service: 80, operation: 120 } as const
+const MAX_CAUSES = 50
+const MAX_ROWS = { service: 80, operation: 120 }
 const TARGET_POINTS = 200
-const LONGEST_TITLE = 100
-const NONE = -1
+const CAUSE_POINTS = 40
+const MAX_TITLE_LENGTH = 100
 
 /** Takes a sample of the requests, the target and the causes out of models or a diagnosis. */
 export function whatIfData(
   subject: ExecutionModels | LatencyDiagnosis,
-  { name, seed, requests, initial }: WhatIfDataOptions,
+  { seed, requests }: { readonly seed: number; readonly requests: number },
 ): WhatIfData {
-  const isDiagnosis = subject instanceof LatencyDiagnosis
-  const models = isDiagnosis ? subject.models : subject
-  const sample = sampleRequests(models, { period: 0, seed, requests, size: SAMPLE_SIZE })
-  const restored = restoreRequests(sample).models
-  const [services, operations] = [rowsOf(restored, 'service'), rowsOf(restored, 'operation')]
-  const rows = {
-    service: packRows(services.slice(0, MOST_ROWS.service), sample),
-    operation: packRows(operations.slice(0, MOST_ROWS.operation), sample),
-  }
+  const diagnosis = subject instanceof LatencyDiagnosis ? subject : null
+  const models = subject instanceof LatencyDiagnosis ? subject.models : subject
+  const sample = sampleRequests(models, { seed, requests, size: SAMPLE_SIZE })
+  const sampled = restoreRequests(sample).models
+  const [service, operation] = [rowsOf(sampled, 'service'), rowsOf(sampled, 'operation')]
   return {
-    ...{ sample, rows, name, initial },
+    sample,
     before: profileFacts(recorded(models, 0)),
-    rowsInAll: { service: services.length, operation: operations.length },
-    target: targetOf(subject),
-    diagnosis: isDiagnosis ? diagnosisOf(subject) : null,
-    models: isDiagnosis ? `${name}.models` : name,
+    rows: {
+      service: service.slice(0, MAX_ROWS.service),
+      operation: operation.slice(0, MAX_ROWS.operation),
+    },
+    rowsInAll: { service: service.length, operation: operation.length },
+    target: diagnosis === null ? recordedTarget(models) : targetOf(diagnosis),
+    diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
   }
 }
 
@@ -105,21 +104,21 @@ function recorded(models: ExecutionModels, period: 0 | 1): LatencyProfile {
   return LatencyProfile.ofRequests(model.responseTimes([]), model.forest.weight)
 }
 
-function targetOf(subject: ExecutionModels | LatencyDiagnosis): WhatIfData['target'] {
-  if (subject instanceof LatencyDiagnosis) {
-    const { targetTitle, target } = subject
-    return {
-      title: shortText(targetTitle, LONGEST_TITLE),
-      profile: packProfile(target, TARGET_POINTS),
-    }
-  }
-  if (subject.forests.length < 2) return null
-  return { title: 'after', profile: packProfile(recorded(subject, 1), TARGET_POINTS) }
+function recordedTarget(models: ExecutionModels): WhatIfData['target'] {
+  if (models.forests.length < 2) return null
+  return { title: 'after', profile: carriedProfile(recorded(models, 1), TARGET_POINTS) }
 }
 
-function diagnosisOf(diagnosis: LatencyDiagnosis): WhatIfData['diagnosis'] {
+function targetOf({ target, targetTitle }: LatencyDiagnosis): WhatIfData['target'] {
   return {
-    causes: whatIfCauses(diagnosis, MOST_CAUSES),
+    title: shortText(targetTitle, MAX_TITLE_LENGTH),
+    profile: carriedProfile(target, TARGET_POINTS),
+  }
+}
+
+function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
+  return {
+    causes: carriedCauses(diagnosis),
     causesInAll: diagnosis.size,
     divergence: diagnosis.options.divergence,
     unchanged: diagnosis.divergence,
@@ -127,38 +126,60 @@ function diagnosisOf(diagnosis: LatencyDiagnosis): WhatIfData['diagnosis'] {
   }
 }
 
-function packRows(rows: readonly WhatIfRow[], sample: RequestSample): PackedRow[] {
-  const [services, operations] = [sample.services, sample.operations].map(
-    (names) => new Map(names.map((name, number) => [name, number])),
-  ) as [Map<string, number>, Map<string, number>]
-  return rows.map(({ service, operation, halved }) => [
-    services.get(service) ?? NONE,
-    operation === '' ? NONE : (operations.get(operation) ?? NONE),
-    ...halved,
-  ])
-}
-
-/** What has a slider. */
-export function whatIfRows({ rows, sample }: WhatIfData, by: WhatIfUnit): WhatIfRow[] {
-  return rows[by].map(([service, operation, ...halved]) => ({
-    ...{ service: sample.services[service] ?? '', halved },
-    operation: sample.operations[operation] ?? '',
-  }))
+/** Lists the best causes and those they lie within, which stand before them. */
+function carriedCauses(diagnosis: LatencyDiagnosis): WhatIfCause[] {
+  const rows = diagnosisRows(diagnosis, MAX_CAUSES)
+  const placeOf = new Map(rows.map(({ cause }, place) => [cause.rank, place]))
+  const short = (value: number) => Number(value.toPrecision(4))
+  return rows.map(({ cause, level }) => {
+    const { rank, scenario, significant, touched, gain, divergence, q, parent } = cause
+    return {
+      rank,
+      title: tooltipText(scenario.title),
+      gain: short(gain),
+      divergence: short(divergence),
+      q: Number.isFinite(q) ? short(q) : null,
+      significant,
+      touched,
+      profile: carriedProfile(diagnosis.profile(rank).profile, CAUSE_POINTS),
+      parent: placeOf.get(parent?.rank ?? 0) ?? -1,
+      level,
+    }
+  })
 }
 
 /** Everything that can be changed, with what half of each of its times would do. */
-function rowsOf(models: ExecutionModels, by: WhatIfUnit): WhatIfRow[] {
-  const found = new Map<string, { service: string; operation: string; halved: number[] }>()
+function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
+  const keyOf = (...names: string[]) => JSON.stringify(names)
+  const halved = new Map<string, number[]>()
   for (const part of PARTS) {
     const { before, changes } = findSingleChanges(models, { part, by, factors: [0.5] })
     for (const { service, operation, effects } of changes) {
-      const key = JSON.stringify([service, operation])
-      const row = found.get(key) ?? { service, operation, halved: [] }
-      found.set(key, row)
+      const key = keyOf(service, operation)
       const share = before.meanUs > 0 ? (effects[0]?.meanUs ?? 0) / before.meanUs - 1 : 0
-      row.halved.push(Number(share.toPrecision(3)))
+      halved.set(key, [...(halved.get(key) ?? []), Number(share.toPrecision(3))])
     }
   }
-  // The first part's order: what its server's time does.
-  return [...found.values()]
+  const { paths } = models
+  const pathOf = new Map(
+    Array.from({ length: paths.size }, (_, path) => [
+      keyOf(paths.service(path), by === 'operation' ? paths.operation(path) : ''),
+      path,
+    ]),
+  )
+  // In the order of the first part, by what server time does.
+  return [...halved].map(([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
+}
+
+/** Returns what has a slider, of the paths of the sample. */
+export function whatIfRows(
+  rows: WhatIfData['rows'],
+  by: WhatIfUnit,
+  paths: CallPaths,
+): WhatIfRow[] {
+  return rows[by].map(([path, ...halved]) => ({
+    service: paths.service(path),
+    operation: by === 'operation' ? paths.operation(path) : '',
+    halved,
+  }))
 }

@@ -1,134 +1,343 @@
 import { useMemo, useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
-import { useWidth } from '../../drawing/axis-width.ts'
-import { Choice } from '../../drawing/choice.tsx'
-import { PAGE_INK } from '../../drawing/ink.ts'
-import { StateCode } from '../../drawing/state-code.tsx'
-import { restoreRequests } from './restore-requests.ts'
-import { WhatIfCauseList } from './what-if-cause-list.tsx'
+import { formatDuration } from '../../../core/units.ts'
+import { counted, grouped } from '../../../core/words.ts'
+import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { DataTable } from '../../drawing/data-table.tsx'
+import { Caption, PageOnly } from '../../drawing/figure.tsx'
+import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
+import { restoreRequests } from './request-sample.ts'
+import { WhatIfCauses } from './what-if-causes.tsx'
 import { type WhatIfData, type WhatIfRow, whatIfRows } from './what-if-data.ts'
-import { drawingHeight, ProfilesDrawing } from './what-if-drawing.tsx'
-import { WhatIfNumbers } from './what-if-numbers.tsx'
-import { causeProfile, changedProfile, fixedProfiles } from './what-if-profiles.ts'
-import { WhatIfSliders } from './what-if-sliders.tsx'
-import { type WhatIfChange, whatIfCode, withChange } from './what-if-state.ts'
 import {
   changesText,
-  effectText,
-  PART_HELP,
-  PART_NAMES,
-  sampleText,
-  UNIT_NAMES,
-} from './what-if-words.ts'
+  factorAt,
+  isSameSlider,
+  PARTS,
+  placeOfFactor,
+  readChanges,
+  SLIDER_REACH,
+  shortChange,
+  WHAT_IF_WIDGET_OPTIONS,
+  type WhatIfChange,
+  type WhatIfPart,
+  type WhatIfUnit,
+  type WhatIfWidgetOptions,
+  whatIfCode,
+  withChange,
+} from './what-if-options.ts'
+import {
+  carriedCurve,
+  type DrawnProfile,
+  type ProfileFacts,
+  ProfilesFigure,
+  predictedCurve,
+} from './what-if-profiles.tsx'
 
-/** Lists shorter than this need no search. */
-const MANY = 12
+export const WHAT_IF_STYLE = `
+.fd-what-if-sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; }
+.fd-what-if-sides > div { flex: 1 1 360px; min-width: 0; }
+.fd-what-if-sides > div:first-child { flex-basis: 430px; }
+.fd-what-if-sliders { max-height: 340px; border-bottom: 1px solid var(--fd-line); }
+.fd-what-if-sliders table { width: 100%; }
+.fd-what-if-sliders :is(th, td), .fd-what-if-numbers :is(th, td) { padding: 3px 5px; }
+:is(.fd-what-if-sliders, .fd-what-if-causes) thead th { z-index: 1; }
+.fd-what-if-sliders input[type="range"] { display: block; width: 104px; accent-color: var(--fd-change); margin: 0; }
+.fd-what-if-sliders input[type="number"] { width: 4em; padding: 2px 4px; text-align: right; }
+tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hidden; text-overflow: ellipsis; }
+.fd-what-if-numbers tbody th { max-width: 130px; }
+.fd-what-if-chips { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0; min-height: 1.8em; }
+.fd-what-if-chips button { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.fd-what-if-causes { max-height: 440px; }
+.fd-what-if-causes :is(th, td) { padding: 4px 6px; }
+.fd-what-if-causes td:first-child { min-width: 19em; overflow-wrap: anywhere; text-indent: -18px; }
+.fd-what-if-causes tr:focus-visible { outline-offset: -2px; }
+.fd-what-if-fold { display: inline-block; width: 18px; padding: 0; border: 0; background: none; text-align: center; text-indent: 0; }
+`
 
-/** Drag what services take, and see what becomes of all requests. */
-export function WhatIfView({ data }: { readonly data: WhatIfData }) {
+const PART_NAMES: Readonly<Record<WhatIfPart, string>> = {
+  server: 'server time',
+  network: 'network',
+  preprocessing: 'own time',
+}
+/** What the sliders of a part change, for those who read it the first time. */
+const PART_HELP: Readonly<Record<WhatIfPart, string>> = {
+  server:
+    'Server time is all the time that calls take in a service, including the calls it makes itself: changes to those do not count while it is changed.',
+  network: 'Network is the time between a caller and the service.',
+  preprocessing:
+    'Own time is what a service does itself: before, between and after the calls it makes.',
+}
+const UNIT_NAMES: Readonly<Record<WhatIfUnit, string>> = {
+  service: 'services',
+  operation: 'operations',
+}
+/** Shorter lists need no search. */
+const MIN_SEARCHED = 12
+
+/** Shows sliders for what services take, and what becomes of all requests. */
+export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidgetOptions>) {
+  const { options, change, code } = useWidgetOptions(WHAT_IF_WIDGET_OPTIONS, props)
+  const { part, by, cause } = options
+  const changes = useMemo(() => readChanges(options.changes), [options.changes])
   const model = useMemo(() => restoreRequests(data.sample), [data])
-  const fixed = useMemo(() => fixedProfiles(data, model), [data, model])
-  const [part, setPart] = useState(data.initial.part)
-  const [by, setBy] = useState(data.initial.by)
-  const [search, setSearch] = useState('')
-  const [changes, setChanges] = useState<readonly WhatIfChange[]>(data.initial.changes)
-  const [cause, setCause] = useState(data.initial.cause)
-  const [place, width] = useWidth<HTMLDivElement>(460)
-  const rows = useMemo(() => whatIfRows(data, by), [data, by])
-  const changed = useMemo(() => changedProfile(model, changes), [model, changes])
-  const overlay = useMemo(() => causeProfile(data, cause), [data, cause])
+  const fixed = useMemo(() => {
+    const before = predictedCurve(model, [])
+    if (data.target === null) return [before]
+    const { title, profile } = data.target
+    return [before, carriedCurve(title === 'after' ? title : `target: ${title}`, 'target', profile)]
+  }, [data, model])
+  const changed = useMemo(
+    () => (changes.length === 0 ? null : predictedCurve(model, changes)),
+    [model, changes],
+  )
+  const overlay = useMemo(() => causeCurve(data, cause), [data, cause])
   const profiles = [...fixed, ...[changed, overlay].filter((each) => each !== null)]
-  const height = drawingHeight(profiles.length)
-  const code = whatIfCode(data.models, changes)
-  const before = fixed[0]?.facts
+  const rows = useMemo(() => whatIfRows(data.rows, by, model.models.paths), [data, by, model])
+  const [place, width] = useWidth<HTMLDivElement>()
+  const { name } = props.call
+  const prediction = whatIfCode(data.diagnosis === null ? name : `${name}.models`, changes)
+  const setChanges = (next: readonly WhatIfChange[]) => change({ changes: next.map(shortChange) })
   return (
     <section aria-label="What if?">
       <div class="fd-bar">
         <Choice
-          {...{ name: 'change the', value: part, values: PART_NAMES, onChoose: setPart }}
+          name="change the"
           help="Which time the sliders change"
+          value={part}
+          values={PART_NAMES}
+          onChoose={(next) => change({ part: next })}
         />
         <Choice
-          {...{ name: 'of', value: by, values: UNIT_NAMES, onChoose: setBy }}
+          name="of"
           help="What has a slider of its own"
+          value={by}
+          values={UNIT_NAMES}
+          onChoose={(next) => change({ by: next })}
         />
         <button type="button" disabled={changes.length === 0} onClick={() => setChanges([])}>
           As it was
         </button>
       </div>
       <p class="fd-soft">{PART_HELP[part]}</p>
-      <div class="fd-what-if">
-        <div>
-          {rows.length < MANY ? null : (
-            <input
-              {...{ type: 'search', value: search, placeholder: 'search' }}
-              aria-label={`Only ${UNIT_NAMES[by]} with`}
-              onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-            />
-          )}
-          <WhatIfSliders
-            {...{ rows: rows.filter((row) => isFound(row, search)), part, changes }}
-            onChange={(change) => setChanges((now) => withChange(now, change))}
+      <div class="fd-what-if-sides">
+        <PageOnly>
+          <Sliders
+            rows={rows}
+            part={part}
+            by={by}
+            changes={changes}
+            onChange={(moved) => setChanges(withChange(changes, moved))}
+            onTakeBack={(taken) => setChanges(changes.filter((each) => each !== taken))}
           />
-          <Chips {...{ changes }} onChange={setChanges} />
-        </div>
+        </PageOnly>
         <div>
           <div ref={place}>
-            <svg
-              {...{ width, height, viewBox: `0 0 ${width} ${height}`, 'font-size': '11' }}
-              role="img"
-              aria-label={`Share of requests that took no longer: ${profiles.map(({ name }) => name).join('; ')}`}
-            >
-              <ProfilesDrawing {...{ profiles, width, ink: PAGE_INK }} />
-            </svg>
+            <ProfilesFigure profiles={profiles} width={width} />
           </div>
           <p aria-live="polite">
-            {changed === null || before === undefined
+            {changed === null
               ? 'Nothing is changed.'
-              : `${changed.name}: ${effectText(before, changed.facts)}.`}
+              : `${changed.name}: ${effectText(fixed[0]?.facts ?? changed.facts, changed.facts)}.`}
           </p>
-          <WhatIfNumbers {...{ profiles }} />
+          <Numbers profiles={profiles} />
         </div>
       </div>
-      <p class="fd-soft">
-        {sampleText(data, by)} {code === null ? '' : 'The code gives the prediction for all.'}
-      </p>
+      <Caption text={sampleText(data, by)}>
+        {prediction === null ? undefined : 'The code predicts all.'}
+      </Caption>
       {data.diagnosis === null ? null : (
-        <WhatIfCauseList {...{ diagnosis: data.diagnosis, chosen: cause, onChoose: setCause }} />
+        <WhatIfCauses
+          diagnosis={data.diagnosis}
+          chosen={cause}
+          onChoose={(rank) => change({ cause: rank })}
+        />
       )}
-      <StateCode code={code ?? `exploreWhatIf(${data.name})`} />
-      {cause === null ? null : <StateCode code={`${data.name}.profile(${cause})`} />}
+      {prediction === null ? null : <StateCode code={prediction} />}
+      {cause === null ? null : <StateCode code={`${name}.profile(${cause})`} />}
+      <StateCode code={code} />
     </section>
   )
 }
 
-/** What is changed, of all parts; a click takes one back. */
-function Chips({
-  changes,
-  onChange,
-}: {
+function causeCurve({ diagnosis }: WhatIfData, rank: number | null): DrawnProfile | null {
+  const cause = diagnosis?.causes.find((each) => each.rank === rank)
+  return cause === undefined
+    ? null
+    : carriedCurve(`cause ${cause.rank}: ${cause.title}`, 'cause', cause.profile)
+}
+
+interface SlidersProps {
+  readonly rows: readonly WhatIfRow[]
+  readonly part: WhatIfPart
+  readonly by: WhatIfUnit
   readonly changes: readonly WhatIfChange[]
-  readonly onChange: (changes: readonly WhatIfChange[]) => void
-}) {
+  readonly onChange: (moved: WhatIfChange) => void
+  readonly onTakeBack: (taken: WhatIfChange) => void
+}
+
+/** Shows a slider for everything that can be changed, and the changes of all parts. */
+function Sliders({ rows, part, by, changes, onChange, onTakeBack }: SlidersProps) {
+  const [search, setSearch] = useState('')
+  const found = rows.filter((row) =>
+    nameOf(row).toLowerCase().includes(search.trim().toLowerCase()),
+  )
+  const factorOf = (row: WhatIfRow) =>
+    changes.find((each) => isSameSlider(each, { ...row, part }))?.factor ?? 1
+  const set = ({ service, operation }: WhatIfRow, factor: number) =>
+    onChange({ service, operation, part, factor })
   return (
-    <div class="fd-what-if-chips">
-      {changes.map((change, i) => {
-        const text = changesText([change], 80)
-        return (
-          <button
-            key={text}
-            {...{ type: 'button', title: 'as it was', 'aria-label': `take back: ${text}` }}
-            onClick={() => onChange(changes.filter((_, other) => other !== i))}
-          >
-            {text} ✕
-          </button>
-        )
-      })}
+    <div>
+      {rows.length < MIN_SEARCHED ? null : (
+        <input
+          type="search"
+          value={search}
+          placeholder="search"
+          aria-label={`Only ${UNIT_NAMES[by]} with`}
+          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+      )}
+      <DataTable
+        label={`Factors of ${PART_NAMES[part]}`}
+        class="fd-what-if-sliders"
+        rows={found}
+        rowProps={(row) => ({ 'aria-selected': factorOf(row) !== 1 })}
+        columns={[
+          {
+            title: `${PART_NAMES[part]} of`,
+            isHead: true,
+            cell: (row) => <span title={nameOf(row)}>{nameOf(row) || '(no name)'}</span>,
+          },
+          {
+            title: '× 0.1 … × 10',
+            cell: (row) => (
+              <input
+                type="range"
+                aria-label={`${PART_NAMES[part]} of ${nameOf(row)}`}
+                aria-valuetext={`× ${factorOf(row)}`}
+                min={-SLIDER_REACH}
+                max={SLIDER_REACH}
+                step={1}
+                value={placeOfFactor(factorOf(row))}
+                onInput={({ currentTarget }) => set(row, factorAt(Number(currentTarget.value)))}
+                onDblClick={() => set(row, 1)}
+              />
+            ),
+          },
+          {
+            title: 'factor',
+            isNumber: true,
+            cell: (row) => (
+              <input
+                type="number"
+                aria-label={`factor of ${PART_NAMES[part]} of ${nameOf(row)}`}
+                min={0}
+                step="any"
+                value={factorOf(row)}
+                onChange={({ currentTarget }) => {
+                  const typed = currentTarget.valueAsNumber
+                  if (typed >= 0 && typed < Number.POSITIVE_INFINITY) set(row, typed)
+                  // A text that is no number has the same value as nothing, and would stay.
+                  else currentTarget.value = String(factorOf(row))
+                }}
+              />
+            ),
+          },
+          {
+            title: 'if halved',
+            hint: 'Change of the mean response time if this took half as long',
+            isNumber: true,
+            cell: ({ halved }) => (
+              <span class="fd-soft">{halvedText(halved[PARTS.indexOf(part)] ?? 0)}</span>
+            ),
+          },
+        ]}
+      />
+      {found.length === 0 ? <p class="fd-soft">Nothing has such a name.</p> : null}
+      <div class="fd-what-if-chips">
+        {changes.map((each) => {
+          const text = changesText([each], 80)
+          return (
+            <button
+              key={text}
+              type="button"
+              title="as it was"
+              aria-label={`take back: ${text}`}
+              onClick={() => onTakeBack(each)}
+            >
+              {text} ✕
+            </button>
+          )
+        })}
+      </div>
     </div>
   )
 }
 
-function isFound({ service, operation }: WhatIfRow, search: string): boolean {
-  const wanted = search.trim().toLowerCase()
-  return wanted === '' || tooltipText(`${service} ${operation}`).toLowerCase().includes(wanted)
+function nameOf({ service, operation }: WhatIfRow): string {
+  return tooltipText(operation === '' ? service : `${service} ${operation}`)
+}
+
+const MEASURES = [
+  ['p50', 'p50Us'],
+  ['p90', 'p90Us'],
+  ['p99', 'p99Us'],
+  ['mean', 'meanUs'],
+] as const
+
+/** Shows the profiles in numbers. */
+function Numbers({ profiles }: { readonly profiles: readonly DrawnProfile[] }) {
+  return (
+    <DataTable
+      label="Response times"
+      class="fd-what-if-numbers"
+      rows={profiles}
+      columns={[
+        {
+          title: 'requests',
+          isHead: true,
+          cell: ({ name }) => <span title={name}>{name}</span>,
+          still: ({ name }) => name,
+        },
+        ...MEASURES.map(([title, fact]) => ({
+          title,
+          isNumber: true,
+          cell: ({ facts }: DrawnProfile) => formatDuration(facts[fact]),
+        })),
+      ]}
+    />
+  )
+}
+
+/** Says what is recomputed, of how many, and what is missing. */
+function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfUnit): string {
+  const { requests, ofRequests, tooLarge } = sample
+  const all = counted(ofRequests, 'request')
+  const size =
+    requests === ofRequests
+      ? `all ${all} before`
+      : `a sample of ${grouped(requests)} of ${all} before (of all: p50 ${formatDuration(before.p50Us)}, p99 ${formatDuration(before.p99Us)})`
+  const parts = [
+    `Recomputed in this page, over ${size}`,
+    tooLarge > 0 ? `${counted(tooLarge, 'request')} of very many calls cannot be in it` : '',
+    rows[by].length < rowsInAll[by]
+      ? `the ${grouped(rows[by].length)} of ${grouped(rowsInAll[by])} ${UNIT_NAMES[by]} that matter most have sliders`
+      : '',
+  ]
+  return `${parts.filter((part) => part !== '').join('; ')}.`
+}
+
+/** Says what the changes do: `p50 165 ms → 120 ms, p90 … → …, p99 1.5 s → 1.2 s`. */
+function effectText(before: ProfileFacts, now: ProfileFacts): string {
+  return MEASURES.slice(0, 3)
+    .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
+    .join(', ')
+}
+
+/** Says by how much the mean changes if something takes half as long: `−12 %`, `−0.21 %`. */
+export function halvedText(share: number): string {
+  const size = Number(Math.abs(share * 100).toPrecision(2))
+  if (size === 0) return '0 %'
+  if (size < 0.01) return 'under 0.01 %'
+  return `${share < 0 ? '−' : '+'}${size < 1 ? size : Math.round(size)} %`
 }

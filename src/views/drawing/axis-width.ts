@@ -1,1 +1,0 @@
-export { useWidth } from './controls.tsx'

@@ -1,1 +1,0 @@
-export { fittedText } from './text.ts'

@@ -1,1 +1,0 @@
-export { renderSvg } from './render-still.tsx'

@@ -1,1 +1,0 @@
-export { StateCode } from './controls.tsx'

@@ -1,0 +1,181 @@
+import { codeText } from '../../../core/code-literals.ts'
+import { FlowdeltaError } from '../../../core/errors.ts'
+import {
+  count,
+  custom,
+  defineOptions,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+} from '../../../core/options.ts'
+import { shortText } from '../../../core/shown-text.ts'
+import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
+import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
+import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
+import type { Scenario } from '../../../whatif/scenarios/scenario.ts'
+import { STAGE_NAME } from '../define-widget.ts'
+
+/** Times of a service that can change; see `scaleCalls`. */
+export const PARTS = ['server', 'network', 'preprocessing'] as const
+export type WhatIfPart = (typeof PARTS)[number]
+
+const CHANGE_OPTIONS = defineOptions({
+  service: SCALE_OPTIONS.service,
+  operation: SCALE_OPTIONS.operation,
+  part: SCALE_OPTIONS.part,
+  factor: number({ default: 1, min: 0, sentence: 'Factor that times are multiplied by' }),
+})
+
+/** One slider that is not in the middle. */
+export type WhatIfChange = OptionsOf<typeof CHANGE_OPTIONS>
+/** A change as it is given: without what it has anyway. */
+type GivenChange = Pick<WhatIfChange, 'service' | 'factor'> & Partial<WhatIfChange>
+
+/** Options of the what-if widget, and its state. */
+export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
+  part: oneOf(PARTS, { default: 'server', sentence: 'Time that the sliders change' }),
+  by: oneOf(['service', 'operation'], {
+    default: 'service',
+    sentence: 'Whether services have sliders, or each of their operations',
+  }),
+  changes: custom<readonly GivenChange[]>({
+    default: [],
+    sentence: 'Changes to begin with: a service and a factor each, maybe an operation and a part',
+    accepts: Array.isArray,
+    expected: "a list of changes such as { service: 'db', factor: 2 }",
+  }),
+  cause: count({
+    default: null,
+    or: null,
+    sentence: 'Rank of the cause of a diagnosis whose profile is shown; null for none',
+  }),
+  requests: count({
+    default: 1500,
+    unit: 'requests',
+    sentence: 'Requests that are recomputed in the page at most',
+  }),
+  seed: count({ default: 1, min: 0, sentence: 'Seed of the sample of requests' }),
+  name: STAGE_NAME,
+})
+export type WhatIfWidgetOptions = OptionsOf<typeof WHAT_IF_WIDGET_OPTIONS>
+export type WhatIfUnit = WhatIfWidgetOptions['by']
+
+/**
+ * Returns changes with all that they have.
+ *
+ * @throws OptionError for a value that a part of a change does not take
+ */
+export function readChanges(changes: readonly GivenChange[]): readonly WhatIfChange[] {
+  return changes.map((change, i) => readOptions(CHANGE_OPTIONS, change, `changes[${i}].`))
+}
+
+/** Returns a change without what it has anyway, as code says it. */
+export function shortChange({ service, operation, part, factor }: WhatIfChange): GivenChange {
+  return {
+    service,
+    ...(operation !== '' && { operation }),
+    ...(part !== 'server' && { part }),
+    factor,
+  }
+}
+
+/** Returns whether two changes are of the same slider. */
+export function isSameSlider(one: WhatIfChange, other: Omit<WhatIfChange, 'factor'>): boolean {
+  return (
+    one.service === other.service && one.operation === other.operation && one.part === other.part
+  )
+}
+
+/** Returns the changes once a slider was moved; a slider moved to 1 is no change. */
+export function withChange(
+  changes: readonly WhatIfChange[],
+  moved: WhatIfChange,
+): readonly WhatIfChange[] {
+  const others = changes.filter((each) => !isSameSlider(each, moved))
+  if (moved.factor === 1) return others
+  // A slider keeps its place among the others while it is dragged.
+  return others.length === changes.length
+    ? [...changes, moved]
+    : changes.map((each) => (isSameSlider(each, moved) ? moved : each))
+}
+
+/** Combines the changes into one scenario; `null` without any. */
+export function scenarioOf(changes: readonly WhatIfChange[]): Scenario | null {
+  return changes.length === 0 ? null : combineScenarios(...changes.map(scaleCalls))
+}
+
+/** Says what changes: `inventory × 0.5`. */
+export function changesText(changes: readonly WhatIfChange[], maxLength: number): string {
+  return shortText(scenarioOf(changes)?.title ?? 'no change', maxLength)
+}
+
+/** Predicts the response times of all requests of the sample under the changes. */
+export function predictedProfile(
+  model: RequestModel,
+  changes: readonly WhatIfChange[],
+): LatencyProfile {
+  const effect = scenarioOf(changes)?.apply(model, null)
+  return LatencyProfile.ofRequests(
+    model.responseTimes(effect?.changes ?? []),
+    effect?.weight ?? model.forest.weight,
+  )
+}
+
+/** Writes the code that predicts for all requests what is shown for the sample; `null` without changes. */
+export function whatIfCode(models: string, changes: readonly WhatIfChange[]): string | null {
+  if (changes.length === 0) return null
+  const scenarios = changes.map(changeCode)
+  const scenario =
+    scenarios.length === 1 ? scenarios[0] : `combineScenarios(${scenarios.join(', ')})`
+  return `applyScenario(${models}, ${scenario})`
+}
+
+/** Writes a change as on the command line, where that says the same. */
+function changeCode(change: WhatIfChange): string {
+  const { service, operation, part, factor } = change
+  const whole = scaleCalls(change)
+  const prefixes = part === 'server' ? ['', 'server:'] : [`${part}:`]
+  for (const prefix of operation === '' ? prefixes : []) {
+    const text = `${prefix}${service}*${factor}`
+    if (saysTheSame(text, whole)) return `parseScenario(${codeText(text)})`
+  }
+  return `scaleCalls(${codeText(shortChange(change))})`
+}
+
+function saysTheSame(text: string, { kind, title, service }: Scenario): boolean {
+  try {
+    const read = parseScenario(text)
+    return read.kind === kind && read.title === title && read.service === service
+  } catch (problem) {
+    if (problem instanceof FlowdeltaError) return false
+    throw problem
+  }
+}
+
+/** Factors to the right of a slider's middle; those to the left mirror them. */
+const SLOWER = [
+  ...[1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2, 2.5],
+  ...[2.8, 3.2, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9, 10],
+]
+const FASTER = [
+  ...[0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4],
+  ...[0.35, 0.32, 0.28, 0.25, 0.22, 0.2, 0.18, 0.16, 0.14, 0.125, 0.11, 0.1],
+]
+const FACTORS = [...FASTER.toReversed(), 1, ...SLOWER]
+
+/** Steps of a slider to either side. */
+export const SLIDER_REACH = SLOWER.length
+
+/** Returns the factor at a place, from `-SLIDER_REACH` (a tenth) over 0 to `SLIDER_REACH` (ten times). */
+export function factorAt(place: number): number {
+  return FACTORS[Math.round(place) + SLIDER_REACH] ?? (place < 0 ? 0.1 : 10)
+}
+
+/** Returns the place nearest to a factor; the ends for what is beyond. */
+export function placeOfFactor(factor: number): number {
+  if (!(factor > 0)) return -SLIDER_REACH
+  const distances = FACTORS.map((each) => Math.abs(Math.log(each / factor)))
+  return distances.indexOf(Math.min(...distances)) - SLIDER_REACH
+}

@@ -1,0 +1,191 @@
+import { formatDuration } from '../../../core/units.ts'
+import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
+import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { profileQuantiles } from '../../../whatif/scenarios/apply-scenario.ts'
+import type { ProfileSummary } from '../../../whatif/scenarios/single-changes.ts'
+import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
+import { BottomAxis, LeftAxis, pixel } from '../../drawing/axis-lines.tsx'
+import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
+import { Figure } from '../../drawing/figure.tsx'
+import { useInk } from '../../drawing/ink.ts'
+import { fittedText } from '../../drawing/text.ts'
+import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
+
+/** p50, p90, p99 and the mean, µs. */
+export type ProfileFacts = ProfileSummary
+
+/** A profile as a page carries it: the facts, and latencies at evenly spaced shares. */
+export interface CarriedProfile {
+  readonly facts: ProfileFacts
+  /** The least, those at (i + ½)/n of the requests, the most; µs. */
+  readonly latencyUs: readonly number[]
+}
+
+/** A profile to draw. */
+export interface DrawnProfile {
+  readonly name: string
+  readonly look: keyof typeof LOOKS
+  readonly curve: readonly Point[]
+  readonly facts: ProfileFacts
+}
+
+const LOOKS = {
+  before: { color: 'before', dash: undefined, width: 2 },
+  target: { color: 'after', dash: undefined, width: 2 },
+  cause: { color: 'text', dash: '2 3', width: 2 },
+  changed: { color: 'change', dash: '7 3', width: 2.5 },
+} as const
+const MAX_NAME_LENGTH = 100
+/** Steps of a curve that is computed in the page. */
+const STEPS = 400
+
+/** Reduces a profile to `points` latencies. */
+export function carriedProfile(profile: LatencyProfile, points: number): CarriedProfile {
+  const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
+  return {
+    facts: profileFacts(profile),
+    latencyUs: [at(0), ...Array.from({ length: points }, (_, i) => at((i + 0.5) / points)), at(1)],
+  }
+}
+
+/** Returns the facts of a profile to six digits. */
+export function profileFacts(profile: LatencyProfile): ProfileFacts {
+  const { p50Us, p90Us, p99Us } = profileQuantiles(profile)
+  const short = (us: number) => Number(us.toPrecision(6))
+  return {
+    p50Us: short(p50Us),
+    p90Us: short(p90Us),
+    p99Us: short(p99Us),
+    meanUs: short(profile.meanUs),
+  }
+}
+
+/** Draws a profile that was carried. */
+export function carriedCurve(
+  name: string,
+  look: DrawnProfile['look'],
+  { latencyUs, facts }: CarriedProfile,
+): DrawnProfile {
+  const points = latencyUs.length - 2
+  const shareAt = (i: number) => Math.min(1, Math.max(0, (i - 0.5) / points))
+  return { name, look, curve: latencyUs.map((us, i) => [us, shareAt(i)]), facts }
+}
+
+/** Draws the requests of the sample under some changes, or as recorded without any. */
+export function predictedCurve(
+  model: RequestModel,
+  changes: readonly WhatIfChange[],
+): DrawnProfile {
+  const profile = predictedProfile(model, changes)
+  let below = 0
+  const curve = profileSteps(profile, STEPS).flatMap(([us, share]): Point[] => {
+    const corners: Point[] = [
+      [us, below],
+      [us, share],
+    ]
+    below = share
+    return corners
+  })
+  const facts = profileFacts(profile)
+  return changes.length === 0
+    ? { name: 'before', look: 'before', curve, facts }
+    : { name: changesText(changes, MAX_NAME_LENGTH), look: 'changed', curve, facts }
+}
+
+const PLOT = { left: 46, right: 18, bottom: 42, height: 230 }
+const LEGEND = 18
+const QUANTILES = [
+  [0.5, 'p50Us'],
+  [0.9, 'p90Us'],
+  [0.99, 'p99Us'],
+] as const
+
+interface Shown {
+  readonly profiles: readonly DrawnProfile[]
+  readonly width: number
+}
+
+/**
+ * Draws which share of the requests took no longer, one line a profile, with dots at p50, p90 and
+ * p99. It is drawn anew with every step of a drag, for which Vega-Lite is too slow.
+ */
+export function ProfilesFigure({ profiles, width }: Shown) {
+  const names = profiles.map(({ name }) => name).join('; ')
+  return (
+    <Figure
+      width={width}
+      height={PLOT.height + PLOT.bottom + LEGEND * profiles.length + 10}
+      label={`Share of requests that took no longer: ${names}`}
+      font-size="11"
+      role="img"
+    >
+      <ProfilesDrawing profiles={profiles} width={width} />
+    </Figure>
+  )
+}
+
+function ProfilesDrawing({ profiles, width }: Shown) {
+  const ink = useInk()
+  const { left, right, height } = PLOT
+  const top = LEGEND * profiles.length + 10
+  const box = { left, top, width: width - left - right, height }
+  const x = timeScale(profiles, box.width)
+  const y = shareScale()
+  const place = (us: number, share: number) =>
+    [pixel(left + x.share(us) * box.width), pixel(top + (1 - y.share(share)) * height)] as const
+  const stroke = (look: DrawnProfile['look']) => ({
+    stroke: ink[LOOKS[look].color],
+    'stroke-width': LOOKS[look].width,
+    'stroke-dasharray': LOOKS[look].dash,
+  })
+  return (
+    <g font-size="11">
+      {profiles.map(({ name, look }, i) => (
+        <g key={look} transform={`translate(${left} ${i * LEGEND})`}>
+          <line x2="26" y1="8" y2="8" {...stroke(look)} />
+          <text x="33" y="12" style={`fill:${ink.text}`}>
+            {fittedText(name, width - left - 40, 11)}
+          </text>
+        </g>
+      ))}
+      <BottomAxis
+        scale={x}
+        box={box}
+        ink={ink}
+        title="response time (share of requests that took no longer)"
+      />
+      <LeftAxis scale={y} box={box} ink={ink} />
+      {profiles.map(({ look, curve }) => (
+        <path
+          key={look}
+          class={`fd-what-if-${look}`}
+          d={`M${curve.map(([us, share]) => place(us, share).join(' ')).join('L')}`}
+          fill="none"
+          stroke-linejoin="round"
+          {...stroke(look)}
+        />
+      ))}
+      {profiles.flatMap(({ name, look, facts }) =>
+        QUANTILES.map(([share, fact]) => {
+          const [cx, cy] = place(facts[fact], share)
+          return (
+            <circle key={`${look} ${share}`} cx={cx} cy={cy} r={3.5} fill={ink[LOOKS[look].color]}>
+              <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
+            </circle>
+          )
+        }),
+      )}
+    </g>
+  )
+}
+
+/** Spans all that is drawn from round number to round number: it stays while a change moves within. */
+function timeScale(profiles: readonly DrawnProfile[], width: number) {
+  const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
+  const ticks = Math.max(3, Math.floor(width / 60))
+  return logDurationScale(
+    times.length > 0
+      ? { low: Math.min(...times), high: Math.max(...times), ticks }
+      : { low: 1, high: 10, ticks },
+  )
+}

@@ -1,0 +1,77 @@
+import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
+import { counted, grouped } from '../../../core/words.ts'
+import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
+import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
+import { defineWidget } from '../define-widget.ts'
+import { restoreRequests } from './request-sample.ts'
+import { type WhatIfData, whatIfData } from './what-if-data.ts'
+import {
+  readChanges,
+  WHAT_IF_WIDGET_OPTIONS,
+  type WhatIfChange,
+  type WhatIfWidgetOptions,
+} from './what-if-options.ts'
+import { WHAT_IF_STYLE, WhatIfView } from './what-if-view.tsx'
+
+/**
+ * A slider for every service, or operation: dragging it recomputes the requests before, in the page
+ * and by the same code as `applyScenario`, and redraws the profile of response times beside the
+ * target. The causes of a diagnosis open below, and their profiles are laid over the others.
+ *
+ * Only a sample of the requests goes into the page, as many as fit into 200 kB: every k-th by response
+ * time from a random one on. The code below the widget predicts all of them. The profiles of the target
+ * and of the causes are of all requests.
+ *
+ * Source: Ostrowski, Mann and Sandler 2011, §3.3 and §4.
+ */
+export const whatIfWidget = defineWidget({
+  name: 'what-if',
+  title: 'What if?',
+  description,
+  options: WHAT_IF_WIDGET_OPTIONS,
+  data,
+  view: WhatIfView,
+  style: WHAT_IF_STYLE,
+})
+
+function data(
+  subject: LatencyDiagnosis | ExecutionModels,
+  options: WhatIfWidgetOptions,
+): WhatIfData {
+  const changes = readChanges(options.changes)
+  const carried = whatIfData(subject, options)
+  requireCause(carried, options.cause)
+  requireSampled(carried, changes)
+  return carried
+}
+
+function requireCause({ diagnosis }: WhatIfData, cause: number | null): void {
+  const causes = diagnosis?.causes ?? []
+  if (cause === null || causes.some(({ rank }) => rank === cause)) return
+  const expected =
+    causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
+  throw new OptionError('cause', cause, expected)
+}
+
+/** What no request of the sample calls has no slider. */
+function requireSampled({ sample }: WhatIfData, changes: readonly WhatIfChange[]): void {
+  const { paths } = restoreRequests(sample).models
+  for (const { service, operation } of changes) {
+    const isCalled = Array.from({ length: paths.size }, (_, path) => path).some(
+      (path) =>
+        paths.service(path) === service &&
+        (operation === '' || paths.operation(path) === operation),
+    )
+    if (isCalled) continue
+    const name = operation === '' ? service : `${service} ${operation}`
+    throw new FlowdeltaError(
+      `No request of the sample calls ${name}. Give a service that is called, or raise requests.`,
+    )
+  }
+}
+
+function description({ sample, target }: WhatIfData): string {
+  const all = counted(sample.ofRequests, 'request')
+  const size = sample.requests === sample.ofRequests ? all : `${grouped(sample.requests)} of ${all}`
+  return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
+}
