@@ -2,7 +2,14 @@
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
-import type { OperationSamples } from './find-host-classes.ts'
+
+/** How long one operation took, by host, in one period: one value a request. */
+export interface OperationSamples {
+  /** What is timed, as it is shown. */
+  readonly operation: string
+  /** For each host that has any, its times in µs, ascending. */
+  readonly byHost: ReadonlyMap<string, Float64Array>
+}
 
 /** Two hosts, by the operation in which they differ most surely. */
 export interface HostPair {

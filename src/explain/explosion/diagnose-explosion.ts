@@ -7,19 +7,14 @@ import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { counted, percent, shortNumber } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
+import { ExplosionVariants, type Fold } from './explosion-variants.ts'
 import {
   type CategorySizes,
   categorySizes,
   type ExplosionCauses,
   findCauses,
 } from './find-causes.ts'
-import {
-  ExplosionVariants,
-  type Fold,
-  findRemedies,
-  type Remedies,
-  type Remedy,
-} from './find-remedies.ts'
+import { findRemedies, type Remedies, type Remedy } from './find-remedies.ts'
 
 /** Options of `diagnoseExplosion`. */
 export const EXPLOSION_OPTIONS = defineOptions({

@@ -3,7 +3,7 @@ import { tooltipText } from '../../core/shown-text.ts'
 import { counted } from '../../core/words.ts'
 import { AFTER, BEFORE, type Concurrency } from '../../flows/flow-set.ts'
 import { isTestable } from '../../stats/two-sample.ts'
-import type { ExplosionVariants } from './find-remedies.ts'
+import type { ExplosionVariants } from './explosion-variants.ts'
 import {
   changesLabels,
   type LabelChange,

@@ -2,7 +2,7 @@ import type { Comparison } from '../../compare/comparison.ts'
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { compareHosts, type HostPairs } from './compare-hosts.ts'
+import { compareHosts, type HostPairs, type OperationSamples } from './compare-hosts.ts'
 import { HostClasses, type HostClassOptions, nameClasses } from './host-classes.ts'
 import { machineOf } from './label-parts.ts'
 
@@ -49,14 +49,6 @@ export function findHostClasses(
   const pairs = compareHosts(samples, { alpha, minimumEffect })
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
   return new HostClasses(nameClasses(groups, samples), pairs, { alpha, minimumEffect })
-}
-
-/** How long one operation took, by host, in one period: one value a request. */
-export interface OperationSamples {
-  /** What is timed, as it is shown. */
-  readonly operation: string
-  /** For each host that has any, its times in µs, ascending. */
-  readonly byHost: ReadonlyMap<string, Float64Array>
 }
 
 /**

@@ -3,8 +3,7 @@ import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { HostPairs } from './compare-hosts.ts'
-import type { OperationSamples } from './find-host-classes.ts'
+import type { HostPairs, OperationSamples } from './compare-hosts.ts'
 import { machineOf, onMachine } from './label-parts.ts'
 
 /** What makes hosts different. */

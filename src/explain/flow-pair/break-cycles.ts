@@ -1,10 +1,4 @@
-import type { NodePairing } from './match-nodes.ts'
-
-/** Two nodes, one of each form of a pairing. */
-export interface NodePair {
-  readonly a: number
-  readonly b: number
-}
+import type { NodePair, NodePairing } from './node-pairing.ts'
 
 /** Of the pairs that may close a cycle, this share is parted at once, so that many take few rounds. */
 const AT_ONCE = 0.05

@@ -2,10 +2,11 @@ import type { ResponseTimeMutations } from '../../compare/mutations/find-respons
 import { OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
 import type { FlowComparison, NodeMatch } from './flow-comparison.ts'
+import { flowForm } from './flow-form.ts'
 import { componentTraversals, identicalRegions, oneSidedGroups } from './flow-groups.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
 import { flowSide } from './flow-side.ts'
-import { flowForm, matchCertainty, matchNodes } from './match-nodes.ts'
+import { matchCertainty, matchNodes } from './match-nodes.ts'
 import { unionGraph } from './union-graph.ts'
 
 export interface FlowComparisonOptions {

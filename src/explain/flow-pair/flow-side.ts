@@ -5,7 +5,7 @@ import { BEFORE, type Period } from '../../flows/flow-set.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { EdgeLatencies, FlowNode, FlowSide } from './flow-comparison.ts'
-import type { FlowForm } from './match-nodes.ts'
+import type { FlowForm } from './flow-form.ts'
 
 /** The join an edge leads to mostly waits for others when it waits for it less often than this. */
 const OFTEN_CRITICAL = 0.5

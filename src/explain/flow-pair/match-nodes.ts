@@ -1,8 +1,8 @@
-import type { Categories } from '../../compare/categories/categories.ts'
-import { editTokens } from '../../compare/precursors/match-precursors.ts'
-import { breakCycles, type NodePair } from './break-cycles.ts'
+import { breakCycles } from './break-cycles.ts'
 import { type EditScript, editScript } from './edit-script.ts'
 import type { Certainty, NodeMatch } from './flow-comparison.ts'
+import type { FlowForm, FormEdge } from './flow-form.ts'
+import { type NodePair, NodePairing } from './node-pairing.ts'
 
 /** Which nodes of two forms stand for the same step. */
 interface NodeMatching {
@@ -118,100 +118,6 @@ function likeliest(pairing: NodePairing, a: number): number | undefined {
     .find(({ b }) => !pairing.wouldCycle(a, b))?.b
 }
 
-/**
- * Which node of one form stands for which of another, while it is worked out; and the union of
- * both, in which the two nodes of a pair are one. In the union, nodes of `a` keep their numbers
- * and node n of `b` that has no partner is `a`'s number of nodes + n.
- */
-export class NodePairing {
-  readonly a: FlowForm
-  readonly b: FlowForm
-  /** For each node of `a`, its partner; -1 for none. */
-  readonly ofA: Int32Array
-  readonly ofB: Int32Array
-  readonly #edgesOfB: ReadonlySet<number>
-
-  constructor(a: FlowForm, b: FlowForm) {
-    this.a = a
-    this.b = b
-    this.ofA = new Int32Array(a.labels.length).fill(-1)
-    this.ofB = new Int32Array(b.labels.length).fill(-1)
-    this.#edgesOfB = new Set(b.edges.map(({ from, to }) => from * b.labels.length + to))
-  }
-
-  /** Nodes in the union's numbering, some of which do not occur. */
-  get unionSize(): number {
-    return this.a.labels.length + this.b.labels.length
-  }
-
-  isFree(a: number, b: number): boolean {
-    return this.ofA[a] === -1 && this.ofB[b] === -1
-  }
-
-  join(a: number, b: number): void {
-    this.ofA[a] = b
-    this.ofB[b] = a
-  }
-
-  /** Parts a node of `a` from its partner. */
-  part(a: number): void {
-    this.ofB[this.ofA[a] as number] = -1
-    this.ofA[a] = -1
-  }
-
-  /** How many neighbours of `a` and `b`, before and after them, are partners of each other. */
-  agreement(a: number, b: number): number {
-    const size = this.b.labels.length
-    let count = 0
-    for (const parent of this.a.parents[a] as readonly number[]) {
-      const partner = this.ofA[parent] as number
-      if (partner >= 0 && this.#edgesOfB.has(partner * size + b)) count++
-    }
-    for (const child of this.a.children[a] as readonly number[]) {
-      const partner = this.ofA[child] as number
-      if (partner >= 0 && this.#edgesOfB.has(b * size + partner)) count++
-    }
-    return count
-  }
-
-  /** The number of a node of `b` in the union. */
-  unionOfB(b: number): number {
-    const partner = this.ofB[b] as number
-    return partner >= 0 ? partner : this.a.labels.length + b
-  }
-
-  /** Calls `visit` with each node that follows `node` in the union, maybe repeatedly. */
-  followers(node: number, visit: (follower: number) => void): void {
-    const size = this.a.labels.length
-    if (node < size) for (const child of this.a.children[node] as readonly number[]) visit(child)
-    const inB = node < size ? (this.ofA[node] as number) : node - size
-    if (inB < 0) return
-    for (const child of this.b.children[inB] as readonly number[]) visit(this.unionOfB(child))
-  }
-
-  /** Whether one comes from union node `start` to `end`. */
-  leads(start: number, end: number): boolean {
-    const seen = new Uint8Array(this.unionSize)
-    const pending = [start]
-    let found = false
-    for (let node = pending.pop(); node !== undefined && !found; node = pending.pop()) {
-      this.followers(node, (follower) => {
-        if (follower === end) found = true
-        if (seen[follower] === 1) return
-        seen[follower] = 1
-        pending.push(follower)
-      })
-    }
-    return found
-  }
-
-  /** Whether joining two free nodes would make some step follow itself. */
-  wouldCycle(a: number, b: number): boolean {
-    const inUnion = this.a.labels.length + b
-    return this.leads(a, inUnion) || this.leads(inUnion, a)
-  }
-}
-
 /** The share of neighbours that must agree for a node whose label recurs to be likely matched. */
 const MOST = 0.5
 
@@ -269,66 +175,6 @@ function sameForms(before: FlowForm, after: FlowForm, { afterOf }: NodeMatching)
   const names = after.edges.map(({ from, to }) => `${from} ${to}`).sort()
   const mapped = before.edges.map(({ from, to }) => `${afterOf[from]} ${afterOf[to]}`).sort()
   return mapped.length === names.length && mapped.every((name, i) => name === names[i])
-}
-
-/** An edge between two nodes of a form. */
-interface FormEdge {
-  readonly from: number
-  readonly to: number
-  /** Number of its edge class in the category's structure. */
-  readonly edgeClass: number
-}
-
-/**
- * The structure of a category with its nodes numbered depth first, so that it reads the same
- * however its requests were recorded.
- */
-export interface FlowForm {
-  readonly category: number
-  /** For each node, its number in the category's structure. */
-  readonly structureNodes: Uint32Array
-  readonly labels: readonly string[]
-  /** In the order of the nodes they lead from, then to. */
-  readonly edges: readonly FormEdge[]
-  /** For each node, those before it. */
-  readonly parents: readonly (readonly number[])[]
-  readonly children: readonly (readonly number[])[]
-  /** Every node in the order of visits, and again at each further edge into it; see `editTokens`. */
-  readonly tokens: Uint32Array
-  /** For each token, its node. */
-  readonly visits: Uint32Array
-  /** For each token, the node it was come from; the node itself for a root. */
-  readonly callers: Uint32Array
-}
-
-/** The form of a category's structure. */
-export function flowForm(categories: Categories, category: number): FlowForm {
-  const structure = categories.structure(category)
-  const { preorder, labels, from, to, classOf } = structure
-  const rank = new Uint32Array(labels.length)
-  preorder.forEach((node, at) => {
-    rank[node] = at
-  })
-  const rankOf = (node: number) => rank[node] as number
-  const edges = Array.from(from, (source, edge) => ({
-    from: rankOf(source),
-    to: rankOf(to[edge] as number),
-    edgeClass: classOf[edge] as number,
-  })).sort((a, b) => a.from - b.from || a.to - b.to)
-  const lists = (): number[][] => labels.map(() => [])
-  const [parents, children] = [lists(), lists()]
-  for (const edge of edges) {
-    children[edge.from]?.push(edge.to)
-    parents[edge.to]?.push(edge.from)
-  }
-  return {
-    ...{ category, edges, parents, children },
-    structureNodes: preorder.slice(),
-    labels: Array.from(preorder, (node) => labels[node] as string),
-    tokens: editTokens(structure, 'preorder'),
-    visits: structure.visits.map(rankOf),
-    callers: structure.callers.map(rankOf),
-  }
 }
 
 /** Which of two forms comes first, by what can be read in them; 0 when they are the same. */

@@ -4,7 +4,6 @@ import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
-import type { Presence } from './find-divergence.ts'
 
 /** Options of `findDivergence`. */
 export const DIVERGENCE_OPTIONS = defineOptions({
@@ -17,6 +16,20 @@ export const DIVERGENCE_OPTIONS = defineOptions({
   }),
 })
 export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
+
+/** In which instances of each class a variable was logged at all. */
+export interface Presence {
+  /** How many instances have it. */
+  readonly before: number
+  readonly after: number
+  /** Messages of an event in all instances of the class; NaN of a state variable. */
+  readonly beforeMessages: number
+  readonly afterMessages: number
+  /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
+  readonly p: number
+  /** The only class that has it; `null` where both do. */
+  readonly onlyIn: 'before' | 'after' | null
+}
 
 /** Whether one feature of one variable differs between the classes. */
 export interface FeatureTest {

@@ -12,6 +12,7 @@ import {
   Divergence,
   type DivergenceOptions,
   type FeatureTest,
+  type Presence,
   type VariableDivergence,
 } from './divergence.ts'
 
@@ -196,20 +197,6 @@ function largestT({ features }: VariableDivergence): number {
     (most, { t }) => (Number.isFinite(t) ? Math.max(most, Math.abs(t)) : most),
     0,
   )
-}
-
-/** In which instances of each class a variable was logged at all. */
-export interface Presence {
-  /** How many instances have it. */
-  readonly before: number
-  readonly after: number
-  /** Messages of an event in all instances of the class; NaN of a state variable. */
-  readonly beforeMessages: number
-  readonly afterMessages: number
-  /** Fisher's exact test of whether a class has it in more of its instances, two-sided; uncorrected. */
-  readonly p: number
-  /** The only class that has it; `null` where both do. */
-  readonly onlyIn: 'before' | 'after' | null
 }
 
 /** In which instances each variable of a kind occurs. */

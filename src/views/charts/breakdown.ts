@@ -8,7 +8,7 @@ import { type Breakdown, breakdownRows, KIND_NAMES, type PlaceTime } from './bre
 import { distinctTexts, on, quantity, rowNames, ruleAt, textBeside, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
-import { PERIOD_NAMES, periodColor } from './palette.ts'
+import { PALETTE, PERIOD_NAMES } from './palette.ts'
 
 export const BREAKDOWN_CHART_OPTIONS = defineOptions({
   limit: count({
@@ -51,7 +51,12 @@ export function breakdownChart(edges: EdgeChanges, given?: Partial<BreakdownChar
             x: on(axis, 'timeUs'),
             y,
             yOffset: { field: 'period', type: 'nominal', scale: { domain: [...PERIOD_NAMES] } },
-            color: periodColor(),
+            color: {
+              field: 'period',
+              type: 'nominal',
+              scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
+              legend: { title: null },
+            },
             tooltip: tooltip({ place: 'label', period: 'period', 'mean time per request': 'time' }),
           },
         },

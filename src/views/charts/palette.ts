@@ -1,5 +1,3 @@
-import type { SpecPart } from './chart-frame.ts'
-
 /** The colors of every chart; safe for color-blind readers. */
 export const PALETTE = {
   before: '#E69F00',
@@ -14,13 +12,3 @@ export const PALETTE = {
 
 /** The names of the periods, in data and legends. */
 export const PERIOD_NAMES = ['before', 'after'] as const
-
-/** Colors a `period` field that holds `PERIOD_NAMES`. */
-export function periodColor({ legend = true }: { legend?: boolean } = {}): SpecPart {
-  return {
-    field: 'period',
-    type: 'nominal',
-    scale: { domain: [...PERIOD_NAMES], range: [PALETTE.before, PALETTE.after] },
-    legend: legend ? { title: null } : null,
-  }
-}

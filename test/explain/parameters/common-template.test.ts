@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { flowForm } from '../../../src/explain/flow-pair/match-nodes.ts'
+import { flowForm } from '../../../src/explain/flow-pair/flow-form.ts'
 import { commonTemplate } from '../../../src/explain/parameters/explain-edge.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { flow } from '../flow-pair/fixture.ts'

@@ -4,6 +4,7 @@ import type { LogRecord, LogSink } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import { LogTemplates, templateName } from './log-templates.ts'
 import { Masker, type MiningOptions } from './masks.ts'
+import { tokensOf, WILDCARD } from './template-matcher.ts'
 
 /**
  * Mines templates from free text: which kinds of messages there are. Look at them, rename and merge
@@ -109,9 +110,6 @@ class TemplateMiner implements LogSink {
   }
 }
 
-/** What a template has where its messages differ. */
-export const WILDCARD = '<*>'
-
 /** Messages of one form. */
 interface MessageGroup {
   readonly component: string
@@ -126,12 +124,6 @@ interface Node {
   readonly children: Map<string, Node>
   /** Of a leaf. */
   readonly groups: MessageGroup[]
-}
-
-/** The tokens of a text: what stands between white space. */
-export function tokensOf(text: string): string[] {
-  const trimmed = text.trim()
-  return trimmed === '' ? [] : trimmed.split(/\s+/)
 }
 
 /**

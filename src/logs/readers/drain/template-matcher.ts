@@ -1,10 +1,18 @@
 import type { LogTemplates } from './log-templates.ts'
 import { Masker } from './masks.ts'
-import { tokensOf, WILDCARD } from './mine-log-templates.ts'
 
 const MAX_KNOWN = 1 << 16
 const SHOWN = /<(?:\*|\w+)>/g
 const PUNCTUATION = /[,;:.)\]}]*$/
+
+/** What a template has where its messages differ. */
+export const WILDCARD = '<*>'
+
+/** The tokens of a text: what stands between white space. */
+export function tokensOf(text: string): string[] {
+  const trimmed = text.trim()
+  return trimmed === '' ? [] : trimmed.split(/\s+/)
+}
 
 /** The template of a text. */
 export interface TemplateMatch {

@@ -11,7 +11,7 @@ import type { ShownNotes } from './flow-details.tsx'
 import type { FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
 import { linkLabelY } from './flow-lines.tsx'
-import type { FlowData, FlowScene, SceneLink, SceneStep } from './flow-scene.ts'
+import type { FlowData, FlowScene, FlowSelection, SceneStep, SelectedThing } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
 import { boundedSight, type FlowSight, type FlowWindow, type FlowZoom } from './flow-zoom.ts'
 
@@ -78,30 +78,6 @@ function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace |
     })
   })
   return nearest
-}
-
-/** What is looked at: a step by its id in the union, or an edge. */
-export type FlowSelection =
-  | { readonly node: number; readonly edge?: undefined }
-  | { readonly edge: number; readonly node?: undefined }
-
-/** What a selection is in a scene: an edge within a group is the group. */
-export interface SelectedThing {
-  readonly step: SceneStep | null
-  readonly link: SceneLink | null
-}
-
-export function selectedThing(
-  { steps, links, stepOf }: FlowScene,
-  { edges }: FlowData,
-  selection: FlowSelection | null,
-): SelectedThing {
-  if (selection === null) return { step: null, link: null }
-  const { node, edge } = selection
-  const link = links.find((each) => edge !== undefined && each.edges.includes(edge))
-  if (link !== undefined) return { step: null, link }
-  const id = stepOf[node ?? edges[edge]?.from ?? 0]
-  return { step: steps[id ?? -1] ?? null, link: null }
 }
 
 /** Where a step, or the label of a link, is in the drawing; in the last part that has it. */

@@ -2,15 +2,16 @@ import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
-import type { FlowSelection, SelectedThing } from './flow-canvas.tsx'
 import { diffLabel } from './flow-layouts.ts'
 import type {
   FlowAnnotation,
   FlowData,
   FlowScene,
+  FlowSelection,
   FlowState,
   SceneLink,
   SceneStep,
+  SelectedThing,
 } from './flow-scene.ts'
 import type { StepNotes } from './flow-step.tsx'
 import { edgeName, groupWords, nodeName, presenceWords, verdictWords } from './flow-words.ts'

@@ -217,3 +217,27 @@ function weight({ verdict, reason, before, after, inBefore, inAfter }: UnionEdge
 export function isQuietInside({ changedInside, quietInside }: SceneStep): boolean {
   return changedInside === 0 && quietInside > 0
 }
+
+/** What is looked at: a step by its id in the union, or an edge. */
+export type FlowSelection =
+  | { readonly node: number; readonly edge?: undefined }
+  | { readonly edge: number; readonly node?: undefined }
+
+/** What a selection is in a scene: an edge within a group is the group. */
+export interface SelectedThing {
+  readonly step: SceneStep | null
+  readonly link: SceneLink | null
+}
+
+export function selectedThing(
+  { steps, links, stepOf }: FlowScene,
+  { edges }: FlowData,
+  selection: FlowSelection | null,
+): SelectedThing {
+  if (selection === null) return { step: null, link: null }
+  const { node, edge } = selection
+  const link = links.find((each) => edge !== undefined && each.edges.includes(edge))
+  if (link !== undefined) return { step: null, link }
+  const id = stepOf[node ?? edges[edge]?.from ?? 0]
+  return { step: steps[id ?? -1] ?? null, link: null }
+}

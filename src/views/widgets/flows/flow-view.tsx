@@ -9,9 +9,7 @@ import {
   differences,
   FlowBeyond,
   FlowCanvas,
-  type FlowSelection,
   placeOfNode,
-  selectedThing,
   stepMiddle,
   thingPlace,
 } from './flow-canvas.tsx'
@@ -24,9 +22,11 @@ import {
   type FlowData,
   type FlowLevel,
   type FlowScene,
+  type FlowSelection,
   type FlowState,
   flowScene,
   groupsAt,
+  selectedThing,
 } from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
 import {

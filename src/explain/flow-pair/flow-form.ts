@@ -1,0 +1,62 @@
+import type { Categories } from '../../compare/categories/categories.ts'
+import { editTokens } from '../../compare/precursors/match-precursors.ts'
+
+/** An edge between two nodes of a form. */
+export interface FormEdge {
+  readonly from: number
+  readonly to: number
+  /** Number of its edge class in the category's structure. */
+  readonly edgeClass: number
+}
+
+/**
+ * The structure of a category with its nodes numbered depth first, so that it reads the same
+ * however its requests were recorded.
+ */
+export interface FlowForm {
+  readonly category: number
+  /** For each node, its number in the category's structure. */
+  readonly structureNodes: Uint32Array
+  readonly labels: readonly string[]
+  /** In the order of the nodes they lead from, then to. */
+  readonly edges: readonly FormEdge[]
+  /** For each node, those before it. */
+  readonly parents: readonly (readonly number[])[]
+  readonly children: readonly (readonly number[])[]
+  /** Every node in the order of visits, and again at each further edge into it; see `editTokens`. */
+  readonly tokens: Uint32Array
+  /** For each token, its node. */
+  readonly visits: Uint32Array
+  /** For each token, the node it was come from; the node itself for a root. */
+  readonly callers: Uint32Array
+}
+
+/** The form of a category's structure. */
+export function flowForm(categories: Categories, category: number): FlowForm {
+  const structure = categories.structure(category)
+  const { preorder, labels, from, to, classOf } = structure
+  const rank = new Uint32Array(labels.length)
+  preorder.forEach((node, at) => {
+    rank[node] = at
+  })
+  const rankOf = (node: number) => rank[node] as number
+  const edges = Array.from(from, (source, edge) => ({
+    from: rankOf(source),
+    to: rankOf(to[edge] as number),
+    edgeClass: classOf[edge] as number,
+  })).sort((a, b) => a.from - b.from || a.to - b.to)
+  const lists = (): number[][] => labels.map(() => [])
+  const [parents, children] = [lists(), lists()]
+  for (const edge of edges) {
+    children[edge.from]?.push(edge.to)
+    parents[edge.to]?.push(edge.from)
+  }
+  return {
+    ...{ category, edges, parents, children },
+    structureNodes: preorder.slice(),
+    labels: Array.from(preorder, (node) => labels[node] as string),
+    tokens: editTokens(structure, 'preorder'),
+    visits: structure.visits.map(rankOf),
+    callers: structure.callers.map(rankOf),
+  }
+}
