@@ -119,17 +119,20 @@ export class Findings extends Stage {
   #findingLines(finding: Finding): string[] {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
+    const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title)
+    const last = titled.pop() ?? ''
+    const share = shareText(finding, this.observedChangeUs)
+    // At the right edge where there is room, else the first of the facts.
+    const hasRoom = share !== '' && last.length + 2 + share.length <= WIDTH
     return [
-      ...withShare(
-        `#${rank}`.padEnd(INDENT.length) + title,
-        shareText(finding, this.observedChangeUs),
-      ),
-      ...wrapped(text, INDENT),
+      ...titled,
+      hasRoom ? last + share.padStart(WIDTH - last.length) : last,
+      ...wrapped(hasRoom || share === '' ? text : share + FACT_SEPARATOR + text, INDENT),
       ...wrapped(lookText(finding), INDENT),
       ...consequences.slice(0, MAX_CONSEQUENCES_TOLD).flatMap((consequence) => {
         const { shareOfChange } = consequence
-        const share = shareOfChange > 0 ? ` (${percent(shareOfChange)})` : ''
-        return wrapped(`also seen in ${consequence.title}${share}`, INDENT)
+        const part = shareOfChange > 0 ? ` (${percent(shareOfChange)})` : ''
+        return wrapped(`also seen in ${consequence.title}${part}`, INDENT)
       }),
       ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),
     ]
@@ -138,17 +141,6 @@ export class Findings extends Stage {
 
 function signed(us: number): string {
   return `${formatDuration(Math.abs(us))} ${us < 0 ? 'less' : 'longer'}`
-}
-
-/** The first line, its share at the right edge; on a line of its own where it does not fit. */
-function withShare(line: string, share: string): string[] {
-  const lines = wrapped(line)
-  if (share === '') return lines
-  const last = lines.at(-1) ?? ''
-  const fits = last.length + 2 + share.length <= WIDTH
-  return fits
-    ? [...lines.slice(0, -1), last + share.padStart(WIDTH - last.length)]
-    : [...lines, share.padStart(WIDTH)]
 }
 
 /**
