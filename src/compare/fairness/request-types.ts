@@ -71,7 +71,7 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
   )
   return [
     warning('request-mix', {
-      finding: `The requests are of another mix: ${firstOf(shares)} of all requests.`,
+      finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
       effect:
         `By the mix alone the mean response time of all requests moves by ${signed(shiftUs)} ` +
         `(${signedPercent(shiftUs / beforeUs)} of ${formatDuration(beforeUs)})` +

@@ -20,7 +20,7 @@ describe('request-mix', () => {
       mix({ '1 list': 400, '10 search': 600, '5 buy': 1000 }),
     )
     expect(found?.finding).toBe(
-      'The requests are of another mix: web 1 list 40 % → 20 %, web 10 search 10 % → 30 % of all requests.',
+      'The request mix changed (shares of requests): web 1 list 40 % → 20 %, web 10 search 10 % → 30 %.',
     )
     // From 0.4·1 + 0.1·10 + 0.5·5 = 3.9 ms to 0.2·1 + 0.3·10 + 0.5·5 = 5.7 ms.
     expect(found?.effect).toMatch(
