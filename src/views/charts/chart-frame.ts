@@ -1,7 +1,7 @@
 import { Chart } from './chart.ts'
 import { PALETTE } from './palette.ts'
+import type { VegaLiteSpec } from './svg-renderer.ts'
 import { textWidth } from './text-width.ts'
-import type { VegaLiteSpec } from './vega-lite-spec.ts'
 
 /** A piece of a Vega-Lite specification. */
 export type SpecPart = Readonly<Record<string, unknown>>

@@ -1,7 +1,10 @@
+import { base64OfText } from '../../core/base64.ts'
 import { Displayable, type MimeBundle } from '../../core/display.ts'
-import { chartHtml } from './chart-html.ts'
-import { renderSvg } from './svg-renderer.ts'
-import type { VegaLiteSpec } from './vega-lite-spec.ts'
+import { escapeHtml } from '../../core/escape.ts'
+import { fingerprint } from '../../core/fingerprint.ts'
+import { pageData } from '../page/page-data.ts'
+import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
+import { renderSvg, type VegaLiteSpec } from './svg-renderer.ts'
 
 /** The words of a chart, for readers who cannot see it and for text outputs. */
 export interface ChartText {
@@ -55,4 +58,40 @@ export class Chart extends Displayable {
       'application/vnd.vegalite.v5+json': spec,
     }
   }
+}
+
+/** What {@link chartHtml} puts together. */
+export interface ChartParts {
+  readonly spec: VegaLiteSpec
+  readonly svg: string
+  readonly title: string
+  readonly description: string
+}
+
+/**
+ * A chart as HTML: a picture that needs no script, and a script that replaces it with the
+ * interactive chart once the page runtime is there.
+ */
+export function chartHtml({ spec, svg, title, description }: ChartParts): string {
+  const data = pageData(spec)
+  const id = fingerprint(data)
+  const alt = escapeHtml(`${title}. ${description}`)
+  const picture = `<img src="data:image/svg+xml;base64,${base64OfText(bareSvg(svg))}" alt="${alt}" style="max-width:100%">`
+  const upgrade = `${pagePromise('charts')}.then((page)=>page.showChart("${id}",${data}))`
+  return `<div ${RUNTIME_MARKS.charts}="${id}" style="overflow-x:auto">${picture}</div><script type="module">${upgrade}</script>`
+}
+
+const GEOMETRY = /( (?:d|transform|x|y|x1|x2|y1|y2|width|height)=")([^"]*)/g
+
+/**
+ * An SVG as a picture that is described around it: without words for readers of each of its marks,
+ * and with places to a hundredth of a pixel. About a third smaller.
+ */
+export function bareSvg(svg: string): string {
+  return svg
+    .replace(/ (?:aria-[a-z]+|role)="[^"]*"/g, '')
+    .replace(
+      GEOMETRY,
+      (_, name: string, value: string) => name + value.replace(/(\.\d\d)\d+/g, '$1'),
+    )
 }

@@ -1,4 +1,4 @@
-import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, pValue } from '../../core/words.ts'
@@ -9,23 +9,13 @@ import { matrix } from './builders.ts'
 import { tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { edgeName } from './edge-name.ts'
-import { largestInFlowOrder } from './flow-order.ts'
+import { edgeName, largestInFlowOrder } from './flow-order.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
-import { varianceOf } from './variance-waterfall.ts'
+import { VARIANCE_WATERFALL_CHART_OPTIONS, varianceOf } from './variance-waterfall.ts'
 
 export const COVARIANCES_CHART_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category; by default the least predictable one',
-  }),
-  period: oneOf([null, 'before', 'after'], {
-    default: null,
-    sentence: 'Period; by default the one in which the category is less predictable',
-  }),
+  ...VARIANCE_WATERFALL_CHART_OPTIONS,
   limit: count({
     default: 12,
     unit: 'edges',

@@ -1,6 +1,7 @@
+import { shortText } from '../../core/shown-text.ts'
+import { percent } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
-import { drawnFlow } from './drawn-flow.ts'
-import { flowDepths } from './flow-depths.ts'
+import { drawnFlow } from './node-names.ts'
 
 /** Returns the edges with the largest shares of the variance, in the order of the flow. */
 export function largestInFlowOrder(
@@ -14,4 +15,77 @@ export function largestInFlowOrder(
     .sort((a, b) => Math.abs(b.share) - Math.abs(a.share))
     .slice(0, limit)
     .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
+}
+
+/** Where edges stand on the way through a flow. */
+interface Flow {
+  readonly labels: readonly string[]
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly classOf: Uint32Array
+}
+
+/**
+ * How many edges, at most, lead from the root to where each edge class begins: edges in this order
+ * come as they are passed along any path. Of several edges of a class the first counts.
+ */
+export function flowDepths({ labels, from, to, classOf }: Flow): number[] {
+  const leaving: number[][] = labels.map(() => [])
+  const waiting = new Uint32Array(labels.length)
+  to.forEach((node, edge) => {
+    waiting[node] = (waiting[node] as number) + 1
+    leaving[from[edge] as number]?.push(edge)
+  })
+  const depth = new Uint32Array(labels.length)
+  const ready = labels.map((_, node) => node).filter((node) => waiting[node] === 0)
+  for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
+    for (const edge of leaving[node] as readonly number[]) {
+      const next = to[edge] as number
+      depth[next] = Math.max(depth[next] as number, (depth[node] as number) + 1)
+      waiting[next] = (waiting[next] as number) - 1
+      if (waiting[next] === 0) ready.push(next)
+    }
+  }
+  const depths: number[] = []
+  from.forEach((node, edge) => {
+    const number = classOf[edge] as number
+    depths[number] = Math.min(depths[number] ?? Number.POSITIVE_INFINITY, depth[node] as number)
+  })
+  return depths
+}
+
+/**
+ * An edge on one line: what it leads from and to, without the words that both labels begin with
+ * said twice: `node-1 disk write call → reply`.
+ *
+ * Of folded flows, one that leads from a round to the next says so.
+ *
+ * @param longest characters of either end
+ */
+export function edgeName(
+  {
+    from,
+    to,
+    fromRoundBefore,
+  }: { readonly from: string; readonly to: string; readonly fromRoundBefore?: true },
+  longest: number,
+): string {
+  const round = fromRoundBefore ? ' of the next round' : ''
+  return `${shortText(from, longest)} → ${shortText(ownWords(from, to), longest)}${round}`
+}
+
+/** What is left of a label beyond the words that the other begins with as well; its last word at least. */
+function ownWords(other: string, label: string): string {
+  // A cut is as good as the whole: only so much of a label is ever shown.
+  const words = label.slice(0, 1000).split(' ')
+  const known = other.slice(0, 1000).split(' ')
+  let same = 0
+  while (same < words.length - 1 && words[same] === known[same]) same++
+  return label.slice(words.slice(0, same).reduce((length, word) => length + word.length + 1, 0))
+}
+
+/** A share of the variance as it is said; one of less than a half per cent either way is hardly any. */
+export function varianceShare(share: number): string {
+  if (share >= 0) return percent(share)
+  return share > -0.005 ? 'under 1 %' : `−${percent(-share)}`
 }

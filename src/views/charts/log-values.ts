@@ -1,6 +1,8 @@
 import { formatDuration } from '../../core/units.ts'
-import { percent, shortNumber } from '../../core/words.ts'
+import { grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import type { FeatureTest } from '../../logs/divergence/divergence.ts'
 import { type Feature, isEventTime } from '../../logs/features/features.ts'
+import { LOG_CLASSES, type LogClass } from '../../logs/features/log-set.ts'
 
 /** What a feature is measured in. */
 export type FeatureUnit = 'time' | 'share' | 'number'
@@ -22,4 +24,42 @@ export function valueText(feature: Feature, value: number): string {
 export function tText(t: number): string {
   const size = Number.isFinite(t) ? String(Number(Math.abs(t).toPrecision(3))) : '∞'
   return `${t < 0 ? '−' : ''}${size}`
+}
+
+/** Multiples of this fill a lane evenly, however many there are. */
+const SPREAD = 0.7548776662466927
+
+/** How far from the middle of its lane an instance's dot lies, −0.5 to 0.5. */
+export function besideMiddle(instance: number): number {
+  return ((instance * SPREAD) % 1) - 0.5
+}
+
+/** A test in words: `t = 14.3, p < 0.001`. */
+export function testText({ tested, t, p, significant }: FeatureTest): string {
+  if (!tested) return 'too few instances to test'
+  return `t = ${tText(t)}, ${pValue(p)}${significant ? '' : ', not significant'}`
+}
+
+/** How many instances do not have a feature, class by class: `3 of 40 after have none`. */
+export function missingText(
+  { beforeCount, afterCount }: Pick<FeatureTest, 'beforeCount' | 'afterCount'>,
+  totals: Readonly<Record<LogClass, number>>,
+): string {
+  const found = { before: beforeCount, after: afterCount }
+  return LOG_CLASSES.flatMap((each) => {
+    const missing = totals[each] - found[each]
+    if (missing <= 0) return []
+    const have = missing === 1 ? 'has' : 'have'
+    return [`${grouped(missing)} of ${grouped(totals[each])} ${each} ${have} none`]
+  }).join(', ')
+}
+
+/**
+ * At most `limit` of ascending values, evenly spaced by rank; the least and the greatest are among
+ * them.
+ */
+export function thinned<T>(ascending: readonly T[], limit: number): readonly T[] {
+  if (ascending.length <= limit) return ascending
+  const step = (ascending.length - 1) / (limit - 1)
+  return Array.from({ length: limit }, (_, i) => ascending[Math.round(i * step)] as T)
 }

@@ -16,14 +16,12 @@ import type {
 } from '../../logs/divergence/divergence.ts'
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
-import { type Axis, linearDurationAxis, logAxis, logDurationAxis } from './axes.ts'
+import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
 import { strip } from './builders.ts'
 import { colorBy, panelTitle } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { besideMiddle, missingText, testText, thinned } from './log-strip.ts'
-import { unitOf, valueText } from './log-values.ts'
-import { numberExtent } from './number-extent.ts'
+import { besideMiddle, missingText, testText, thinned, unitOf, valueText } from './log-values.ts'
 import { PALETTE } from './palette.ts'
 
 export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({

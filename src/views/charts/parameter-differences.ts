@@ -8,9 +8,10 @@ import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { differencesOf, effectTexts } from './parameter-comparison.ts'
 import {
   answerTo,
+  differencesOf,
+  effectTexts,
   GROUP_COLOURS,
   groupSizes,
   groupsOf,

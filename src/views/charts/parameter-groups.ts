@@ -1,7 +1,11 @@
 import { OptionError } from '../../core/errors.ts'
-import { counted } from '../../core/words.ts'
+import { counted, pValue } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { PERIOD_WORDS } from '../../explain/parameters/explanation-words.ts'
+import {
+  type ParameterDifference,
+  parameterDifferences,
+} from '../../explain/parameters/parameter-differences.ts'
 import type {
   ParameterQuestion,
   ParameterQuestionName,
@@ -74,4 +78,23 @@ export function groupSizes(
   const [zero, one] = sizes
   if (names[0] === 'before') return `${counted(zero, rows)} before and ${counted(one, rows)} after`
   return names.map((name, group) => counted(sizes[group] as number, name, name)).join(' and ')
+}
+
+/**
+ * Every parameter of a question by itself, the most different first. In what is slow, `before` of a
+ * difference are the usual rows and `after` the slow ones.
+ */
+export function differencesOf(
+  explanation: Explanation,
+  question: ParameterQuestion,
+): readonly ParameterDifference[] {
+  return question.question === 'what-differs'
+    ? explanation.differences
+    : parameterDifferences(question.table.parameters, groupsOf(explanation, question).labels)
+}
+
+/** How much a parameter differs, as one reads it: dashes where one of the groups is empty. */
+export function effectTexts({ effect, q }: ParameterDifference): { effect: string; q: string } {
+  if (Number.isNaN(q)) return { effect: '–', q: '–' }
+  return { effect: effect.toFixed(2), q: pValue(q, 'q').replace(/^q (= )?/, '') }
 }

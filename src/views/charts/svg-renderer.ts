@@ -1,5 +1,13 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import type { VegaLiteSpec } from './vega-lite-spec.ts'
+
+/**
+ * A Vega-Lite specification. Deliberately loose: flowdelta's own charts are validated against
+ * Vega-Lite's schema in tests, and a cell must be able to change any part of one.
+ */
+export interface VegaLiteSpec {
+  $schema?: string
+  [property: string]: unknown
+}
 
 /** Draws a specification as an SVG document, synchronously. */
 export type SvgRenderer = (spec: VegaLiteSpec) => string

@@ -11,11 +11,9 @@ import { bars } from './builders.ts'
 import { colorBy } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
-import { edgeName } from './edge-name.ts'
-import { largestInFlowOrder } from './flow-order.ts'
+import { edgeName, largestInFlowOrder, varianceShare } from './flow-order.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
-import { varianceShare } from './variance-share.ts'
 
 export const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
   category: count({

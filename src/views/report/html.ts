@@ -1,8 +1,7 @@
 import { escapeHtml } from '../../core/escape.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink } from '../../core/trace-links.ts'
-import { bareSvg } from '../charts/bare-svg.ts'
-import type { Chart } from '../charts/chart.ts'
+import { bareSvg, type Chart } from '../charts/chart.ts'
 
 /** Markup that is safe to stand in a page. Only {@link html} and {@link trusted} make it. */
 export class Html {

@@ -3,7 +3,7 @@ import type { Finding } from '../../compare/findings/finding.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
-import { breakdownRows, KIND_NAMES } from '../charts/breakdown-rows.ts'
+import { breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
 import { certainty, differenceText, durationText, headline, shareText } from './headline.ts'
 import { accounting, type Part } from './html-sections.ts'
 import {

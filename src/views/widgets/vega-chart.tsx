@@ -1,6 +1,5 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
-import { renderSvg } from '../charts/svg-renderer.ts'
-import type { VegaLiteSpec } from '../charts/vega-lite-spec.ts'
+import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
 import { useInk } from '../drawing/ink.ts'
 import { MediumContext } from '../drawing/medium.ts'
 import { type ChartPage, type DrawnChart, runtimePromise } from '../page/page-promise.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bareSvg } from '../../../src/views/charts/bare-svg.ts'
+import { bareSvg } from '../../../src/views/charts/chart.ts'
 
 test('words for readers go, places are cut to hundredths, text stays', () => {
   const svg =

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { contributionsChart } from '../../../src/views/charts/contributions.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { staticBundles } from '../../../src/views/notebook/bundle-completer.ts'
 import { connectCharts } from '../../../src/views/notebook/connect-charts.ts'
@@ -12,7 +11,6 @@ connectCharts()
 const comparison = compareShops({}, { payUs: 2600, payEvery: 2 })
 
 describe('a page with widgets and charts', () => {
-  const chart = (limit: number) => contributionsChart(comparison.ranking, { limit })
   const flow = (category: number) => plot(comparison.responseTime, 'flow', { category })
 
   test('has each runtime once, however many outputs want it', () => {
@@ -24,9 +22,25 @@ describe('a page with widgets and charts', () => {
     expect(html.match(/data-flowdelta-widget=/g)).toHaveLength(3)
   })
 
-  test('stays under 1.5 MB with ten charts and a widget', () => {
-    const charts = Array.from({ length: 8 }, (_, i) => chart(i + 1))
+  test('stays under 1.5 MB with ten charts, two flows and a widget', () => {
+    const kinds = [
+      'findings',
+      'contributions',
+      'shifts',
+      'breakdown',
+      'counts',
+      'variation',
+    ] as const
+    const charts = [
+      ...kinds.map((kind) => plot(comparison, kind)),
+      ...[0, 1].flatMap((category) => [
+        plot(comparison, 'response-times', { category }),
+        plot(comparison, 'arrivals', { category }),
+      ]),
+    ]
+    expect(new Set(charts.map(({ title }) => title)).size).toBe(10)
     const html = pageOf([flow(0), flow(1), ...charts, explore(comparison, { threshold: true })])
+    expect(html.match(/data-flowdelta-runtime="charts"/g)).toHaveLength(1)
     expect(html.length).toBeLessThan(1.5e6)
   })
 

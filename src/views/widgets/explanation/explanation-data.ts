@@ -9,7 +9,7 @@ import type {
 import { ParameterTable } from '../../../explain/parameters/parameter-table.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
-import { differencesOf } from '../../charts/parameter-comparison.ts'
+import { differencesOf } from '../../charts/parameter-groups.ts'
 
 /** The rows of one question. */
 interface CarriedTable {

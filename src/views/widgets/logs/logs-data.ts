@@ -27,7 +27,7 @@ import {
   VariableFeatures,
 } from '../../../logs/features/log-set.ts'
 import type { Metric, PerformanceMetric } from '../../../logs/performance/performance-metric.ts'
-import { thinned } from '../../charts/log-strip.ts'
+import { thinned } from '../../charts/log-values.ts'
 
 /** Variables of a kind and their values in the instances that are carried. */
 interface CarriedFeatures {

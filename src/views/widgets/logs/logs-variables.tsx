@@ -20,11 +20,10 @@ import {
   type VariableKind,
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
-import { missingText } from '../../charts/log-strip.ts'
-import { tText, unitOf, valueText } from '../../charts/log-values.ts'
+import { missingText, tText, unitOf, valueText } from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/log-variable.ts'
 import { PALETTE } from '../../charts/palette.ts'
-import type { VegaLiteSpec } from '../../charts/vega-lite-spec.ts'
+import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'

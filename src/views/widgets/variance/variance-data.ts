@@ -8,7 +8,7 @@ import type {
   VarianceSources,
 } from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { edgeName } from '../../charts/edge-name.ts'
+import { edgeName } from '../../charts/flow-order.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { type CategoryPoints, categoryPoints } from './category-points.ts'
 import { type VarianceGraph, varianceGraph } from './variance-graph.ts'

@@ -7,7 +7,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { varianceShare } from '../../charts/variance-share.ts'
+import { varianceShare } from '../../charts/flow-order.ts'
 import { Choice } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'

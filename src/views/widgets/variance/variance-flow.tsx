@@ -6,7 +6,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { varianceShare } from '../../charts/variance-share.ts'
+import { varianceShare } from '../../charts/flow-order.ts'
 import { useWidth } from '../../drawing/controls.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { type Ink, useInk } from '../../drawing/ink.ts'

@@ -2,10 +2,9 @@ import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
-import { drawnFlow } from '../../charts/drawn-flow.ts'
-import { drawnName } from '../../charts/node-names.ts'
+import { varianceShare } from '../../charts/flow-order.ts'
+import { drawnFlow, drawnName } from '../../charts/node-names.ts'
 import { textWidth } from '../../charts/text-width.ts'
-import { varianceShare } from '../../charts/variance-share.ts'
 import {
   type FlowLayout,
   flowLayout,

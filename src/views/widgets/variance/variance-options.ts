@@ -1,34 +1,11 @@
-import {
-  count,
-  custom,
-  defineOptions,
-  flag,
-  number,
-  type OptionsOf,
-  oneOf,
-} from '../../../core/options.ts'
-import type { VarianceMark } from '../../../explain/variance/variance-marks.ts'
+import { count, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
+import { VARIANCE_OPTIONS } from '../../../explain/variance/variance-sources.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { MEASURE_NAMES } from './category-points.ts'
 
 /** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
-  large: number({
-    default: 10,
-    min: 0,
-    unit: 'requests',
-    sentence: 'Only categories of more requests are ranked, period by period',
-  }),
-  period: oneOf(['before', 'after', 'both'], {
-    default: 'both',
-    sentence: 'Period that is looked at, or both, each on its own',
-  }),
-  marks: custom<readonly VarianceMark[]>({
-    default: [],
-    sentence: 'Marks of edges, see markVariance',
-    expected: 'a list of marks',
-    accepts: Array.isArray,
-  }),
+  ...VARIANCE_OPTIONS,
   category: count({
     default: null,
     or: null,
