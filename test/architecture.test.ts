@@ -180,6 +180,14 @@ describe('the architecture of src', () => {
     ).toEqual([])
   })
 
+  test('every option table has a name of its own', () => {
+    const names = [...TEXTS.values()].flatMap((text) =>
+      Array.from(text.matchAll(/^export const (\w+) = defineOptions\(/gm), ([, name]) => name),
+    )
+    expect(names).toContain('FLOW_OPTIONS')
+    expect(names.filter((name, place) => names.indexOf(name) !== place)).toEqual([])
+  })
+
   test(`no file is longer than ${MOST_LINES} lines`, () => {
     const lines = (file: string) => (TEXTS.get(file) as string).trimEnd().split('\n').length
     expect(FILES.filter((file) => lines(file) > MOST_LINES)).toEqual([])

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
-import { FOLD_OPTIONS } from '../compare/comparison-options.ts'
+import { FOLD_RULE_OPTIONS } from '../compare/comparison-options.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { dataQuality } from '../compare/fairness/trace-problems.ts'
 import { FlowdeltaError } from '../core/errors.ts'
@@ -43,7 +43,7 @@ export interface LoadedCategories {
   readonly warnings: readonly PrintedWarning[]
 }
 
-const TABLES = [CATEGORY_OPTIONS, FLOW_OPTIONS, FOLD_OPTIONS, LOAD_OPTIONS]
+const TABLES = [CATEGORY_OPTIONS, FLOW_OPTIONS, FOLD_RULE_OPTIONS, LOAD_OPTIONS]
 
 /** Adds what it takes to load and to categorize the traces of a single period. */
 export function addOnePeriod(command: Command): Command {
@@ -68,7 +68,7 @@ export async function categorizeFiles(
     second === undefined ? first : [first, second],
     optionsFrom(FLOW_OPTIONS, flags),
   )
-  const { fold = 'none' } = optionsFrom(FOLD_OPTIONS, flags)
+  const { fold = 'none' } = optionsFrom(FOLD_RULE_OPTIONS, flags)
   const { omitHosts = false } = optionsFrom(CATEGORY_OPTIONS, flags)
   const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
   const periods = second === undefined ? [first] : [first, second]

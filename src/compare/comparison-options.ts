@@ -9,7 +9,7 @@ import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
 
 /** Option that folds what repeats within a flow; see `foldFlows`. */
-export const FOLD_OPTIONS = defineOptions({
+export const FOLD_RULE_OPTIONS = defineOptions({
   fold: oneOf(['none', 'exact', 'log2'], {
     default: 'none',
     sentence:
@@ -20,7 +20,7 @@ export const FOLD_OPTIONS = defineOptions({
 
 /** Options of each stage of a comparison. */
 export const STAGE_OPTIONS = {
-  flows: { ...FLOW_OPTIONS, ...FOLD_OPTIONS },
+  flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS },
   categories: CATEGORY_OPTIONS,
   responseTime: RESPONSE_TIME_OPTIONS,
   structural: STRUCTURAL_OPTIONS,

@@ -13,7 +13,7 @@ import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
 import { parameterTreePicture } from './parameter-tree.tsx'
 import { type Picture, pictureSvg } from './picture.tsx'
 
-export const FLOW_OPTIONS = defineOptions({
+export const FLOW_PLOT_OPTIONS = defineOptions({
   category: count({
     default: null,
     or: null,
@@ -35,7 +35,7 @@ export const DEPENDENCIES_OPTIONS = defineOptions({
   }),
 })
 
-export const EXECUTION_MODEL_OPTIONS = defineOptions({
+export const EXECUTION_MODEL_PLOT_OPTIONS = defineOptions({
   id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
   limit: count({
     default: 25,
@@ -59,9 +59,9 @@ export const PARAMETER_TREE_OPTIONS = defineOptions({
  */
 export function flowDrawing(
   responseTime: ResponseTimeMutations,
-  given?: Partial<OptionsOf<typeof FLOW_OPTIONS>>,
+  given?: Partial<OptionsOf<typeof FLOW_PLOT_OPTIONS>>,
 ): Drawing {
-  const { category, ...options } = readOptions(FLOW_OPTIONS, given)
+  const { category, ...options } = readOptions(FLOW_PLOT_OPTIONS, given)
   return drawn(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
 }
 
@@ -99,9 +99,9 @@ function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
  */
 export function executionModelDrawing(
   models: ExecutionModels,
-  given?: Partial<OptionsOf<typeof EXECUTION_MODEL_OPTIONS>>,
+  given?: Partial<OptionsOf<typeof EXECUTION_MODEL_PLOT_OPTIONS>>,
 ): Drawing {
-  const { id, limit } = readOptions(EXECUTION_MODEL_OPTIONS, given)
+  const { id, limit } = readOptions(EXECUTION_MODEL_PLOT_OPTIONS, given)
   const model = models.models[id]
   if (model === undefined) {
     throw new OptionError('id', id, `a model from 0 to ${models.models.length - 1}`)

@@ -3,7 +3,7 @@ import { explore } from '../../../src/views/explore.ts'
 import type { ViewProps } from '../../../src/views/widgets/define-widget.ts'
 import type { FlowData } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { flowCode } from '../../../src/views/widgets/flows/flow-view.tsx'
-import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
+import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/options.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { type FlowText, flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs } from '../../make-traces.ts'
@@ -40,35 +40,38 @@ export function newCategory({ categories }: Comparison): number {
 }
 
 /** What a flow comparison shows: a category, a mutation, a category with itself, or any two flows. */
-type Subject = number | Partial<FlowOptions>
+type Subject = number | Partial<FlowsWidgetOptions>
 
 /** The flow comparison of a subject. */
 export function flows(
   comparison: Comparison,
   subject: Subject,
-  options: Partial<FlowOptions> = {},
+  options: Partial<FlowsWidgetOptions> = {},
 ): Widget {
   const of = typeof subject === 'number' ? { category: subject } : subject
   return explore(comparison, 'flows', { ...of, ...options })
 }
 
 /** What the view of a flow comparison gets. */
-export function propsOf(widget: Widget): ViewProps<FlowData, FlowOptions> {
-  return widget.data as ViewProps<FlowData, FlowOptions>
+export function propsOf(widget: Widget): ViewProps<FlowData, FlowsWidgetOptions> {
+  return widget.data as ViewProps<FlowData, FlowsWidgetOptions>
 }
 
-export function dataOf(comparison: Comparison, options: Partial<FlowOptions> = {}): FlowData {
+export function dataOf(
+  comparison: Comparison,
+  options: Partial<FlowsWidgetOptions> = {},
+): FlowData {
   return propsOf(flows(comparison, newCategory(comparison), options)).data
 }
 
 /** The line of code of a widget after some changes. */
-export function codeOf(widget: Widget, changes: Partial<FlowOptions> = {}): string {
+export function codeOf(widget: Widget, changes: Partial<FlowsWidgetOptions> = {}): string {
   const { data, options, call } = propsOf(widget)
   return flowCode(data, { ...options, ...changes }, call)
 }
 
 /** The options of the widget that code gives when it is pasted. */
-export function pastedOptions(code: string, comparison: Comparison): FlowOptions {
+export function pastedOptions(code: string, comparison: Comparison): FlowsWidgetOptions {
   const run = new Function('explore', 'comparison', 'names', `return ${code}`)
   return propsOf(run(explore, comparison, (label: string) => `named ${label}`)).options
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
+import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/options.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { CHANGED, flows, newCategory, pastedOptions } from './flow-fixture.ts'
@@ -17,7 +17,7 @@ function namesIn(page: Page): Promise<string[]> {
 }
 
 /** What the line of code below the widget sets. */
-async function stateOf(page: Page): Promise<FlowOptions> {
+async function stateOf(page: Page): Promise<FlowsWidgetOptions> {
   return pastedOptions((await page.locator('.fd-code code').textContent()) as string, CHANGED)
 }
 
@@ -41,7 +41,7 @@ const transformOf = (page: Page) =>
 const scaleOf = async (page: Page) => Number(/scale\(([\d.]+)\)/.exec(await transformOf(page))?.[1])
 
 describeInBrowser('the flow comparison in a page', (open) => {
-  const show = async (options: Partial<FlowOptions> = {}, how: OpenOptions = {}) =>
+  const show = async (options: Partial<FlowsWidgetOptions> = {}, how: OpenOptions = {}) =>
     open([flows(CHANGED, NUMBER, options)], how)
 
   test('switches between its three modes and says so in code', async () => {

@@ -5,7 +5,7 @@ import { partBeyond } from '../../../src/views/widgets/flows/flow-canvas.tsx'
 import type { FlowDrawing } from '../../../src/views/widgets/flows/flow-drawing.ts'
 import { dashesAlong } from '../../../src/views/widgets/flows/flow-lines.tsx'
 import { firstSight } from '../../../src/views/widgets/flows/flow-zoom.ts'
-import type { FlowOptions } from '../../../src/views/widgets/flows/options.ts'
+import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/options.ts'
 import { flow } from '../../explain/flow-pair/fixture.ts'
 import { makeGraphs, makeSpans, type SpanSketch } from '../../make-traces.ts'
 import { CHANGED, flows, newCategory } from './flow-fixture.ts'
@@ -110,7 +110,7 @@ test('a mode that is none is answered with all modes', () => {
 })
 
 describeInBrowser('a wide flow in a page', (open) => {
-  const show = (options: Partial<FlowOptions>, how: OpenOptions = {}) =>
+  const show = (options: Partial<FlowsWidgetOptions>, how: OpenOptions = {}) =>
     open([flows(wide, 0, { level: 'steps', ...options })], how)
 
   test('a turn of the wheel moves the drawing and draws nothing again', async () => {

@@ -38,7 +38,7 @@ import {
   wholeSight,
 } from './flow-zoom.ts'
 
-import { FLOW_OPTIONS, type FlowOptions } from './options.ts'
+import { FLOWS_WIDGET_OPTIONS, type FlowsWidgetOptions } from './options.ts'
 
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }
@@ -74,13 +74,13 @@ const MIN_HEIGHT = 240
 const MAX_HEIGHT = 620
 
 /** Compares two flows in three ways, opens what is the same, and takes notes. */
-export function FlowView(props: ViewProps<FlowData, FlowOptions>) {
+export function FlowView(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   return useIsStill() ? <FlowStill {...props} /> : <FlowPage {...props} />
 }
 
-function FlowPage(props: ViewProps<FlowData, FlowOptions>) {
+function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const { data, call } = props
-  const { options, change } = useWidgetOptions(FLOW_OPTIONS, props)
+  const { options, change } = useWidgetOptions(FLOWS_WIDGET_OPTIONS, props)
   const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
   const [selection, setSelection] = useState<FlowSelection | null>(null)
   const [difference, setDifference] = useState(-1)
@@ -212,7 +212,7 @@ const STILL_GAP = 60
 const MIN_APART = 84
 
 /** The comparison without anything to open; of the animation its beginning, its state and its end. */
-function FlowStill({ data, options }: ViewProps<FlowData, FlowOptions>) {
+function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
   const scene = stillScene(data, state)
   const drawings = scene === null ? [] : stillDrawings(scene, data, state)
@@ -314,7 +314,7 @@ function summaryOf(data: FlowData): string {
 }
 
 /** Returns the line of code that shows a state; what its mode does not show is left out. */
-export function flowCode(data: FlowData, options: FlowOptions, call: WidgetCall): string {
+export function flowCode(data: FlowData, options: FlowsWidgetOptions, call: WidgetCall): string {
   const { mode, level, pin, at } = options
   const said = {
     ...options,
@@ -322,5 +322,5 @@ export function flowCode(data: FlowData, options: FlowOptions, call: WidgetCall)
     pin: mode === 'side-by-side' ? pin : null,
     at: mode === 'animation' ? at : 0,
   }
-  return exploreCode(FLOW_OPTIONS, said, call, data.hasNameRule ? ['names'] : [])
+  return exploreCode(FLOWS_WIDGET_OPTIONS, said, call, data.hasNameRule ? ['names'] : [])
 }

@@ -16,7 +16,7 @@ import {
 } from './flow-scene.ts'
 import { FLOW_STYLE, FlowView } from './flow-view.tsx'
 import { differenceWords } from './flow-words.ts'
-import { FLOW_OPTIONS, type FlowOptions } from './options.ts'
+import { FLOWS_WIDGET_OPTIONS, type FlowsWidgetOptions } from './options.ts'
 
 /**
  * Compares two request flows as graphs, time running down: as a difference, side by side, or one
@@ -32,9 +32,9 @@ export const flowsWidget = defineWidget({
   name: 'flows',
   title: 'Flow comparison',
   description: (data: FlowData) => `${data.title}. ${differenceWords(data)} ${data.confidenceText}`,
-  options: FLOW_OPTIONS,
+  options: FLOWS_WIDGET_OPTIONS,
   data: flowData,
-  initial: (comparison: Comparison, options: FlowOptions): FlowOptions => {
+  initial: (comparison: Comparison, options: FlowsWidgetOptions): FlowsWidgetOptions => {
     const names = typeof options.names === 'function' ? null : options.names
     if (options.before !== null) return { ...options, names, mutation: null }
     const { before, after } = flowPair(comparison, options)
@@ -55,7 +55,7 @@ export const flowsWidget = defineWidget({
 /** Finds the two flows that options mean. */
 function flowPair(
   comparison: Comparison,
-  { category, mutation, origin, before, after }: FlowOptions,
+  { category, mutation, origin, before, after }: FlowsWidgetOptions,
 ): { readonly before: FlowChoice; readonly after: FlowChoice } {
   if (before !== null || after !== null) {
     if (before === null || after === null) {
@@ -77,7 +77,7 @@ function flowPair(
 }
 
 /** Compares two flows into what a page needs to draw them. */
-function flowData(comparison: Comparison, options: FlowOptions): FlowData {
+function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData {
   const { names, largeShift } = options
   const pair = flowPair(comparison, options)
   const flows = compareFlowGraphs(comparison.responseTime, pair, {
@@ -143,7 +143,7 @@ function readableLevel(flows: FlowComparison): FlowLevel {
 /** Rejects a state that names steps, edges or groups that are not there. */
 function checkState(
   flows: FlowComparison,
-  { level, opened, pin, annotations }: FlowOptions & { readonly level: FlowLevel },
+  { level, opened, pin, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
 ): void {
   coalesceFlow(flows, { groups: groupsAt(flows, level), opened })
   if (pin !== null && !isShared(flows, pin)) {

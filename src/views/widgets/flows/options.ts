@@ -16,7 +16,7 @@ import { FLOW_LEVELS, FLOW_MODES, type FlowAnnotation, type FlowLevel } from './
 type MutationOfFlow = { readonly category: number; readonly kind: 'structural' | 'response-time' }
 
 /** Options of the comparison of two flows, and its state. */
-export const FLOW_OPTIONS = defineOptions({
+export const FLOWS_WIDGET_OPTIONS = defineOptions({
   category: count({
     default: null,
     or: null,
@@ -79,7 +79,7 @@ export const FLOW_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
-export type FlowOptions = OptionsOf<typeof FLOW_OPTIONS>
+export type FlowsWidgetOptions = OptionsOf<typeof FLOWS_WIDGET_OPTIONS>
 
 function flowChoice(sentence: string) {
   return custom<FlowChoice | null>({

@@ -12,7 +12,7 @@ import { type ViewProps, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import type { FlowData } from '../flows/flow-scene.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
-import type { FlowOptions } from '../flows/options.ts'
+import type { FlowsWidgetOptions } from '../flows/options.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export interface RankingData {
@@ -29,7 +29,7 @@ export interface MutationDetails {
   readonly edges: readonly RankingEdge[]
   readonly edgeCount: number
   /** Its flow before and after; `null` where the page does not carry it. */
-  readonly flows: ViewProps<FlowData, FlowOptions> | null
+  readonly flows: ViewProps<FlowData, FlowsWidgetOptions> | null
   /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
   readonly explanation: ExplanationData | null
   /** Typical requests. */

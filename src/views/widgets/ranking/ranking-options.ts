@@ -2,7 +2,7 @@ import { count, defineOptions, flag, type OptionsOf, text } from '../../../core/
 import { STAGE_NAME } from '../define-widget.ts'
 
 /** Options of the ranking browser, and its state. */
-export const RANKING_OPTIONS = defineOptions({
+export const RANKING_WIDGET_OPTIONS = defineOptions({
   limit: count({ default: 30, unit: 'mutations', sentence: 'Mutations shown, the first ones' }),
   flows: count({
     default: 10,
@@ -34,4 +34,4 @@ export const RANKING_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
-export type RankingOptions = OptionsOf<typeof RANKING_OPTIONS>
+export type RankingWidgetOptions = OptionsOf<typeof RANKING_WIDGET_OPTIONS>

@@ -24,7 +24,7 @@ import {
   thresholdCurve,
   thresholdState,
 } from './ranking-model.ts'
-import { RANKING_OPTIONS, type RankingOptions } from './ranking-options.ts'
+import { RANKING_WIDGET_OPTIONS, type RankingWidgetOptions } from './ranking-options.ts'
 import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
@@ -58,7 +58,7 @@ const CURVES = { width: 90, height: 26 }
 const MAX_NAME_LENGTH = 48
 
 /** Shows mutations to sort, to filter and to open, and the threshold that makes them. */
-export function RankingView({ data, options, call }: ViewProps<RankingData, RankingOptions>) {
+export function RankingView({ data, options, call }: ViewProps<RankingData, RankingWidgetOptions>) {
   const comparison = useMemo(() => restoreComparison(data.snapshot), [data])
   const initial = useMemo(() => thresholdState(comparison), [comparison])
   const curve = useMemo(() => thresholdCurve(comparison), [comparison])
@@ -75,7 +75,7 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
     open === undefined || !table.isUntouched
       ? table.code
       : exploreCode(
-          RANKING_OPTIONS,
+          RANKING_WIDGET_OPTIONS,
           { ...options, opened: open.rank, threshold: isThresholdOpen },
           { name, kind: null },
         )

@@ -7,7 +7,7 @@ import { EXPLANATION_STYLE } from '../explanation/explanation-view.tsx'
 import { FLOW_STYLE } from '../flows/flow-view.tsx'
 import { TABLE_STYLE } from '../table/table-style.ts'
 import { type RankingData, rankingData } from './ranking-model.ts'
-import { RANKING_OPTIONS, type RankingOptions } from './ranking-options.ts'
+import { RANKING_WIDGET_OPTIONS, type RankingWidgetOptions } from './ranking-options.ts'
 import { RANKING_STYLE, RankingView } from './ranking-view.tsx'
 
 /**
@@ -22,7 +22,7 @@ export const rankingWidget = defineWidget({
   description: ({ details }: RankingData) =>
     `${counted(details.length, 'mutation')}; ` +
     'open one for its edges, its precursors and typical requests, or drag the threshold.',
-  options: RANKING_OPTIONS,
+  options: RANKING_WIDGET_OPTIONS,
   data,
   view: RankingView,
   style: TABLE_STYLE + FLOW_STYLE + EXPLANATION_STYLE + RANKING_STYLE,
@@ -31,7 +31,7 @@ export const rankingWidget = defineWidget({
 
 function data(
   comparison: Comparison,
-  { limit, flows, explanations, opened, traceUrl, name }: RankingOptions,
+  { limit, flows, explanations, opened, traceUrl, name }: RankingWidgetOptions,
 ): RankingData {
   const shown = Math.min(limit, comparison.ranking.mutations.length)
   if (opened !== null && opened > shown) {
