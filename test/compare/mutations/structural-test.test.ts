@@ -1,26 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../../src/compare/comparison.ts'
 import {
   findStructuralMutations,
   suggestThreshold,
 } from '../../../src/compare/mutations/find-structural-mutations.ts'
-import { randomSource } from '../../../src/stats/random.ts'
-import { around, chains, makeGraphs } from '../../make-traces.ts'
-
-const HIT = ['READ', 'HIT', 'REPLY']
-const MISS = ['READ', 'MISS', 'DISK', 'REPLY']
-const WRITE = ['WRITE', 'REPLY']
-
-/** Categories of so many hits, misses and writes in each period. */
-function categories(before: readonly number[], after: readonly number[]) {
-  const period = ([hits = 0, misses = 0, writes = 0]: readonly number[]) =>
-    makeGraphs([
-      ...chains(HIT, around(100, hits)),
-      ...chains(MISS, around(1000, misses)),
-      ...chains(WRITE, around(500, writes)),
-    ])
-  return compare(period(before), period(after)).categories
-}
+import { categories } from './reads-and-writes.ts'
 
 const labels = (before: readonly number[], after: readonly number[]) => {
   const mutations = findStructuralMutations(categories(before, after), { smPThreshold: 'auto' })
@@ -97,27 +80,6 @@ describe('counts', () => {
 })
 
 describe('the suggested threshold', () => {
-  test('is what chance crosses in one of twenty comparisons', () => {
-    const random = randomSource(7)
-    const runs = 400
-    let crossed = 0
-    const draw = (count: number, share: number) => {
-      let drawn = 0
-      for (let i = 0; i < count; i++) if (random.next() < share) drawn++
-      return drawn
-    }
-    for (let run = 0; run < runs; run++) {
-      const [hits, misses, writes] = [draw(600, 0.5), draw(200, 0.5), draw(200, 0.5)] as const
-      const found = categories([hits, misses, writes], [600 - hits, 200 - misses, 200 - writes])
-      const { changes } = findStructuralMutations(found)
-      const threshold = suggestThreshold(found)
-      if (changes.some((change) => Math.abs(change) > threshold)) crossed++
-    }
-    const standardError = Math.sqrt((0.05 * 0.95) / runs)
-    expect(crossed / runs).toBeLessThan(0.05 + 3 * standardError)
-    expect(crossed / runs).toBeGreaterThan(0.005)
-  })
-
   test('grows with the square root of the load', () => {
     const small = suggestThreshold(categories([100, 100, 100], [100, 100, 100]))
     const large = suggestThreshold(categories([1600, 1600, 1600], [1600, 1600, 1600]))

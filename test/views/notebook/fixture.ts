@@ -22,11 +22,10 @@ export function writeNotebook(sources: readonly string[]): string {
   return path
 }
 
-/** A file for one test, next to nothing else, from which flowdelta can be imported. */
+/** A file next to nothing else, from which flowdelta can be imported; see {@link removeFolder}. */
 export function writeCell(source: string): string {
   const path = join(mkdtempSync(join(ROOT, 'dist', 'test-')), 'cell.ts')
   writeFileSync(path, source)
-  onTestFinished(() => removeFolder(path))
   return path
 }
 

@@ -1,50 +1,70 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { ROOT, writeCell } from './fixture.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { ROOT, removeFolder, writeCell } from './fixture.ts'
 
 /** tslab's compiler: TypeScript 5.0 with the options tslab gives it. */
 const ts = createRequire(import.meta.url)('@tslab/typescript-for-tslab')
 
-/** What the compiler says about a cell and about flowdelta's own declarations. */
-function diagnosticsOf(source: string): string[] {
-  const file = writeCell(source)
-  const program = ts.createProgram([file], {
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Node10,
-    esModuleInterop: true,
-    target: ts.ScriptTarget.ES2022,
-    lib: ['lib.es2022.d.ts'],
-    types: ['node'],
-    typeRoots: [join(ROOT, 'node_modules', '@types')],
-    noEmit: true,
-  })
-  const own = (name: string) => name === file || name.startsWith(join(ROOT, 'dist', 'types'))
-  return [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()]
-    .filter((diagnostic: { file?: { fileName: string } }) => own(diagnostic.file?.fileName ?? ''))
-    .map((diagnostic: { file: { fileName: string }; messageText: unknown }) => {
-      const text = ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')
-      return `${diagnostic.file.fileName.replace(ROOT, '')}: ${text}`
-    })
-}
-
-test('tslab’s compiler reads every declaration of flowdelta', () => {
-  expect(diagnosticsOf(`import * as fd from 'flowdelta'\nfd.show(1)`)).toEqual([])
-})
-
-test('a cell sees the types of charts and tables', () => {
-  const source = `
-    import { Chart, StageTable, stageTable } from 'flowdelta'
+const CELLS = {
+  whole: `import * as fd from 'flowdelta'\nfd.show(1)`,
+  statistics: `import { ksTwoSample } from 'flowdelta/stats'\nconst p: number = ksTwoSample([1], [2]).p\nconsole.log(p)`,
+  chart: `
+    import { Chart, type StageTable, stageTable } from 'flowdelta'
     const made: StageTable = stageTable({ id: Int32Array.of(1) }).filter((row: any) => row.id > 0)
     const title: string = new Chart({ mark: 'bar' }, { title: 'T', description: 'D' }).title
     const svg: string = new Chart({}, { title, description: made.columnNames().join() }).svg()
-    console.log(svg)`
-  expect(diagnosticsOf(source)).toEqual([])
+    console.log(svg)`,
+  wrong: `import { Chart } from 'flowdelta'\nnew Chart({}, { title: 1, description: '' })`,
+  kind: `import { compare, plot } from 'flowdelta'\nplot(compare(null as any, null as any), 'no such kind')`,
+} as const
+
+let diagnostics: ReadonlyMap<string, readonly string[]>
+
+/** Compiles all cells at once, which takes as long as one, and keeps what is said of each. */
+beforeAll(() => {
+  const cells = Object.entries(CELLS).map(([name, source]) => [name, writeCell(source)] as const)
+  const program = ts.createProgram(
+    cells.map(([, file]) => file),
+    {
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Node10,
+      esModuleInterop: true,
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2022.d.ts'],
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules', '@types')],
+      noEmit: true,
+    },
+  )
+  const said = [...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()].map(
+    (diagnostic: { file?: { fileName: string }; messageText: unknown }) => ({
+      file: diagnostic.file?.fileName ?? '',
+      text: String(ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')),
+    }),
+  )
+  const of = (isThere: (file: string) => boolean) =>
+    said.filter(({ file }) => isThere(file)).map(({ text }) => text)
+  diagnostics = new Map([
+    ['declarations', of((file) => file.startsWith(join(ROOT, 'dist', 'types')))],
+    ...cells.map(([name, cell]) => [name, of((file) => file === cell)] as const),
+  ])
+  for (const [, file] of cells) removeFolder(file)
+}, 120_000)
+
+test('tslab’s compiler reads every declaration of flowdelta', () => {
+  expect(diagnostics.get('declarations')).toEqual([])
+  expect(diagnostics.get('whole')).toEqual([])
+})
+
+test('a cell sees the types of charts, tables and statistics', () => {
+  expect(diagnostics.get('chart')).toEqual([])
+  expect(diagnostics.get('statistics')).toEqual([])
 })
 
 test('a wrong argument is an error, so the types are not lost on the way', () => {
-  const source = `import { Chart } from 'flowdelta'\nnew Chart({}, { title: 1, description: '' })`
-  expect(diagnosticsOf(source)).toEqual([
+  expect(diagnostics.get('wrong')).toEqual([
     expect.stringContaining("Type 'number' is not assignable to type 'string'"),
   ])
+  expect(diagnostics.get('kind')).toEqual([expect.stringContaining('"no such kind"')])
 })
