@@ -23,6 +23,10 @@ interface DataTableProps<Row> {
   readonly label?: string
   readonly columns: readonly DataColumn<Row>[]
   readonly rows: readonly Row[]
+  /** `'treegrid'` for rows that open. */
+  readonly role?: 'treegrid'
+  /** Tells rows apart where they come and go; by place otherwise. */
+  readonly rowKey?: (row: Row) => number | string
   /** Attributes of a row. */
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
   /** Classes beside `fd-scroll`. */
@@ -36,6 +40,8 @@ export function DataTable<Row>({
   label,
   columns,
   rows,
+  role,
+  rowKey,
   rowProps,
   class: className = '',
   max = 12,
@@ -51,7 +57,7 @@ export function DataTable<Row>({
       max={max}
     >
       <div class={`fd-scroll ${className}`}>
-        <table aria-label={label}>
+        <table role={role} aria-label={label}>
           <thead>
             <tr>
               {columns.map(({ title, hint, isNumber, head, sort }) => (
@@ -69,7 +75,7 @@ export function DataTable<Row>({
           </thead>
           <tbody>
             {rows.map((row, place) => (
-              <tr key={place} {...rowProps?.(row, place)}>
+              <tr key={rowKey?.(row) ?? place} {...rowProps?.(row, place)}>
                 {columns.map(({ title, isNumber, isHead, cell }) =>
                   isHead ? (
                     <th key={title} scope="row" class="fd-name">

@@ -60,6 +60,11 @@ export interface ProfileSummary extends ProfileQuantiles {
   readonly meanUs: number
 }
 
+/** Sums up a profile. */
+export function profileSummary(profile: LatencyProfile): ProfileSummary {
+  return { ...profileQuantiles(profile), meanUs: profile.meanUs }
+}
+
 /** What becomes of all requests if one service took another time. */
 export interface SingleChange {
   readonly service: string
@@ -168,8 +173,7 @@ class RequestsChanged {
   }
 
   #summary(latencyUs: Float64Array): ProfileSummary {
-    const profile = LatencyProfile.ofRequests(latencyUs, this.#base.forest.weight)
-    return { ...profileQuantiles(profile), meanUs: profile.meanUs }
+    return profileSummary(LatencyProfile.ofRequests(latencyUs, this.#base.forest.weight))
   }
 }
 

@@ -262,7 +262,7 @@ describe('the widget', () => {
     expect(wrong({ changes: 'db*2' })).toThrow('Option changes is "db*2".')
     expect(wrong({ changes: [{ service: 'db', facter: 2 }] })).toThrow('changes[0].facter')
     expect(wrong({ changes: [{ service: 'nosuch', factor: 2 }] })).toThrow(
-      'No request of the sample calls nosuch.',
+      'Option service is "nosuch". Give one of cart, db, price, stock, web',
     )
     expect(wrong({ limit: 1 })).toThrow('There is no option limit.')
     expect(() => explore(models, { cause: 1 })).toThrow('there are no causes')

@@ -27,7 +27,8 @@ interface CarriedRequests {
   readonly planOf: Uint32Array
   readonly offsetUs: Float64Array
   readonly latencyUs: Float64Array
-  readonly serverUs: Float64Array
+  /** Between client and server: 0 for most where there are only spans of servers. */
+  readonly networkUs: Float64Array
 }
 
 /** A `WaitPlan` in lists, which are short. */
@@ -125,8 +126,8 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]): Ca
   })
   const paths = numbered(calls.map((call) => forest.path[call]!))
   const ownPlans = numbered(calls.map((call) => planOf[call]!))
-  const rounded = (times: Float64Array) =>
-    Float64Array.from(calls, (call) => Math.fround(times[call]!))
+  const rounded = (time: (call: number) => number) =>
+    Float64Array.from(calls, (call) => Math.fround(time(call)))
   return {
     services: namesInPage(paths.values.map((path) => models.paths.service(path))),
     operations: namesInPage(paths.values.map((path) => models.paths.operation(path))),
@@ -150,9 +151,9 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]): Ca
     childCounts: Uint32Array.from(calls, (call) => childOffsets[call + 1]! - childOffsets[call]!),
     path: Uint32Array.from(calls, (call) => paths.numbers.get(forest.path[call]!)!),
     planOf: Uint32Array.from(calls, (call) => ownPlans.numbers.get(planOf[call]!)!),
-    offsetUs: rounded(offsetUs),
-    latencyUs: rounded(latencyUs),
-    serverUs: rounded(serverUs),
+    offsetUs: rounded((call) => offsetUs[call]!),
+    latencyUs: rounded((call) => latencyUs[call]!),
+    networkUs: rounded((call) => latencyUs[call]! - serverUs[call]!),
   }
 }
 
@@ -210,7 +211,7 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
 }
 
 function restoredForest(data: CarriedRequests): CallForest {
-  const { sizes, weight, childCounts, path, offsetUs, latencyUs, serverUs } = data
+  const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = data
   const calls = path.length
   const requestOffsets = offsetsOf(sizes)
   const childOffsets = offsetsOf(childCounts)
@@ -238,7 +239,7 @@ function restoredForest(data: CarriedRequests): CallForest {
     path,
     offsetUs,
     latencyUs,
-    serverUs,
+    serverUs: latencyUs.map((us, call) => us - networkUs[call]!),
     serverSpan: new Uint32Array(calls),
     clientSpan: new Int32Array(calls).fill(NONE),
     detached: new Uint8Array(calls),

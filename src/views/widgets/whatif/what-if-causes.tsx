@@ -1,8 +1,10 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../../../core/words.ts'
-import { Caption, type StillColumn, StillTable } from '../../drawing/figure.tsx'
+import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { Caption } from '../../drawing/figure.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
 
 interface Shown {
@@ -15,42 +17,30 @@ interface Shown {
 const BAR = 50
 const INDENT = 16
 const MAX_TITLE_LENGTH = 130
-const MAX_STILL_CAUSES = 6
-const COLUMNS: readonly StillColumn[] = [
-  { title: 'cause' },
-  { title: 'explains', align: 'end' },
-  { title: 'divergence', align: 'end' },
-  { title: 'p50', align: 'end' },
-  { title: 'p99', align: 'end' },
-  { title: 'requests', align: 'end' },
-  { title: 'a cause?' },
-]
-const HINT =
-  'Whether what it changes is different beyond chance, and brings the response times closer'
 
-/** Shows the causes as a table that opens from the top down; a chosen cause's profile is shown. */
+/** Shows the causes as a table that opens from the top down; a still lists the best. */
 export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
-  const list = useRef<HTMLTableSectionElement>(null)
+  const isStill = useIsStill()
   const [open, setOpen] = useState<ReadonlySet<number>>(() => openTo(causes, chosen ?? 1))
   const [reached, setReached] = useState(0)
   const shown = shownCauses(causes, open)
   const tabStop = shown.includes(reached) ? reached : shown[0]
   const parents = new Set(causes.map(({ parent }) => parent))
+  const distance = (value: number) =>
+    divergence === 'wasserstein' ? formatDuration(value) : shortNumber(value)
   const fold = (place: number) => {
     const next = new Set(open)
     if (!next.delete(place)) next.add(place)
     setOpen(next)
   }
-  const go = (place: number | undefined) => {
-    if (place === undefined || place < 0) return
-    setReached(place)
-    list.current?.querySelector<HTMLElement>(`[data-place="${place}"]`)?.focus()
-  }
   const choose = (rank: number) => onChoose(rank === chosen ? null : rank)
-  const onKeyDown = (event: KeyboardEvent, place: number, { rank, parent }: WhatIfCause) => {
+  const onKeyDown = (event: KeyboardEvent, { place, rank, parent }: PlacedCause) => {
+    const row = event.currentTarget as HTMLElement
     const at = shown.indexOf(place)
     const isOpen = open.has(place)
+    const go = (next: number | undefined) =>
+      row.parentElement?.querySelector<HTMLElement>(`[data-place="${next}"]`)?.focus()
     const keys: Readonly<Record<string, () => void>> = {
       ArrowDown: () => go(shown[at + 1]),
       ArrowUp: () => go(shown[at - 1]),
@@ -63,76 +53,97 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       Escape: () => onChoose(null),
     }
     const act = keys[event.key]
-    if (act === undefined || event.target !== event.currentTarget) return
+    if (act === undefined || event.target !== row) return
     event.preventDefault()
     act()
   }
-  const best = causes.toSorted((a, b) => a.rank - b.rank)
+  const placed = causes.map((cause, place) => ({ ...cause, place }))
+  const columns: readonly DataColumn<PlacedCause>[] = [
+    {
+      title: 'cause',
+      still: titleText,
+      cell: (cause) => (
+        <div style={`padding-left:${24 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
+          <Fold
+            isOpen={parents.has(cause.place) ? open.has(cause.place) : null}
+            onFold={() => fold(cause.place)}
+          />
+          {titleText(cause)}
+        </div>
+      ),
+    },
+    {
+      title: 'explains',
+      isNumber: true,
+      still: ({ gain }) => gainText(gain),
+      cell: ({ gain }) => (
+        <div class="fd-with-bar">
+          <span>{gainText(gain)}</span>
+          <svg width={BAR} height="10" aria-hidden="true">
+            <rect
+              width={Math.max(0, Math.min(1, gain)) * BAR}
+              height={10}
+              style="fill:var(--fd-change)"
+            />
+          </svg>
+        </div>
+      ),
+    },
+    {
+      title: 'divergence',
+      isNumber: true,
+      still: null,
+      cell: (cause) => distance(cause.divergence),
+    },
+    { title: 'p50', isNumber: true, cell: ({ profile }) => formatDuration(profile.facts.p50Us) },
+    {
+      title: 'p99',
+      isNumber: true,
+      still: null,
+      cell: ({ profile }) => formatDuration(profile.facts.p99Us),
+    },
+    { title: 'requests', isNumber: true, still: null, cell: ({ touched }) => grouped(touched) },
+    {
+      title: 'a cause?',
+      hint: 'Whether what it changes is different beyond chance, and brings the response times closer',
+      cell: ({ significant, q }) =>
+        `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`,
+    },
+  ]
   const stopped = isComplete ? '' : ' The diagnosis was stopped before everything was tried.'
   return (
     <div>
       <Caption text="Which single change brings it to the target?" isHeading />
       <Caption
-        text={`Divergence is how far response times are from the target: ${divergenceText(divergence, unchanged)} as recorded before.${stopped}`}
+        text={`Divergence is how far response times are from the target: ${distance(unchanged)} as recorded before.${stopped}`}
       >
         Click a cause, or press Enter, to lay its profile over the others; arrows go up and down and
         open what lies within.
       </Caption>
-      <StillTable
-        columns={COLUMNS}
-        rows={best.map((cause) => [titleText(cause), ...factTexts(cause, divergence)])}
-        max={MAX_STILL_CAUSES}
-      >
-        <div class="fd-scroll fd-what-if-causes">
-          {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a treegrid is a table whose rows open. */}
-          <table role="treegrid" aria-label="Causes">
-            <thead>
-              <tr>
-                {COLUMNS.map(({ title, align }, i) => (
-                  <th
-                    key={i}
-                    scope="col"
-                    class={align === 'end' ? 'fd-amount' : ''}
-                    title={i === COLUMNS.length - 1 ? HINT : undefined}
-                  >
-                    {String(title)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody ref={list}>
-              {causes.map((cause, place) =>
-                shown.includes(place) ? (
-                  <tr
-                    key={cause.rank}
-                    class="fd-openable"
-                    aria-level={cause.level + 1}
-                    aria-selected={cause.rank === chosen}
-                    aria-expanded={parents.has(place) ? open.has(place) : undefined}
-                    data-place={place}
-                    tabIndex={place === tabStop ? 0 : -1}
-                    onFocus={() => setReached(place)}
-                    onClick={() => choose(cause.rank)}
-                    onKeyDown={(event) => onKeyDown(event, place, cause)}
-                  >
-                    <td
-                      style={`padding-left:${24 + INDENT * Math.min(8, cause.level)}px`}
-                      title={cause.title}
-                    >
-                      <Fold
-                        isOpen={parents.has(place) ? open.has(place) : null}
-                        onFold={() => fold(place)}
-                      />
-                      {titleText(cause)}
-                    </td>
-                    <Facts cause={cause} texts={factTexts(cause, divergence)} />
-                  </tr>
-                ) : null,
-              )}
-            </tbody>
-          </table>
-        </div>
-      </StillTable>
+      <DataTable
+        label="Causes"
+        role="treegrid"
+        class="fd-what-if-causes"
+        max={6}
+        columns={columns}
+        rows={
+          isStill
+            ? placed.toSorted((a, b) => a.rank - b.rank)
+            : placed.filter(({ place }) => shown.includes(place))
+        }
+        rowKey={({ rank }) => rank}
+        rowProps={(cause) => ({
+          class: 'fd-openable',
+          'aria-level': cause.level + 1,
+          'aria-selected': cause.rank === chosen,
+          'aria-expanded': parents.has(cause.place) ? open.has(cause.place) : undefined,
+          'data-place': cause.place,
+          tabIndex: cause.place === tabStop ? 0 : -1,
+          onFocus: () => setReached(cause.place),
+          onClick: () => choose(cause.rank),
+          onKeyDown: (event) => onKeyDown(event, cause),
+        })}
+      />
       {causes.length < causesInAll ? (
         <p class="fd-soft">
           The best {grouped(causes.length)} of {counted(causesInAll, 'scenario')} that were tried.
@@ -140,6 +151,10 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       ) : null}
     </div>
   )
+}
+
+interface PlacedCause extends WhatIfCause {
+  readonly place: number
 }
 
 /** Opens or closes a row; empty where `isOpen` is `null`, as nothing lies within. */
@@ -167,53 +182,13 @@ function Fold({
   )
 }
 
-function Facts({
-  cause,
-  texts: [explains, ...texts],
-}: {
-  readonly cause: WhatIfCause
-  readonly texts: readonly string[]
-}) {
-  const width = Math.max(0, Math.min(1, cause.gain)) * BAR
-  return (
-    <>
-      <td>
-        <div class="fd-with-bar">
-          <span>{explains}</span>
-          <svg width={BAR} height="10" aria-hidden="true">
-            <rect width={width} height={10} style="fill:var(--fd-change)" />
-          </svg>
-        </div>
-      </td>
-      {texts.map((text, i) => (
-        <td key={i} class={i === texts.length - 1 ? 'fd-name' : 'fd-amount'}>
-          {text}
-        </td>
-      ))}
-    </>
-  )
-}
-
 function titleText({ rank, title }: WhatIfCause): string {
   return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
 }
 
-/** Writes the columns after the first. */
-function factTexts(cause: WhatIfCause, name: WhatIfDiagnosis['divergence']): string[] {
-  const { gain, divergence, profile, touched, significant, q } = cause
-  const { p50Us, p99Us } = profile.facts
-  return [
-    gain < 0 ? 'none' : percent(Math.min(1, gain)),
-    divergenceText(name, divergence),
-    formatDuration(p50Us),
-    formatDuration(p99Us),
-    grouped(touched),
-    `${significant ? 'yes' : 'unsure'}${q === null ? '' : ` (${pValue(q, 'q')})`}`,
-  ]
-}
-
-function divergenceText(name: WhatIfDiagnosis['divergence'], value: number): string {
-  return name === 'wasserstein' ? formatDuration(value) : shortNumber(value)
+/** Says how much of the divergence a cause explains. */
+function gainText(gain: number): string {
+  return gain < 0 ? 'none' : percent(Math.min(1, gain))
 }
 
 function openTo(causes: readonly WhatIfCause[], rank: number): ReadonlySet<number> {

@@ -5,16 +5,15 @@ import type { DivergenceName } from '../../../whatif/diagnosis/target-divergence
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
-import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
+import {
+  findSingleChanges,
+  type ProfileSummary,
+  profileSummary,
+} from '../../../whatif/scenarios/single-changes.ts'
 import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
 import { type RequestSample, restoreRequests, sampleRequests } from './request-sample.ts'
 import { PARTS, type WhatIfUnit } from './what-if-options.ts'
-import {
-  type CarriedProfile,
-  carriedProfile,
-  type ProfileFacts,
-  profileFacts,
-} from './what-if-profiles.tsx'
+import { type CarriedProfile, carriedProfile } from './what-if-profiles.tsx'
 
 /** A service, or one of its operations, that can be changed. */
 export interface WhatIfRow {
@@ -58,7 +57,7 @@ export interface WhatIfDiagnosis {
 export interface WhatIfData {
   readonly sample: RequestSample
   /** All requests as recorded. */
-  readonly before: ProfileFacts
+  readonly before: ProfileSummary
   /** Rows that move the mean most come first. */
   readonly rows: Readonly<Record<WhatIfUnit, readonly CarriedRow[]>>
   /** Numbers of services and operations in the sample. */
@@ -69,7 +68,7 @@ export interface WhatIfData {
 }
 
 /** Characters of JSON of the sample; the whole stays below 200,000. */
-const SAMPLE_SIZE = 140_000
+const SAMPLE_SIZE = 150_000
 const MAX_CAUSES = 50
 const MAX_ROWS = { service: 80, operation: 120 }
 const TARGET_POINTS = 200
@@ -88,7 +87,7 @@ export function whatIfData(
   const [service, operation] = [rowsOf(sampled, 'service'), rowsOf(sampled, 'operation')]
   return {
     sample,
-    before: profileFacts(recorded(models, 0)),
+    before: profileSummary(recorded(models, 0)),
     rows: {
       service: service.slice(0, MAX_ROWS.service),
       operation: operation.slice(0, MAX_ROWS.operation),

@@ -1,8 +1,7 @@
 import { formatDuration } from '../../../core/units.ts'
 import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
-import { profileQuantiles } from '../../../whatif/scenarios/apply-scenario.ts'
-import type { ProfileSummary } from '../../../whatif/scenarios/single-changes.ts'
+import { type ProfileSummary, profileSummary } from '../../../whatif/scenarios/single-changes.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, LeftAxis, pixel } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
@@ -11,12 +10,9 @@ import { useInk } from '../../drawing/ink.ts'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
-/** p50, p90, p99 and the mean, µs. */
-export type ProfileFacts = ProfileSummary
-
 /** A profile as a page carries it: the facts, and latencies at evenly spaced shares. */
 export interface CarriedProfile {
-  readonly facts: ProfileFacts
+  readonly facts: ProfileSummary
   /** The least, those at (i + ½)/n of the requests, the most; µs. */
   readonly latencyUs: readonly number[]
 }
@@ -26,7 +22,7 @@ export interface DrawnProfile {
   readonly name: string
   readonly look: keyof typeof LOOKS
   readonly curve: readonly Point[]
-  readonly facts: ProfileFacts
+  readonly facts: ProfileSummary
 }
 
 const LOOKS = {
@@ -43,20 +39,8 @@ const STEPS = 400
 export function carriedProfile(profile: LatencyProfile, points: number): CarriedProfile {
   const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
   return {
-    facts: profileFacts(profile),
+    facts: profileSummary(profile),
     latencyUs: [at(0), ...Array.from({ length: points }, (_, i) => at((i + 0.5) / points)), at(1)],
-  }
-}
-
-/** Returns the facts of a profile to six digits. */
-export function profileFacts(profile: LatencyProfile): ProfileFacts {
-  const { p50Us, p90Us, p99Us } = profileQuantiles(profile)
-  const short = (us: number) => Number(us.toPrecision(6))
-  return {
-    p50Us: short(p50Us),
-    p90Us: short(p90Us),
-    p99Us: short(p99Us),
-    meanUs: short(profile.meanUs),
   }
 }
 
@@ -86,10 +70,13 @@ export function predictedCurve(
     below = share
     return corners
   })
-  const facts = profileFacts(profile)
-  return changes.length === 0
-    ? { name: 'before', look: 'before', curve, facts }
-    : { name: changesText(changes, MAX_NAME_LENGTH), look: 'changed', curve, facts }
+  const isChanged = changes.length > 0
+  return {
+    name: isChanged ? changesText(changes, MAX_NAME_LENGTH) : 'before',
+    look: isChanged ? 'changed' : 'before',
+    curve,
+    facts: profileSummary(profile),
+  }
 }
 
 const PLOT = { left: 46, right: 18, bottom: 42, height: 230 }

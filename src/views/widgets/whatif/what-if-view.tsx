@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
+import type { ProfileSummary } from '../../../whatif/scenarios/single-changes.ts'
 import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
@@ -29,7 +30,6 @@ import {
 import {
   carriedCurve,
   type DrawnProfile,
-  type ProfileFacts,
   ProfilesFigure,
   predictedCurve,
 } from './what-if-profiles.tsx'
@@ -45,7 +45,9 @@ export const WHAT_IF_STYLE = `
 .fd-what-if-sliders input[type="range"] { display: block; width: 104px; accent-color: var(--fd-change); margin: 0; }
 .fd-what-if-sliders input[type="number"] { width: 4em; padding: 2px 4px; text-align: right; }
 tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hidden; text-overflow: ellipsis; }
-.fd-what-if-numbers tbody th { max-width: 130px; }
+.fd-what-if-sides tr[aria-selected="true"] th { background: var(--fd-selected); }
+.fd-what-if-numbers table { width: 100%; }
+.fd-what-if-numbers tbody th { width: 60%; max-width: 0; }
 .fd-what-if-chips { display: flex; flex-wrap: wrap; gap: 4px; margin: 4px 0; min-height: 1.8em; }
 .fd-what-if-chips button { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .fd-what-if-causes { max-height: 440px; }
@@ -328,7 +330,7 @@ function sampleText({ sample, rowsInAll, rows, before }: WhatIfData, by: WhatIfU
 }
 
 /** Says what the changes do: `p50 165 ms → 120 ms, p90 … → …, p99 1.5 s → 1.2 s`. */
-function effectText(before: ProfileFacts, now: ProfileFacts): string {
+function effectText(before: ProfileSummary, now: ProfileSummary): string {
   return MEASURES.slice(0, 3)
     .map(([name, fact]) => `${name} ${formatDuration(before[fact])} → ${formatDuration(now[fact])}`)
     .join(', ')

@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
+import { OptionError } from '../../../core/errors.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import type { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
@@ -6,9 +6,9 @@ import { defineWidget } from '../define-widget.ts'
 import { restoreRequests } from './request-sample.ts'
 import { type WhatIfData, whatIfData } from './what-if-data.ts'
 import {
+  predictedProfile,
   readChanges,
   WHAT_IF_WIDGET_OPTIONS,
-  type WhatIfChange,
   type WhatIfWidgetOptions,
 } from './what-if-options.ts'
 import { WHAT_IF_STYLE, WhatIfView } from './what-if-view.tsx'
@@ -36,38 +36,18 @@ export const whatIfWidget = defineWidget({
 
 function data(
   subject: LatencyDiagnosis | ExecutionModels,
-  options: WhatIfWidgetOptions,
+  { changes, cause, ...sampled }: WhatIfWidgetOptions,
 ): WhatIfData {
-  const changes = readChanges(options.changes)
-  const carried = whatIfData(subject, options)
-  requireCause(carried, options.cause)
-  requireSampled(carried, changes)
-  return carried
-}
-
-function requireCause({ diagnosis }: WhatIfData, cause: number | null): void {
-  const causes = diagnosis?.causes ?? []
-  if (cause === null || causes.some(({ rank }) => rank === cause)) return
-  const expected =
-    causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
-  throw new OptionError('cause', cause, expected)
-}
-
-/** What no request of the sample calls has no slider. */
-function requireSampled({ sample }: WhatIfData, changes: readonly WhatIfChange[]): void {
-  const { paths } = restoreRequests(sample).models
-  for (const { service, operation } of changes) {
-    const isCalled = Array.from({ length: paths.size }, (_, path) => path).some(
-      (path) =>
-        paths.service(path) === service &&
-        (operation === '' || paths.operation(path) === operation),
-    )
-    if (isCalled) continue
-    const name = operation === '' ? service : `${service} ${operation}`
-    throw new FlowdeltaError(
-      `No request of the sample calls ${name}. Give a service that is called, or raise requests.`,
-    )
+  const carried = whatIfData(subject, sampled)
+  const causes = carried.diagnosis?.causes ?? []
+  if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
+    const expected =
+      causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
+    throw new OptionError('cause', cause, expected)
   }
+  // A service that no request of the sample calls has no slider.
+  predictedProfile(restoreRequests(carried.sample), readChanges(changes))
+  return carried
 }
 
 function description({ sample, target }: WhatIfData): string {
