@@ -7,20 +7,20 @@ import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 
-/** What stands where there is nothing to say. */
+/** Cell of a table that has no value. */
 export const NOTHING = '–'
 
-/** A duration, or a dash. */
+/** Writes a duration, or a dash. */
 export function durationText(us: number): string {
   return Number.isNaN(us) ? NOTHING : formatDuration(us).replace('-', '−')
 }
 
-/** A difference, or a dash. */
+/** Writes a difference, or a dash. */
 export function differenceText(us: number): string {
   return Number.isNaN(us) ? NOTHING : signedDuration(us)
 }
 
-/** Two differences, from one to the other; around their middle where they look the same. */
+/** Writes an interval of differences; as `middle ± half` where both ends look the same. */
 export function intervalText([lowUs, highUs]: readonly [low: number, high: number]): string {
   if (Number.isNaN(lowUs) || Number.isNaN(highUs)) return NOTHING
   const [low, high] = [signedDuration(lowUs), signedDuration(highUs)]
@@ -28,7 +28,7 @@ export function intervalText([lowUs, highUs]: readonly [low: number, high: numbe
   return highUs > lowUs ? `${low} ± ${formatDuration((highUs - lowUs) / 2)}` : low
 }
 
-/** A share of a change in whole per cent, with its sign where it goes the other way. */
+/** Writes a share of a change in whole per cent, negative if it goes the other way. */
 export function shareText(share: number): string {
   if (!Number.isFinite(share)) return NOTHING
   const percent = Math.round(Math.abs(share) * 100)
@@ -36,7 +36,7 @@ export function shareText(share: number): string {
   return `${share < 0 && percent > 0 ? '−' : ''}${percent} %`
 }
 
-/** A corrected p, without its name. */
+/** Writes a corrected p without its name. */
 export function chanceText(q: number): string {
   if (Number.isNaN(q)) return NOTHING
   if (q < 0.001) return 'under 0.001'
@@ -45,15 +45,15 @@ export function chanceText(q: number): string {
 
 /** The answer to "what happened?", before any detail. */
 export interface Headline {
-  /** In a few words. */
+  /** The answer in a few words. */
   readonly title: string
-  /** By how much, over how many requests, and what of it was found. */
+  /** How much requests changed, how many there are, and what was found. */
   readonly sentences: readonly string[]
-  /** How sure that is; none when a period is empty. */
+  /** Shifts of mean and median; none if a period is empty. */
   readonly shifts: readonly Shift[]
 }
 
-/** Mean or median of all requests of both periods, and the difference with its interval at 95 %. */
+/** Mean or median of all requests in both periods, and the difference with its 95 % interval. */
 export interface Shift {
   readonly measure: 'mean' | 'median'
   readonly beforeUs: number
@@ -62,7 +62,7 @@ export interface Shift {
   readonly interval: readonly [low: number, high: number]
 }
 
-/** How much slower a request is after than before, over all requests whatever their kind. */
+/** Says how much slower requests are after than before, over all kinds of request. */
 export function headline(comparison: Comparison): Headline {
   const { flows, findings } = comparison
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
@@ -77,7 +77,7 @@ export function headline(comparison: Comparison): Headline {
   return {
     title: isNone ? noChange(findings) : titleOf([mean, median]),
     sentences: [
-      `The mean request took ${wayOf(mean)}, the median request ${wayOf(median)}, counted over ${requests}.`,
+      `The mean request took ${wayOf(mean)}, the median request ${wayOf(median)}, over ${requests}.`,
       isNone ? nothingFound(mean, findings) : leadingFinding(comparison),
     ],
     shifts: [mean, median],
@@ -106,16 +106,16 @@ function meanOf(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** Whether chance alone would hardly do as much. */
+/** Returns whether chance alone is unlikely to explain the shift. */
 function isClear({ interval: [low, high] }: Shift): boolean {
   return low > 0 || high < 0
 }
 
-/** The mean adds up, but a few extreme requests can hide its change; then the median speaks. */
+/** Titles the mean; or the median, where a few extreme requests hide the change of the mean. */
 function titleOf(shifts: readonly Shift[]): string {
   const clear = shifts.find(isClear)
   if (clear === undefined)
-    return 'Something changed; all in all requests take about as long as before'
+    return 'Something changed, but overall requests take about as long as before'
   const { measure, beforeUs, afterUs, shiftUs } = clear
   const way = `${durationText(Math.abs(shiftUs))} ${shiftUs < 0 ? 'less' : 'longer'}`
   const said =
@@ -127,7 +127,7 @@ function titleOf(shifts: readonly Shift[]): string {
     : `${said} (${percent(Math.abs(factor - 1))})`
 }
 
-/** How sure the difference of the means is, for readers without the table. */
+/** Says how sure the difference of the means is, for readers without the table. */
 export function certainty({ shifts }: Headline): string {
   return shifts
     .filter(({ measure, interval: [low] }) => measure === 'mean' && !Number.isNaN(low))
@@ -139,11 +139,11 @@ export function certainty({ shifts }: Headline): string {
 }
 
 function nothingFound(mean: Shift, { testable }: Findings): string {
-  if (!testable) return `It cannot be told: ${NOTHING_TESTABLE}`
+  if (!testable) return `Too few requests to tell: ${NOTHING_TESTABLE}`
   return isClear(mean)
-    ? 'Their difference is more than chance does, but it is spread so thin, or rests on so few requests, that ' +
-        'no step and no kind of request can be named.'
-    : 'Chance alone makes such a difference.'
+    ? 'The difference is larger than chance explains, but it is spread too thin, or over too few ' +
+        'requests, to name a step or a kind of request.'
+    : 'Chance alone can explain the difference.'
 }
 
 function leadingFinding({ findings: { findings, omitted } }: Comparison): string {
@@ -155,10 +155,10 @@ function leadingFinding({ findings: { findings, omitted } }: Comparison): string
   return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
 }
 
-/** Clocks that say less were never set: the year 2000. */
+/** Clocks before the year 2000 were never set. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
 
-/** From when to when requests arrived, in UTC; `undefined` where no time of day was recorded. */
+/** Returns when requests arrived, in UTC; `undefined` if no time of day was recorded. */
 export function periodTimes(comparison: Comparison) {
   const { before, after, flows } = comparison
   return { before: spanOf(before, flows, BEFORE), after: spanOf(after, flows, AFTER) }

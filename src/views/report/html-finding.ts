@@ -66,21 +66,17 @@ ${chart === undefined ? '' : chartOf(finding, chart)}
 function stepsTable({ kind, changedEdges }: Finding): Html {
   const about =
     kind === 'structure'
-      ? 'Steps that also changed, within the call answered before'
+      ? 'Steps that also changed within the call that was answered before'
       : 'Changed steps'
   return html`<h4>${about}</h4>${htmlTable(
     [
       { title: 'from', names: true },
       { title: 'to', names: true },
       { title: 'where' },
-      ...[
-        { title: 'one step takes', amounts: true },
-        { title: 'likely between', amounts: true },
-      ],
-      ...[
-        { title: 'after is slower in', amounts: true },
-        { title: 'requests before → after', amounts: true },
-      ],
+      { title: 'one step takes', amounts: true },
+      { title: 'likely between', amounts: true },
+      { title: 'after is slower in', amounts: true },
+      { title: 'requests before → after', amounts: true },
     ],
     changedEdges.slice(0, MAX_ROWS).map(stepRow),
   )}${more(changedEdges.length, 'step')}`
@@ -129,10 +125,10 @@ function chartOf({ categories }: Finding, shown: FindingChart): Html {
   }
   const kinds =
     categories.length === 1
-      ? 'All requests concerned are of this kind.'
-      : `Of the ${categories.length} kinds of request concerned, this one has most requests.`
+      ? 'All affected requests are of this kind.'
+      : `Of the ${categories.length} affected kinds of request, this one has the most requests.`
   return figure(
     shown.chart,
-    `The times of whole requests, not of the one step. A curve climbs as requests finish. Where the blue one (after) runs to the right of the orange one (before), requests take longer; the upright line stands where the two are furthest apart. ${kinds}`,
+    `These are times of whole requests, not of the one step. Curves climb as requests finish. Where blue (after) runs to the right of orange (before), requests take longer; the vertical line marks where the two are furthest apart. ${kinds}`,
   )
 }

@@ -102,7 +102,7 @@ export function fairnessSection(comparison: Comparison): Html {
   const warnings = comparison.warnings()
   return html`<section><h2>Is this comparison fair?</h2>${
     warnings.length === 0
-      ? html`<p>Nothing speaks against it.</p>`
+      ? html`<p>No warnings: nothing suggests that it is unfair.</p>`
       : html`<ul class="warnings">${warnings.map(
           ({ code, finding, effect, answer }) =>
             html`<li><details><summary>${withCode(finding)}</summary>${withCode(effect)} ${withCode(answer)} <span class="soft">(${code})</span></details></li>`,
@@ -123,18 +123,16 @@ export function accountingSection(comparison: Comparison): Html {
   )
   return html`<section><h2>Do the findings add up?</h2>${htmlTable(
     [
-      ...[
-        { title: '' },
-        { title: 'finding', names: true },
-        { title: 'per request', amounts: true },
-      ],
+      { title: '' },
+      { title: 'finding', names: true },
+      { title: 'per request', amounts: true },
       { title: 'in all', amounts: true },
       { title: 'share', amounts: true },
       { title: '' },
     ],
     [...findings, remainder].map((part) => partRow(part, largest)),
     { foot: [partRow(observed, largest)] },
-  )}<p class="soft"><b>How to read this.</b> “In all” is added up over all requests after, against what they would have taken at the mean of before; “per request” is the same spread over all of them, concerned or not. Findings can overlap or hide behind each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out: all in all the times may as well not differ.'}</p></section>`
+  )}<p class="soft"><b>How to read this.</b> “In all” is how much longer all requests after took than they would have at the mean before; “per request” divides that by all requests, affected or not. Findings can overlap or hide each other, so they need not add up to 100 %. ${comparison.findings.changeIsClear ? '' : ' Shares are left out because the times may not differ overall.'}</p></section>`
 }
 
 function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: number) {
@@ -156,7 +154,7 @@ export function breakdownSection({ edges }: Comparison): Html {
   if (breakdown.rows.length === 0) return html``
   return html`<section><h2>Where the time goes</h2>${figure(
     breakdownChart(edges, { limit: MAX_PLACES }),
-    'Each place has two bars, orange before and blue after; where the blue one is longer, requests lose time. Time that another branch of the request covers is left out, so that the bars of one colour add up to a mean request.',
+    'Each place has two bars: orange before, blue after. Where blue is longer, requests lose time. Time that another branch of the request covers is left out, so that bars of one color add up to a mean request.',
   )}${breakdownTable(breakdown)}</section>`
 }
 
@@ -171,10 +169,8 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
       { title: 'service', names: true },
       { title: 'kind' },
       { title: 'before', amounts: true },
-      ...[
-        { title: 'after', amounts: true },
-        { title: 'change', amounts: true },
-      ],
+      { title: 'after', amounts: true },
+      { title: 'change', amounts: true },
     ],
     rows.map((row) => [
       ...[row.service === '' ? html`<i>unnamed</i>` : named(row.service), KIND_NAMES[row.kind]],
@@ -190,32 +186,27 @@ export function mutationsSection(comparison: Comparison): Html {
   const all = comparison.ranking.mutations.length
   const { alpha, correction } = comparison.options
   if (rows.length === 0) {
-    return html`<section><h2>Kinds of request that changed</h2><p>No single kind has changed by enough to say so of it alone; findings pool several kinds.</p></section>`
+    return html`<section><h2>Kinds of request that changed</h2><p>No single kind of request changed significantly; findings pool several kinds.</p></section>`
   }
   const strict =
     correction === 'none'
-      ? `Each kind is tested by itself at the ${Number((alpha * 100).toPrecision(3))} % level, so that among many kinds some are here by chance: trust those with a small q.`
+      ? `Each kind is tested by itself at the ${Number((alpha * 100).toPrecision(3))} % level, so some of many kinds are here by chance: trust those with a small q.`
       : 'The tests are corrected for their number.'
   return html`<section><h2>Kinds of request that changed</h2>${htmlTable(
     [
-      ...[
-        { title: 'rank', amounts: true },
-        { title: 'kind of request', names: true },
-        { title: 'what' },
-      ],
-      ...[
-        { title: 'requests', amounts: true },
-        { title: 'median before → after', amounts: true },
-      ],
-      ...[
-        { title: 'likely between', amounts: true },
-        { title: 'chance (q)', amounts: true },
-      ],
+      { title: 'rank', amounts: true },
+      { title: 'kind of request', names: true },
+      { title: 'what' },
+      { title: 'requests', amounts: true },
+      { title: 'median before → after', amounts: true },
+      { title: 'likely between', amounts: true },
+      { title: 'chance (q)', amounts: true },
     ],
     rows.map(({ rank, name, category, kind, requests, beforeUs, afterUs, interval, q }) => [
       rank,
       html`${named(name, 60)} <span class="soft">(${category})</span>`,
-      ...[kind === 'structural' ? 'other work' : 'other time', grouped(requests)],
+      kind === 'structural' ? 'other work' : 'other time',
+      grouped(requests),
       html`${durationText(beforeUs)} → ${durationText(afterUs)}`,
       intervalText(interval),
       chanceText(q),
@@ -224,22 +215,18 @@ export function mutationsSection(comparison: Comparison): Html {
     all > rows.length
       ? html`<p class="soft">… and ${counted(all - rows.length, 'more', 'more')}.</p>`
       : ''
-  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (its number in brackets), ranked by what its change costs. “Other time”: the same work takes another time. “Other work”: more requests than before do this work, and the median before is that of what they most likely did then. q is how often chance does as much, corrected for the number of tests. ${strict}</p></section>`
+  }<p class="soft"><b>How to read this.</b> Requests that do the same work in the same order are of one kind (number in brackets). Kinds are ranked by the cost of their change. “Other time”: the same work takes a different time. “Other work”: more requests do this work than before; their median before is that of the work they most likely did then. q is how often chance alone does as much, corrected for the number of tests. ${strict}</p></section>`
 }
 
-/** What smaller changes could have been missed. */
+/** Lists the smallest changes that would have been noticed. */
 export function powerSection(known: Power): Html {
   if (known.kinds.length === 0) return html``
   return html`<section><h2>The smallest slowdown that would have been noticed</h2>${htmlTable(
     [
-      ...[
-        { title: 'kind of request', names: true },
-        { title: 'requests before → after', amounts: true },
-      ],
-      ...[
-        { title: 'median before', amounts: true },
-        { title: 'noticeable from', amounts: true },
-      ],
+      { title: 'kind of request', names: true },
+      { title: 'requests before → after', amounts: true },
+      { title: 'median before', amounts: true },
+      { title: 'noticeable from', amounts: true },
     ],
     known.kinds.map((kind) => [
       html`${named(kind.name, 60)} <span class="soft">(${kind.category})</span>`,

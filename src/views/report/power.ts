@@ -62,30 +62,30 @@ export function power(
   }
 }
 
-/** From where on a slowdown would have been seen. */
+/** Writes the smallest slowdown that would have been seen. */
 export function detectableText({ detectableShiftUs }: Detectable): string {
   return Number.isFinite(detectableShiftUs) ? signedDuration(detectableShiftUs) : 'never: too few'
 }
 
-/** What {@link Power} says, and of how much of the requests. */
+/** Says what {@link Power} means, and how many requests it covers. */
 export function powerNote({ testableKinds, allKinds, testableShare }: Power): string {
   return (
-    'Had every request of the kind taken that much longer, four comparisons of five like this one ' +
+    'If every request of the kind had taken that much longer, four of five comparisons like this ' +
     `would have shown it. ${grouped(testableKinds)} of ${grouped(allKinds)} kinds have enough ` +
-    `requests for any test, and ${percent(testableShare)} of the requests after are of these kinds.`
+    `requests for a test; they make up ${percent(testableShare)} of the requests after.`
   )
 }
 
 /** The same in one sentence, for the most frequent kind. */
 export function powerSentence({ kinds: [first] }: Power): string {
   if (first === undefined) {
-    return 'No kind of request has enough requests in both periods for any test: no finding does not mean no change.'
+    return 'No kind of request has enough requests in both periods for a test: there may be changes that were not found.'
   }
   if (!Number.isFinite(first.detectableShiftUs)) {
-    return 'There are too few requests to see a slowdown of any size: no finding does not mean no change.'
+    return 'There are too few requests to see any slowdown: there may be changes that were not found.'
   }
   return (
     `A slowdown of ${formatDuration(first.detectableShiftUs)} or more of the most frequent kind of ` +
-    `request, ${first.name}, would most likely have been seen.`
+    `request, ${first.name}, would probably have been seen.`
   )
 }

@@ -113,10 +113,8 @@ function shiftTable(shifts: readonly Shift[]): Html {
     [
       { title: 'all requests' },
       { title: 'before', amounts: true },
-      ...[
-        { title: 'after', amounts: true },
-        { title: 'difference', amounts: true },
-      ],
+      { title: 'after', amounts: true },
+      { title: 'difference', amounts: true },
       { title: '95 % interval', amounts: true },
     ],
     shifts.map(({ measure, beforeUs, afterUs, shiftUs, interval }) => [
