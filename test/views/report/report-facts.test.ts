@@ -103,7 +103,9 @@ describe('what would have been seen', () => {
     expect(powerSentence(many)).toMatch(
       /^A slowdown of [\d.]+ µs or more of the most frequent kind/,
     )
-    expect(powerNote(many)).toContain('2 of 2 kinds have enough requests for a test; they make up 100 %')
+    expect(powerNote(many)).toContain(
+      '2 of 2 kinds have enough requests for a test; they make up 100 %',
+    )
   })
 
   test('is nothing where no kind has enough requests', () => {
