@@ -82,7 +82,7 @@ export function categoryCountsChart(
       : {
           hconcat: [scatter, changes(named)],
           spacing: 40,
-          resolve: { scale: { color: 'independent' } },
+          resolve: { scale: { color: 'independent', shape: 'independent' } },
         },
   )
 }
@@ -236,14 +236,19 @@ function changes(named: readonly CategoryPoint[]): SpecPart {
   }))
   const ends = rows.map(({ change }) => change)
   const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)]
-  const room = (high - low) * 0.3
+  const room = (high - low) * 0.4
   return {
     ...bars({
       rows,
       axis: {
         domain: [low - room, high + room],
         scale: { domain: [low < 0 ? low - room : 0, high > 0 ? high + room : 0], nice: false },
-        axis: { title: 'change in requests', tickCount: 4, format: '~s', grid: false },
+        axis: {
+          title: 'change in requests',
+          tickCount: 4,
+          labelExpr: "datum.value === 0 ? '0' : format(datum.value, '~s')",
+          grid: false,
+        },
       },
       to: 'change',
       text: 'text',

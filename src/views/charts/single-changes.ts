@@ -28,9 +28,9 @@ const MEASURES = ['p50Us', 'p99Us'] as const
 type Measure = (typeof MEASURES)[number]
 
 const PARTS = {
-  server: 'time in it, with all that it calls',
+  server: 'time in it, including its calls,',
   network: 'network time to it',
-  preprocessing: 'time it spends itself',
+  preprocessing: 'time of its own work',
 } as const
 
 /**
@@ -55,9 +55,9 @@ export function singleChangesChart(
       title: `What if one ${by} were faster or slower?`,
       subtitle:
         drawn.length === 0
-          ? [`No ${by}’s ${PARTS[part]} moves the response times.`]
+          ? [`No ${by} moves the response times by the ${PARTS[part].replace(/,$/, '')}.`]
           : [
-              `Bars lead from what was recorded ${period === 0 ? 'before' : 'after'} (line) to what it would be if only the ${PARTS[part]} were ${listed(times)}.`,
+              `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
             ],
       omissions: [
         ...(drawn.length < moving.length

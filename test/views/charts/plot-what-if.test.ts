@@ -166,7 +166,9 @@ describe('single changes', () => {
     const one = learnExecutionModels(makeSpans([{ id: 'a', startUs: 0, endUs: 9 }]))
     const alone = findSingleChanges(one, { part: 'network' })
     const none = singleChangesChart(alone)
-    expect(none.description).toContain('No service’s network time to it moves')
+    expect(none.description).toContain(
+      'No service moves the response times by the network time to it.',
+    )
     expectDrawable(none)
   })
 })
