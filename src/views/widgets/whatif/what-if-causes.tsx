@@ -22,7 +22,10 @@ const MAX_TITLE_LENGTH = 130
 export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   const { causes, causesInAll, divergence, unchanged, isComplete } = diagnosis
   const isStill = useIsStill()
-  const [open, setOpen] = useState<ReadonlySet<number>>(() => openTo(causes, chosen ?? 1))
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => {
+    const first = causes.findIndex(({ rank }) => rank === (chosen ?? 1))
+    return new Set(callersOf(causes, first))
+  })
   const [reached, setReached] = useState(0)
   const shown = shownCauses(causes, open)
   const tabStop = shown.includes(reached) ? reached : shown[0]
@@ -64,10 +67,22 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       still: titleText,
       cell: (cause) => (
         <div style={`padding-left:${24 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
-          <Fold
-            isOpen={parents.has(cause.place) ? open.has(cause.place) : null}
-            onFold={() => fold(cause.place)}
-          />
+          {parents.has(cause.place) ? (
+            <button
+              type="button"
+              class="fd-what-if-fold"
+              tabIndex={-1}
+              aria-label={open.has(cause.place) ? 'close' : 'open'}
+              onClick={(event) => {
+                event.stopPropagation()
+                fold(cause.place)
+              }}
+            >
+              {open.has(cause.place) ? '▾' : '▸'}
+            </button>
+          ) : (
+            <span class="fd-what-if-fold" />
+          )}
           {titleText(cause)}
         </div>
       ),
@@ -157,31 +172,6 @@ interface PlacedCause extends WhatIfCause {
   readonly place: number
 }
 
-/** Opens or closes a row; empty where `isOpen` is `null`, as nothing lies within. */
-function Fold({
-  isOpen,
-  onFold,
-}: {
-  readonly isOpen: boolean | null
-  readonly onFold: () => void
-}) {
-  if (isOpen === null) return <span class="fd-what-if-fold" />
-  return (
-    <button
-      type="button"
-      class="fd-what-if-fold"
-      tabIndex={-1}
-      aria-label={isOpen ? 'close' : 'open'}
-      onClick={(event) => {
-        event.stopPropagation()
-        onFold()
-      }}
-    >
-      {isOpen ? '▾' : '▸'}
-    </button>
-  )
-}
-
 function titleText({ rank, title }: WhatIfCause): string {
   return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
 }
@@ -189,11 +179,6 @@ function titleText({ rank, title }: WhatIfCause): string {
 /** Says how much of the divergence a cause explains. */
 function gainText(gain: number): string {
   return gain < 0 ? 'none' : percent(Math.min(1, gain))
-}
-
-function openTo(causes: readonly WhatIfCause[], rank: number): ReadonlySet<number> {
-  const place = causes.findIndex((cause) => cause.rank === rank)
-  return new Set(place < 0 ? [] : callersOf(causes, place))
 }
 
 /** Returns the places that are shown: those at the top, and those within open ones. */

@@ -93,7 +93,7 @@ export function whatIfData(
       operation: operation.slice(0, MAX_ROWS.operation),
     },
     rowsInAll: { service: service.length, operation: operation.length },
-    target: diagnosis === null ? recordedTarget(models) : targetOf(diagnosis),
+    target: targetOf(subject),
     diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
   }
 }
@@ -103,34 +103,21 @@ function recorded(models: ExecutionModels, period: 0 | 1): LatencyProfile {
   return LatencyProfile.ofRequests(model.responseTimes([]), model.forest.weight)
 }
 
-function recordedTarget(models: ExecutionModels): WhatIfData['target'] {
-  if (models.forests.length < 2) return null
-  return { title: 'after', profile: carriedProfile(recorded(models, 1), TARGET_POINTS) }
-}
-
-function targetOf({ target, targetTitle }: LatencyDiagnosis): WhatIfData['target'] {
-  return {
-    title: shortText(targetTitle, MAX_TITLE_LENGTH),
-    profile: carriedProfile(target, TARGET_POINTS),
+function targetOf(subject: ExecutionModels | LatencyDiagnosis): WhatIfData['target'] {
+  if (subject instanceof LatencyDiagnosis) {
+    const title = shortText(subject.targetTitle, MAX_TITLE_LENGTH)
+    return { title, profile: carriedProfile(subject.target, TARGET_POINTS) }
   }
-}
-
-function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
-  return {
-    causes: carriedCauses(diagnosis),
-    causesInAll: diagnosis.size,
-    divergence: diagnosis.options.divergence,
-    unchanged: diagnosis.divergence,
-    isComplete: diagnosis.state === 'complete',
-  }
+  if (subject.forests.length < 2) return null
+  return { title: 'after', profile: carriedProfile(recorded(subject, 1), TARGET_POINTS) }
 }
 
 /** Lists the best causes and those they lie within, which stand before them. */
-function carriedCauses(diagnosis: LatencyDiagnosis): WhatIfCause[] {
+function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
   const rows = diagnosisRows(diagnosis, MAX_CAUSES)
   const placeOf = new Map(rows.map(({ cause }, place) => [cause.rank, place]))
   const short = (value: number) => Number(value.toPrecision(4))
-  return rows.map(({ cause, level }) => {
+  const causes = rows.map(({ cause, level }) => {
     const { rank, scenario, significant, touched, gain, divergence, q, parent } = cause
     return {
       rank,
@@ -145,6 +132,13 @@ function carriedCauses(diagnosis: LatencyDiagnosis): WhatIfCause[] {
       level,
     }
   })
+  return {
+    causes,
+    causesInAll: diagnosis.size,
+    divergence: diagnosis.options.divergence,
+    unchanged: diagnosis.divergence,
+    isComplete: diagnosis.state === 'complete',
+  }
 }
 
 /** Everything that can be changed, with what half of each of its times would do. */
