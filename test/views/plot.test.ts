@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { Chart } from '../../src/views/charts/chart.ts'
-import { Drawing } from '../../src/views/charts/drawing.ts'
+import { Chart, Drawing } from '../../src/views/charts/chart.ts'
 import { plot } from '../../src/views/plot.ts'
 import { smallComparison } from './charts/fixture.ts'
 

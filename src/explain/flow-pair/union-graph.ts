@@ -3,6 +3,7 @@ import {
   type ResponseTimeMutations,
   testFamily,
 } from '../../compare/mutations/find-response-time-mutations.ts'
+import { graphDepths } from '../../core/graph-depths.ts'
 import type {
   EdgeLatencies,
   EdgeVerdict,
@@ -119,21 +120,11 @@ function mergeEdges(
 
 /** Nodes by how many edges are on the longest way to them, then in the order given. */
 function topologicalOrder(size: number, edges: readonly EdgeDraft[]): number[] {
-  const below: number[][] = Array.from({ length: size }, () => [])
-  const waiting = new Uint32Array(size)
-  for (const { from, to } of edges) {
-    below[from]?.push(to)
-    waiting[to] = (waiting[to] as number) + 1
-  }
-  const depth = new Uint32Array(size)
-  const pending = Array.from(waiting.keys()).filter((node) => waiting[node] === 0)
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    for (const follower of below[node] as number[]) {
-      depth[follower] = Math.max(depth[follower] as number, (depth[node] as number) + 1)
-      waiting[follower] = (waiting[follower] as number) - 1
-      if (waiting[follower] === 0) pending.push(follower)
-    }
-  }
+  const depth = graphDepths(
+    size,
+    edges.map(({ from }) => from),
+    edges.map(({ to }) => to),
+  )
   return Array.from(depth.keys()).sort((a, b) => (depth[a] as number) - (depth[b] as number))
 }
 

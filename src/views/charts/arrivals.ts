@@ -1,4 +1,4 @@
-import { max } from 'd3-array'
+import { max, min } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
 import { OptionError } from '../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -35,7 +35,6 @@ export const ARRIVALS_CHART_OPTIONS = defineOptions({
     sentence: 'Most requests of each period drawn one by one',
   }),
 })
-export type ArrivalsChartOptions = OptionsOf<typeof ARRIVALS_CHART_OPTIONS>
 
 const WIDTH = 720
 const MAX_HEIGHT = 240
@@ -59,7 +58,7 @@ const COLORS = [PALETTE.before, PALETTE.after] as const
  */
 export function arrivalsChart(
   source: FlowSet | Categories,
-  given?: Partial<ArrivalsChartOptions>,
+  given?: Partial<OptionsOf<typeof ARRIVALS_CHART_OPTIONS>>,
 ): Chart {
   const options = readOptions(ARRIVALS_CHART_OPTIONS, given)
   const title = titleOf(source, options.category)
@@ -158,11 +157,7 @@ function detail(flows: FlowSet, window: ArrivalWindow, period: Period): SpecPart
       aria: false,
     },
     encoding: {
-      x: timeOf(period, {
-        ...window,
-        field: 'startUs',
-        title: 'time since the start of the period',
-      }),
+      x: timeOf(period, window, { field: 'startUs', title: 'time since the start of the period' }),
       x2: { field: 'endUs' },
       y: {
         field: 'lane',
@@ -189,7 +184,8 @@ function overview(window: ArrivalWindow, period: Period): SpecPart {
       when: `${formatDuration(firstUs + bin * binUs)} and the ${formatDuration(binUs)} after`,
     }))
     .filter(({ arrivals }) => arrivals > 0)
-  const x = timeOf(period, { fromUs: firstUs, toUs: lastUs, field: 'fromUs', title: null })
+  const whole = { fromUs: firstUs, toUs: lastUs }
+  const x = timeOf(period, whole, { field: 'fromUs', title: null })
   const frame = { fromUs: Math.max(fromUs, firstUs), toUs: Math.min(toUs, lastUs) }
   const total = counted(all[period].length, 'request')
   return {
@@ -237,12 +233,8 @@ function arrivalCounts(arrivals: readonly Arrival[], firstUs: number, binUs: num
 /** Time to the right; only the lower of two panels labels it. */
 function timeOf(
   period: Period,
-  {
-    fromUs,
-    toUs,
-    field,
-    title,
-  }: { fromUs: number; toUs: number; field: string; title: string | null },
+  { fromUs, toUs }: Pick<ArrivalWindow, 'fromUs' | 'toUs'>,
+  { field, title }: { field: string; title: string | null },
 ): SpecPart {
   const extent = { lowUs: fromUs, highUs: toUs, ticks: 9, nice: false, title: '' }
   const { scale, axis } = linearDurationAxis(extent)
@@ -275,24 +267,13 @@ export interface ArrivalWindow {
  */
 export function arrivalWindow(
   source: FlowSet | Categories,
-  {
-    category,
-    rangeUs,
-    limit,
-  }: {
-    category: number | null
-    rangeUs: readonly [number, number] | null
-    limit: number
-  },
+  { category, rangeUs, limit }: OptionsOf<typeof ARRIVALS_CHART_OPTIONS>,
 ): ArrivalWindow {
   const before = arrivals(source, BEFORE, category)
   const after = arrivals(source, AFTER, category)
   const both = [...before, ...after]
-  const isEmpty = both.length === 0
-  const earliestUs = isEmpty
-    ? 0
-    : both.reduce((least, { startUs }) => Math.min(least, startUs), Number.POSITIVE_INFINITY)
-  const lastUs = both.reduce((most, { endUs }) => Math.max(most, endUs), earliestUs)
+  const earliestUs = min(both, ({ startUs }) => startUs) ?? 0
+  const lastUs = max(both, ({ endUs }) => endUs) ?? 0
   const isNearStart = earliestUs > 0 && earliestUs < 0.1 * lastUs
   const firstUs = isNearStart ? 0 : earliestUs
   const [fromUs, toUs] = rangeUs ?? [

@@ -1,3 +1,4 @@
+import { extent } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { DURATION_UNITS } from '../../core/units.ts'
 import type { SpecPart } from './chart-frame.ts'
@@ -77,6 +78,13 @@ export function logDurationAxis({ lowUs, highUs, title }: DurationExtent): Axis 
   return { ...axis, axis: { ...plain, labelExpr: LOG_DURATIONS } }
 }
 
+/** An axis of durations: logarithmic where the longest is more than `wide` times the shortest. */
+export function durationAxis({ lowUs, highUs, title }: DurationExtent, wide: number): Axis {
+  return lowUs > 0 && highUs / lowUs > wide
+    ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title })
+    : linearDurationAxis({ lowUs, highUs, title })
+}
+
 /** A logarithmic axis of numbers above 0. */
 export function logAxis([low, high]: readonly [number, number], title: string | null): Axis {
   return {
@@ -149,10 +157,9 @@ const MARGIN = 0.03
 
 /** What numbers span; 0 to 1 without any. */
 export function numberExtent(values: readonly number[]): NumberExtent {
-  const least = values.reduce((low, value) => Math.min(low, value), Number.POSITIVE_INFINITY)
-  const most = values.reduce((high, value) => Math.max(high, value), Number.NEGATIVE_INFINITY)
-  const isWhole = values.every((value) => Number.isInteger(value))
-  if (values.length === 0) return { low: 0, high: 1, isLog: false, isWhole: true }
+  const isWhole = values.every(Number.isInteger)
+  const [least, most] = extent(values)
+  if (least === undefined) return { low: 0, high: 1, isLog: false, isWhole }
   if (least > 0 && most / least > WIDE) {
     const margin = (most / least) ** MARGIN
     return { low: least / margin, high: most * margin, isLog: true, isWhole }
@@ -163,7 +170,7 @@ export function numberExtent(values: readonly number[]): NumberExtent {
 
 /** The number that lies `share` of the stretch further. */
 export function movedAlong(
-  { low, high, isLog }: NumberExtent,
+  { low, high, isLog }: Omit<NumberExtent, 'isWhole'>,
   value: number,
   share: number,
 ): number {
@@ -171,28 +178,9 @@ export function movedAlong(
 }
 
 /** Where a number lies in the stretch, from 0 to 1. */
-export function shareAlong({ low, high, isLog }: NumberExtent, value: number): number {
+export function shareAlong(
+  { low, high, isLog }: Omit<NumberExtent, 'isWhole'>,
+  value: number,
+): number {
   return isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
 }
-
-/**
- * Where to draw the line between numbers up to `threshold` and those above: just beyond the dots of
- * the threshold itself, and not beyond those of the next number.
- */
-export function betweenNumbers(
-  extent: NumberExtent,
-  threshold: number,
-  values: readonly number[],
-): number {
-  const next = values.reduce(
-    (least, value) => (value > threshold ? Math.min(least, value) : least),
-    Number.POSITIVE_INFINITY,
-  )
-  const gap = Number.isFinite(next)
-    ? shareAlong(extent, next) - shareAlong(extent, threshold)
-    : BESIDE
-  return movedAlong(extent, threshold, Math.min(BESIDE, gap / 2))
-}
-
-/** A little more than dots of one value are spread. */
-const BESIDE = 0.028

@@ -5,7 +5,16 @@ import { formatDuration } from '../../core/units.ts'
 import { counted, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { durationAxisWithRoom } from './axes.ts'
-import { distinctTexts, on, quantity, rowNames, ruleAt, textBeside, tooltip } from './channels.ts'
+import {
+  digits,
+  distinctTexts,
+  on,
+  quantity,
+  rowNames,
+  ruleAt,
+  textBeside,
+  tooltip,
+} from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { PALETTE, PERIOD_NAMES } from './palette.ts'
@@ -17,14 +26,16 @@ export const BREAKDOWN_CHART_OPTIONS = defineOptions({
     sentence: 'Most places drawn, largest change first; the others share one bar',
   }),
 })
-export type BreakdownChartOptions = OptionsOf<typeof BREAKDOWN_CHART_OPTIONS>
 
 /**
  * Draws where the time of a mean request goes before and after: for each service its own work and
  * the network, which is the way to it and back with all queues. Counts only time on critical paths,
  * so that the bars of a period add up to its mean response time.
  */
-export function breakdownChart(edges: EdgeChanges, given?: Partial<BreakdownChartOptions>): Chart {
+export function breakdownChart(
+  edges: EdgeChanges,
+  given?: Partial<OptionsOf<typeof BREAKDOWN_CHART_OPTIONS>>,
+): Chart {
   const { limit } = readOptions(BREAKDOWN_CHART_OPTIONS, given)
   const breakdown = breakdownRows(edges, limit)
   const { rows } = breakdown
@@ -101,18 +112,14 @@ function barsOf({ beforeUs, afterUs }: PlaceTime, label: string) {
   return [beforeUs, afterUs].map((us, period) => ({
     label,
     period: PERIOD_NAMES[period] as string,
-    timeUs: rounded(us),
+    timeUs: digits(us),
     time: duration(us),
   }))
 }
 
 /** Beside the longer of the two bars. */
 function changeOf({ beforeUs, afterUs, changeUs }: PlaceTime, label: string) {
-  return { label, endUs: rounded(Math.max(0, beforeUs, afterUs)), change: signedDuration(changeUs) }
-}
-
-function rounded(us: number): number {
-  return Number(us.toPrecision(6))
+  return { label, endUs: digits(Math.max(0, beforeUs, afterUs)), change: signedDuration(changeUs) }
 }
 
 /** Mean time that a request spends at one place, on critical paths. */

@@ -73,47 +73,6 @@ export function bars({
   }
 }
 
-/** What {@link intervals} draws: a point a row, and a line from `low` to `high` through it. */
-export interface Intervals {
-  readonly rows: readonly Row[]
-  readonly axis: Axis
-  readonly color: SpecPart
-  readonly tooltip: TooltipFields
-  readonly point: string
-  readonly low: string
-  readonly high: string
-  readonly y?: SpecPart
-  readonly width?: number
-}
-
-export function intervals({
-  rows,
-  axis,
-  color,
-  tooltip: fields,
-  point,
-  low,
-  high,
-  y = rowNames(),
-  width = 380,
-}: Intervals): SpecPart {
-  return {
-    width,
-    height: Math.max(1, rows.length) * ROW,
-    data: { values: rows },
-    layer: [
-      {
-        mark: { type: 'rule', strokeWidth: 2, tooltip: false },
-        encoding: { x: on(axis, low), x2: { field: high }, y, color },
-      },
-      {
-        mark: { type: 'point', filled: true, opacity: 1, size: 60 },
-        encoding: { x: on(axis, point), y, color, tooltip: tooltip(fields) },
-      },
-    ],
-  }
-}
-
 /** What {@link moves} draws: a dot a row where something was, a line from it to where it is now. */
 export interface Moves {
   readonly rows: readonly Row[]
@@ -241,65 +200,6 @@ export function curves({
         },
       },
       ...over,
-    ],
-  }
-}
-
-/** What {@link strip} draws: a dot a row in its lane, and a line at the mean of each lane. */
-export interface Strip {
-  readonly rows: readonly Row[]
-  /** Names of the lanes, from the top down, and the field that holds a dot's. */
-  readonly lanes: readonly string[]
-  readonly lane: string
-  readonly axis: Axis
-  readonly field: string
-  /** Field of how far a dot lies beside the middle of its lane, −0.5 to 0.5. */
-  readonly beside: string
-  readonly color: SpecPart
-  readonly tooltip: TooltipFields
-  /** Rows with a lane and a mean in `field`. */
-  readonly means?: readonly Row[]
-  readonly width?: number
-}
-
-export function strip({
-  rows,
-  lanes,
-  lane,
-  axis,
-  field,
-  beside,
-  color,
-  tooltip: fields,
-  means = [],
-  width = 520,
-}: Strip): SpecPart {
-  const y = {
-    field: lane,
-    type: 'nominal',
-    scale: { domain: lanes },
-    axis: { title: null, domain: false, ticks: false, grid: false, labelPadding: 6 },
-  }
-  return {
-    width,
-    height: lanes.length * ROW,
-    layer: [
-      {
-        data: { values: rows },
-        mark: { type: 'point', filled: true, size: 26, opacity: 0.55 },
-        encoding: {
-          x: on(axis, field),
-          y,
-          yOffset: { field: beside, type: 'quantitative', scale: { domain: [-0.7, 0.7] } },
-          color,
-          tooltip: tooltip(fields),
-        },
-      },
-      {
-        data: { values: means },
-        mark: { type: 'tick', thickness: 2.5, size: ROW * 0.9, tooltip: false },
-        encoding: { x: on(axis, field), y, color },
-      },
     ],
   }
 }

@@ -9,7 +9,7 @@ import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis } from './axes.ts'
 import { bars } from './builders.ts'
-import { colorBy, distinctTexts, on, quantity, tooltip } from './channels.ts'
+import { colorBy, digits, distinctTexts, on, quantity, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
@@ -28,7 +28,6 @@ export const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
     sentence: 'Most changes listed by name beside the points',
   }),
 })
-export type CategoryCountsChartOptions = OptionsOf<typeof CATEGORY_COUNTS_CHART_OPTIONS>
 
 const SIDE = 420
 const BAND_STEPS = 60
@@ -54,7 +53,7 @@ const LOOKS = [
  */
 export function categoryCountsChart(
   structural: StructuralMutations,
-  given?: Partial<CategoryCountsChartOptions>,
+  given?: Partial<OptionsOf<typeof CATEGORY_COUNTS_CHART_OPTIONS>>,
 ): Chart {
   const { limit, labels } = readOptions(CATEGORY_COUNTS_CHART_OPTIONS, given)
   const all = categoryPoints(structural)
@@ -111,7 +110,7 @@ function pointOf(structural: StructuralMutations, together: readonly number[]) {
     before: categories.count(first, BEFORE),
     after: categories.count(first, AFTER),
     /** After minus before, scaled if the stage was told to. */
-    change: Number((changeOf[first] ?? 0).toPrecision(6)),
+    change: digits(changeOf[first] ?? 0),
     kind: KINDS[structural.label(first)],
     categories: together.length,
     ids: `${named.join(', ')}${more}`,

@@ -73,6 +73,11 @@ export function distinctTexts(texts: readonly string[], longest: number): string
   })
 }
 
+/** Rounds a number of the data, which makes pages smaller. */
+export function digits(value: number, count = 6): number {
+  return Number(value.toPrecision(count))
+}
+
 /** A line at one value of x. */
 export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): SpecPart {
   return {

@@ -6,13 +6,16 @@ import { textWidth } from './text-width.ts'
 /** A piece of a Vega-Lite specification. */
 export type SpecPart = Readonly<Record<string, unknown>>
 
+/** A sentence above a chart; `false` where there is nothing to say. */
+type Sentence = string | false
+
 /** The words above a chart. */
 export interface Heading {
   readonly title: string
   /** What to look for and what it says, sentence by sentence. */
-  readonly subtitle: readonly string[]
+  readonly subtitle: readonly Sentence[]
   /** What was left out or thinned to keep the chart small; empty when it holds everything. */
-  readonly omissions?: readonly string[]
+  readonly omissions?: readonly Sentence[]
   /** Width of the drawing, in pixels: subtitles are broken into lines as wide. */
   readonly width: number
 }
@@ -51,9 +54,8 @@ export function framedChart(
   view: SpecPart,
 ): Chart {
   const widest = Math.max(width, NARROWEST_CHART)
-  const lines = [...subtitle, ...omissions].flatMap((sentence) =>
-    brokenInto(sentence, widest / SUBTITLE_SIZE),
-  )
+  const sentences = [...subtitle, ...omissions].filter((sentence) => sentence !== false)
+  const lines = sentences.flatMap((sentence) => brokenInto(sentence, widest / SUBTITLE_SIZE))
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
     background: 'white',
@@ -71,7 +73,7 @@ export function framedChart(
     config: CONFIG,
     ...view,
   }
-  return new Chart(spec, { title, description: [...subtitle, ...omissions].join(' ') })
+  return new Chart(spec, { title, description: sentences.join(' ') })
 }
 
 /** The lines of a sentence when none may be wider than so many ems. */

@@ -6,11 +6,43 @@ import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
 import { renderSvg, type VegaLiteSpec } from './svg-renderer.ts'
 
-/** The words of a chart, for readers who cannot see it and for text outputs. */
+/** The words of a picture, for readers who cannot see it and for text outputs. */
 export interface ChartText {
   readonly title: string
-  /** What the chart shows, in one sentence. */
+  /** Says in one sentence what there is to see. */
   readonly description: string
+}
+
+/** A picture with its words: shows itself in a notebook, and as text anywhere else. */
+export abstract class Picture extends Displayable {
+  readonly title: string
+  readonly description: string
+  readonly #draw: () => string
+  #svg: string | undefined
+
+  /** @param draw gives the SVG document; called once, when it is first asked for */
+  constructor(draw: () => string, { title, description }: ChartText) {
+    super()
+    this.title = title
+    this.description = description
+    this.#draw = draw
+  }
+
+  /** Draws the picture as an SVG document. */
+  svg(): string {
+    this.#svg ??= this.#draw()
+    return this.#svg
+  }
+
+  displayText(): string {
+    return `${this.title}\n${this.description}`
+  }
+
+  /** Puts an SVG into HTML as an image that is described by the words of the picture. */
+  protected image(svg: string): string {
+    const alt = escapeHtml(`${this.title}. ${this.description}`)
+    return `<img src="data:image/svg+xml;base64,${base64OfText(svg)}" alt="${alt}" style="max-width:100%">`
+  }
 }
 
 /**
@@ -23,62 +55,53 @@ export interface ChartText {
  *   { title: 'One bar', description: 'A bar of length 1.' },
  * ).title // 'One bar'
  */
-export class Chart extends Displayable {
-  readonly title: string
-  readonly description: string
+export class Chart extends Picture {
   /** The plain Vega-Lite specification, to be copied or changed. */
   readonly spec: VegaLiteSpec
-  #svg: string | undefined
 
-  constructor(spec: VegaLiteSpec, { title, description }: ChartText) {
-    super()
+  /** Its SVG needs a renderer, which the Node entry point registers. */
+  constructor(spec: VegaLiteSpec, text: ChartText) {
+    super(() => renderSvg({ description: text.description, ...spec }), text)
     this.spec = spec
-    this.title = title
-    this.description = description
-  }
-
-  /** The chart as an SVG document. Needs a renderer, which the Node entry point registers. */
-  svg(): string {
-    this.#svg ??= renderSvg({ description: this.description, ...this.spec })
-    return this.#svg
-  }
-
-  displayText(): string {
-    return `${this.title}\n${this.description}`
   }
 
   mimeBundle(): MimeBundle {
-    const { title, description } = this
-    const spec = { description, ...this.spec }
+    const spec = { description: this.description, ...this.spec }
     const svg = this.svg()
+    const data = pageData(spec)
+    const id = fingerprint(data)
+    // The picture needs no script; the script replaces it once the page has the runtime.
+    const upgrade = `${pagePromise('charts')}.then((page)=>page.showChart("${id}",${data}))`
     return {
       'text/plain': this.displayText(),
-      'text/html': chartHtml({ spec, svg, title, description }),
+      'text/html': `<div ${RUNTIME_MARKS.charts}="${id}" style="overflow-x:auto">${this.image(bareSvg(svg))}</div><script type="module">${upgrade}</script>`,
       'image/svg+xml': svg,
       'application/vnd.vegalite.v5+json': spec,
     }
   }
 }
 
-/** What {@link chartHtml} puts together. */
-export interface ChartParts {
-  readonly spec: VegaLiteSpec
-  readonly svg: string
-  readonly title: string
-  readonly description: string
-}
+/** Puts the SVG itself where its picture is, so that the pointer finds the titles in it. */
+const INLINE = `{const img=document.currentScript?.previousElementSibling;if(img)img.outerHTML=new TextDecoder().decode(Uint8Array.from(atob(img.src.split(',')[1]),(c)=>c.charCodeAt(0)))}`
 
 /**
- * A chart as HTML: a picture that needs no script, and a script that replaces it with the
- * interactive chart once the page runtime is there.
+ * A node-link or tree drawing: an SVG that shows itself in a notebook, and as text anywhere else.
+ *
+ * @example
+ * new Drawing(() => '<svg xmlns="http://www.w3.org/2000/svg"/>', {
+ *   title: 'Nothing',
+ *   description: 'An empty drawing.',
+ * }).title // 'Nothing'
  */
-export function chartHtml({ spec, svg, title, description }: ChartParts): string {
-  const data = pageData(spec)
-  const id = fingerprint(data)
-  const alt = escapeHtml(`${title}. ${description}`)
-  const picture = `<img src="data:image/svg+xml;base64,${base64OfText(bareSvg(svg))}" alt="${alt}" style="max-width:100%">`
-  const upgrade = `${pagePromise('charts')}.then((page)=>page.showChart("${id}",${data}))`
-  return `<div ${RUNTIME_MARKS.charts}="${id}" style="overflow-x:auto">${picture}</div><script type="module">${upgrade}</script>`
+export class Drawing extends Picture {
+  mimeBundle(): MimeBundle {
+    const svg = this.svg()
+    return {
+      'text/plain': this.displayText(),
+      'text/html': `<div style="overflow-x:auto">${this.image(svg)}<script>${INLINE}</script></div>`,
+      'image/svg+xml': svg,
+    }
+  }
 }
 
 const GEOMETRY = /( (?:d|transform|x|y|x1|x2|y1|y2|width|height)=")([^"]*)/g

@@ -3,7 +3,7 @@ import { count, defineOptions, type OptionsOf, readOptions } from '../../core/op
 import { counted, grouped, signedDuration } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
-import { colorBy } from './channels.ts'
+import { colorBy, digits } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
@@ -12,7 +12,6 @@ import { PALETTE } from './palette.ts'
 export const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
   limit: count({ default: 20, unit: 'mutations', sentence: 'Most mutations drawn, best first' }),
 })
-export type ContributionsChartOptions = OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>
 
 const LOOKS = [
   { name: 'response-time mutation', color: PALETTE.change },
@@ -27,7 +26,7 @@ const MAX_PRECURSORS = 5
  */
 export function contributionsChart(
   ranking: Ranking,
-  given?: Partial<ContributionsChartOptions>,
+  given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,
 ): Chart {
   const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
   const shown = ranking.mutations
@@ -77,7 +76,7 @@ function rowOf({ responseTime: { categories } }: Ranking, mutation: RankedMutati
     root: rootName(categories, category, 300),
     category,
     kind: kind === 'structural' ? 'structural mutation' : 'response-time mutation',
-    requests: Number(requests.toPrecision(6)),
+    requests: digits(requests),
     contributionUs,
     contribution: isUnknown ? 'unknown: no precursor found' : signedDuration(contributionUs),
     precursors:

@@ -22,7 +22,6 @@ export const COVARIANCES_CHART_OPTIONS = defineOptions({
     sentence: 'Most edges drawn, largest share of the variance first',
   }),
 })
-export type CovariancesChartOptions = OptionsOf<typeof COVARIANCES_CHART_OPTIONS>
 
 const CELL = 40
 const MAX_NAME_LENGTH = 34
@@ -41,7 +40,7 @@ const ALPHA = 0.05
  */
 export function covariancesChart(
   variance: VarianceSources,
-  given?: Partial<CovariancesChartOptions>,
+  given?: Partial<OptionsOf<typeof COVARIANCES_CHART_OPTIONS>>,
 ): Chart {
   const options = readOptions(COVARIANCES_CHART_OPTIONS, given)
   const found = varianceOf(variance, options)
@@ -60,16 +59,11 @@ export function covariancesChart(
               `In brackets: may be chance (q ≥ ${ALPHA}, corrected over these pairs).`,
             ],
       omissions: [
-        ...(drawn.length < varying.length
-          ? [
-              `Shows the ${drawn.length} of ${counted(varying.length, 'varying edge')} with the largest shares.`,
-            ]
-          : []),
-        ...(constant > 0 && drawn.length > 0
-          ? [
-              `${counted(constant, 'edge')} on the critical path ${constant === 1 ? 'does' : 'do'} not vary.`,
-            ]
-          : []),
+        drawn.length < varying.length &&
+          `Shows the ${drawn.length} of ${counted(varying.length, 'varying edge')} with the largest shares.`,
+        constant > 0 &&
+          drawn.length > 0 &&
+          `${counted(constant, 'edge')} on the critical path ${constant === 1 ? 'does' : 'do'} not vary.`,
       ],
       width: drawn.length * CELL + 340,
     },

@@ -8,7 +8,7 @@ import type { DivergenceName } from '../../whatif/diagnosis/target-divergence.ts
 import { profileQuantiles } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, linearDurationAxis } from './axes.ts'
 import { bars } from './builders.ts'
-import { colorBy, rowNames, ruleAt, textBeside } from './channels.ts'
+import { colorBy, digits, rowNames, ruleAt, textBeside } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
@@ -21,7 +21,6 @@ export const DIAGNOSIS_CHART_OPTIONS = defineOptions({
     sentence: 'Most scenarios drawn, best first, with the scenarios they refine',
   }),
 })
-export type DiagnosisChartOptions = OptionsOf<typeof DIAGNOSIS_CHART_OPTIONS>
 
 const MAX_NAME_LENGTH = 76
 const MAX_LEVEL = 8
@@ -42,7 +41,7 @@ const CHANCE = 'may be chance'
  */
 export function diagnosisChart(
   diagnosis: LatencyDiagnosis,
-  given?: Partial<DiagnosisChartOptions>,
+  given?: Partial<OptionsOf<typeof DIAGNOSIS_CHART_OPTIONS>>,
 ): Chart {
   const { limit } = readOptions(DIAGNOSIS_CHART_OPTIONS, given)
   const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
@@ -110,7 +109,7 @@ function rowOf(diagnosis: LatencyDiagnosis, { cause, level }: DiagnosisRow) {
     label: `${indent}${cause.rank}. ${shortText(name, MAX_NAME_LENGTH)}`,
     kind: cause.significant ? looks(diagnosis)[0].name : CHANCE,
     full: tooltipText(title),
-    divergence: Number(cause.divergence.toPrecision(6)),
+    divergence: digits(cause.divergence),
     text:
       options.divergence === 'wasserstein'
         ? formatDuration(cause.divergence)

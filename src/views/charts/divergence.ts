@@ -27,7 +27,6 @@ export const DIVERGENCE_CHART_OPTIONS = defineOptions({
     sentence: 'Most variables drawn, most divergent first',
   }),
 })
-export type DivergenceChartOptions = OptionsOf<typeof DIVERGENCE_CHART_OPTIONS>
 
 /** How much longer a bar is that stands for an infinite score. */
 const BEYOND = 1.1
@@ -45,7 +44,7 @@ const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 
  */
 export function divergenceChart(
   divergence: Divergence,
-  given?: Partial<DivergenceChartOptions>,
+  given?: Partial<OptionsOf<typeof DIVERGENCE_CHART_OPTIONS>>,
 ): Chart {
   const { kind, limit } = readOptions(DIVERGENCE_CHART_OPTIONS, given)
   const { alpha, correction } = divergence.options
@@ -67,10 +66,9 @@ export function divergenceChart(
               `${counted(differing.length, 'variable')} of ${grouped(ofKind.length)} differ${differing.length === 1 ? 's' : ''} significantly (${test}).`,
               'Beside each bar: the feature that differs most, before → after.',
             ],
-      omissions:
-        drawn.length < differing.length
-          ? [`Shows the ${grouped(drawn.length)} most divergent.`]
-          : [],
+      omissions: [
+        drawn.length < differing.length && `Shows the ${grouped(drawn.length)} most divergent.`,
+      ],
       width: 760,
     },
     bars({

@@ -4,8 +4,7 @@ import { count, defineOptions, flag, type OptionsOf, readOptions } from '../../c
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'
 import { linearDurationAxis } from './axes.ts'
-import { intervals } from './builders.ts'
-import { colorBy, distinctTexts, ruleAt } from './channels.ts'
+import { colorBy, distinctTexts, on, ROW, rowNames, ruleAt, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
@@ -18,12 +17,21 @@ export const EDGE_CHANGES_CHART_OPTIONS = defineOptions({
   }),
   small: flag({ default: false, sentence: 'Draw significant changes too small to matter as well' }),
 })
-export type EdgeChangesChartOptions = OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>
 
 const LOOKS = [
   { name: 'changed', color: PALETTE.change },
   { name: 'significant, but small', color: PALETTE.rest },
 ]
+
+const TOOLTIP = {
+  from: 'from',
+  to: 'to',
+  'shift of one call': 'shift',
+  interval: 'interval',
+  'a request after is slower in': 'slower',
+  'requests after': ['requests', ',~r'],
+  'corrected p': 'chance',
+} as const
 
 /**
  * Draws by how much one call of each step became slower or faster, with its interval, pooled over
@@ -31,7 +39,7 @@ const LOOKS = [
  */
 export function edgeChangesChart(
   edges: EdgeChanges,
-  given?: Partial<EdgeChangesChartOptions>,
+  given?: Partial<OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>>,
 ): Chart {
   const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
   const significant = edges.edges.filter((edge) => edge.significant)
@@ -45,27 +53,12 @@ export function edgeChangesChart(
   )
   const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string))
   const left = significant.length - wanted.length
-  const view = intervals({
-    rows,
-    axis: linearDurationAxis({
-      lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
-      highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
-      title: 'shift of one call',
-    }),
-    point: 'shiftUs',
-    low: 'lowUs',
-    high: 'highUs',
-    color: colorBy(LOOKS, rows),
-    tooltip: {
-      from: 'from',
-      to: 'to',
-      'shift of one call': 'shift',
-      interval: 'interval',
-      'a request after is slower in': 'slower',
-      'requests after': ['requests', ',~r'],
-      'corrected p': 'chance',
-    },
+  const axis = linearDurationAxis({
+    lowUs: Math.min(0, ...rows.map(({ lowUs }) => lowUs)),
+    highUs: Math.max(0, ...rows.map(({ highUs }) => highUs)),
+    title: 'shift of one call',
   })
+  const row = { y: rowNames(), color: colorBy(LOOKS, rows) }
   return framedChart(
     {
       title: 'By how much one call of each step shifted',
@@ -77,16 +70,28 @@ export function edgeChangesChart(
               'The steps that contribute most come first.',
             ],
       omissions: [
-        ...(rows.length < wanted.length
-          ? [`Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`]
-          : []),
-        ...(left > 0
-          ? [`Leaves out ${counted(left, 'step')} that changed too little to matter.`]
-          : []),
+        rows.length < wanted.length &&
+          `Shows the first ${grouped(rows.length)} of ${counted(wanted.length, 'step')}.`,
+        left > 0 && `Leaves out ${counted(left, 'step')} that changed too little to matter.`,
       ],
       width: 760,
     },
-    { ...view, layer: [ruleAt(0), ...(view['layer'] as object[])] },
+    {
+      width: 380,
+      height: Math.max(1, rows.length) * ROW,
+      data: { values: rows },
+      layer: [
+        ruleAt(0),
+        {
+          mark: { type: 'rule', strokeWidth: 2, tooltip: false },
+          encoding: { x: on(axis, 'lowUs'), x2: { field: 'highUs' }, ...row },
+        },
+        {
+          mark: { type: 'point', filled: true, opacity: 1, size: 60 },
+          encoding: { x: on(axis, 'shiftUs'), ...row, tooltip: tooltip(TOOLTIP) },
+        },
+      ],
+    },
   )
 }
 

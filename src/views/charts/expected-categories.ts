@@ -10,7 +10,7 @@ import {
 import { requireCount } from '../../stats/require-option.ts'
 import { logAxis } from './axes.ts'
 import { curves } from './builders.ts'
-import { on, tooltip } from './channels.ts'
+import { digits, on, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
@@ -31,22 +31,12 @@ export const EXPECTED_CATEGORIES_CHART_OPTIONS = defineOptions({
     sentence: 'Points beside the curves; a cluster size without a curve gets one',
   }),
 })
-export type ExpectedCategoriesChartOptions = OptionsOf<typeof EXPECTED_CATEGORIES_CHART_OPTIONS>
 
 const MAX_POINT_NAME_LENGTH = 40
 /** Standard deviations that the band reaches up and down. */
 const SDS = 2
 /** Along one path of hues as clusters grow; dark enough for lines on white. */
-const COLORS = [
-  '#35B0BE',
-  '#1D91C0',
-  '#225EA8',
-  '#253494',
-  '#54278F',
-  '#7A0177',
-  '#AE017E',
-  '#DD3497',
-]
+const COLORS = '#35B0BE #1D91C0 #225EA8 #253494 #54278F #7A0177 #AE017E #DD3497'.split(' ')
 /** Where bands on a logarithmic axis end, downwards. */
 const LEAST = 0.7
 
@@ -61,7 +51,7 @@ const LEAST = 0.7
  */
 export function expectedCategoriesChart(
   stage: ExpectedCategoryCurves,
-  given?: Partial<ExpectedCategoriesChartOptions>,
+  given?: Partial<OptionsOf<typeof EXPECTED_CATEGORIES_CHART_OPTIONS>>,
 ): Chart {
   const { observed } = readOptions(EXPECTED_CATEGORIES_CHART_OPTIONS, given)
   for (const { requests, categories } of observed) {
@@ -198,10 +188,6 @@ function observedLayers(
 
 function hostsText(hosts: number): string {
   return counted(hosts, 'host')
-}
-
-function digits(value: number): number {
-  return Number(value.toPrecision(6))
 }
 
 function short(value: number): string {

@@ -5,7 +5,7 @@ import { grouped, percent, shortNumber } from '../../core/words.ts'
 import type { ExplosionDiagnosis } from '../../explain/explosion/diagnose-explosion.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { moves } from './builders.ts'
-import { ruleAt } from './channels.ts'
+import { digits, ruleAt } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
@@ -46,21 +46,11 @@ export function explosionChart(
       data: { values: rows },
       spacing: 22,
       hconcat: [
-        panel(
-          rows,
-          'categories',
-          wideLogAxis(
-            rows.map((row) => row.categories),
-            'categories',
-          ),
-        ),
+        panel(rows, 'categories', wideLogAxis(rows, 'categories', 'categories')),
         panel(
           rows,
           'perCategory',
-          wideLogAxis(
-            rows.map((row) => row.perCategory),
-            'requests in each, on average',
-          ),
+          wideLogAxis(rows, 'perCategory', 'requests in each, on average'),
         ),
         panel(rows, 'testable', shareAxis('requests that can be tested', { room: 0.22 })),
       ],
@@ -77,10 +67,10 @@ function rowsOf({ sizes, remedies }: ExplosionDiagnosis) {
       code: tooltipText(code),
       isNow: remedy === asIs.remedy,
       categories,
-      perCategory: Number(requestsPerCategory.toPrecision(6)),
+      perCategory: digits(requestsPerCategory),
       testable: Number(testableShare.toFixed(6)),
       categoriesNow: sizes.categories,
-      perCategoryNow: Number(sizes.requestsPerCategory.toPrecision(6)),
+      perCategoryNow: digits(sizes.requestsPerCategory),
       testableNow: Number(sizes.testableShare.toFixed(6)),
       categoriesText: grouped(categories),
       perCategoryText: shortNumber(requestsPerCategory),
@@ -89,9 +79,10 @@ function rowsOf({ sizes, remedies }: ExplosionDiagnosis) {
     }))
 }
 
+type Rows = ReturnType<typeof rowsOf>
 type Measure = 'categories' | 'perCategory' | 'testable'
 
-function panel(rows: ReturnType<typeof rowsOf>, measure: Measure, axis: Axis): SpecPart {
+function panel(rows: Rows, measure: Measure, axis: Axis): SpecPart {
   const view = moves({
     rows,
     axis,
@@ -117,8 +108,8 @@ function panel(rows: ReturnType<typeof rowsOf>, measure: Measure, axis: Axis): S
 }
 
 /** A logarithmic axis with room for a number beside the largest. */
-function wideLogAxis(values: readonly number[], title: string): Axis {
-  const [low = 1, high = 1] = extent(values)
+function wideLogAxis(rows: Rows, measure: Measure, title: string): Axis {
+  const [low = 1, high = 1] = extent(rows, (row) => row[measure])
   const span = Math.max(10, high / low)
   const axis = logAxis([low / span ** 0.22, low * span ** 1.3], title)
   const ticks = axis.axis['values'] as readonly number[]

@@ -10,7 +10,6 @@ import { framedChart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
 
 export const FINDINGS_CHART_OPTIONS = defineOptions({})
-export type FindingsChartOptions = OptionsOf<typeof FINDINGS_CHART_OPTIONS>
 
 const LOOKS = [
   { name: 'finding', color: PALETTE.change },
@@ -22,7 +21,10 @@ const LOOKS = [
  * Draws how the findings add up to the observed change of all response times: a waterfall of the
  * findings, what they leave over, and the whole.
  */
-export function findingsChart(stage: Findings, given?: Partial<FindingsChartOptions>): Chart {
+export function findingsChart(
+  stage: Findings,
+  given?: Partial<OptionsOf<typeof FINDINGS_CHART_OPTIONS>>,
+): Chart {
   readOptions(FINDINGS_CHART_OPTIONS, given)
   const rows = rowsOf(stage)
   return framedChart(
@@ -35,10 +37,10 @@ export function findingsChart(stage: Findings, given?: Partial<FindingsChartOpti
               'Each bar begins where the one above it ends; bars to the left save time.',
               'Observed change: all requests after, against the mean before.',
             ],
-      omissions:
-        stage.omitted > 0
-          ? [`Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`]
-          : [],
+      omissions: [
+        stage.omitted > 0 &&
+          `Counts ${counted(stage.omitted, 'smaller finding')} as “not accounted for”.`,
+      ],
       width: 760,
     },
     bars({

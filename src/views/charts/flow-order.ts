@@ -1,7 +1,8 @@
+import { graphDepths } from '../../core/graph-depths.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { percent } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
-import { drawnFlow } from './node-names.ts'
+import { type DrawnFlow, drawnFlow } from './node-names.ts'
 
 /** Returns the edges with the largest shares of the variance, in the order of the flow. */
 export function largestInFlowOrder(
@@ -17,35 +18,17 @@ export function largestInFlowOrder(
     .sort((a, b) => depth(a) - depth(b) || a.edge - b.edge)
 }
 
-/** Where edges stand on the way through a flow. */
-interface Flow {
-  readonly labels: readonly string[]
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-  readonly classOf: Uint32Array
-}
-
 /**
  * How many edges, at most, lead from the root to where each edge class begins: edges in this order
  * come as they are passed along any path. Of several edges of a class the first counts.
  */
-export function flowDepths({ labels, from, to, classOf }: Flow): number[] {
-  const leaving: number[][] = labels.map(() => [])
-  const waiting = new Uint32Array(labels.length)
-  to.forEach((node, edge) => {
-    waiting[node] = (waiting[node] as number) + 1
-    leaving[from[edge] as number]?.push(edge)
-  })
-  const depth = new Uint32Array(labels.length)
-  const ready = labels.map((_, node) => node).filter((node) => waiting[node] === 0)
-  for (let node = ready.pop(); node !== undefined; node = ready.pop()) {
-    for (const edge of leaving[node] as readonly number[]) {
-      const next = to[edge] as number
-      depth[next] = Math.max(depth[next] as number, (depth[node] as number) + 1)
-      waiting[next] = (waiting[next] as number) - 1
-      if (waiting[next] === 0) ready.push(next)
-    }
-  }
+export function flowDepths({
+  labels,
+  from,
+  to,
+  classOf,
+}: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
+  const depth = graphDepths(labels.length, from, to)
   const depths: number[] = []
   from.forEach((node, edge) => {
     const number = classOf[edge] as number

@@ -4,7 +4,7 @@ import { counted, grouped, shortNumber } from '../../core/words.ts'
 import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import { logAxis } from './axes.ts'
 import { moves } from './builders.ts'
-import { distinctTexts } from './channels.ts'
+import { digits, distinctTexts } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 
@@ -15,7 +15,6 @@ export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
     sentence: 'Most kinds of flow drawn, largest flows first',
   }),
 })
-export type FoldedSizesChartOptions = OptionsOf<typeof FOLDED_SIZES_CHART_OPTIONS>
 
 /**
  * Draws how many nodes flows have as recorded and folded: one row for each kind of folded flow.
@@ -24,7 +23,7 @@ export type FoldedSizesChartOptions = OptionsOf<typeof FOLDED_SIZES_CHART_OPTION
  */
 export function foldedSizesChart(
   flows: FoldedFlows,
-  given?: Partial<FoldedSizesChartOptions>,
+  given?: Partial<OptionsOf<typeof FOLDED_SIZES_CHART_OPTIONS>>,
 ): Chart {
   const { limit } = readOptions(FOLDED_SIZES_CHART_OPTIONS, given)
   const all = foldedSizes(flows).objects() as readonly SizeRow[]
@@ -37,8 +36,8 @@ export function foldedSizesChart(
     label: labels[i] as string,
     name: tooltipText(root),
     requests: grouped(requests),
-    recorded: Number(nodesMean.toPrecision(6)),
-    folded: Number(foldedMean.toPrecision(6)),
+    recorded: digits(nodesMean),
+    folded: digits(foldedMean),
     recordedText: shortNumber(nodesMean),
     foldedText: shortNumber(foldedMean),
     // Beside the dot; nothing where both are the same.
@@ -57,10 +56,10 @@ export function foldedSizesChart(
               'Grey: mean as recorded. Blue: folded, with what repeats in a flow drawn once.',
               `Largest: ${labels[0]}, ${largest.recordedText} nodes, folded ${largest.foldedText}.`,
             ],
-      omissions:
-        all.length > rows.length
-          ? [`Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`]
-          : [],
+      omissions: [
+        all.length > rows.length &&
+          `Leaves out ${counted(all.length - rows.length, 'smaller kind')}.`,
+      ],
       width: 660,
     },
     moves({

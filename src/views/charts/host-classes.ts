@@ -16,7 +16,6 @@ export const HOST_CLASSES_CHART_OPTIONS = defineOptions({
     sentence: 'Most hosts drawn; of more, some of each class in proportion',
   }),
 })
-export type HostClassesChartOptions = OptionsOf<typeof HOST_CLASSES_CHART_OPTIONS>
 
 /** Side of the matrix in pixels, and its widest and narrowest cell. */
 const SIDE = 420
@@ -40,7 +39,7 @@ const LOOKS = [
  */
 export function hostClassesChart(
   hostClasses: HostClasses,
-  given?: Partial<HostClassesChartOptions>,
+  given?: Partial<OptionsOf<typeof HOST_CLASSES_CHART_OPTIONS>>,
 ): Chart {
   const { limit } = readOptions(HOST_CLASSES_CHART_OPTIONS, given)
   const { classes, options } = hostClasses
@@ -63,10 +62,10 @@ export function hostClassesChart(
               `${counted(all, 'host')} in ${counted(classes.length, 'class', 'classes')}, each framed: ${classWords(classes)}.`,
               `Two hosts differ if q < ${options.alpha} and their times lie apart by ${percent(options.minimumEffect)} of their mean or more; darker is further apart.`,
             ],
-      omissions:
-        hosts.length < all
-          ? [`Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`]
-          : [],
+      omissions: [
+        hosts.length < all &&
+          `Shows ${counted(hosts.length, 'host')} of ${all}, some of every class.`,
+      ],
       width: Math.max(560, cell * hosts.length),
     },
     matrix({

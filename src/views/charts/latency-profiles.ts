@@ -17,7 +17,7 @@ import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
 import { type Curve, curves } from './builders.ts'
-import { distinctTexts, quantity, tooltip } from './channels.ts'
+import { digits, distinctTexts, quantity, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { type Point, profileSteps } from './ecdf-curves.ts'
@@ -37,6 +37,8 @@ export const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
   targetName: text({ default: 'target', sentence: 'Name of the target' }),
 })
 export type LatencyProfilesChartOptions = OptionsOf<typeof LATENCY_PROFILES_CHART_OPTIONS>
+
+const short = (value: number) => digits(value, 5)
 
 interface LatencyCurve extends Omit<Curve, 'points'> {
   readonly profile: LatencyProfile
@@ -240,8 +242,4 @@ function densityView(
     fields: ['profile', 'timeUs', 'share'],
     inOrder: true,
   })
-}
-
-function short(value: number): number {
-  return Number(value.toPrecision(5))
 }

@@ -17,8 +17,7 @@ import type {
 import { type Feature, featureText, type VariableKind } from '../../logs/features/features.ts'
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
-import { strip } from './builders.ts'
-import { colorBy, panelTitle } from './channels.ts'
+import { on, panelTitle, ROW, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { besideMiddle, missingText, testText, thinned, unitOf, valueText } from './log-values.ts'
@@ -37,16 +36,25 @@ export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
   }),
   limit: count({ default: 4, unit: 'features', sentence: 'Most features drawn' }),
 })
-export type LogVariableChartOptions = OptionsOf<typeof LOG_VARIABLE_CHART_OPTIONS>
 
 /** Dots of a class that fill a strip; more would only make the chart heavy. */
 const MAX_DOTS = 600
 /** From here on axes write 1M instead of 1,000,000. */
 const LONG_NUMBER = 1e6
-const LOOKS = [
-  { name: 'before', color: PALETTE.before },
-  { name: 'after', color: PALETTE.after },
-]
+
+const PERIOD = { field: 'period', type: 'nominal' }
+const PERIOD_CHANNELS: SpecPart = {
+  y: {
+    ...PERIOD,
+    scale: { domain: LOG_CLASSES },
+    axis: { title: null, domain: false, ticks: false, grid: false, labelPadding: 6 },
+  },
+  color: {
+    ...PERIOD,
+    scale: { domain: LOG_CLASSES, range: [PALETTE.before, PALETTE.after] },
+    legend: null,
+  },
+}
 
 /**
  * Draws one variable of logs instance by instance: a strip for each feature, a dot for each
@@ -58,7 +66,7 @@ const LOOKS = [
  */
 export function logVariableChart(
   divergence: Divergence,
-  given?: Partial<LogVariableChartOptions>,
+  given?: Partial<OptionsOf<typeof LOG_VARIABLE_CHART_OPTIONS>>,
 ): Chart {
   const { kind, feature, limit, ...options } = readOptions(LOG_VARIABLE_CHART_OPTIONS, given)
   const variable = variableOf(divergence, options.name, kind)
@@ -79,13 +87,12 @@ export function logVariableChart(
         `A dot is an instance (${grouped(before)} before, ${grouped(after)} after), the line the mean.`,
       ],
       omissions: [
-        ...(drawn.length < tests.length && feature === null
-          ? [`Shows the ${drawn.length} of ${counted(tests.length, 'feature')} that differ most.`]
-          : []),
-        ...(Math.max(before, after) > MAX_DOTS
-          ? [`Draws at most ${MAX_DOTS} dots of each period, evenly by rank; means are of all.`]
-          : []),
-        ...(drawn.length === 0 ? ['No instance has it.'] : []),
+        drawn.length < tests.length &&
+          feature === null &&
+          `Shows the ${drawn.length} of ${counted(tests.length, 'feature')} that differ most.`,
+        Math.max(before, after) > MAX_DOTS &&
+          `Draws at most ${MAX_DOTS} dots of each period, evenly by rank; means are of all.`,
+        drawn.length === 0 && 'No instance has it.',
       ],
       width: 560,
     },
@@ -141,6 +148,7 @@ function featureStrip(
     feature,
     rows.map(({ value }) => value),
   )
+  const x = on(axis, 'value')
   const means = LOG_CLASSES.flatMap((period) => {
     const value = period === 'before' ? test.beforeMean : test.afterMean
     return Number.isFinite(value) ? [{ period, value }] : []
@@ -152,18 +160,29 @@ function featureStrip(
       `${featureText(feature)}: ${says.join('; ')}`,
       significant ? PALETTE.change : PALETTE.text,
     ),
-    ...strip({
-      rows,
-      lanes: [...LOG_CLASSES],
-      lane: 'period',
-      axis,
-      field: 'value',
-      beside: 'beside',
-      color: { ...colorBy(LOOKS, rows, { field: 'period' }), legend: null },
-      tooltip: { instance: 'instance', period: 'period', [featureText(feature)]: 'text' },
-      means,
-      width: 520,
-    }),
+    width: 520,
+    height: LOG_CLASSES.length * ROW,
+    layer: [
+      {
+        data: { values: rows },
+        mark: { type: 'point', filled: true, size: 26, opacity: 0.55 },
+        encoding: {
+          x,
+          ...PERIOD_CHANNELS,
+          yOffset: { field: 'beside', type: 'quantitative', scale: { domain: [-0.7, 0.7] } },
+          tooltip: tooltip({
+            instance: 'instance',
+            period: 'period',
+            [featureText(feature)]: 'text',
+          }),
+        },
+      },
+      {
+        data: { values: means },
+        mark: { type: 'tick', thickness: 2.5, size: ROW * 0.9, tooltip: false },
+        encoding: { x, ...PERIOD_CHANNELS },
+      },
+    ],
   }
 }
 

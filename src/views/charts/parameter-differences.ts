@@ -18,8 +18,8 @@ import {
   type ParameterGroups,
 } from './parameter-groups.ts'
 import {
-  type BinShares,
   numberText,
+  type ParameterShares,
   parameterShares,
   type ValueShares,
 } from './parameter-shares.ts'
@@ -35,7 +35,6 @@ export const PARAMETER_DIFFERENCES_CHART_OPTIONS = defineOptions({
     sentence: 'Groups: precursors and mutations, or usual and slow requests',
   }),
 })
-export type ParameterDifferencesChartOptions = OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>
 
 const WIDTH = 360
 const VALUE_HEIGHT = 22
@@ -48,7 +47,7 @@ const MAX_VALUE_LENGTH = 30
  */
 export function parameterDifferencesChart(
   explanation: Explanation,
-  given?: Partial<ParameterDifferencesChartOptions>,
+  given?: Partial<OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>>,
 ): Chart {
   const { limit, question: asked } = readOptions(PARAMETER_DIFFERENCES_CHART_OPTIONS, given)
   const wanted = asked ?? explanation.question('what-differs')?.question
@@ -67,12 +66,9 @@ export function parameterDifferencesChart(
               'Effect: 0 is distributed alike, 1 nothing in common. q: the p-value corrected for the number of parameters.',
             ],
       omissions: [
-        ...(differences.length > limit
-          ? [`Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`]
-          : []),
-        ...(left > 0
-          ? [`Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`]
-          : []),
+        differences.length > limit &&
+          `Shows the first ${grouped(limit)} of ${counted(differences.length, 'parameter')}.`,
+        left > 0 && `Leaves out ${counted(left, 'parameter')}: see explanation.leftOutTable().`,
       ],
       width: WIDTH + 200,
     },
@@ -162,15 +158,7 @@ function valueBars(
 
 /** The first group above the line, the second below it. */
 function histogram(
-  {
-    bins,
-    isLog,
-    isClipped,
-  }: {
-    readonly bins: readonly BinShares[]
-    readonly isLog: boolean
-    readonly isClipped: readonly [boolean, boolean]
-  },
+  { bins, isLog, isClipped }: Extract<ParameterShares, { kind: 'histogram' }>,
   names: readonly string[],
   parameter: string,
 ): SpecPart {

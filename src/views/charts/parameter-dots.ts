@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
@@ -6,6 +7,7 @@ import { parameterDifferences } from '../../explain/parameters/parameter-differe
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { groupsOf } from './parameter-groups.ts'
+import { countCodes } from './parameter-shares.ts'
 
 /** A row of the table along one parameter. */
 export interface ParameterDot {
@@ -147,25 +149,13 @@ function levelOrder(
   labels: Uint8Array,
   question: ParameterQuestion,
 ) {
-  const counts = levels.map((): [number, number] => [0, 0])
-  let hasMissing = false
-  codes.forEach((code, row) => {
-    if (code < 0) hasMissing = true
-    else (counts[code] as [number, number])[labels[row] as 0 | 1]++
-  })
-  const shareOf = (code: number) => {
-    const [zero, one] = counts[code] as [number, number]
-    return one / Math.max(1, zero + one)
-  }
-  const sizeOf = (code: number) => {
-    const [zero, one] = counts[code] as [number, number]
-    return zero + one
-  }
+  const { counts, missing } = countCodes(codes, labels, levels.length)
+  const sizeOf = (code: number) => sum(counts[code] ?? [])
+  const shareOf = (code: number) => (counts[code]?.[1] ?? 0) / Math.max(1, sizeOf(code))
   const [split] = splitsOn(question.tree.root, name)
   const sides = split?.test.kind === 'set' ? split.test.codes : null
   const meanShare = (side: readonly number[]) => {
-    const weight = side.reduce((sum, code) => sum + sizeOf(code), 0)
-    return side.reduce((sum, code) => sum + shareOf(code) * sizeOf(code), 0) / Math.max(1, weight)
+    return sum(side, (code) => shareOf(code) * sizeOf(code)) / Math.max(1, sum(side, sizeOf))
   }
   const first =
     sides === null ? [] : meanShare(sides[0]) >= meanShare(sides[1]) ? sides[0] : sides[1]
@@ -182,7 +172,7 @@ function levelOrder(
     for (const code of present) if (!placeOf.has(code)) placeOf.set(code, shown.length)
     shown.push({ label: `${grouped(others)} others`, kind: 'others' })
   }
-  if (hasMissing) {
+  if (sum(missing) > 0) {
     placeOf.set(-1, shown.length)
     shown.push({ label: 'missing', kind: 'missing' })
   }

@@ -1,6 +1,7 @@
 import { grouped } from '../../core/words.ts'
 import type { Parameter } from '../../explain/parameters/left-out.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { movedAlong, shareAlong } from './axes.ts'
 
 /** A share of each of two groups. */
 export type SharePair = readonly [number, number]
@@ -86,7 +87,8 @@ export function numberText(value: number): string {
 
 type CountPair = [number, number]
 
-function countCodes(codes: Int32Array, labels: Uint8Array, size: number) {
+/** Counts the rows of both groups that have each code; a code below 0 is missing. */
+export function countCodes(codes: Int32Array, labels: Uint8Array, size: number) {
   const counts = Array.from({ length: size }, (): CountPair => [0, 0])
   const missing: CountPair = [0, 0]
   codes.forEach((code, row) => {
@@ -148,12 +150,8 @@ function histogram(
   // Where nearly all values are one, the tails are all there is to see.
   const [low, high] = inner[0] < inner[1] ? inner : ([least, most] as const)
   const isLog = low > 0 && high / low > WIDE
-  const place = (value: number) =>
-    isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
-  const edge = (at: number) => {
-    if (at === 0 || at === BINS) return at === 0 ? low : high
-    return isLog ? low * (high / low) ** (at / BINS) : low + (at / BINS) * (high - low)
-  }
+  const span = { low, high, isLog }
+  const edge = (at: number) => (at === BINS ? high : movedAlong(span, low, at / BINS))
   const counts = Array.from({ length: BINS }, (): CountPair => [0, 0])
   const missing: CountPair = [0, 0]
   values.forEach((value, row) => {
@@ -162,7 +160,7 @@ function histogram(
       missing[group]++
       return
     }
-    const at = value <= low ? 0 : Math.min(BINS - 1, Math.floor(place(value) * BINS))
+    const at = value <= low ? 0 : Math.min(BINS - 1, Math.floor(shareAlong(span, value) * BINS))
     ;(counts[at] as CountPair)[group]++
   })
   return {

@@ -1,3 +1,4 @@
+import { extent, min } from 'd3-array'
 import {
   count,
   defineOptions,
@@ -11,13 +12,12 @@ import { formatDuration } from '../../core/units.ts'
 import { counted, grouped } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import {
-  betweenNumbers,
-  linearDurationAxis,
-  logDurationAxis,
+  durationAxis,
   logTicks,
   movedAlong,
   type NumberExtent,
   numberExtent,
+  shareAlong,
 } from './axes.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
@@ -44,7 +44,6 @@ export const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
   }),
   limit: count({ default: 4000, unit: 'dots', sentence: 'Most dots drawn' }),
 })
-export type ParameterStripChartOptions = OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>
 
 const WIDTH = 560
 const LANE = 90
@@ -63,7 +62,7 @@ const SPREAD = { across: 0.72, along: 0.025 }
  */
 export function parameterStripChart(
   explanation: Explanation,
-  given?: Partial<ParameterStripChartOptions>,
+  given?: Partial<OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>>,
 ): Chart {
   const {
     parameter: wanted,
@@ -151,14 +150,14 @@ function dotLayer(strip: ParameterStrip, colors: readonly [string, string]): Spe
     traces,
   } = strip
   const isNumeric = parameter.kind === 'numeric'
-  const extent = stripExtent(strip)
+  const span = stripExtent(strip)
   const values = dots.map(({ row, group, value, timeUs, across, along }) => {
     const lane = rounded(group + across * SPREAD.across)
     const time = Number.isNaN(timeUs) ? '–' : formatDuration(timeUs)
     const other = slowAboveUs === null ? lane : timeUs
     return {
       ...(isNumeric
-        ? { x: movedAlong(extent, value, along * SPREAD.along), y: other }
+        ? { x: movedAlong(span, value, along * SPREAD.along), y: other }
         : { x: other, y: rounded(value + along * SPREAD.across) }),
       ...{ group: groups.names[group], time },
       trace: tooltipText(traces[row] ?? ''),
@@ -200,13 +199,13 @@ function lines(strip: ParameterStrip): SpecPart[] {
     encoding: { [axis]: { field: 'at', type: 'quantitative' } },
   })
   const solid = { color: PALETTE.text }
-  const extent = stripExtent(strip)
+  const span = stripExtent(strip)
   const values = dots.dots.map(({ value }) => value)
   return [
     ...thresholds
       .slice(0, 5)
       .map((at, i) =>
-        line(own, betweenNumbers(extent, at, values), { ...solid, strokeWidth: i === 0 ? 2 : 1 }),
+        line(own, betweenNumbers(span, at, values), { ...solid, strokeWidth: i === 0 ? 2 : 1 }),
       ),
     ...(firstSide > 0 && firstSide < levels.length
       ? [line(own, firstSide - 0.5, { ...solid, strokeWidth: 2 })]
@@ -216,6 +215,19 @@ function lines(strip: ParameterStrip): SpecPart[] {
       : [line(other, slowAboveUs, { color: PALETTE.softText, strokeDash: [5, 4] })]),
     ...(isNumeric ? [] : [names(levels)]),
   ]
+}
+
+/** A little more than dots of one value are spread. */
+const BESIDE = 0.028
+
+/**
+ * Finds where to draw the line between numbers up to `threshold` and those above: just beyond the
+ * dots of the threshold itself, and not beyond those of the next number.
+ */
+function betweenNumbers(span: NumberExtent, threshold: number, values: readonly number[]): number {
+  const next = min(values, (value) => (value > threshold ? value : undefined))
+  const gap = next === undefined ? BESIDE : shareAlong(span, next) - shareAlong(span, threshold)
+  return movedAlong(span, threshold, Math.min(BESIDE, gap / 2))
 }
 
 function names(levels: ParameterDots['levels']): SpecPart {
@@ -295,13 +307,9 @@ function numberAxis(strip: ParameterStrip): SpecPart {
 
 function timeAxis({ dots: { dots }, explanation }: ParameterStrip, slowAboveUs: number): SpecPart {
   const times = [...dots.map(({ timeUs }) => timeUs), slowAboveUs]
-  const lowUs = times.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
-  const highUs = times.reduce((most, time) => Math.max(most, time), 0)
+  const [lowUs = 0, highUs = 0] = extent(times)
   const title = shortText(explanation.subject.time, 60)
-  const { axis, scale } =
-    lowUs > 0 && highUs / lowUs > WIDE_TIMES
-      ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title })
-      : linearDurationAxis({ lowUs, highUs, title })
+  const { axis, scale } = durationAxis({ lowUs, highUs, title }, WIDE_TIMES)
   return { axis, scale }
 }
 

@@ -8,7 +8,7 @@ import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
-import { type Axis, linearDurationAxis, logDurationAxis, shareAxis } from './axes.ts'
+import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves } from './builders.ts'
 import { quantity, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
@@ -25,7 +25,6 @@ export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
     sentence: 'Category; by default the one whose response times differ most surely',
   }),
 })
-export type ResponseTimesChartOptions = OptionsOf<typeof RESPONSE_TIMES_CHART_OPTIONS>
 
 /** A logarithmic axis when the longest time is more than this many times the shortest. */
 const WIDE = 50
@@ -38,7 +37,7 @@ const WIDE = 50
  */
 export function responseTimesChart(
   responseTime: ResponseTimeMutations,
-  given?: Partial<ResponseTimesChartOptions>,
+  given?: Partial<OptionsOf<typeof RESPONSE_TIMES_CHART_OPTIONS>>,
 ): Chart {
   const { category: asked } = readOptions(RESPONSE_TIMES_CHART_OPTIONS, given)
   const category = asked ?? tellingCategory(responseTime)
@@ -93,10 +92,7 @@ function timeAxis(before: Ecdf, after: Ecdf): Axis {
     x.length === 0 ? [] : ([x[0], x.at(-1)] as number[]),
   )
   const [lowUs = 0, highUs = 1000] = extent(ends)
-  const title = 'response time'
-  return lowUs > 0 && highUs / lowUs > WIDE
-    ? logDurationAxis({ lowUs: lowUs / 1.1, highUs: highUs * 1.1, title })
-    : linearDurationAxis({ lowUs, highUs, title })
+  return durationAxis({ lowUs, highUs, title: 'response time' }, WIDE)
 }
 
 /** What the largest gap says. */

@@ -22,7 +22,6 @@ export const SINGLE_CHANGES_CHART_OPTIONS = defineOptions({
     sentence: 'Most services drawn, those that move the mean furthest first',
   }),
 })
-export type SingleChangesChartOptions = OptionsOf<typeof SINGLE_CHANGES_CHART_OPTIONS>
 
 const MEASURES = ['p50Us', 'p99Us'] as const
 type Measure = (typeof MEASURES)[number]
@@ -41,7 +40,7 @@ const PARTS = {
  */
 export function singleChangesChart(
   changes: SingleChanges,
-  given?: Partial<SingleChangesChartOptions>,
+  given?: Partial<OptionsOf<typeof SINGLE_CHANGES_CHART_OPTIONS>>,
 ): Chart {
   const { limit } = readOptions(SINGLE_CHANGES_CHART_OPTIONS, given)
   const { by, factors, part, period } = changes.options
@@ -60,14 +59,9 @@ export function singleChangesChart(
               `Bars run from the value recorded ${period === 0 ? 'before' : 'after'} (line) to the value if only the ${PARTS[part]} changed by ${listed(times)}.`,
             ],
       omissions: [
-        ...(drawn.length < moving.length
-          ? [
-              `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,
-            ]
-          : []),
-        ...(still > 0 && moving.length > 0
-          ? [`Leaves out ${counted(still, by)} without any effect.`]
-          : []),
+        drawn.length < moving.length &&
+          `Shows the ${grouped(drawn.length)} of ${counted(moving.length, by)} that move the mean furthest.`,
+        still > 0 && moving.length > 0 && `Leaves out ${counted(still, by)} without any effect.`,
       ],
       width: 800,
     },

@@ -21,7 +21,6 @@ export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
     sentence: 'Draw only categories with more requests than this in a period',
   }),
 })
-export type SquaredVariationChartOptions = OptionsOf<typeof SQUARED_VARIATION_CHART_OPTIONS>
 
 /** The chart of variance stages has no options: each stage keeps its own `large` and `period`. */
 export const VARIATION_SETS_CHART_OPTIONS = defineOptions({})
@@ -48,7 +47,7 @@ interface Variation extends Pick<Curve, 'color' | 'dash'> {
  */
 export function squaredVariationChart(
   categories: Categories,
-  given?: Partial<SquaredVariationChartOptions>,
+  given?: Partial<OptionsOf<typeof SQUARED_VARIATION_CHART_OPTIONS>>,
 ): Chart {
   const { large } = readOptions(SQUARED_VARIATION_CHART_OPTIONS, given)
   const ofPeriod = (period: Period) =>

@@ -32,7 +32,6 @@ export const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
     sentence: 'Most edges drawn, largest share first; the others share one bar',
   }),
 })
-export type VarianceWaterfallChartOptions = OptionsOf<typeof VARIANCE_WATERFALL_CHART_OPTIONS>
 
 /** Less of the variance than this is rounding. */
 const MIN_SHARE = 1e-6
@@ -55,7 +54,7 @@ const LOOKS = [
  */
 export function varianceWaterfallChart(
   variance: VarianceSources,
-  given?: Partial<VarianceWaterfallChartOptions>,
+  given?: Partial<OptionsOf<typeof VARIANCE_WATERFALL_CHART_OPTIONS>>,
 ): Chart {
   const options = readOptions(VARIANCE_WATERFALL_CHART_OPTIONS, given)
   const found = varianceOf(variance, options)
@@ -78,12 +77,11 @@ export function varianceWaterfallChart(
             ]),
         found.note,
       ],
-      omissions:
-        rows.length > 0 && drawn.length < found.edges.length
-          ? [
-              `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
-            ]
-          : [],
+      omissions: [
+        rows.length > 0 &&
+          drawn.length < found.edges.length &&
+          `Shows the ${drawn.length} of ${counted(found.edges.length, 'edge')} with the largest shares, and the others together.`,
+      ],
       width: 740,
     },
     bars({

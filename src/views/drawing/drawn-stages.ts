@@ -4,7 +4,7 @@ import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
-import { Drawing } from '../charts/drawing.ts'
+import { Drawing } from '../charts/chart.ts'
 import { answerTo } from '../charts/parameter-groups.ts'
 import { tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'

@@ -1,9 +1,8 @@
 import { h, type VNode } from 'preact'
-import { base64OfText } from '../../core/base64.ts'
-import { Displayable, type MimeBundle } from '../../core/display.ts'
-import { escapeHtml } from '../../core/escape.ts'
+import type { MimeBundle } from '../../core/display.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
+import { type ChartText, Picture } from '../charts/chart.ts'
 import { renderStill } from '../drawing/render-still.tsx'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
@@ -15,12 +14,9 @@ import {
 } from './define-widget.ts'
 
 /** What a widget is made of. */
-export interface WidgetParts {
+export interface WidgetParts extends ChartText {
   /** Which of the runtime's views shows it. */
   readonly view: string
-  readonly title: string
-  /** Says in one sentence what there is to see and to do. */
-  readonly description: string
   /** All that the view needs, as JSON. */
   readonly data: unknown
   /** Draws the widget for where no script runs: an SVG document. */
@@ -34,40 +30,28 @@ export interface WidgetParts {
  * without a kernel and without the network; where scripts do not run it is a picture, and anywhere
  * else text.
  */
-export class Widget extends Displayable {
+export class Widget extends Picture {
   readonly view: string
-  readonly title: string
-  readonly description: string
   readonly data: unknown
   readonly hasCharts: boolean
-  readonly #picture: () => string
-  #svg: string | undefined
 
-  constructor({ view, title, description, data, picture, hasCharts = false }: WidgetParts) {
-    super()
+  constructor({ view, data, picture, hasCharts = false, ...text }: WidgetParts) {
+    super(picture, text)
     this.view = view
-    this.title = title
-    this.description = description
     this.data = data
     this.hasCharts = hasCharts
-    this.#picture = picture
-  }
-
-  /** The widget in its first state as an SVG document. */
-  svg(): string {
-    this.#svg ??= this.#picture()
-    return this.#svg
-  }
-
-  displayText(): string {
-    return `${this.title}\n${this.description}`
   }
 
   mimeBundle(): MimeBundle {
     const svg = this.svg()
+    const packed = pageData(this.data)
+    const id = fingerprint(this.view + packed)
+    // The picture needs no script; the script replaces it once the page has the runtime.
+    const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","${this.view}",${packed}))`
+    const charts = this.hasCharts ? `${RUNTIME_MARKS.charts}="" ` : ''
     return {
       'text/plain': this.displayText(),
-      'text/html': widgetHtml(this, svg),
+      'text/html': `<div ${charts}${RUNTIME_MARKS.widgets}="${id}">${this.image(svg)}</div><script type="module">${upgrade}</script>`,
       'image/svg+xml': svg,
     }
   }
@@ -98,17 +82,4 @@ export function makeWidget<Stage, Table extends OptionTable, Data>(
       renderStill(h<ViewProps<Data, OptionsOf<Table>>>(definition.view, props) as VNode, title),
     hasCharts: definition.hasCharts ?? false,
   })
-}
-
-/** A picture that needs no script, and a script that replaces it once the runtime is there. */
-function widgetHtml({ view, title, description, data, hasCharts }: Widget, svg: string): string {
-  const packed = pageData(data)
-  const id = fingerprint(view + packed)
-  const alt = escapeHtml(`${title}. ${description}`)
-  const picture = `<img src="data:image/svg+xml;base64,${base64OfText(svg)}" alt="${alt}" style="max-width:100%">`
-  const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","${view}",${packed}))`
-  const marks = hasCharts
-    ? `${RUNTIME_MARKS.charts}="" ${RUNTIME_MARKS.widgets}`
-    : RUNTIME_MARKS.widgets
-  return `<div ${marks}="${id}">${picture}</div><script type="module">${upgrade}</script>`
 }
