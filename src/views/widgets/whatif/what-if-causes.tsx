@@ -66,7 +66,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       title: 'cause',
       still: titleText,
       cell: (cause) => (
-        <div style={`padding-left:${24 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
+        <div style={`padding-left:${18 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
           {parents.has(cause.place) ? (
             <button
               type="button"

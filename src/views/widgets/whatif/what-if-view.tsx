@@ -53,6 +53,7 @@ tbody th { font-weight: normal; position: static; max-width: 170px; overflow: hi
 .fd-what-if-causes { max-height: 440px; }
 .fd-what-if-causes :is(th, td) { padding: 4px 6px; }
 .fd-what-if-causes td:first-child { min-width: 19em; overflow-wrap: anywhere; text-indent: -18px; }
+.fd-what-if-causes td:last-child { white-space: nowrap; }
 .fd-what-if-causes tr:focus-visible { outline-offset: -2px; }
 .fd-what-if-fold { display: inline-block; width: 18px; padding: 0; border: 0; background: none; text-align: center; text-indent: 0; }
 `
@@ -146,7 +147,7 @@ export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidge
         </div>
       </div>
       <Caption text={sampleText(data, by)}>
-        {prediction === null ? undefined : 'The code predicts all.'}
+        {prediction === null ? undefined : 'The code below predicts all of them.'}
       </Caption>
       {data.diagnosis === null ? null : (
         <WhatIfCauses
