@@ -18,6 +18,9 @@ export const FOLD_RULE_OPTIONS = defineOptions({
   }),
 })
 
+/** Findings have a threshold of their own; all else that structural mutations take reaches them. */
+const { smPThreshold: _, ...STRUCTURAL_EVIDENCE_OPTIONS } = STRUCTURAL_OPTIONS
+
 /** Options of each stage of a comparison. */
 export const STAGE_OPTIONS = {
   flows: { ...FLOW_OPTIONS, ...FOLD_RULE_OPTIONS },
@@ -29,8 +32,7 @@ export const STAGE_OPTIONS = {
     ...FINDINGS_OPTIONS,
     ...PRECURSOR_OPTIONS,
     ...RANKING_OPTIONS,
-    counts: STRUCTURAL_OPTIONS.counts,
-    alpha: STRUCTURAL_OPTIONS.alpha,
+    ...STRUCTURAL_EVIDENCE_OPTIONS,
   },
   ranking: RANKING_OPTIONS,
   edges: EDGE_OPTIONS,

@@ -180,10 +180,13 @@ export class Comparison extends Stage {
    */
   get evidence(): Ranking {
     if (this.#stages.evidence === undefined) {
-      const { findingsThreshold: smPThreshold, counts } = this.options
       const alpha = findingsLevel(this.options.alpha)
       const responseTime = this.responseTime.judged({ alpha, correction: 'bh' })
-      const structural = findStructuralMutations(this.categories, { alpha, smPThreshold, counts })
+      const structural = findStructuralMutations(this.categories, {
+        ...pickOptions(STAGE_OPTIONS.structural, this.options),
+        alpha,
+        smPThreshold: this.options.findingsThreshold,
+      })
       this.#stages.evidence = rankMutations(
         responseTime,
         matchPrecursors(structural, pickOptions(STAGE_OPTIONS.precursors, this.options)),

@@ -15,7 +15,7 @@ const SAME_MOMENT_US = 1e-3
  *
  * One finder serves many requests: what depends on structure alone is worked out once a shape.
  *
- * Source: Sambasivan 2013, §2.3; `spec.md` §6.
+ * Source: Sambasivan 2013, §2.3.
  */
 export class CriticalPathFinder {
   readonly #flows: FlowSet

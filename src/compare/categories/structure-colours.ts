@@ -30,7 +30,7 @@ const KEY = 3
  * colours appear; for acyclic graphs one or two sweeps do. Iterative, O((V + E) log degree) a
  * sweep. Colours are interned, so they never collide.
  *
- * Source: `spec.md` §6; colour refinement (1-dimensional Weisfeiler-Leman).
+ * Source: color refinement (1-dimensional Weisfeiler-Leman).
  */
 export class StructureColours {
   readonly #shapes: ShapeTable

@@ -60,7 +60,7 @@ export function warning(
   return { code, finding, effect, answer, message: finding, detail: `${effect} ${answer}` }
 }
 
-/** A share in exactPercent, to two significant digits where that is less than a tenth: `3.4 %`. */
+/** Returns a share in percent, to two significant digits where it is less than a tenth: `3.4 %`. */
 export function exactPercent(share: number): string {
   const inPercent = 100 * share
   const size = Math.abs(inPercent)
@@ -68,7 +68,7 @@ export function exactPercent(share: number): string {
   return `${Number(inPercent.toPrecision(2))} %`
 }
 
-/** A change in exactPercent, with its sign. */
+/** Returns a change in percent, with its sign. */
 export function signedPercent(change: number): string {
   return `${change > 0 ? '+' : ''}${exactPercent(change)}`
 }

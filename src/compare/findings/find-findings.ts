@@ -1,5 +1,6 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
+import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
@@ -39,6 +40,12 @@ export interface FindingSources {
   readonly edges: EdgeChanges
 }
 
+/** Options of `findFindings`. */
+export const FIND_FINDINGS_OPTIONS = defineOptions({
+  alpha: level({ default: 0.05, sentence: 'Chance of any false finding' }),
+  limit: count({ default: 10, unit: 'findings', sentence: 'Most findings kept, largest first' }),
+})
+
 /** Returns the level of each kind of evidence at which all findings together keep `alpha`. */
 export function findingsLevel(alpha: number): number {
   return alpha / KINDS_OF_EVIDENCE
@@ -49,19 +56,22 @@ export function findingsLevel(alpha: number): number {
  * `comparison.findings` does with default options. Of periods that do not differ, at most `alpha` of
  * all comparisons find anything.
  *
- * @param options.alpha chance of any false finding; default 0.05
- * @param options.limit most findings to keep; default 10
- * @throws OptionError for an alpha outside 0 to 1
+ * @param options see `FIND_FINDINGS_OPTIONS`
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that an option does not take
  *
  * @example
  * findFindings(categories).findings.map(({ title }) => title)
  */
-export function findFindings(categories: Categories, { alpha = 0.05, limit = 10 } = {}): Findings {
-  const level = findingsLevel(alpha)
-  const responseTime = findResponseTimeMutations(categories, { alpha: level, correction: 'bh' })
-  const structural = findStructuralMutations(categories, { alpha: level, smPThreshold: 'auto' })
+export function findFindings(
+  categories: Categories,
+  options: Partial<OptionsOf<typeof FIND_FINDINGS_OPTIONS>> = {},
+): Findings {
+  const { alpha, limit } = readOptions(FIND_FINDINGS_OPTIONS, options)
+  const shared = findingsLevel(alpha)
+  const responseTime = findResponseTimeMutations(categories, { alpha: shared, correction: 'bh' })
+  const structural = findStructuralMutations(categories, { alpha: shared, smPThreshold: 'auto' })
   const evidence = rankMutations(responseTime, matchPrecursors(structural))
-  const edges = findEdgeChanges(categories, { alpha: level })
+  const edges = findEdgeChanges(categories, { alpha: shared })
   return groupFindings({ ranking: evidence, evidence, edges }, { limit })
 }
 

@@ -18,8 +18,6 @@ interface ExpandedFlow {
  *
  * @throws FlowdeltaError for flows that are not folded; OptionError for a row that there is not
  *
- * Source: `spec.md` §8.
- *
  * @example
  * expandFlow(foldFlows(flows), 0).labels.length === flows.shapes.nodeCount(flows.shapeOf[0]) // true
  */
@@ -62,8 +60,6 @@ interface Growing {
 /**
  * Unfolds what `foldGraph` folded: gives a graph that is the same structure as the one it was
  * given, nodes and edges perhaps in another order. Node 0 is the root.
- *
- * Source: `spec.md` §8.
  */
 export function expandGraph(graph: FoldedGraph): FlowGraph {
   const instances = graph.repetitions.map((_, of): Instance => ({ of }))

@@ -41,7 +41,7 @@ import { repetitionsText, sizeText, timesText } from './size-text.ts'
  * @throws OptionError for a `least` below 2, or not whole; FlowdeltaError for an unknown option, or
  *   something else than flows
  *
- * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
+ * Source: Sambasivan 2013, §3.5.2.
  *
  * @example
  * const folded = foldFlows(flows)

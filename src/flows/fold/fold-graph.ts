@@ -40,7 +40,7 @@ export interface FoldResult {
  * @param options.least fewer repetitions than this are left as they are; default 2
  * @throws InternalError on a cycle: readers of traces leave such graphs out
  *
- * Source: Sambasivan 2013, §3.5.2; `spec.md` §8.
+ * Source: Sambasivan 2013, §3.5.2.
  *
  * @example
  * const rounds = Uint32Array.of(0, 1, 1, 1, 2) // call, disk, disk, disk, reply

@@ -93,7 +93,7 @@ const END = 2 ** 53
  * @param start colors to begin with, one a node
  * @param said what is known of each edge; nothing when left out
  *
- * Source: `spec.md` §6; color refinement (1-dimensional Weisfeiler-Leman).
+ * Source: color refinement (1-dimensional Weisfeiler-Leman).
  */
 function sweepColors(graph: SweptGraph, start: Float64Array, said?: Float64Array): Float64Array {
   let colors = start

@@ -20,7 +20,7 @@ interface RecomputedCalls {
  * a change, every shift is 0 and every time exactly the recorded one. No duration becomes negative:
  * what would is 0.
  *
- * Source: Ostrowski, Mann and Sandler 2011, §3.3; `spec.md` §5.
+ * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  *
  * @example
  * const model = new RequestModel(learnExecutionModels(before), 0)
