@@ -180,28 +180,3 @@ export function leafText({ says }: TreeRow, { words }: { readonly words: GroupWo
 export function countText(count: number): string {
   return Math.abs(count - Math.round(count)) < 0.05 ? grouped(count) : count.toFixed(1)
 }
-
-/** A line of a drawn tree, in pixels. */
-export interface TreeLine {
-  readonly x1: number
-  readonly x2: number
-  readonly y1: number
-  readonly y2: number
-  readonly isBest: boolean
-}
-
-/** The lines from each row up to its parent's, down and across. */
-export function treeLines(
-  rows: readonly TreeRow[],
-  { row, indent, middle }: { row: number; indent: number; middle: number },
-): TreeLine[] {
-  return rows.flatMap(({ parent, depth, isBest }, place) => {
-    if (parent < 0) return []
-    const x1 = (depth - 1) * indent + 12
-    const [y1, y2] = [(parent + 1) * row - 8, place * row + middle]
-    return [
-      { x1, x2: x1, y1, y2, isBest },
-      { x1, x2: depth * indent + 2, y1: y2, y2, isBest },
-    ]
-  })
-}

@@ -1,4 +1,5 @@
 import { codeText } from '../../../core/code-literals.ts'
+import { optionsCode } from '../../../core/options.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type EdgeEnds,
@@ -7,8 +8,10 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import type { VarianceOptions } from '../../../explain/variance/variance-sources.ts'
-import { callCode } from '../../drawing/option-code.ts'
+import {
+  VARIANCE_OPTIONS,
+  type VarianceOptions,
+} from '../../../explain/variance/variance-sources.ts'
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 
 /** Writes C² with two digits; a category of one request has none. */
@@ -46,13 +49,10 @@ export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
   { marks, open, edge }: VarianceState,
 ): string {
+  const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks: marks.map(plain) })
   const stage = isStage
     ? name
-    : callCode('findVariance', [name], {
-        large: { value: large, usually: 10 },
-        period: { value: period, usually: 'both' },
-        marks: { value: marks.map(plain), usually: [] },
-      })
+    : `findVariance(${[name, options].filter((part) => part !== '').join(', ')})`
   if (open === null) return stage
   const category = `${stage}.category(${open.category}, { period: ${codeText(open.period)} })`
   return edge === null ? category : `${category}.covariances(${edge})`
