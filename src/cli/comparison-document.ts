@@ -33,6 +33,7 @@ import {
   type Explained,
   FINDING,
 } from './finding-document.ts'
+import { withFlags } from './load-period.ts'
 
 /** Listed with one mutation; `edgesInAll` and `precursorsInAll` say how many there are. */
 const MAX_EDGES = 200
@@ -236,9 +237,9 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       ),
     ),
     warnings: made(
-      ({ comparison }) => comparison.warnings(),
+      ({ comparison }) => withFlags(comparison.warnings()),
       listOf(
-        record<ComparisonWarning>({
+        record<Omit<ComparisonWarning, 'advice'>>({
           code: TEXT,
           message: TEXT,
           detail: about('Effect and answer.', TEXT),

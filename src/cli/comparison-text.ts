@@ -9,6 +9,7 @@ import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
 import type { ExplainedRank, PrintedComparison } from './comparison-document.ts'
+import { withFlags } from './load-period.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -40,7 +41,9 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
   const left = mutations.length - shown.length
   return [
     overview(comparison),
-    ...comparison.warnings().map(({ code, message, detail }) => `! ${code}: ${message} ${detail}`),
+    ...withFlags(comparison.warnings()).map(
+      ({ code, message, detail }) => `! ${code}: ${message} ${detail}`,
+    ),
     comparison.findings.text(),
     mutationCounts(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),

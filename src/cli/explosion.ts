@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { FlowdeltaError } from '../core/errors.ts'
+import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
+import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
@@ -18,7 +19,7 @@ import {
   TEXT,
   WARNINGS,
 } from './document.ts'
-import { addOptions, type Flags } from './flags.ts'
+import { addOptions, adviceFlags, type Flags, flagsOf } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
 import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
 
@@ -67,12 +68,16 @@ export interface ExplosionResults {
   readonly warnings: readonly PrintedWarning[]
 }
 
+function flagText({ options }: { readonly options: OptionAdvice | null }): string | null {
+  return options === null ? null : adviceFlags(flagsOf(COMPARISON_OPTIONS), options).join(' ')
+}
+
 type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
 
 const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
   remedy: TEXT,
   code: about('Options of `compare`.', orNull(TEXT)),
-  flag: about('The same on the command line.', orNull(TEXT)),
+  flag: about('The same on the command line.', made(flagText, orNull(TEXT))),
   categories: COUNT,
   testable: about('Categories that can be tested.', COUNT),
   requestsPerCategory: MEASURED,
@@ -131,16 +136,16 @@ export const EXPLOSION_DOCUMENT = document<ExplosionResults>(
 
 function explosionText({ diagnosis, warnings }: ExplosionResults): string {
   const number = (value: number) => (Number.isFinite(value) ? shortNumber(value) : '–')
-  const rows = [{ remedy: 'as it is', flag: '', ...diagnosis.sizes }, ...diagnosis.remedies]
+  const rows = [{ remedy: 'as it is', options: {}, ...diagnosis.sizes }, ...diagnosis.remedies]
   const table = textTable(
     ['remedy', 'categories', 'requests each', 'testable categories', 'C² (median request)', 'flag'],
-    rows.map(({ remedy, flag: words, categories, requestsPerCategory, testable, medianC2 }) => [
+    rows.map(({ remedy, options, categories, requestsPerCategory, testable, medianC2 }) => [
       remedy,
       String(categories),
       number(requestsPerCategory),
       String(testable),
       number(medianC2),
-      words ?? 'in code only',
+      flagText({ options }) ?? 'in code only',
     ]),
   )
   return [diagnosis.text(), ...warningLines(warnings), table].join('\n\n')

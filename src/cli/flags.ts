@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { OptionError } from '../core/errors.ts'
-import { show } from '../core/errors.ts'
+import { type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
 
 /** What commander makes of a command's flags. */
@@ -47,12 +46,39 @@ export function flagged<Table extends OptionTable>(table: Table): OptionTable {
   return Object.fromEntries(Object.entries(table).filter(([, { flag }]) => flag !== null))
 }
 
+/** Returns the flags of tables. */
+export function flagsOf(...tables: readonly OptionTable[]): readonly Option[] {
+  return tables.flatMap((table) =>
+    Object.entries(flagged(table)).map(([name, row]) => new OptionFlag(name, row)),
+  )
+}
+
+/** Returns the flags that set options as advised, such as `--fold log2`; options without flags are left out. */
+export function adviceFlags(flags: readonly Option[], advice: OptionAdvice): string[] {
+  const found = Object.entries(advice).flatMap(([option, value]) => {
+    const flag = flagOf(flags, option.split('.')[0])
+    if (flag === undefined) return []
+    return [value === null ? flag.flags : value === true ? `${flag.long}` : `${flag.long} ${value}`]
+  })
+  return [...new Set(found)]
+}
+
+/** Returns a sentence with those flags, to be put after the advice; `''` without any. */
+export function adviceSentence(flags: readonly Option[], advice: OptionAdvice): string {
+  const found = adviceFlags(flags, advice)
+  return found.length === 0 ? '' : ` On the command line: ${found.join(', ')}.`
+}
+
+function flagOf(flags: readonly Option[], option: string | undefined): Option | undefined {
+  return flags.find(
+    (each) => (each instanceof OptionFlag ? each.option : each.attributeName()) === option,
+  )
+}
+
 /** Returns the message of an error in an option, with the command's flag instead of its name. */
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
   const [name = option, ...path] = option.split('.')
-  const found = command.options.find(
-    (each) => (each instanceof OptionFlag ? each.option : each.attributeName()) === name,
-  )
+  const found = flagOf(command.options, name)
   const words = [found?.long ?? `Option ${name}`, ...path].join(' ')
   return `${words} is ${show(value)}. Give ${expected}.`
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { CATEGORY_OPTIONS, type Categories } from '../compare/categories/categories.ts'
 import { categorize } from '../compare/categories/categorize.ts'
-import { FOLD_RULE_OPTIONS } from '../compare/comparison-options.ts'
+import { COMPARISON_OPTIONS, FOLD_RULE_OPTIONS } from '../compare/comparison-options.ts'
+import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { dataQuality } from '../compare/fairness/trace-problems.ts'
 import { FlowdeltaError } from '../core/errors.ts'
@@ -10,7 +11,7 @@ import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { LOAD_OPTIONS, loadTraces } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, adviceSentence, type Flags, flagsOf, optionsFrom } from './flags.ts'
 import type { PrintedWarning } from './printing.ts'
 
 /**
@@ -35,6 +36,15 @@ export async function loadPeriod(
     `No request of the ${traces.name} period could be used${issue === undefined ? '' : `: ${issue.message}`}. ` +
       'Give files with whole traces.',
   )
+}
+
+/** Returns warnings whose answers name flags as well. */
+export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
+  const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
+  return warnings.map((warning) => {
+    const answer = `${warning.answer}${adviceSentence(flags, warning.advice)}`
+    return { ...warning, answer, detail: `${warning.effect} ${answer}` }
+  })
 }
 
 /** Requests by category, and what was left out or in doubt on the way. */
@@ -74,9 +84,9 @@ export async function categorizeFiles(
   const periods = second === undefined ? [first] : [first, second]
   return {
     categories: categorize(flows, { omitHosts }),
-    warnings: [
+    warnings: withFlags([
       ...periods.flatMap((traces) => dataQuality(traces, [])),
       ...unfinishedFolding({ flows }),
-    ],
+    ]),
   }
 }

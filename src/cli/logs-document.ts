@@ -15,6 +15,7 @@ import {
   WARNINGS,
   words,
 } from './document.ts'
+import type { PrintedWarning } from './printing.ts'
 
 /** The document's names of the periods, which are Distalyzer's. */
 const CLASSES = { before: 'good', after: 'bad' } as const
@@ -25,6 +26,8 @@ const MAX_ISSUES = 50
 /** A comparison of logs, and how many variables are printed. */
 export interface PrintedLogs {
   readonly compared: LogComparison
+  /** Warnings with the flags that they advise. */
+  readonly warnings: readonly PrintedWarning[]
   readonly limit: number
 }
 
@@ -140,7 +143,7 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
     'Best first.',
     made(({ compared }) => compared.attention.graphs, listOf(GRAPH)),
   ),
-  warnings: made(({ compared }) => compared.warnings(), WARNINGS),
+  warnings: WARNINGS,
   issues: about(
     'Lines that were skipped, by reason.',
     made(

@@ -1,3 +1,4 @@
+import type { Option } from 'commander'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts'
@@ -12,6 +13,8 @@ import { type FeatureTest, strongestDifference } from '../logs/divergence/diverg
 import { featureText, VARIABLE_KINDS } from '../logs/features/features.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText, valueText } from '../views/charts/log-values.ts'
+import { adviceSentence } from './flags.ts'
+import type { PrintedLogs } from './logs-document.ts'
 import { textTable, warningLines } from './printing.ts'
 
 const MAX_NAME_LENGTH = 70
@@ -21,10 +24,13 @@ const NODES = 10
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to
  * look first.
  */
-export function logsText(compared: LogComparison, limit: number): string {
+export function logsText(
+  { compared, warnings, limit }: PrintedLogs,
+  flags: readonly Option[],
+): string {
   return [
-    warningsText(compared),
-    inputText(compared),
+    warningLines(warnings).join('\n'),
+    inputText(compared, flags),
     performanceText(compared),
     variablesText(compared, limit),
     newMessagesText(compared, limit),
@@ -36,11 +42,7 @@ export function logsText(compared: LogComparison, limit: number): string {
     .join('\n\n')
 }
 
-function warningsText(compared: LogComparison): string {
-  return warningLines(compared.warnings()).join('\n')
-}
-
-function inputText(compared: LogComparison): string {
+function inputText(compared: LogComparison, flags: readonly Option[]): string {
   const { logs } = compared
   const { before, after } = logs.counts
   const { messages, skippedLines, lines } = logs.report
@@ -51,9 +53,9 @@ function inputText(compared: LogComparison): string {
   const [first] = logs.report.skipped
   const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
   if (first === undefined || isSaid) return read
-  const advice = skipAdvice(first.reason)
+  const { text, options } = skipAdvice(first.reason)
   const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
-  return advice === '' ? said : `${said} ${advice}.`
+  return text === '' ? said : `${said} ${text}.${adviceSentence(flags, options)}`
 }
 
 function performanceText({ divergence, tail, logs, options }: LogComparison): string {

@@ -7,7 +7,7 @@ import type { LogClass, LogSet } from '../logs/features/log-set.ts'
 import type { Metric } from '../logs/performance/performance-metric.ts'
 import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, adviceSentence, type Flags, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
 import { logsText } from './logs-text.ts'
 import { print } from './printing.ts'
@@ -62,7 +62,7 @@ export function addLogs(command: Command): void {
       'Regular expressions for lines of text, with groups time and name or message',
     )
     .option(
-      '--fields <roles>',
+      '--fields <role=field,...>',
       'Fields of JSON lines, logfmt and CSV: time=F,name=F,value=F,instance=F',
       logFields,
     )
@@ -75,7 +75,7 @@ export function addLogs(command: Command): void {
   command.action(runLogs)
 }
 
-async function runLogs(flags: LogsFlags & Flags): Promise<void> {
+async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
   const { template, fields, json, limit } = flags
   const before = pathsOf('before', flags.before ?? flags.good)
   const after = pathsOf('after', flags.after ?? flags.bad)
@@ -92,10 +92,14 @@ async function runLogs(flags: LogsFlags & Flags): Promise<void> {
     metric: metricOf(logs, flags.metric),
     class: flags.class,
   })
+  const warnings = compared.warnings().map(({ code, message, advice }) => ({
+    code,
+    message: `${message}${adviceSentence(command.options, advice)}`,
+  }))
   print(
     json,
-    () => LOGS_DOCUMENT.write({ compared, limit: limit ?? MAX_IN_JSON }),
-    () => logsText(compared, limit ?? MAX_IN_TEXT),
+    () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
+    () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
   )
 }
 

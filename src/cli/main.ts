@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { COMMANDS, type CommandName } from './commands.ts'
-import { flagMessage } from './flags.ts'
+import { adviceSentence, flagMessage } from './flags.ts'
 
 /**
  * The command line. Exit codes: 0 done, 1 when --fail-on holds, 2 for wrong usage or unreadable input.
@@ -28,7 +28,9 @@ async function main(): Promise<number> {
     if (problem instanceof CommanderError) return problem.exitCode === 0 ? 0 : 2
     if (!(problem instanceof FlowdeltaError)) throw problem
     const message = problem instanceof OptionError ? flagMessage(command, problem) : problem.message
-    process.stderr.write(`flowdelta: ${message}\n`)
+    const flags = adviceSentence(command.options, problem.advice)
+    const end = flags === '' || message.endsWith('.') ? '' : '.'
+    process.stderr.write(`flowdelta: ${message}${end}${flags}\n`)
     return 2
   }
 }

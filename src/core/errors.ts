@@ -6,12 +6,21 @@ export interface Place {
   readonly trace?: string | undefined
 }
 
+/** Options that would help, by name, with the values to give them; `null` where the user chooses. */
+export type OptionAdvice = Readonly<Record<string, string | number | boolean | null>>
+
 /**
  * Something the caller can put right: wrong input or a wrong option. The message says what was
  * found, where it stood, and what to do next.
  */
 export class FlowdeltaError extends Error {
   override readonly name: string = 'FlowdeltaError'
+  readonly advice: OptionAdvice
+
+  constructor(message: string, advice: OptionAdvice = {}) {
+    super(message)
+    this.advice = advice
+  }
 }
 
 /** A file or a trace that cannot be read as what it claims to be. */
@@ -19,8 +28,8 @@ export class TraceFormatError extends FlowdeltaError {
   override readonly name = 'TraceFormatError'
   readonly place: Place
 
-  constructor(problem: string, place: Place, nextStep: string) {
-    super(`${describePlace(place)}${problem}. ${nextStep}`)
+  constructor(problem: string, place: Place, nextStep: string, advice: OptionAdvice = {}) {
+    super(`${describePlace(place)}${problem}. ${nextStep}`, advice)
     this.place = place
   }
 }
@@ -35,8 +44,8 @@ export class OptionError extends FlowdeltaError {
   /** Values that the option takes, as a noun phrase. */
   readonly expected: string
 
-  constructor(option: string, value: unknown, expected: string) {
-    super(`Option ${option} is ${show(value)}. Give ${expected}.`)
+  constructor(option: string, value: unknown, expected: string, advice: OptionAdvice = {}) {
+    super(`Option ${option} is ${show(value)}. Give ${expected}.`, advice)
     this.option = option
     this.value = value
     this.expected = expected

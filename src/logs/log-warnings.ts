@@ -1,3 +1,4 @@
+import type { OptionAdvice } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
 import { LOG_CLASSES, type LogSet } from './features/log-set.ts'
 import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
@@ -11,6 +12,8 @@ export interface LogWarning {
     | 'empty-instances'
     | 'unread-files'
   readonly message: string
+  /** Options that the message names. */
+  readonly advice: OptionAdvice
 }
 
 /** From this share of skipped lines on, what is compared may not be what was logged. */
@@ -33,34 +36,40 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
   const count = lost.reduce((sum, each) => sum + each.count, 0)
   const [most] = lost.toSorted((a, b) => b.count - a.count)
   if (most === undefined || count < MAX_SKIPPED_SHARE * report.lines) return []
-  const advice = skipAdvice(most.reason)
+  const { text, options } = skipAdvice(most.reason)
   const message = `${counted(count, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
-  return [{ code: 'lines-skipped', message: advice === '' ? message : `${message} ${advice}.` }]
+  return [
+    {
+      code: 'lines-skipped',
+      message: text === '' ? message : `${message} ${text}.`,
+      advice: options,
+    },
+  ]
 }
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
   const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
-  return [{ code: 'same-files', message }]
+  return [{ code: 'same-files', message, advice: {} }]
 }
 
 function oneInstance({ counts }: LogSet): LogWarning[] {
   const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
   if (alone.length === 0) return []
-  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name in option instance the field that says which instance a line is of.`
-  return [{ code: 'one-instance', message }]
+  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name the field that holds the instance of a line with \`instance\`.`
+  return [{ code: 'one-instance', message, advice: { instance: null } }]
 }
 
 function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
   if (empty.length === 0) return []
   const message = `${listed(empty)} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
-  return [{ code: 'empty-instances', message }]
+  return [{ code: 'empty-instances', message, advice: {} }]
 }
 
 function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
   if (unread.length === 0) return []
-  const message = `${listed(unread)} ${isAre(unread)} in no log format that is known, and passed over. Name the format in option format if this should be read.`
-  return [{ code: 'unread-files', message }]
+  const message = `${listed(unread)} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
+  return [{ code: 'unread-files', message, advice: { format: null } }]
 }
 
 function isAre({ length }: readonly string[]): string {

@@ -69,7 +69,7 @@ describe('the text', () => {
     expect(out).toMatch(
       /^! one-instance: Only 1 instance before and 1 instance after: a test needs two/,
     )
-    expect(out).toContain('Name the files (dir/*), or name in option instance the field')
+    expect(out).toContain('with `instance`. On the command line: --instance <field>.')
     expect(out).toContain(
       `! unread-files: ${at('good', 'README.md')}, ${at('bad', 'README.md')} are`,
     )
@@ -118,7 +118,7 @@ describe('errors name flags', () => {
     expect(code).toBe(2)
     expect(err).toContain(`--before is "`)
     expect(err).toContain(
-      'Name in option instance a field that lines have; there are time, node, event.',
+      'Name a field that lines have with `instance`; there are time, node, event. On the command line: --instance <field>.',
     )
   })
 
@@ -127,7 +127,9 @@ describe('errors name flags', () => {
     writeFileSync(file, 'when,what\n1,a\n')
     const named = ['logs', '--good', file, '--bad', at('bad.jsonl')]
     const { err } = await flowdelta(...named, '--fields', 'time=when,name=event')
-    expect(err).toContain('Name the column in option fields.name')
+    expect(err).toContain(
+      'Name the column with `fields.name`. On the command line: --fields <role=field,...>.',
+    )
     const { err: unknown } = await flowdelta(...named, '--fields', 'zeit=when')
     expect(unknown).toContain('"zeit=when" is none of time=FIELD, name=FIELD')
   })
@@ -158,14 +160,16 @@ describe('errors name flags', () => {
       ...['logs', '--good', at('good.jsonl'), '--bad', only, '--metric', 'event:q'],
     )
     expect(none).toContain(
-      'None of 1 instance of the after period has "q (P)": nothing says how they performed. Give in option metric what both periods have: \'runTime\', or "start".',
+      '--metric is "q (P)". Give a metric that both periods have: \'runTime\', or "start". None of 1 instance of the after period has this one.',
     )
   })
 
   test('dates of another form, and the flag that reads them', async () => {
     const both = ['logs', '--good', at('good-good0.txt'), '--bad', at('bad-bad0.txt')]
     const { err } = await flowdelta(...both)
-    expect(err).toContain('say in option dateFormat how it is written')
+    expect(err).toContain(
+      'On the command line: --format <name>, --date-format <pattern>, --template <expression...>.',
+    )
     const { out, code } = await flowdelta(...both, '--date-format', 'd.M.yyyy HH:mm:ss')
     expect(code).toBe(0)
     expect(out).toContain('1 instance before and 1 after')

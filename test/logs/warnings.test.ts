@@ -33,7 +33,7 @@ describe('what a comparison should be read with', () => {
   test('a single instance', () => {
     const [warning, ...more] = warningsOf(logsOf({ before: [['a']], after: TWO }))
     expect(warning).toMatch(
-      /^one-instance: Only 1 instance before: a test needs two in each period\. .* \(dir\/\*\), or name in option instance/,
+      /^one-instance: Only 1 instance before: a test needs two in each period\. .* \(dir\/\*\), or name the field that holds the instance of a line with `instance`\./,
     )
     expect(more).toEqual([])
   })
@@ -46,7 +46,7 @@ describe('what a comparison should be read with', () => {
     expect(warningsOf(builder)).toEqual([])
     builder.skipLine('has no name', { file: 'a.jsonl', line: 4, text: '{}' })
     expect(warningsOf(builder)).toEqual([
-      'lines-skipped: 2 lines of 40 gave no message: a line has no name (2, as in a.jsonl:3). Name the field of names in option fields.name.',
+      'lines-skipped: 2 lines of 40 gave no message: a line has no name (2, as in a.jsonl:3). Name the field of names with `fields.name`.',
     ])
   })
 
@@ -57,7 +57,7 @@ describe('what a comparison should be read with', () => {
     expect(warningsOf(builder)).toEqual([
       'same-files: x.log is given as before and as after, and cannot differ from itself. Name each file once.',
       'empty-instances: before 2 has no message, and counts as 1 instance in which nothing happened. Leave out what should not count.',
-      'unread-files: dir/README.md is in no log format that is known, and passed over. Name the format in option format if this should be read.',
+      'unread-files: dir/README.md is in no known log format and was ignored. Name the format with `format` if this should be read.',
     ])
   })
 })
@@ -75,7 +75,7 @@ describe('performance is asked for at once', () => {
 
   test('a metric that no instance of a class has', () => {
     expect(() => compareLogs(logs, { metric: 'b' })).toThrow(
-      'None of 2 instances of the after period has "b": nothing says how they performed. Give in option metric what both periods have: \'runTime\', or "a".',
+      'Option metric is "b". Give a metric that both periods have: \'runTime\', or "a". None of 2 instances of the after period has this one.',
     )
   })
 

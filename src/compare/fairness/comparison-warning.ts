@@ -1,3 +1,4 @@
+import type { OptionAdvice } from '../../core/errors.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { Categories } from '../categories/categories.ts'
@@ -34,6 +35,8 @@ export interface ComparisonWarning {
   readonly effect: string
   /** Option or step that helps. */
   readonly answer: string
+  /** Options that the answer names. */
+  readonly advice: OptionAdvice
   /** The problem in one line: `finding`. */
   readonly message: string
   /** Effect and answer, on demand. */
@@ -50,14 +53,18 @@ export interface ComparedPeriods {
   readonly options: Pick<ComparisonOptions, 'omitHosts' | 'counts' | 'smPThreshold'>
 }
 
-/** One thing that could be wrong with a comparison: what of it is, or nothing. */
+/** Looks for one thing that could be wrong with a comparison. */
 export type FairnessCheck = (periods: ComparedPeriods) => ComparisonWarning[]
+
+type WarningParts = Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'> & {
+  readonly advice?: OptionAdvice
+}
 
 export function warning(
   code: WarningCode,
-  { finding, effect, answer }: Pick<ComparisonWarning, 'finding' | 'effect' | 'answer'>,
+  { finding, effect, answer, advice = {} }: WarningParts,
 ): ComparisonWarning {
-  return { code, finding, effect, answer, message: finding, detail: `${effect} ${answer}` }
+  return { code, finding, effect, answer, advice, message: finding, detail: `${effect} ${answer}` }
 }
 
 /** Returns a share in percent, to two significant digits where it is less than a tenth: `3.4 %`. */

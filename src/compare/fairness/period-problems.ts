@@ -31,12 +31,13 @@ export function unequalLoad(periods: ComparedPeriods): ComparisonWarning[] {
     warning('unequal-load', {
       finding: `There are ${before} requests before and ${after} after.`,
       effect:
-        `Every category then ${after > before ? 'gains' : 'loses'} requests: by the load alone, ` +
-        `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories would pass ` +
+        `Every category ${after > before ? 'gains' : 'loses'} requests with the load: that alone makes ` +
+        `${passing === 0 ? 'none' : passing} of ${periods.categories.size} categories pass ` +
         `SM_P_THRESHOLD (${options.smPThreshold}) as ${kind}.`,
       answer:
-        "Compare periods of equal load, scale counts with `counts: 'scaled'` (--scale-counts), or " +
-        "test shares instead of counts with `smPThreshold: 'auto'` (--sm-p-threshold auto).",
+        "Compare periods of equal load, scale counts with `counts: 'scaled'`, or " +
+        "test shares instead of counts with `smPThreshold: 'auto'`.",
+      advice: { counts: 'scaled', smPThreshold: 'auto' },
     }),
   ]
 }
@@ -75,7 +76,8 @@ export function smallPeriods({ flows, categories, options }: ComparedPeriods): C
     warning('small-periods', {
       finding: `With ${before} requests before and ${after} after, ${problems.join(', and ')}.`,
       effect: 'No finding does not mean no change.',
-      answer: 'Load longer periods, or lower `smPThreshold` (--sm-p-threshold).',
+      answer: 'Load longer periods, or lower `smPThreshold`.',
+      advice: { smPThreshold: null },
     }),
   ]
 }
@@ -98,11 +100,12 @@ export function nothingInCommon({ categories }: ComparedPeriods): ComparisonWarn
   if (size === 0) return []
   return [
     warning('nothing-in-common', {
-      finding: `None of the ${size} categories has requests in both periods: every request took another structure.`,
-      effect: 'No times can be compared, and everything looks new.',
+      finding: 'No category has requests in both periods: every request has a new structure.',
+      effect: 'Response times cannot be compared, and everything looks new.',
       answer:
-        'See whether the same requests were traced, by the same instrumentation; leave out what ' +
-        'differs by name with `omitHosts` (--omit-hosts) or `label`.',
+        'Check that both periods traced the same requests with the same instrumentation. If labels ' +
+        'differ by host or name, leave that out with `omitHosts` or `label`.',
+      advice: { omitHosts: true },
     }),
   ]
 }
@@ -123,9 +126,10 @@ export function hostsDiffer({ flows, options }: ComparedPeriods): ComparisonWarn
   )
   return [
     warning('hosts-differ', {
-      finding: `${services}: no host of the before period serves in the after period.`,
+      finding: `${services}: all hosts changed between the periods.`,
       effect: 'Every request through them looks like a new structure.',
-      answer: 'Leave hosts out of labels with `omitHosts: true` (--omit-hosts).',
+      answer: 'Leave hosts out of labels with `omitHosts: true`.',
+      advice: { omitHosts: true },
     }),
   ]
 }
@@ -148,14 +152,14 @@ function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Pe
   return hosts
 }
 
-/** A version's share of its service's spans that changes by less is not worth a word. */
+/** Smallest change of a version's share of its service's spans that is reported. */
 const MIN_CHANGE = 0.05
 
 type Versions = ReadonlyMap<string, number>
 
 /**
- * Whether services ran in other versions (`service.version`) than before. Most often that is what
- * is being looked into; sometimes it is what nobody thought of.
+ * Whether services ran in other versions (`service.version`) than before. Often that is the
+ * question; sometimes nobody thought of it.
  */
 export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (before.kind !== 'spans' || after.kind !== 'spans') return []
@@ -163,10 +167,10 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   if (changed.length === 0) return []
   return [
     warning('versions-differ', {
-      finding: `Services ran in other versions: ${firstOf(changed)}.`,
-      effect: 'What changed between the periods may be the release, and nothing else.',
+      finding: `Service versions changed: ${firstOf(changed)}.`,
+      effect: 'The release alone may explain what changed.',
       answer:
-        'If that is the question, all is well; if not, load periods in which the versions are the same.',
+        'Load periods with the same versions, unless the release is what you are looking into.',
     }),
   ]
 }
@@ -215,25 +219,26 @@ export function undecidedStructures({ categories }: ComparedPeriods): Comparison
   ]
 }
 
-/** Whether some flows are so tangled that the search for repetitions was broken off. */
+/** Whether some flows are so tangled that the search for repetitions stopped early. */
 export function unfinishedFolding({ flows }: { readonly flows: FlowSet }): ComparisonWarning[] {
   const unfinished = flows instanceof FoldedFlows ? flows.unfinished : 0
   if (unfinished === 0) return []
   return [
     warning('unfinished-folding', {
-      finding: `In ${counted(unfinished, 'recorded form')} of flows the search for repetitions was broken off.`,
-      effect: 'What they repeat may not be folded, so one category may appear as several.',
-      answer: 'Compare with `fold: "none"` (--fold none) to see them as they were recorded.',
+      finding: `The search for repetitions stopped early in ${counted(unfinished, 'recorded form')} of flows.`,
+      effect: 'Their repetitions may not be folded, so one category may appear as several.',
+      answer: "Compare with `fold: 'none'` to see them as they were recorded.",
+      advice: { fold: 'none' },
     }),
   ]
 }
 
 /** One request of a period is extreme when it takes this share of all its requests' time. */
 const EXTREME_SHARE = 0.2
-/** Of fewer requests, one that takes much of the time is nothing strange. */
+/** Among fewer requests, one may well take much of the time. */
 const MIN_REQUESTS = 50
 
-/** Whether one request takes a large part of a period's time, so that it alone makes the means. */
+/** Whether one request takes a large part of a period's time, so that it dominates the means. */
 export function extremeRequest(periods: ComparedPeriods): ComparisonWarning[] {
   return ([BEFORE, AFTER] as const).flatMap((period) => extremeOf(periods, period))
 }
@@ -258,8 +263,9 @@ function extremeOf({ flows }: ComparedPeriods, period: Period): ComparisonWarnin
         `One request ${when}, trace ${flows.ids[slowest]}, took ${formatDuration(slowestUs)}, ` +
         `${percent(slowestUs / totalUs)} of the time of all ${count} requests.`,
       effect:
-        'Means, contributions and shares of the change say little beside it; medians and tests are as good as ever.',
-      answer: "Look at that trace, and rank with `centre: 'median'` (--centre median).",
+        'It dominates means, contributions and shares of the change; medians and tests are not affected.',
+      answer: "Look at that trace, and rank with `centre: 'median'`.",
+      advice: { centre: 'median' },
     }),
   ]
 }
@@ -280,21 +286,22 @@ export function noDurations({ flows }: ComparedPeriods): ComparisonWarning[] {
       warning('no-durations', {
         finding: `${exactPercent(zeros / count)} of the requests ${period === BEFORE ? 'before' : 'after'} took 0 µs.`,
         effect:
-          'Their durations are missing, or were cut to a coarse unit; no change of time can be seen in them.',
+          'Their durations are missing or rounded to a coarse unit, so no change of time can be seen.',
         answer: 'Export the traces with their durations, in µs or finer.',
       }),
     ]
   })
 }
 
-/** Whether requests are to be weighted though no trace says how. */
+/** Whether counts should be weighted though no trace has a weight. */
 export function noWeights({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   if (options.counts !== 'weighted' || flows.weight !== undefined) return []
   return [
     warning('no-weights', {
-      finding: 'Counts are to be weighted, but no trace says how it was sampled.',
+      finding: 'Counts should be weighted, but no trace records its sampling probability.',
       effect: 'Every request counts once.',
       answer: "Record the sampling probability with the traces, or use `counts: 'raw'`.",
+      advice: { counts: 'raw' },
     }),
   ]
 }

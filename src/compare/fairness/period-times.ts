@@ -133,8 +133,8 @@ function swapped(before: Float64Array, after: Float64Array): ComparisonWarning[]
     warning('time-ranges', {
       finding: `The after period ends ${formatDuration(aheadUs)} before the before period begins.`,
       effect:
-        'If the files were swapped, everything is told the wrong way round: what is called slower became faster.',
-      answer: 'Swap before and after, unless an earlier period is what you ask about.',
+        'If the files were swapped, every result is reversed: what is called slower became faster.',
+      answer: 'Swap before and after, unless you mean to compare with a later period.',
     }),
   ]
 }
@@ -149,7 +149,7 @@ function overlapping(before: Float64Array, after: Float64Array): ComparisonWarni
         `${partOf(shared.before, before.length)} requests before and ` +
         `${partOf(shared.after, after.length)} after arrived in it.`,
       effect:
-        'What changed during the overlap is in both periods, and the change is found smaller than it is, or not at all.',
+        'Both periods contain requests from the overlap, so changes look smaller than they are, or are missed.',
       answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
     }),
   ]
@@ -173,8 +173,8 @@ function otherLength(before: Float64Array, after: Float64Array): ComparisonWarni
         `The before period lasts ${formatDuration(beforeUs)}, the after period ${formatDuration(afterUs)}, ` +
         `with ${perSecondBefore} and ${perSecondAfter} requests per second.`,
       effect:
-        'Requests came at another rate, which the counts alone do not show: what depends on load (queues, caches) differs with it.',
-      answer: 'Load periods of one length and rate, or keep the rate in mind as a cause.',
+        'The request rate changed, which the counts alone do not show; queues and caches depend on it.',
+      answer: 'Load periods of the same length and rate, or consider the rate as a cause.',
     }),
   ]
 }
@@ -234,9 +234,9 @@ function holeIn(
         `No request of the ${name} period arrived for ${formatDuration(gapUs)} (${exactPercent(share)} of it), ` +
         `from ${formatDuration(startUs)} after its start.`,
       effect:
-        'Traces may be missing, or the system stood still; what happened then is not in the results, and counts are too low.',
+        'Traces may be missing, or the system stood still. Results leave that time out, and counts are too low.',
       answer:
-        'Load the missing files, or cut the flows to the time before or after the hole with `selectRequests`.',
+        'Load the missing files, or cut the flows to the time before or after the gap with `selectRequests`.',
     }),
   ]
 }

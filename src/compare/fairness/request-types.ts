@@ -57,7 +57,7 @@ interface TypeShares extends Cell {
 }
 
 /**
- * Whether another mix of request types came than before. Types are told apart by service and
+ * Whether the mix of request types changed. Types are told apart by service and
  * operation of the root; tested with χ² at 0.001, rare types as one.
  */
 export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
@@ -73,7 +73,7 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
     warning('request-mix', {
       finding: `The request mix changed (shares of requests): ${firstOf(shares)}.`,
       effect:
-        `By the mix alone the mean response time of all requests moves by ${signed(shiftUs)} ` +
+        `The mix alone moves the mean response time of all requests by ${signed(shiftUs)} ` +
         `(${signedPercent(shiftUs / beforeUs)} of ${formatDuration(beforeUs)})` +
         (isAuto
           ? '.'
@@ -82,7 +82,8 @@ export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarni
         'Compare times within categories, as response-time mutations do' +
         (isAuto
           ? ', and not the means of all requests.'
-          : "; `smPThreshold: 'auto'` (--sm-p-threshold auto) compares numbers within each type."),
+          : "; `smPThreshold: 'auto'` compares counts within each type."),
+      advice: isAuto ? {} : { smPThreshold: 'auto' },
     }),
   ]
 }
@@ -173,7 +174,7 @@ const MAX_UNRECORDED = 0.05
 const MIN_TYPE_SHARE = 0.01
 
 /**
- * Whether requests were recorded with another probability than before: the same type of request
+ * Whether requests were recorded with different probabilities: the same type of request
  * with other weights, or a period that does not say. Silent where counts are weighted and both
  * periods have weights.
  */
@@ -192,15 +193,19 @@ export function samplingDiffers({ flows, options }: ComparedPeriods): Comparison
   })
   return [
     warning('sampling-differs', {
-      finding: `Requests were sampled with another probability: ${firstOf(differing)}.`,
+      finding: `The sampling probability changed: ${firstOf(differing)}.`,
       effect:
-        `Counts then change with the sampling: ${estimates[0]} before, ${estimates[1]} after. ` +
-        'Times are not touched, unless slow or failed requests were preferred.',
+        `Counts change with it: ${estimates[0]} before, ${estimates[1]} after. ` +
+        'Times are not affected, unless slow or failed requests were preferred.',
       answer:
         'Count each request by its weight with ' +
         (options.smPThreshold === 'auto'
-          ? "`counts: 'weighted'` (--weight-counts) and a number as `smPThreshold` (--sm-p-threshold); 'auto' compares shares of what was recorded."
-          : "`counts: 'weighted'` (--weight-counts)."),
+          ? "`counts: 'weighted'` and a number as `smPThreshold`; 'auto' compares shares of what was recorded."
+          : "`counts: 'weighted'`."),
+      advice: {
+        counts: 'weighted',
+        ...(options.smPThreshold === 'auto' && { smPThreshold: null }),
+      },
     }),
   ]
 }
@@ -209,9 +214,9 @@ function partlyRecorded(before: number, after: number): ComparisonWarning {
   return warning('sampling-differs', {
     finding: `The sampling probability was recorded for ${exactPercent(before)} of the requests before and ${exactPercent(after)} after.`,
     effect:
-      'Whether more requests came or more of them were recorded cannot be told apart, and requests without a weight count once.',
-    answer:
-      "Compare shares with `smPThreshold: 'auto'` (--sm-p-threshold auto), or scale counts with `counts: 'scaled'` (--scale-counts).",
+      'More requests cannot be told from more recorded ones, and requests without a weight count once.',
+    answer: "Compare shares with `smPThreshold: 'auto'`, or scale counts with `counts: 'scaled'`.",
+    advice: { smPThreshold: 'auto', counts: 'scaled' },
   })
 }
 

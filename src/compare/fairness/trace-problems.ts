@@ -177,16 +177,17 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
     warning('clock-skew', {
       finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.`,
       effect:
-        'Times between hosts are off by as much as their clocks, and calls that end after their caller ' +
-        'count as not waited for, which is another structure; ' +
-        `${clampedStarts} span(s) in all were taken as starting with their parent, ` +
-        `${outsideParent} lie wholly outside it.` +
+        'Times between hosts are off by the difference of their clocks. Calls that end after their ' +
+        'caller count as not waited for, which changes the structure. ' +
+        `Spans moved to the start of their parent: ${clampedStarts}; ` +
+        `entirely outside it: ${outsideParent}.` +
         (differsInShare(affected)
           ? ' The shares differ: callers that no longer wait may be the change itself.'
           : ''),
       answer:
         'Trust durations more than times between hosts, see `traces.quality().issues` for how far off ' +
-        "they are, and keep the order of siblings out of structures with `concurrency: 'none'` (--concurrency none).",
+        "they are, and keep the order of siblings out of structures with `concurrency: 'none'`.",
+      advice: { concurrency: 'none' },
     }),
   ]
 }
@@ -254,8 +255,7 @@ export function truncatedTraces({ before, after }: ComparedPeriods): ComparisonW
           .filter(([count]) => count > 0)
           .map(([count, what]) => `${count} ${what}`)
           .join(', ')}.`,
-      effect:
-        'What is left of them counts as shorter requests of other structures that nobody made.',
+      effect: 'What is left of them counts as shorter requests with other structures.',
       answer:
         'Load files that reach beyond both ends of the period, or leave the requests at its ends out with `selectRequests`.',
     }),
@@ -280,9 +280,9 @@ function inBoth({ before, after }: ComparedPeriods): ComparisonWarning[] {
   if (!isConsiderable(affected)) return []
   return [
     warning('duplicate-traces', {
-      finding: `${affectedText(affected)} are the same: their ids are in both periods.`,
+      finding: `${affectedText(affected)} have ids that occur in both periods.`,
       effect:
-        'A request that counts in both periods makes them more alike than they are; one whose spans are divided between them counts twice, as two others.',
+        'Requests in both periods make them look more alike; a request whose spans are split between them counts as two.',
       answer: 'Load files that do not overlap, or cut the flows by arrival with `selectRequests`.',
     }),
   ]
@@ -299,10 +299,10 @@ function withinOne({ before, after }: ComparedPeriods): ComparisonWarning[] {
   const isSpans = before.kind === 'spans'
   return [
     warning('duplicate-traces', {
-      finding: `${affectedText(affected)} are there twice within their period.`,
+      finding: `${affectedText(affected)} occur twice within their period.`,
       effect: isSpans
-        ? 'The first copy of each span counts and the others are left out, which is right if they are copies.'
-        : 'Each counts as often as it is there.',
+        ? 'Only the first copy of each span counts, which is right if the others are copies.'
+        : 'Each counts once per copy.',
       answer: 'Load each file once, and see `traces.quality().issues` for which.',
     }),
   ]
@@ -333,7 +333,7 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
 /** Says nothing of flows and times: explanations by parameters ask for it. */
 const NOT_OF_TIMES = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter'])
 
-/** What a load left out or had doubts about, but for what `told` says already. */
+/** Reports what a load left out or doubted, except what `told` says already. */
 export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],
@@ -353,9 +353,9 @@ export function dataQuality(
   if (skippedTraces === 0) {
     return [
       warning('data-quality', {
-        finding: `${traces.name}: not everything is as it should be: ${found.join('; ')}.`,
+        finding: `${traces.name}: some data is questionable: ${found.join('; ')}.`,
         effect: 'Spans that cannot be used are left out; the rest is used as it is.',
-        answer: 'All of it: `traces.quality().issues`.',
+        answer: 'See `traces.quality().issues` for the full list.',
       }),
     ]
   }
@@ -363,9 +363,10 @@ export function dataQuality(
   return [
     warning('skipped-traces', {
       finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,
-      effect: 'They are left out, and whatever they have in common is missing from the results.',
+      effect: 'They are left out, so anything they have in common is missing from the results.',
       answer:
-        'All of it: `traces.quality().issues`. Load with `strict: true` (--strict) to stop at the first.',
+        'See `traces.quality().issues` for the full list. Load with `strict: true` to stop at the first.',
+      advice: { strict: true },
     }),
   ]
 }

@@ -172,7 +172,7 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
     }
     if (best !== undefined && helps(best, this.sizes)) {
       lines.push(
-        `What helps most is ${best.remedy} (${[best.code, best.flag ?? []].flat().join(', or ')}): ` +
+        `What helps most is ${best.remedy} (${best.code}): ` +
           `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
           `requests in each, ${percent(best.testableShare)} of requests in categories large enough to be tested; C² of the ` +
           `category that the median request is in: ` +
@@ -184,7 +184,7 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
 
   /** One row a remedy, the best first, below one for things as they are. */
   table(): StageTable {
-    const rows = [{ remedy: 'as it is', code: '', flag: null, ...this.sizes }, ...this.remedies]
+    const rows = [{ remedy: 'as it is', code: '', ...this.sizes }, ...this.remedies]
     return stageTable({
       remedy: rows.map(({ remedy }) => remedy),
       categories: rows.map(({ categories }) => categories),
@@ -192,7 +192,6 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
       testable: rows.map(({ testable }) => testable),
       testableShare: rows.map(({ testableShare }) => testableShare),
       medianC2: rows.map(({ medianC2 }) => medianC2),
-      flag: rows.map(({ flag }) => flag ?? ''),
       code: rows.map(({ code }) => code),
     })
   }

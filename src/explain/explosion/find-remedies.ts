@@ -1,3 +1,4 @@
+import type { OptionAdvice } from '../../core/errors.ts'
 import type { Concurrency } from '../../flows/flow-set.ts'
 import type { ExplosionVariants, Fold, Variant } from './explosion-variants.ts'
 import { type CategorySizes, categorySizes, type ExplosionPart } from './find-causes.ts'
@@ -22,8 +23,8 @@ export interface Remedy extends CategorySizes {
   readonly remedy: RemedyName
   /** How to do it, as code: options of `compare`. */
   readonly code: string
-  /** The same on the command line; `null` where that takes code. */
-  readonly flag: string | null
+  /** The same options by name; `null` where one of them is a function. */
+  readonly options: OptionAdvice | null
 }
 
 /** Remedies that were tried, and why others were not. */
@@ -38,7 +39,7 @@ export interface Remedies {
 interface Recipe extends Variant {
   readonly remedy: RemedyName
   readonly code: string
-  readonly flag: string | null
+  readonly options: OptionAdvice | null
   /** What it takes away. */
   readonly part: ExplosionPart
 }
@@ -60,8 +61,8 @@ export function findRemedies(
     leftOut.push({ remedy, reason })
   })
   const remedies = [...recipes, ...together(recipes, causes)].map(
-    ({ remedy, code, flag, ...variant }): Remedy => ({
-      ...{ remedy, code, flag },
+    ({ remedy, code, options, ...variant }): Remedy => ({
+      ...{ remedy, code, options },
       ...categorySizes(variants.categorize(variant)),
     }),
   )
@@ -81,16 +82,17 @@ function listRecipes(
     hostClasses = classes
     recipes.push(
       {
-        ...{ remedy: 'omit hosts', part: 'host', code: 'omitHosts: true' },
-        ...{ flag: '--omit-hosts', changes: [withoutMachine] },
+        remedy: 'omit hosts',
+        part: 'host',
+        code: 'omitHosts: true',
+        options: { omitHosts: true },
+        changes: [withoutMachine],
       },
       {
-        ...{
-          remedy: 'host classes',
-          part: 'host',
-          code: 'label: findHostClasses(comparison).label',
-          flag: null,
-        },
+        remedy: 'host classes',
+        part: 'host',
+        code: 'label: findHostClasses(comparison).label',
+        options: null,
         changes: [(node) => classes.inClass(node)],
       },
     )
@@ -99,9 +101,11 @@ function listRecipes(
     leaveOut('host classes', 'no label has a host')
   }
   if (changesLabels(categories, withoutThread)) {
-    const code = 'label: labelWithoutThreads'
     recipes.push({
-      ...{ remedy: 'omit threads', part: 'thread', code, flag: null },
+      remedy: 'omit threads',
+      part: 'thread',
+      code: 'label: labelWithoutThreads',
+      options: null,
       changes: [withoutThread],
     })
   }
@@ -111,21 +115,30 @@ function listRecipes(
     if (concurrency === categories.flows.options.concurrency) leaveOut(remedy, 'it is so already')
     else if (typeof built === 'string') leaveOut(remedy, built)
     else {
-      const code = `concurrency: '${concurrency}'`
-      const flag = `--concurrency ${concurrency}`
-      recipes.push({ remedy, part: 'concurrency order', code, flag, concurrency })
+      recipes.push({
+        remedy,
+        part: 'concurrency order',
+        code: `concurrency: '${concurrency}'`,
+        options: { concurrency },
+        concurrency,
+      })
     }
   }
   if (changesLabels(categories, withoutIds)) {
-    const code = 'label: labelWithoutIds'
     recipes.push({
-      ...{ remedy: 'strip ids', part: 'ids in names', code, flag: null },
+      remedy: 'strip ids',
+      part: 'ids in names',
+      code: 'label: labelWithoutIds',
+      options: null,
       changes: [withoutIds],
     })
   } else leaveOut('strip ids', 'no name has an id in it')
   recipes.push({
-    ...{ remedy: 'fold loops', part: 'loop counts', code: "fold: 'log2'" },
-    ...{ flag: '--fold log2', fold },
+    remedy: 'fold loops',
+    part: 'loop counts',
+    code: "fold: 'log2'",
+    options: { fold: 'log2' },
+    fold,
   })
   return { recipes, hostClasses }
 }
@@ -147,10 +160,12 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     if (first === undefined || chosen.length < 2) return []
     return [
       {
-        ...{ remedy, part: first.part, code: chosen.map(({ code }) => code).join(' + ') },
-        flag: chosen.every(({ flag }) => flag !== null)
-          ? chosen.map(({ flag }) => flag).join(' ')
-          : null,
+        remedy,
+        part: first.part,
+        code: chosen.map(({ code }) => code).join(' + '),
+        options: chosen.some(({ options }) => options === null)
+          ? null
+          : Object.assign({}, ...chosen.map(({ options }) => options)),
         changes: chosen.flatMap(({ changes = [] }) => changes),
         concurrency: chosen.find(({ concurrency }) => concurrency !== undefined)?.concurrency,
         fold: chosen.find(({ fold }) => fold !== undefined)?.fold,

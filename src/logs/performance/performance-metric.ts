@@ -93,8 +93,10 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
     }
     const shared = found.variable === undefined ? [] : inBothClasses(logs, found.variable.kind)
     const names = shared.slice(0, MAX_SHOWN).map(show).join(', ')
-    throw new FlowdeltaError(
-      `None of ${counted(of.length, 'instance')} of the ${logClass} period has ${show(shortText(found.name, MAX_NAME_LENGTH))}: nothing says how they performed. Give in option metric what both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}.`,
+    throw new OptionError(
+      'metric',
+      shortText(found.name, MAX_NAME_LENGTH),
+      `a metric that both periods have: 'runTime'${names === '' ? '' : `, or ${names}`}${shared.length > MAX_SHOWN ? ', …' : ''}. None of ${counted(of.length, 'instance')} of the ${logClass} period has this one`,
     )
   }
   return found

@@ -90,7 +90,8 @@ function requireColumns(header: readonly string[], settings: ReadSettings, file:
     throw new TraceFormatError(
       `The header line has no column ${columns.join(' or ')}; it has ${header.join(', ')}`,
       { file, line: 1 },
-      `Name the column in option ${option}`,
+      `Name the column with \`${option}\``,
+      { [option]: null },
     )
   }
 }

@@ -163,7 +163,7 @@ async function refuseFreeText(inputs: readonly LogInput[], settings: ReadSetting
   for (const file of inputs.flatMap(({ files }) => files)) {
     if (!(await hasFreeText(file, settings))) continue
     throw new FlowdeltaError(
-      `${file.name} has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give option templates.`,
+      `${file.name} has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give them as \`templates\`.`,
     )
   }
 }
@@ -201,7 +201,8 @@ async function requireMessages(
   throw new OptionError(
     logClass,
     given,
-    `logs with messages: none of ${counted(lines, 'line')} gave one; ${skipText(most)}. ${advice}`,
+    `logs with messages: none of ${counted(lines, 'line')} gave one; ${skipText(most)}. ${advice.text}`,
+    advice.options,
   )
 }
 

@@ -37,7 +37,7 @@ export const LOG_FIELD_OPTIONS = defineOptions({
     accepts: (value) => [value].flat().every((one) => typeof one === 'string'),
     expected: 'the name of a field, or a list of them',
   }),
-  instance: text({ default: null, or: null, sentence: 'Same as option instance' }),
+  instance: text({ default: null, or: null, sentence: 'Same as `instance`' }),
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
@@ -132,7 +132,7 @@ export function readSettings(given: LogReadOptions): ReadSettings {
   const fields = readOptions(LOG_FIELD_OPTIONS, options.fields, 'fields.')
   const template = templatesOf(options.template)
   if (template.length > 0 && format !== 'auto' && format !== 'text') {
-    throw new OptionError('format', format, "'text' where option template is given")
+    throw new OptionError('format', format, "'text', which `template` is for")
   }
   const grouped = template.some(({ source }) => source.includes('(?<instance>'))
   const instance = options.instance ?? fields.instance ?? (grouped ? 'instance' : 'path')
@@ -140,7 +140,7 @@ export function readSettings(given: LogReadOptions): ReadSettings {
     throw new OptionError(
       'instance',
       instance,
-      'the same as option fields.instance, or one of both',
+      'the field that `fields.instance` names, or only one of the two',
     )
   }
   const { value } = fields

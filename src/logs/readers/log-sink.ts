@@ -1,4 +1,4 @@
-import { describePlace } from '../../core/errors.ts'
+import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
@@ -65,27 +65,47 @@ export const SKIPPED = {
   noInstance: 'does not say which instance it is of',
   noNumber: 'has a value that is no number',
   noTemplate: 'is text that no template matches',
-  notMatched: 'is matched by no regular expression of option template',
+  notMatched: 'is matched by no expression of `template`',
   broken: 'is not in the format of its file',
   tooLong: 'is longer than 16 MB',
 } as const
 
-const ADVICE: Readonly<Record<string, string>> = {
-  [SKIPPED.beforeFirst]:
-    'Say in option dateFormat how times are written, or in option template how lines are made',
-  [SKIPPED.noTime]:
-    'Name the field of times in option fields.time, or say in option dateFormat how they are written',
-  [SKIPPED.noName]: 'Name the field of names in option fields.name',
-  [SKIPPED.noInstance]: 'Name in option instance a field that lines have',
-  [SKIPPED.noNumber]: 'Name in option fields.value a field of numbers',
-  [SKIPPED.noTemplate]: 'Mine templates from these logs too, for option templates',
-  [SKIPPED.notMatched]: 'Give option template an expression for them as well',
-  [SKIPPED.broken]: 'Look at the line, or name another option format',
+/** A step that helps, and the options that it names. */
+export interface LogAdvice {
+  /** A sentence without its full stop; `''` where nothing can be done. */
+  readonly text: string
+  readonly options: OptionAdvice
 }
 
-/** What to do about lines that gave no message for a reason; `''` where nothing is to be done. */
-export function skipAdvice(reason: string): string {
-  return ADVICE[reason] ?? ''
+function advise(text: string, ...options: readonly string[]): LogAdvice {
+  return { text, options: Object.fromEntries(options.map((option) => [option, null])) }
+}
+
+const ADVICE: Readonly<Record<string, LogAdvice>> = {
+  [SKIPPED.beforeFirst]: advise(
+    'Say how times are written with `dateFormat`, or how lines are made with `template`',
+    'dateFormat',
+    'template',
+  ),
+  [SKIPPED.noTime]: advise(
+    'Name the field of times with `fields.time`, or say how they are written with `dateFormat`',
+    'fields.time',
+    'dateFormat',
+  ),
+  [SKIPPED.noName]: advise('Name the field of names with `fields.name`', 'fields.name'),
+  [SKIPPED.noInstance]: advise('Name a field that lines have with `instance`', 'instance'),
+  [SKIPPED.noNumber]: advise('Name a field of numbers with `fields.value`', 'fields.value'),
+  [SKIPPED.noTemplate]: advise(
+    'Mine templates from these logs too, and give them as `templates`',
+    'templates',
+  ),
+  [SKIPPED.notMatched]: advise('Add an expression for them to `template`', 'template'),
+  [SKIPPED.broken]: advise('Look at the line, or give another `format`', 'format'),
+}
+
+/** Returns what to do about lines that gave no message for a reason. */
+export function skipAdvice(reason: string): LogAdvice {
+  return ADVICE[reason] ?? advise('')
 }
 
 /** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
@@ -103,13 +123,23 @@ export function isLost(reason: string): boolean {
 export function adviceFor(
   reason: string,
   { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
-): string {
-  if (format !== undefined) return `Leave option format out: by their content they are ${format}`
-  if (reason === SKIPPED.noInstance && fields.length === 0) {
-    return 'Text has no fields: name in option instance a group of option template, or leave it out'
+): LogAdvice {
+  if (format !== undefined) {
+    return advise(`Leave \`format\` out: by their content they are ${format}`, 'format')
   }
-  const advice = skipAdvice(reason) || 'Give other logs'
-  return fields.length === 0 ? advice : `${advice}; there are ${fields.join(', ')}`
+  if (reason === SKIPPED.noInstance && fields.length === 0) {
+    return advise(
+      'Text has no fields: name a group of `template` with `instance`, or leave it out',
+      'template',
+      'instance',
+    )
+  }
+  const { text, options } = skipAdvice(reason)
+  const advice = text === '' ? 'Give other logs' : text
+  return {
+    text: fields.length === 0 ? advice : `${advice}; there are ${fields.join(', ')}`,
+    options,
+  }
 }
 
 interface WriterOptions {

@@ -16,7 +16,8 @@ describe('extreme-request', () => {
     )
     expect(others).toEqual([])
     expect(found?.finding).toMatch(/^One request before, trace .+, took [12](\.\d+)? h, over 99 %/)
-    expect(found?.answer).toContain('--centre median')
+    expect(found?.answer).toContain("`centre: 'median'`")
+    expect(found?.advice).toEqual({ centre: 'median' })
   })
 
   test('silent when ten share it, or the period is short', () => {

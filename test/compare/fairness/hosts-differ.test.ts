@@ -14,11 +14,11 @@ describe('hosts-differ', () => {
   test('names only the services none of whose hosts stayed', () => {
     const found = coded('hosts-differ', served('web-1', 'db-1'), served('web-1', 'db-7'))
     expect(found.map(({ message }) => message)).toEqual([
-      'db: no host of the before period serves in the after period.',
+      'db: all hosts changed between the periods.',
     ])
     expect(found[0]?.detail).toBe(
       'Every request through them looks like a new structure. ' +
-        'Leave hosts out of labels with `omitHosts: true` (--omit-hosts).',
+        'Leave hosts out of labels with `omitHosts: true`.',
     )
   })
 

@@ -24,9 +24,10 @@ describe('request-mix', () => {
     )
     // From 0.4·1 + 0.1·10 + 0.5·5 = 3.9 ms to 0.2·1 + 0.3·10 + 0.5·5 = 5.7 ms.
     expect(found?.effect).toMatch(
-      /^By the mix alone the mean response time of all requests moves by \+1\.8 ms \(\+46 % of 3\.9 ms\), and/,
+      /^The mix alone moves the mean response time of all requests by \+1\.8 ms \(\+46 % of 3\.9 ms\), and/,
     )
-    expect(found?.answer).toContain("`smPThreshold: 'auto'` (--sm-p-threshold auto)")
+    expect(found?.answer).toContain("`smPThreshold: 'auto'`")
+    expect(found?.advice).toEqual({ smPThreshold: 'auto' })
   })
 
   test('swapped periods move the mean the other way', () => {
@@ -35,7 +36,7 @@ describe('request-mix', () => {
       mix({ '1 list': 400, '10 search': 600, '5 buy': 1000 }),
       mix({ '1 list': 800, '10 search': 200, '5 buy': 1000 }),
     )
-    expect(found?.effect).toContain('moves by -1.8 ms (-32 % of 5.7 ms)')
+    expect(found?.effect).toContain('requests by -1.8 ms (-32 % of 5.7 ms)')
   })
 
   test('a type that is new has the mean it has after', () => {
@@ -45,7 +46,7 @@ describe('request-mix', () => {
       mix({ '1 list': 500, '3 new': 500 }),
     )
     expect(found?.finding).toContain('web 3 new 0 % → 50 %')
-    expect(found?.effect).toContain('moves by +1 ms (+100 % of 1 ms)')
+    expect(found?.effect).toContain('requests by +1 ms (+100 % of 1 ms)')
   })
 
   test('silent when requests of one type only became slower, or took another structure', () => {

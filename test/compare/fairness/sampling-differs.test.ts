@@ -15,14 +15,13 @@ describe('sampling-differs', () => {
   test('says with which probability, and how many requests the recorded ones stand for', () => {
     const [found] = coded('sampling-differs', sampled(200, 0.1), sampled(400, 0.2))
     expect(found?.finding).toBe(
-      'Requests were sampled with another probability: web call: one in 10 before, one in 5 after.',
+      'The sampling probability changed: web call: one in 10 before, one in 5 after.',
     )
     expect(found?.effect).toContain(
       '200 recorded requests stand for 2000 before, 400 recorded requests stand for 2000 after',
     )
-    expect(found?.answer).toBe(
-      "Count each request by its weight with `counts: 'weighted'` (--weight-counts).",
-    )
+    expect(found?.answer).toBe("Count each request by its weight with `counts: 'weighted'`.")
+    expect(found?.advice).toEqual({ counts: 'weighted' })
   })
 
   test('weighted counts answer it, and then nothing changed', () => {

@@ -18,8 +18,7 @@ describe('small-periods', () => {
         'test its times, and no category can change by more than SM_P_THRESHOLD (50) requests.',
     ])
     expect(few.map(({ detail }) => detail)).toEqual([
-      'No finding does not mean no change. Load longer periods, or lower `smPThreshold` ' +
-        '(--sm-p-threshold).',
+      'No finding does not mean no change. Load longer periods, or lower `smPThreshold`.',
     ])
   })
 
@@ -34,7 +33,7 @@ describe('nothing-in-common', () => {
     const other = makeGraphs(chains(['READ', 'MISS', 'REPLY'], around(1, 60)))
     const [found] = coded('nothing-in-common', makeGraphs(chains(HIT, around(1, 60))), other)
     expect(found?.finding).toBe(
-      'None of the 2 categories has requests in both periods: every request took another structure.',
+      'No category has requests in both periods: every request has a new structure.',
     )
   })
 

@@ -29,11 +29,12 @@ describe('unequal-load', () => {
         code: 'unequal-load',
         finding: 'There are 1000 requests before and 1500 after.',
         effect:
-          'Every category then gains requests: by the load alone, 1 of 2 categories would pass ' +
+          'Every category gains requests with the load: that alone makes 1 of 2 categories pass ' +
           'SM_P_THRESHOLD (50) as structural mutations.',
         answer:
-          "Compare periods of equal load, scale counts with `counts: 'scaled'` (--scale-counts), " +
-          "or test shares instead of counts with `smPThreshold: 'auto'` (--sm-p-threshold auto).",
+          "Compare periods of equal load, scale counts with `counts: 'scaled'`, " +
+          "or test shares instead of counts with `smPThreshold: 'auto'`.",
+        advice: { counts: 'scaled', smPThreshold: 'auto' },
         message: 'There are 1000 requests before and 1500 after.',
         detail: expect.stringMatching(/^Every.* mutations\. Compare/),
       },
@@ -42,12 +43,12 @@ describe('unequal-load', () => {
 
   test('less load would make precursors', () => {
     expect(load([150, 1350], [100, 900])[0]?.effect).toContain(
-      'loses requests: by the load alone, 1 of 2 categories would pass SM_P_THRESHOLD (50) as precursors',
+      'loses requests with the load: that alone makes 1 of 2 categories pass SM_P_THRESHOLD (50) as precursors',
     )
   })
 
   test('a change of exactly the threshold passes in no category', () => {
-    expect(load([100, 100], [150, 150])[0]?.effect).toContain('none of 2 categories would pass')
+    expect(load([100, 100], [150, 150])[0]?.effect).toContain('none of 2 categories pass')
     expect(load([100, 100], [150, 150], { smPThreshold: 49 })[0]?.effect).toContain('2 of 2')
   })
 

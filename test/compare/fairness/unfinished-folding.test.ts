@@ -8,7 +8,7 @@ import { chains, makeGraphs } from '../../make-traces.ts'
 const flows = buildFlows(makeGraphs(chains(['A', 'B', 'C'], [10])))
 const collapsed = foldFlows(flows)
 
-test('a search for repetitions that was broken off is told', () => {
+test('a search for repetitions that stopped early is reported', () => {
   const folded = { graphs: [], logicalOf: [], unfinished: 2 }
   const { folding } = collapsed
   const tangled = new FoldedFlows(collapsed, { unfolded: flows, folding, folded })
@@ -16,7 +16,7 @@ test('a search for repetitions that was broken off is told', () => {
     [
       [
         'unfinished-folding',
-        'In 2 recorded forms of flows the search for repetitions was broken off.',
+        'The search for repetitions stopped early in 2 recorded forms of flows.',
       ],
     ],
   )

@@ -16,12 +16,12 @@ describe('versions-differ', () => {
       [...ran('1.4.0'), ...ran('7', 20, 'db')],
       [...ran('1.5.0'), ...ran('7', 20, 'db')],
     )
-    expect(found?.finding).toBe('Services ran in other versions: shop 1.4.0 → 1.5.0.')
+    expect(found?.finding).toBe('Service versions changed: shop 1.4.0 → 1.5.0.')
   })
 
   test('a version that is rolled out has its share', () => {
     const [found] = coded('versions-differ', ran('1'), [...ran('1', 10), ...ran('2', 30)])
-    expect(found?.finding).toBe('Services ran in other versions: shop 1 → 2 (75 %) and 1 (25 %).')
+    expect(found?.finding).toBe('Service versions changed: shop 1 → 2 (75 %) and 1 (25 %).')
   })
 
   test('silent when the same two versions run in nearly the same shares', () => {

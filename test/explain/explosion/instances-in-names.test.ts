@@ -23,7 +23,11 @@ describe('pods that are called services', () => {
     expect(explosion.sizes.categories).toBeGreaterThan(70)
     expect(explosion.causes.map(({ part }) => part)).toEqual(['ids in names'])
     expect(explosion.causes[0]?.detail).toMatch(/(frontend|datanode)-\d+ is one of \1-#$/)
-    expect(explosion.remedies[0]).toMatchObject({ remedy: 'strip ids', categories: 1, flag: null })
+    expect(explosion.remedies[0]).toMatchObject({
+      remedy: 'strip ids',
+      categories: 1,
+      options: null,
+    })
   })
 
   test('what is left is what the causes leave', () => {
@@ -59,7 +63,7 @@ test('remedies name what does them on the command line', () => {
     edges: Array.from({ length: rounds + 1 }, (_, i) => [i, i + 1] as const),
   }))
   const { remedies } = diagnoseExplosion(categorize(buildFlows(makeGraphs(graphs))))
-  expect(remedies.find(({ remedy }) => remedy === 'fold loops')?.flag).toBe('--fold log2')
+  expect(remedies.find(({ remedy }) => remedy === 'fold loops')?.options).toEqual({ fold: 'log2' })
 })
 
 test('flows that are not categorized are refused with what to do', () => {

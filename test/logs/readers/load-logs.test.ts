@@ -120,7 +120,7 @@ describe('readLogsInto', () => {
   test('asks for templates where there is free text, and uses them', async () => {
     const log = { name: 'n', bytes: '2015-10-17 21:47:48 took 5 ms\n' }
     await expect(readLogsInto(new LogBuilder(), 'before', log)).rejects.toThrow(
-      'n has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give option templates.',
+      'n has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give them as `templates`.',
     )
     const builder = new LogBuilder()
     await readLogsInto(builder, 'before', log, { templates: await mineLogTemplates(log) })
@@ -152,8 +152,11 @@ describe('what cannot be is refused', () => {
     [{ templates: 'some' }, "'mined', 'none'"],
     [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us' or 'ns'"],
     [{ fields: { when: 'x' } }, 'There is no option fields.when'],
-    [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text' where option template"],
-    [{ instance: 'a', fields: { instance: 'b' } }, 'the same as option fields.instance'],
+    [{ template: /(?<time>.)(?<name>.)/, format: 'csv' }, "Give 'text', which `template` is for."],
+    [
+      { instance: 'a', fields: { instance: 'b' } },
+      'Give the field that `fields.instance` names, or only one of the two.',
+    ],
     [{ zone: 'UTC' }, 'There is no option zone'],
   ])('option %j', async (options, message) => {
     await expect(readText('x', options as LogReadOptions)).rejects.toThrow(message)

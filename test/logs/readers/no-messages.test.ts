@@ -24,7 +24,7 @@ describe('logs of a class that give no message are an error that says why and wh
 
   test('a field that no line has', async () => {
     await expect(loadLogs({ before: JSONL, after: [] }, { instance: 'nope' })).rejects.toThrow(
-      'Option before is "a.jsonl". Give logs with messages: none of 2 lines gave one; a line does not say which instance it is of (2, as in a.jsonl:1). Name in option instance a field that lines have; there are time, node, event.',
+      'Option before is "a.jsonl". Give logs with messages: none of 2 lines gave one; a line does not say which instance it is of (2, as in a.jsonl:1). Name a field that lines have with `instance`; there are time, node, event.',
     )
     await expect(loadLogs({ before: LOGFMT, after: [] }, { instance: 'nope' })).rejects.toThrow(
       'there are time, node, msg.',
@@ -34,19 +34,19 @@ describe('logs of a class that give no message are an error that says why and wh
     )
     const text = { name: 'a.txt', bytes: '2024-05-01 10:00:00 a\n' }
     await expect(loadLogs({ before: text, after: [] }, { instance: 'nope' })).rejects.toThrow(
-      'Text has no fields: name in option instance a group of option template, or leave it out.',
+      'Text has no fields: name a group of `template` with `instance`, or leave it out.',
     )
   })
 
   test('a format that files are not in', async () => {
     await expect(loadLogs({ before: JSONL, after: [] }, { format: 'log4j' })).rejects.toThrow(
-      'a line stands before the first line with a time (2, as in a.jsonl:1). Leave option format out: by their content they are jsonl.',
+      'a line stands before the first line with a time (2, as in a.jsonl:1). Leave `format` out: by their content they are jsonl.',
     )
   })
 
   test('times that cannot be read', async () => {
     await fails({ name: 'b.jsonl', bytes: '{"time":"1. Mai","name":"a"}\n' }).toThrow(
-      'Option after is "b.jsonl". Give logs with messages: none of 1 line gave one; a line has no time that can be read (1, as in b.jsonl:1). Name the field of times in option fields.time, or say in option dateFormat how they are written; there are time, name.',
+      'Option after is "b.jsonl". Give logs with messages: none of 1 line gave one; a line has no time that can be read (1, as in b.jsonl:1). Name the field of times with `fields.time`, or say how they are written with `dateFormat`; there are time, name.',
     )
   })
 

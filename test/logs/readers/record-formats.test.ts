@@ -53,7 +53,7 @@ describe('CSV', () => {
 
   test('without the columns that are needed says which it has', async () => {
     await expect(readText('when,name\n1,a\n', { format: 'csv' })).rejects.toThrow(
-      'a.log:1: The header line has no column time or timestamp or ts or @timestamp or datetime; it has when, name. Name the column in option fields.time',
+      'a.log:1: The header line has no column time or timestamp or ts or @timestamp or datetime; it has when, name. Name the column with `fields.time`',
     )
     const logs = await readText('when,name\n1,a\n', { format: 'csv', fields: { time: 'when' } })
     expect(eventCounts(logs)).toEqual({ a: [1] })

@@ -149,7 +149,7 @@ describe('option template', () => {
     const logs = await readText('1 a\n\tat x\nbroken\n', { template: /^(?<time>\d+) (?<name>.*)$/ })
     expect(skipped(logs)).toEqual({
       [CONTINUATION]: [1, 'a.log:2'],
-      'is matched by no regular expression of option template': [1, 'a.log:3'],
+      'is matched by no expression of `template`': [1, 'a.log:3'],
     })
   })
 
