@@ -272,7 +272,8 @@ async function readInto(
     throw new TraceFormatError(
       `The file, read as ${format}, has no usable traces${first === undefined ? '' : ` (first problem: ${first})`}`,
       { file },
-      'Leave it out, or name its format in option format if it is another',
+      'Leave it out, or name its format with `format` if it is another',
+      { format: null },
     )
   }
 }

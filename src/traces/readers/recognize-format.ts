@@ -32,7 +32,8 @@ export function recognizeFormat(
   throw new TraceFormatError(
     `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
-    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it in option format`,
+    `Known formats are ${readers.map(({ format }) => format).join(', ')}. If it is one of these, name it with \`format\``,
+    { format: null },
   )
 }
 
