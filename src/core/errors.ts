@@ -72,6 +72,21 @@ export function rejectUnknownOptions(given: object, known: readonly string[], pa
   }
 }
 
+/**
+ * Returns the entry of a record by its name.
+ *
+ * @param what the record holds, as `'a kind of picture of this stage'`
+ * @throws FlowdeltaError for another name, with the one that was probably meant and all there are
+ */
+export function entryNamed<T>(record: Readonly<Record<string, T>>, name: unknown, what: string): T {
+  const names = Object.keys(record)
+  if (typeof name === 'string' && names.includes(name)) return record[name] as T
+  const meant = typeof name === 'string' ? nearestName(name, names) : undefined
+  const hint = meant === undefined ? '' : `Did you mean '${meant}'? `
+  const all = names.map((each) => `'${each}'`).join(', ')
+  throw new FlowdeltaError(`${show(name)} is not ${what}. ${hint}Give ${all}.`)
+}
+
 /** A bug in flowdelta itself, not in what it was given. */
 export class InternalError extends Error {
   override readonly name = 'InternalError'
@@ -83,8 +98,20 @@ export class InternalError extends Error {
 
 /** A readable rendering of any value, short enough for a message. */
 export function show(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const text = renderingOf(value)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+function renderingOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const kind = value.constructor
+  if (Array.isArray(value)) return `[${value.slice(0, 8).map(renderingOf).join(', ')}]`
+  if (kind !== Object && kind !== undefined) {
+    return Object.hasOwn(kind.prototype, 'toString') ? String(value) : `a ${kind.name}`
+  }
+  const fields = Object.entries(value).map(([name, each]) => `${name}: ${show(each)}`)
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`
 }
 
 /** `file:line, trace t: ` with the unknown parts left out. */

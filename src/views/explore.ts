@@ -1,6 +1,6 @@
 import { ColumnTable } from 'arquero'
 import { Comparison } from '../compare/comparison.ts'
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
 import { CallingContexts } from '../explain/calling-contexts/calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
@@ -130,16 +130,14 @@ export function explore(stage: unknown, second?: unknown, third?: unknown): Widg
   const known = STAGES.find(({ is }) => is(stage))
   if (known === undefined) {
     throw new FlowdeltaError(
-      `explore got ${show(stage)}. Give a stage: ${STAGES.map(({ name }) => name).join(', ')}.`,
+      `explore has no widget for ${show(stage)}. Give a comparison, or the table of a stage: explore(stage.table()). ` +
+        `There are widgets of ${STAGES.map(({ name }) => name).join(', ')}.`,
     )
   }
   const kinds = Object.keys(known.kinds)
   const kind = typeof second === 'string' ? second : (kinds[0] as string)
-  if (!kinds.includes(kind)) {
-    const have = kinds.map((each) => `'${each}'`).join(', ')
-    throw new FlowdeltaError(`There is no widget ${show(kind)} of ${known.name}. Give ${have}.`)
-  }
-  const make = (known.kinds as Record<string, Explorer>)[kind] as Explorer
+  const makers = known.kinds as Record<string, Explorer>
+  const make = entryNamed(makers, kind, `a kind of widget of ${known.name}`)
   const options = (typeof second === 'string' ? third : second) ?? {}
   return make(stage, options as object, { name: known.name, kind: kind === kinds[0] ? null : kind })
 }

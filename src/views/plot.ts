@@ -5,7 +5,7 @@ import { Findings } from '../compare/findings/findings.ts'
 import { ResponseTimeMutations } from '../compare/mutations/find-response-time-mutations.ts'
 import { StructuralMutations } from '../compare/mutations/find-structural-mutations.ts'
 import { Ranking } from '../compare/ranking/rank-mutations.ts'
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
 import { HostClasses } from '../explain/explosion/host-classes.ts'
@@ -191,17 +191,14 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
   const pictures = picturesOf(stage) as Readonly<Record<string, Draw>> | undefined
   if (pictures === undefined) {
     throw new FlowdeltaError(
-      `plot cannot draw ${show(stage)}. Give a stage, such as comparison or comparison.ranking.`,
+      `plot has no picture of ${show(stage)}. Give a stage that it draws, such as comparison or comparison.ranking.`,
     )
   }
-  const kinds = Object.keys(pictures)
-  const chosen = kind ?? (kinds[0] as string)
-  const draw = Object.hasOwn(pictures, chosen) ? pictures[chosen] : undefined
-  if (draw === undefined) {
-    throw new FlowdeltaError(
-      `There is no picture ${show(kind)} of this stage. Give one of ${kinds.map(show).join(', ')}.`,
-    )
-  }
+  const draw = entryNamed(
+    pictures,
+    kind ?? Object.keys(pictures)[0],
+    'a kind of picture of this stage; options are the third argument',
+  )
   return draw(stage, options as object | undefined) as Picture<Of, Kind>
 }
 

@@ -30,7 +30,7 @@ describe('explore', () => {
 
   test('an unknown kind is answered with those that the stage has', () => {
     expect(() => explore(comparison, 'flow' as never)).toThrow(
-      /There is no widget "flow" of comparison\. Give 'ranking', 'flows', 'timeline'/,
+      /"flow" is not a kind of widget of comparison\. Did you mean 'flows'\? Give 'ranking', 'flows', 'timeline'/,
     )
   })
 
@@ -41,6 +41,8 @@ describe('explore', () => {
   })
 
   test('a value that is no stage is rejected', () => {
-    expect(() => explore(7 as never)).toThrow('explore got 7. Give a stage: comparison,')
+    expect(() => explore(7 as never)).toThrow(
+      'explore has no widget for 7. Give a comparison, or the table of a stage',
+    )
   })
 })

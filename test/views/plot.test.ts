@@ -24,9 +24,9 @@ test('plot of a whole comparison draws the pictures of its stages', () => {
 test('an unknown kind is refused with the kinds that the stage has', () => {
   const { edges, ranking } = smallComparison()
   expect(() => plot(edges, 'arrivals' as never)).toThrow(
-    'There is no picture "arrivals" of this stage. Give one of "shifts", "breakdown".',
+    `"arrivals" is not a kind of picture of this stage; options are the third argument. Give 'shifts', 'breakdown'.`,
   )
-  expect(() => plot(ranking, '__proto__' as never)).toThrow('Give one of "contributions".')
+  expect(() => plot(ranking, '__proto__' as never)).toThrow("Give 'contributions'.")
 })
 
 test('a misspelt option is refused in every picture, with the one that was probably meant', () => {
@@ -35,7 +35,7 @@ test('a misspelt option is refused in every picture, with the one that was proba
 })
 
 test.each([null, 'a text', 7, {}, { set: 1 }])('%j is no stage', (value) => {
-  expect(() => plot(value as never)).toThrow(/^plot cannot draw/)
+  expect(() => plot(value as never)).toThrow(/^plot has no picture of/)
 })
 
 test('a drawing is an SVG that a notebook shows inline, and text anywhere else', () => {

@@ -141,6 +141,8 @@ interface StillTableProps {
   readonly rows: readonly (readonly StillCell[])[]
   /** Rows that the still shows at most; it says how many more there are. */
   readonly max?: number
+  /** Number of all rows, where `rows` has only the first. */
+  readonly total?: number
   /** The table of the page. */
   readonly children?: ComponentChildren
 }
@@ -151,17 +153,17 @@ const GAP = 14
 const MIN_COLUMN = 40
 
 /** Shows its children in a page, and rows of text in a still. */
-export function StillTable({ columns, rows, max = 12, children }: StillTableProps) {
+export function StillTable({ columns, rows, max = 12, total, children }: StillTableProps) {
   const { parts, width } = useContext(MediumContext)
   if (parts === null) return <>{children}</>
   const shown = rows.slice(0, max)
   const widths = columnWidths(columns, shown, width)
-  const total = widths.reduce((sum, each) => sum + each + GAP, -GAP)
-  const more = rows.length - shown.length
+  const across = widths.reduce((sum, each) => sum + each + GAP, -GAP)
+  const more = (total ?? rows.length) - shown.length
   parts.push({
-    width: total,
+    width: across,
     height: (shown.length + 1) * ROW + (more > 0 ? ROW : 0),
-    children: <TableText {...{ columns, rows: shown, widths, total, more }} />,
+    children: <TableText {...{ columns, rows: shown, widths, total: across, more }} />,
   })
   return null
 }

@@ -1,4 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import { rejectUnknownOptions } from '../../core/errors.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import {
   differenceText,
@@ -35,6 +36,9 @@ export interface ReportOptions {
   readonly madeBy?: string
 }
 
+/** Names of the options of reports. */
+export const REPORT_OPTIONS: readonly (keyof ReportOptions)[] = ['traceUrl', 'files', 'madeBy']
+
 /** Kinds of request in the table of what would have been seen. */
 const MAX_KINDS = 5
 /** Nothing runs and nothing is fetched, even if an escape were missing. */
@@ -51,10 +55,9 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
  * @example
  * reportHtml(comparison, { traceUrl: 'jaeger=http://localhost:16686' }).startsWith('<!doctype html>') // true
  */
-export function reportHtml(
-  comparison: Comparison,
-  { traceUrl, files, madeBy = 'flowdelta' }: ReportOptions = {},
-): string {
+export function reportHtml(comparison: Comparison, options: ReportOptions = {}): string {
+  rejectUnknownOptions(options, REPORT_OPTIONS)
+  const { traceUrl, files, madeBy = 'flowdelta' } = options
   const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings

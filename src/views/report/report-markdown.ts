@@ -1,5 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
+import { rejectUnknownOptions } from '../../core/errors.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -14,7 +15,7 @@ import {
   markdownWithCode,
 } from './markdown-text.ts'
 import { detectableText, type Power, power, powerNote, powerSentence } from './power.ts'
-import type { ReportOptions } from './report-html.ts'
+import { REPORT_OPTIONS, type ReportOptions } from './report-html.ts'
 
 /** A comment is read at a glance: more is counted, and in the HTML report. */
 const MAX_FINDINGS = 5
@@ -39,10 +40,9 @@ const MAX_NAME_LENGTH = 60
  * @example
  * reportMarkdown(comparison).split('\n').length < 66 // true
  */
-export function reportMarkdown(
-  comparison: Comparison,
-  { traceUrl, madeBy = 'flowdelta' }: ReportOptions = {},
-): string {
+export function reportMarkdown(comparison: Comparison, options: ReportOptions = {}): string {
+  rejectUnknownOptions(options, REPORT_OPTIONS)
+  const { traceUrl, madeBy = 'flowdelta' } = options
   const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0

@@ -1,4 +1,4 @@
-import { OptionError } from '../../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { exactPercent } from '../scenarios/scenario.ts'
@@ -55,8 +55,9 @@ export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget 
   }
   const nowUs = base.quantile(quantile)
   if (nowUs <= belowUs) {
-    const met = `less than ${nowUs}: ${formatDuration(nowUs)} is what that quantile is already`
-    throw new OptionError('target.belowUs', belowUs, met)
+    throw new FlowdeltaError(
+      `The target is p${quantile * 100} below ${formatDuration(belowUs)}, but it is ${formatDuration(nowUs)} already. Give a shorter time.`,
+    )
   }
   const medianUs = base.quantile(0.5)
   const title = `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`

@@ -152,7 +152,7 @@ describe('the parts', () => {
     expect(wrong({ limit: 0 })).toThrow('Option limit is 0.')
     expect(wrong({ width: 3 })).toThrow('There is no option width. Did you mean widths?')
     expect(() => explore({} as never)).toThrow(
-      'explore got [object Object]. Give a stage: comparison,',
+      /^explore has no widget for \{\}\. Give a comparison/,
     )
   })
 })

@@ -164,5 +164,5 @@ test('options are checked', () => {
   expect(() => explore(compared, { feature: 'mean' })).toThrow('Option feature is "mean".')
   expect(() => explore(compared, { variable: 'flash' })).toThrow('no event "flash"')
   expect(() => explore(compared, { top: 1 } as never)).toThrow('no option top')
-  expect(() => explore(compared.logs as never)).toThrow('explore got')
+  expect(() => explore(compared.logs as never)).toThrow('explore has no widget for a LogSet')
 })

@@ -91,7 +91,7 @@ function readingText(graph: AttentionGraph, drawn: number): string {
   const { nodes, edges, variablesLeftOut, sharesDenominator } = graph
   return [
     nodes.length < 2
-      ? 'It depends on no other logged variable at this m.'
+      ? 'At this m, it depends on no other logged variable.'
       : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
     edges.some(({ directed }) => directed) ? 'Arrows: always in this order.' : '',
     edges.some(({ inTree }) => !inTree) ? 'Faint lines do not count in the score.' : '',

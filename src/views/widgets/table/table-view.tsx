@@ -50,10 +50,11 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
       <Tools {...{ table, data, isOpen }} onOpen={setOpen} />
       <StillTable
         columns={shown.map((at) => stillColumn(columns[at] as TableColumn))}
-        rows={Array.from(sorted.subarray(0, STILL_ROWS + 1), (row) =>
+        rows={Array.from(sorted.subarray(0, STILL_ROWS), (row) =>
           shown.map((at) => stillCell(columns[at] as TableColumn, row)),
         )}
         max={STILL_ROWS}
+        total={sorted.length}
       >
         <div class="fd-scroll" {...pages}>
           <table aria-label={data.title} aria-rowcount={kept.length + 1}>
