@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-/** Long simulations, recording runs and public data: `npm run test:full`. */
+/**
+ * Long simulations, recording runs, public data, and what else takes long in a browser or a kernel:
+ * `npm run test:full`.
+ */
 const FULL = 'test/**/*.full.test.ts'
 /** Tests that start kernels: ZeroMQ's native code wants processes of its own, not worker threads. */
-const NOTEBOOKS = 'test/views/notebook/{notebooks,runner,tslab-session}.test.ts'
+const NOTEBOOKS = 'test/views/notebook/{notebooks,tslab-session}.test.ts'
 /** Tests that open pages in Chromium. */
 const BROWSER = 'test/**/*-page.test.ts'
 
@@ -28,7 +31,7 @@ export default defineConfig({
         test: { name: 'browser', include: [BROWSER], pool: 'threads', isolate: false, ...shared },
       },
       { test: { name: 'notebooks', include: [NOTEBOOKS], pool: 'forks', ...shared } },
-      { test: { name: 'full', include: [FULL], pool: 'threads', ...shared } },
+      { test: { name: 'full', include: [FULL], pool: 'forks', ...shared } },
     ],
   },
 })

@@ -18,6 +18,7 @@ const STEPS = {
   full: [
     ['npm packages', () => onePass(ensureDependencies)],
     ['build', () => onePass(ensureBuild)],
+    ['Chromium', chromium],
     ['simulations, recording runs, public data', () => vitest(['full'])],
     ['nbconvert', nbconvert],
   ],

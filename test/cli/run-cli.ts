@@ -11,8 +11,18 @@ export interface Outcome {
   readonly err: string
 }
 
-/** Runs the built command line. */
+const outcomes = new Map<string, Promise<Outcome>>()
+
+/** Runs the built command line, the same arguments once unless they write a file. */
 export function flowdelta(...args: string[]): Promise<Outcome> {
+  if (args.includes('--out')) return run(args)
+  const key = JSON.stringify(args)
+  const outcome = outcomes.get(key) ?? run(args)
+  outcomes.set(key, outcome)
+  return outcome
+}
+
+function run(args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -46,7 +46,7 @@ describe('requests between two times', () => {
   })
 
   test('a range is two numbers, the smaller first', () => {
-    expect(() => requestsBetween(flows, { beforeUs: [2, 2] })).toThrow('Option beforeUs is 2,2.')
+    expect(() => requestsBetween(flows, { beforeUs: [2, 2] })).toThrow('Option beforeUs is [2, 2].')
     expect(() => requestsBetween(flows, { afterUs: [Number.NaN, 2] })).toThrow('afterUs')
     expect(() => requestsBetween(flows, { afterUs: 3 as never })).toThrow('Option afterUs is 3.')
     expect(() => requestsBetween(flows, { before: [0, 1] } as never)).toThrow('before')

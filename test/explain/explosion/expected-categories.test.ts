@@ -95,6 +95,6 @@ describe('curves', () => {
   })
 
   test('a range that is none is refused', () => {
-    expect(() => expectedCategoryCurves({ requests: [9, 3] })).toThrow('Option requests is 9,3.')
+    expect(() => expectedCategoryCurves({ requests: [9, 3] })).toThrow('Option requests is [9, 3].')
   })
 })

@@ -35,7 +35,7 @@ describe('marks', () => {
   test.each([
     ['{', 'disk.json is not JSON'],
     ['null', 'disk.json has schema undefined. Give a file of schema flowdelta.variance-marks/1.'],
-    [file({}), 'disk.json has [object Object] for marks. Give a list of marks.'],
+    [file({}), 'disk.json has {} for marks. Give a list of marks.'],
     [file([7]), 'disk.json, marks[0] is 7. Give an object with from, to and kind.'],
     [file([{ ...DISK, why: '' }]), 'marks[0] has "why". Give from, to, kind, note only.'],
     [file([RETRY, { ...DISK, from: '' }]), 'marks[1] has "" for from. Give the label at that end'],

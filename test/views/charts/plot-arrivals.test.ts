@@ -93,7 +93,7 @@ describe('wrong options', () => {
 
   test('a range that ends before it begins', () => {
     expect(() => arrivalsChart(smallComparison().flows, { rangeUs: [5, 2] })).toThrow(
-      'Option rangeUs is 5,2. Give two numbers in µs, the smaller first.',
+      'Option rangeUs is [5, 2]. Give two numbers in µs, the smaller first.',
     )
   })
 

@@ -204,7 +204,9 @@ describe('what goes into a page', () => {
   })
 
   test('options are checked', () => {
-    expect(() => explore(comparison, 'timeline', { beforeUs: [2, 1] })).toThrow('beforeUs is 2,1')
+    expect(() => explore(comparison, 'timeline', { beforeUs: [2, 1] })).toThrow(
+      'beforeUs is [2, 1]',
+    )
     expect(() =>
       explore(comparison, 'timeline', { afterUs: [0, Number.POSITIVE_INFINITY] }),
     ).toThrow('finite')
