@@ -6,7 +6,7 @@ import { OptionError } from '../core/errors.ts'
 import { defineOptions, flag, text } from '../core/options.ts'
 import { traceTemplate } from '../core/trace-links.ts'
 import { connectCharts } from '../views/notebook/connect-charts.ts'
-import { reportHtml } from '../views/report/report-html.ts'
+import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { addOptions } from './flags.ts'
@@ -18,13 +18,7 @@ const REPORT_FLAGS = defineOptions({
     flag: 'out <file>',
     sentence: "File to write; '-' for standard output, the default with --markdown",
   }),
-  traceUrl: text({
-    default: null,
-    or: null,
-    flag: 'trace-url <template>',
-    sentence:
-      'Address of traces with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
-  }),
+  traceUrl: REPORT_OPTIONS.traceUrl,
   markdown: flag({
     default: false,
     sentence: 'Write GitHub-flavored Markdown instead of HTML',
@@ -46,13 +40,13 @@ export function addReport(command: Command): void {
 }
 
 async function runReport(flags: ReportFlags): Promise<void> {
-  const { before, after, markdown, traceUrl } = flags
+  const { before, after, markdown, traceUrl = null } = flags
   const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
   // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {
     throw new OptionError('out', out, "the HTML file to write, or '-' for standard output")
   }
-  if (traceUrl !== undefined) traceTemplate(traceUrl)
+  if (traceUrl !== null) traceTemplate(traceUrl)
   const inputs = [...before, ...after].map((file) => resolve(file))
   if (inputs.includes(resolve(out))) {
     throw new OptionError('out', out, 'another file than the traces that are read')

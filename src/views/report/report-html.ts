@@ -1,5 +1,5 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import { rejectUnknownOptions } from '../../core/errors.ts'
+import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
 import {
   differenceText,
@@ -21,23 +21,27 @@ import {
 import { power, powerSentence } from './power.ts'
 import { REPORT_STYLE } from './report-style.ts'
 
-/** What reports can be told. */
-export interface ReportOptions {
-  /**
-   * Where traces can be looked at: a template with `{traceId}`, or `jaeger=`, `tempo=`, `zipkin=` and
-   * an address; see `traceTemplate`. Default: ids without links.
-   */
-  readonly traceUrl?: string | undefined
-  /** What was compared, to be named in the report. Default: not named. */
-  readonly files?:
-    | { readonly before: readonly string[]; readonly after: readonly string[] }
-    | undefined
-  /** The program and its version. Default `flowdelta`. */
-  readonly madeBy?: string
-}
+/** Options of `reportHtml` and `reportMarkdown`. */
+export const REPORT_OPTIONS = defineOptions({
+  traceUrl: text({
+    default: null,
+    or: null,
+    flag: 'trace-url <template>',
+    sentence:
+      'Address of traces with {traceId} in it, or jaeger=BASE, tempo=BASE (Grafana), zipkin=BASE',
+  }),
+  files: custom<{ readonly before: readonly string[]; readonly after: readonly string[] } | null>({
+    default: null,
+    accepts: (value) =>
+      value === null || (typeof value === 'object' && 'before' in value && 'after' in value),
+    expected: '{ before: […], after: […] } or null',
+    sentence: 'Files that were compared, to be named in the report',
+  }),
+  madeBy: text({ default: 'flowdelta', sentence: 'Program and version to name in the report' }),
+})
 
-/** Names of the options of reports. */
-export const REPORT_OPTIONS: readonly (keyof ReportOptions)[] = ['traceUrl', 'files', 'madeBy']
+/** Options of a report; see `REPORT_OPTIONS`. */
+export type ReportOptions = Partial<OptionsOf<typeof REPORT_OPTIONS>>
 
 /** Kinds of request in the table of what would have been seen. */
 const MAX_KINDS = 5
@@ -56,9 +60,8 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'"
  * reportHtml(comparison, { traceUrl: 'jaeger=http://localhost:16686' }).startsWith('<!doctype html>') // true
  */
 export function reportHtml(comparison: Comparison, options: ReportOptions = {}): string {
-  rejectUnknownOptions(options, REPORT_OPTIONS)
-  const { traceUrl, files, madeBy = 'flowdelta' } = options
-  const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
+  const { traceUrl, files, madeBy } = readOptions(REPORT_OPTIONS, options)
+  const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const { title, sentences, shifts } = headline(comparison)
   const { findings, omitted } = comparison.findings
   const charts = findingCharts(comparison)
@@ -131,12 +134,15 @@ function shiftTable(shifts: readonly Shift[]): Html {
 }
 
 /** What was compared: files and times of day, as far as they are known. */
-function periods(comparison: Comparison, files: ReportOptions['files']): Html | string {
+function periods(
+  comparison: Comparison,
+  files: OptionsOf<typeof REPORT_OPTIONS>['files'],
+): Html | string {
   const times = periodTimes(comparison)
   const line = (period: 'before' | 'after') => {
     const parts = [
       ...(times[period] === undefined ? [] : [times[period]]),
-      ...(files === undefined ? [] : [fileList(files[period])]),
+      ...(files === null ? [] : [fileList(files[period])]),
     ]
     return parts.length === 0
       ? ''

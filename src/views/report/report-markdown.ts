@@ -1,6 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
-import { rejectUnknownOptions } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -41,9 +41,8 @@ const MAX_NAME_LENGTH = 60
  * reportMarkdown(comparison).split('\n').length < 66 // true
  */
 export function reportMarkdown(comparison: Comparison, options: ReportOptions = {}): string {
-  rejectUnknownOptions(options, REPORT_OPTIONS)
-  const { traceUrl, madeBy = 'flowdelta' } = options
-  const template = traceUrl === undefined ? undefined : traceTemplate(traceUrl)
+  const { traceUrl, madeBy } = readOptions(REPORT_OPTIONS, options)
+  const template = traceUrl === null ? undefined : traceTemplate(traceUrl)
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
   const known = power(comparison, MAX_KINDS)

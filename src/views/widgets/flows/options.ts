@@ -56,7 +56,7 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
   level: oneOf<FlowLevel | null>([...FLOW_LEVELS, null], {
     default: null,
     sentence:
-      'What is drawn as one: nothing, what is the same in both, also what is in one only, or the steps of each component; null for the first with few enough boxes to read',
+      'How steps are grouped: not at all, identical steps as one box, also added and removed ones, or all steps of a component; null picks the first with few enough boxes to read',
   }),
   opened: custom<readonly number[]>({
     default: [],
