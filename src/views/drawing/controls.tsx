@@ -75,6 +75,14 @@ export function isSelectingText(element: Element): boolean {
   return selection?.type === 'Range' && selection.containsNode(element, true)
 }
 
+/** Does what a key stands for, unless it was pressed in a control within. */
+export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () => unknown>>) {
+  const act = acts[event.key]
+  if (act === undefined || event.target !== event.currentTarget) return
+  event.preventDefault()
+  act()
+}
+
 /** A part of the width that is being marked, as shares from 0 to 1. */
 export type DraggedRange = readonly [from: number, to: number]
 

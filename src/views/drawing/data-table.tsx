@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { type StillCell, StillTable } from './figure.tsx'
+import { type StillCell, type StillColumn, StillTable } from './figure.tsx'
 import { useIsStill } from './medium.ts'
 
 /** A column of a {@link DataTable}. */
@@ -14,6 +14,8 @@ export interface DataColumn<Row> {
   readonly cell: (row: Row) => ComponentChildren
   /** Cell of the still where the page's is not a text; `null` leaves the column out. */
   readonly still?: ((row: Row) => StillCell) | null
+  /** Title in the still, where that is a drawing. */
+  readonly stillTitle?: StillColumn['title']
   /** Content of the head instead of the title, such as a button. */
   readonly head?: ComponentChildren
   readonly sort?: 'ascending' | 'descending' | 'none'
@@ -52,7 +54,10 @@ export function DataTable<Row>({
     still ? still(row) : String(cell(row) ?? '')
   return (
     <StillTable
-      columns={drawn.map(({ title, isNumber }) => ({ title, align: isNumber ? 'end' : 'start' }))}
+      columns={drawn.map(({ title, stillTitle = title, isNumber }) => ({
+        title: stillTitle,
+        align: isNumber ? 'end' : 'start',
+      }))}
       rows={isStill ? rows.map((row) => drawn.map((column) => stillCell(row, column))) : []}
       max={max}
     >

@@ -29,3 +29,13 @@ export function joined(stretches: readonly StretchUs[]): StretchUs[] {
   }
   return parts
 }
+
+/** Rounds all numbers within to thousandths: nanoseconds are as exact as any trace. */
+export function toNanoseconds<T>(timesUs: T): T {
+  const rounded = (value: unknown): unknown => {
+    if (typeof value === 'number') return Math.round(value * 1e3) / 1e3
+    return Array.isArray(value) ? value.map(rounded) : value
+  }
+  const entries = Object.entries(timesUs as object).map(([key, value]) => [key, rounded(value)])
+  return Object.fromEntries(entries) as T
+}

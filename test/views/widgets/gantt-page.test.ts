@@ -7,7 +7,7 @@ import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'
 import { describeInBrowser } from './open-widgets.ts'
 
-const names = (page: Page) => page.locator('[role=treeitem] .fd-gantt-name').allInnerTexts()
+const names = (page: Page) => page.locator('.fd-gantt-name').allInnerTexts()
 const code = (page: Page) => page.locator('.fd-code code').innerText()
 
 describeInBrowser('a trace in a page', (open) => {
@@ -19,12 +19,10 @@ describeInBrowser('a trace in a page', (open) => {
     await page.getByRole('button', { name: 'unfold 67 calls' }).click()
     expect(await names(page)).toHaveLength(first.length + 67)
     expect(await code(page)).toContain('collapsed: []')
-    await page.locator('[role=treeitem]').first().focus()
+    await page.locator('.fd-gantt-row').first().focus()
     await page.keyboard.press('ArrowLeft')
     expect(await names(page)).toHaveLength(1)
-    expect(await page.locator('[role=treeitem]').first().getAttribute('aria-expanded')).toBe(
-      'false',
-    )
+    expect(await page.locator('.fd-gantt-row').first().getAttribute('aria-expanded')).toBe('false')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('End')
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-call'))
@@ -49,7 +47,7 @@ describeInBrowser('a trace in a page', (open) => {
     const took = flows.responseTimeUs[large] as number
     expect(Number(from) / took).toBeCloseTo(0.25, 2)
     expect(Number(to) / took).toBeCloseTo(0.75, 2)
-    await page.locator('[role=treeitem]').nth(2).focus()
+    await page.locator('.fd-gantt-row').nth(2).focus()
     await page.keyboard.press('z')
     const call = (widget().data as { data: GanttData }).data.calls[2] as GanttCall
     const tenth = (us: number) => Math.round(us * 10) / 10
@@ -76,7 +74,7 @@ describeInBrowser('a trace in a page', (open) => {
 
   test('a row tells its times and parameters', async () => {
     const { page, problems } = await open([widget()])
-    await page.locator('[role=treeitem]').first().hover()
+    await page.locator('.fd-gantt-row').first().hover()
     const rows = await page.locator('.fd-gantt-details tr').allInnerTexts()
     expect(rows).toContain('calls within\t78 calls')
     expect(rows).toContain('kind\tserver')

@@ -6,12 +6,13 @@ import { explore } from '../../../src/views/explore.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import {
   foldedTo,
+  GANTT_OPTIONS,
+  type GanttCall,
   type GanttData,
   ganttCalls,
+  ganttRows,
   uncriticalCalls,
-  visibleCalls,
 } from '../../../src/views/widgets/gantt/gantt-model.ts'
-import { GANTT_OPTIONS } from '../../../src/views/widgets/gantt/options.ts'
 import { shopPeriod } from '../../compare/findings/fixture.ts'
 import { chains, makeGraphs, makeSpans } from '../../make-traces.ts'
 import { comparison, flows, large, largeId } from './gantt-fixture.ts'
@@ -23,6 +24,8 @@ const small = makeSpans([
   { id: 'c', parent: 'b', operation: 'C', startUs: 30, endUs: 60 },
 ])
 
+const visibleCalls = (calls: readonly GanttCall[], collapsed: readonly number[]) =>
+  ganttRows(calls, collapsed).map(({ number }) => number)
 const ascending = (a: number, b: number) => a - b
 
 describe('the critical path', () => {

@@ -1,76 +1,44 @@
-import {
-  type CallTree,
-  callTree,
-  type FlowCall,
-} from '../../../explain/calling-contexts/call-tree.ts'
+import { group, rollup, sort } from 'd3-array'
+import { custom, defineOptions, type OptionsOf, oneOf, text } from '../../../core/options.ts'
+import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
-import { NodeRecords } from '../../../flows/node-records.ts'
-import type { AttributeValue } from '../../../traces/attributes.ts'
-import { SPAN_KINDS, SPAN_STATUSES, type SpanTraces } from '../../../traces/span-traces.ts'
+import { type NodeRecord, NodeRecords } from '../../../flows/node-records.ts'
+import { SPAN_KINDS, SPAN_STATUSES } from '../../../traces/span-traces.ts'
 import { type StretchUs, uncovered } from '../../drawing/stretches.ts'
+import { TIME_RANGE } from '../../drawing/time-range.tsx'
+import { STAGE_NAME } from '../define-widget.ts'
 
-/** What was recorded of a call beside its name and time. */
-interface CallFacts {
-  readonly isError: boolean
-  /** Kind, status and parameters as they were recorded, names first. */
-  readonly facts: readonly (readonly [name: string, value: AttributeValue])[]
-}
+/** Options of the Gantt chart of a trace, and its state. */
+export const GANTT_OPTIONS = defineOptions({
+  id: text({ default: null, or: null, sentence: 'Id of the trace; null for the first' }),
+  collapsed: custom<readonly number[] | null>({
+    default: null,
+    sentence:
+      'Numbers of the calls whose own calls are folded away, in the order of rows; null for the deepest, so that about 60 rows are left',
+    expected: 'a list of numbers of calls, or null',
+    accepts: (calls) =>
+      calls === null || (Array.isArray(calls) && calls.every((call) => Number.isInteger(call))),
+  }),
+  range: TIME_RANGE,
+  search: text({ default: '', sentence: 'Text to look for in names, hosts and parameters' }),
+  period: oneOf([null, 'before', 'after'], {
+    default: null,
+    sentence: 'Period in which to look for the trace; null for before, then after',
+  }),
+  name: STAGE_NAME,
+})
 
-/** More parameters of one call are not carried along. */
-const MAX_FACTS = 40
-const MAX_VALUE_LENGTH = 500
-const NONE: CallFacts = { isError: false, facts: [] }
-
-interface Request {
-  readonly request: number
-  readonly tree: CallTree
-}
-
-/** What the traces say of each call of a request. */
-function callFacts(flows: FlowSet, { request, tree }: Request): CallFacts[] {
-  const traces = flows.tracesOf(request)
-  const records = new NodeRecords(flows)
-  if (traces?.kind !== 'spans') {
-    return tree.calls.map(({ start, end }) => {
-      const nodes = end < 0 || end === start ? [start] : [start, end]
-      return {
-        isError: false,
-        facts: shortFacts(nodes.flatMap((node) => records.of(request, node))),
-      }
-    })
-  }
-  return tree.calls.map(({ start }) => {
-    const row = records.spanRow(request, start)
-    return row === undefined ? NONE : spanFacts(traces, row)
-  })
-}
-
-function spanFacts({ spans, attributes }: SpanTraces, row: number): CallFacts {
-  const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
-  const facts: [string, AttributeValue][] = [
-    ['kind', SPAN_KINDS[spans.kind[row] as number] ?? 'internal'],
-    ...(status === 'unset' ? [] : [['status', status] as [string, AttributeValue]]),
-    ...attributes.entries(row),
-  ]
-  return { isError: status === 'error', facts: shortFacts(facts) }
-}
-
-function shortFacts(facts: readonly (readonly [string, AttributeValue])[]): CallFacts['facts'] {
-  return facts
-    .slice(0, MAX_FACTS)
-    .map(([name, value]) => [
-      name.slice(0, MAX_VALUE_LENGTH),
-      typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value,
-    ])
-}
+export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
 /** A call of a trace in time. */
-export interface GanttCall extends CallFacts {
+export interface GanttCall {
   /** Number of the call it is made by; -1 for the beginning of a request. */
   readonly parent: number
   readonly depth: number
+  /** Number of calls within it, which are the next in order. */
+  readonly inner: number
   /** Empty for trace points. */
   readonly service: string
   readonly name: string
@@ -81,6 +49,9 @@ export interface GanttCall extends CallFacts {
   readonly work: readonly StretchUs[]
   /** When its own work was on the request's critical path. */
   readonly critical: readonly StretchUs[]
+  readonly isError: boolean
+  /** Kind, status and parameters as they were recorded. */
+  readonly facts: NodeRecord
 }
 
 /** What the Gantt chart carries into a page. */
@@ -97,9 +68,6 @@ export interface GanttData {
   readonly usuallyCollapsed: readonly number[]
 }
 
-/** Rows that a chart begins with at most, if folding can do it. */
-export const DEFAULT_ROWS = 60
-
 /** The calls of some requests of one trace, in the order of rows. */
 export function ganttCalls(flows: FlowSet, requests: readonly number[]): GanttCall[] {
   const finder = new CriticalPathFinder(flows)
@@ -107,147 +75,173 @@ export function ganttCalls(flows: FlowSet, requests: readonly number[]): GanttCa
   const calls: GanttCall[] = []
   for (const request of requests) {
     const first = calls.length
-    for (const call of requestCalls(flows, { request, beginUs, finder })) {
+    for (const call of requestCalls(flows, request, { beginUs, finder })) {
       calls.push(call.parent < 0 ? call : { ...call, parent: call.parent + first })
     }
   }
   return calls
 }
 
-interface Pass {
-  readonly request: number
-  readonly beginUs: number
-  readonly finder: CriticalPathFinder
-}
-
-function requestCalls(flows: FlowSet, { request, beginUs, finder }: Pass): GanttCall[] {
+function requestCalls(
+  flows: FlowSet,
+  request: number,
+  { beginUs, finder }: { readonly beginUs: number; readonly finder: CriticalPathFinder },
+): GanttCall[] {
   const shape = flows.shapeOf[request] as number
-  const tree = callTree(flows, shape)
+  const { calls, callOfEdge } = callTree(flows, shape)
   const offsetUs = (flows.startUs[request] as number) - beginUs
   const timeUs = nodeTimes(flows, request).map((us) => us + offsetUs)
-  const spans = tree.calls.map(({ start, end }): StretchUs => {
+  const spans = calls.map(({ start, end }): StretchUs => {
     const startUs = timeUs[start] as number
     if (end < 0) return [startUs, startUs + (flows.responseTimeUs[request] as number)]
     return [startUs, Math.max(startUs, timeUs[end] as number)]
   })
-  const critical = criticalStretches(flows, {
-    ...{ shape, tree, timeUs },
-    path: finder.edges(request),
-  })
-  const facts = callFacts(flows, { request, tree })
-  const children = tree.calls.map((): number[] => [])
-  tree.calls.forEach(({ parent }, call) => {
-    children[parent]?.push(call)
-  })
-  const order = rowOrder(children, spans)
-  const rowOf = new Map(order.map((call, row) => [call, row]))
-  return order.map((call) => {
-    const { parent, depth, service, name, host } = tree.calls[call] as FlowCall
-    const [startUs, endUs] = spans[call] as StretchUs
-    const inner = (children[call] as number[]).map((child) => spans[child] as StretchUs)
-    return {
-      ...{ parent: rowOf.get(parent) ?? -1, depth, service, name, host, startUs, endUs },
-      work: uncovered([startUs, endUs], inner),
-      critical: critical[call] as StretchUs[],
-      ...(facts[call] as CallFacts),
-    }
-  })
-}
-
-/** Calls from the first, each followed by those it makes, the earliest first. */
-function rowOrder(children: readonly (readonly number[])[], spans: readonly StretchUs[]): number[] {
+  const critical = calls.map((): StretchUs[] => [])
+  const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
+  for (const edge of finder.edges(request)) {
+    const startUs = timeUs[from[edge] as number] as number
+    const endUs = timeUs[to[edge] as number] as number
+    if (endUs > startUs) critical[callOfEdge[edge] as number]?.push([startUs, endUs])
+  }
+  const spanOf = (call: number) => spans[call] as StretchUs
+  const children = group(calls.keys(), (call) => calls[call]?.parent ?? -1)
+  const childrenOf = (call: number) =>
+    sort(
+      children.get(call) ?? [],
+      (child) => spanOf(child)[0],
+      (child) => -spanOf(child)[1],
+    )
+  // Each call followed by those it makes.
   const order: number[] = []
   const pending = [0]
   for (let call = pending.pop(); call !== undefined; call = pending.pop()) {
     order.push(call)
-    const inner = (children[call] as readonly number[]).toSorted((a, b) => {
-      const [first, second] = [spans[a] as StretchUs, spans[b] as StretchUs]
-      return first[0] - second[0] || second[1] - first[1] || a - b
-    })
-    pending.push(...inner.reverse())
+    pending.push(...childrenOf(call).reverse())
   }
-  return order
+  const rowOf = new Map(order.map((call, row) => [call, row]))
+  const within = new Uint32Array(calls.length)
+  for (const call of order.toReversed()) {
+    for (const child of children.get(call) ?? []) {
+      within[call] = (within[call] as number) + 1 + (within[child] as number)
+    }
+  }
+  const recorded = factsOf(flows, request)
+  return order.map((number) => {
+    const call = calls[number] as FlowCall
+    const { parent, depth, service, name, host } = call
+    const [startUs, endUs] = spanOf(number)
+    return {
+      ...{ parent: rowOf.get(parent) ?? -1, depth, inner: within[number] as number },
+      ...{ service, name, host, startUs, endUs },
+      work: uncovered([startUs, endUs], (children.get(number) ?? []).map(spanOf)),
+      critical: critical[number] as StretchUs[],
+      ...recorded(call),
+    }
+  })
 }
 
-/** The stretches of the critical path, by the call whose own work they are. */
-function criticalStretches(
-  flows: FlowSet,
-  {
-    shape,
-    tree,
-    timeUs,
-    path,
-  }: { shape: number; tree: CallTree; timeUs: Float64Array; path: readonly number[] },
-): StretchUs[][] {
-  const [from, to] = [flows.shapes.from(shape), flows.shapes.to(shape)]
-  const stretches = tree.calls.map((): StretchUs[] => [])
-  for (const edge of path) {
-    const startUs = timeUs[from[edge] as number] as number
-    const endUs = timeUs[to[edge] as number] as number
-    if (endUs > startUs) stretches[tree.callOfEdge[edge] as number]?.push([startUs, endUs])
+/** More parameters of one call are not carried along. */
+const MAX_FACTS = 40
+const MAX_VALUE_LENGTH = 500
+
+/** Finds what the traces say of a call of a request, from its first node and its last. */
+function factsOf(flows: FlowSet, request: number) {
+  const traces = flows.tracesOf(request)
+  const records = new NodeRecords(flows)
+  const short = <T>(value: T) =>
+    typeof value === 'string' ? value.slice(0, MAX_VALUE_LENGTH) : value
+  const shortened = (facts: NodeRecord) =>
+    facts.slice(0, MAX_FACTS).map(([name, value]) => [short(name), short(value)] as const)
+  return ({ start, end }: FlowCall) => {
+    if (traces?.kind !== 'spans') {
+      const nodes = end < 0 || end === start ? [start] : [start, end]
+      const facts = nodes.flatMap((node) => records.of(request, node))
+      return { isError: false, facts: shortened(facts) }
+    }
+    const row = records.spanRow(request, start)
+    if (row === undefined) return { isError: false, facts: [] }
+    const { spans, attributes } = traces
+    const status = SPAN_STATUSES[spans.status[row] as number] ?? 'unset'
+    const facts: NodeRecord = [
+      ['kind', SPAN_KINDS[spans.kind[row] as number] ?? 'internal'],
+      ...(status === 'unset' ? [] : [['status', status] as const]),
+      ...attributes.entries(row),
+    ]
+    return { isError: status === 'error', facts: shortened(facts) }
   }
-  return stretches
 }
 
-/** How many calls there are in each call, itself included. */
-export function subtreeSizes(calls: readonly Pick<GanttCall, 'parent'>[]): Uint32Array {
-  const sizes = new Uint32Array(calls.length).fill(1)
-  for (let call = calls.length - 1; call >= 0; call--) {
-    const parent = (calls[call] as GanttCall).parent
-    if (parent >= 0) sizes[parent] = (sizes[parent] as number) + (sizes[call] as number)
-  }
-  return sizes
-}
+/** Rows that a chart begins with at most, if folding can do it. */
+export const DEFAULT_ROWS = 60
 
 /**
  * What to fold so that at most about `rows` rows are left: from the requests on, level by level and
  * the longest first, calls are unfolded as long as there is room for what they call.
  */
 export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
-  const inner = calls.map(() => 0)
-  for (const { parent } of calls) if (parent >= 0) inner[parent] = (inner[parent] as number) + 1
-  const lengthUs = ({ startUs, endUs }: GanttCall) => endUs - startUs
-  const byDepth = [...calls.entries()]
-    .filter(([call]) => (inner[call] as number) > 0)
-    .sort(([, a], [, b]) => a.depth - b.depth || lengthUs(b) - lengthUs(a))
+  const children = rollup(
+    calls,
+    (found) => found.length,
+    ({ parent }) => parent,
+  )
+  const callAt = (call: number) => calls[call] as GanttCall
+  const callers = sort(
+    [...calls.keys()].filter((call) => children.has(call)),
+    (call) => callAt(call).depth,
+    (call) => callAt(call).startUs - callAt(call).endUs,
+  )
   const folded: number[] = []
-  const unfolded = new Set<number>()
-  let left = calls.filter(({ parent }) => parent < 0).length
-  for (const [number, { parent }] of byDepth) {
-    if (parent >= 0 && !unfolded.has(parent)) continue
-    const more = inner[number] as number
-    if (left + more > rows) folded.push(number)
+  const unfolded = new Set([-1])
+  let left = children.get(-1) ?? 0
+  for (const call of callers) {
+    const more = children.get(call) ?? 0
+    if (!unfolded.has(callAt(call).parent)) continue
+    if (left + more > rows) folded.push(call)
     else {
-      unfolded.add(number)
+      unfolded.add(call)
       left += more
     }
   }
-  return folded.sort((a, b) => a - b)
+  return sort(folded)
 }
 
 /** Calls that make others, none of which is on the critical path. */
 export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
-  const isCritical = calls.map(({ critical }) => critical.length > 0)
-  for (let call = calls.length - 1; call >= 0; call--) {
-    const { parent } = calls[call] as GanttCall
-    if (parent >= 0 && isCritical[call]) isCritical[parent] = true
-  }
-  const below = new Set<number>()
-  calls.forEach(({ parent }, call) => {
-    if (isCritical[call]) below.add(parent)
-  })
-  const sizes = subtreeSizes(calls)
-  return [...calls.keys()].filter((call) => (sizes[call] as number) > 1 && !below.has(call))
+  return [...calls.entries()]
+    .filter(([call, { inner }]) => {
+      const within = calls.slice(call + 1, call + 1 + inner)
+      return inner > 0 && within.every(({ critical }) => critical.length === 0)
+    })
+    .map(([call]) => call)
 }
 
-/** Rows that are left: calls none of whose callers is folded. */
-export function visibleCalls(calls: readonly GanttCall[], collapsed: readonly number[]): number[] {
+/** A row of the chart. */
+export interface GanttRow {
+  readonly number: number
+  readonly call: GanttCall
+  readonly isFolded: boolean
+  /** Stretches on the critical path: its own, and those of what is folded away in it. */
+  readonly critical: readonly StretchUs[]
+}
+
+/** The rows that are left when some calls are folded. */
+export function ganttRows(calls: readonly GanttCall[], collapsed: readonly number[]): GanttRow[] {
   const folded = new Set(collapsed)
-  const sizes = subtreeSizes(calls)
-  const rows: number[] = []
-  for (let call = 0; call < calls.length; ) {
-    rows.push(call)
-    call += folded.has(call) ? (sizes[call] as number) : 1
+  const rows: GanttRow[] = []
+  for (let number = 0; number < calls.length; ) {
+    const call = calls[number] as GanttCall
+    const isFolded = call.inner > 0 && folded.has(number)
+    const next = number + 1 + (isFolded ? call.inner : 0)
+    const critical = calls.slice(number, next).flatMap((each) => each.critical)
+    rows.push({ number, call, isFolded, critical })
+    number = next
   }
   return rows
+}
+
+/** Whether a search finds a call: all its words, in names, hosts or parameters. */
+export function callMatches({ service, name, host, facts }: GanttCall, search: string): boolean {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const text = [service, name, host, ...facts.flat()].join(' ').toLowerCase()
+  return words.length > 0 && words.every((word) => text.includes(word))
 }

@@ -1,84 +1,89 @@
+import { scaleLinear } from 'd3-scale'
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped } from '../../../core/words.ts'
-import { type AxisTick, timeScale } from '../../drawing/axis-scale.ts'
-import { StateCode, useWidth } from '../../drawing/controls.tsx'
-import { Caption, StillTable } from '../../drawing/figure.tsx'
+import { counted, grouped, percent } from '../../../core/words.ts'
+import { actOnKey, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { Caption } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
+import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
+import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
+import { roundedRange, TimeGrid, ZOOM_STYLE, ZoomArea } from '../../drawing/time-range.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { GanttDetails } from './gantt-details.tsx'
-import { GANTT_ROW, GanttAxis, GanttBar, GanttLegend, GanttList, timePlace } from './gantt-list.tsx'
-import { type GanttData, subtreeSizes, uncriticalCalls } from './gantt-model.ts'
-import { callMatches, callName, type GanttRow, ganttRows, unfoldedTo } from './gantt-rows.ts'
-import { GANTT_OPTIONS, type GanttOptions } from './options.ts'
+import {
+  callMatches,
+  GANTT_OPTIONS,
+  type GanttCall,
+  type GanttData,
+  type GanttOptions,
+  type GanttRow,
+  ganttRows,
+  uncriticalCalls,
+} from './gantt-model.ts'
 
-export const GANTT_STYLE = `
-.fd-gantt-row { display: grid; grid-template-columns: minmax(130px, 34%) 1fr 64px; align-items: center; height: 22px; }
-.fd-gantt-row > svg { height: 22px; width: 100%; overflow: visible; }
-.fd-gantt-row[role="treeitem"]:hover { background: var(--fd-raised); }
-.fd-gantt-row[aria-selected="true"] { background: var(--fd-selected); }
+export const GANTT_STYLE = `${ZOOM_STYLE}
+.fd-gantt-rows { max-height: 640px; }
+.fd-gantt-rows table { width: 100%; }
+:where(.fd-gantt-rows) th, :where(.fd-gantt-rows) td { padding: 0; border: 0; }
+.fd-gantt-rows thead th { font-weight: normal; color: var(--fd-soft); z-index: 1; }
+.fd-gantt-row:hover td { background: var(--fd-raised); }
+.fd-gantt-row[aria-selected="true"] td { background: var(--fd-selected); }
 .fd-gantt-row:focus-visible { outline-offset: -2px; }
 .fd-gantt-row.fd-dim { opacity: 0.45; }
 .fd-gantt-row.fd-found .fd-gantt-name { font-weight: 600; text-decoration: underline; text-decoration-color: var(--fd-change); text-underline-offset: 2px; }
-.fd-gantt-name { display: flex; gap: 4px; min-width: 0; white-space: nowrap; padding-right: 8px; }
+.fd-gantt-row .fd-amount { color: var(--fd-soft); font-size: 12px; }
+.fd-gantt-name { display: flex; gap: 4px; height: 22px; align-items: center; white-space: nowrap; padding-right: 8px; }
 .fd-gantt-text { overflow: hidden; text-overflow: ellipsis; }
 .fd-gantt-fold { border: 0; background: none; padding: 0; width: 18px; flex: none; text-align: center; }
-.fd-gantt-length { text-align: right; white-space: nowrap; color: var(--fd-soft); font-size: 12px; }
-.fd-gantt-axis { cursor: crosshair; touch-action: pan-y; user-select: none; }
-.fd-gantt-rows { max-height: 640px; overflow-y: auto; overflow-x: hidden; }
-.fd-gantt-head { position: sticky; top: 0; background: var(--fd-back); z-index: 1; }
 .fd-gantt-details { min-height: 9em; margin-top: 8px; }
-.fd-gantt-details td { overflow-wrap: anywhere; vertical-align: top; }
+.fd-gantt-details .fd-scroll { display: flex; flex-wrap: wrap; gap: 8px 32px; align-items: flex-start; }
+.fd-gantt-details h3, .fd-gantt-details td { overflow-wrap: anywhere; vertical-align: top; }
+.fd-gantt-details th { font-weight: normal; position: static; }
 `
 
 /** Rows that are drawn at first; a button shows as many more. */
 const PAGE = 500
-/** Room that the text of a tick needs, in pixels. */
-const TICK = 80
-
-/** What the reader can change. */
-interface GanttState {
-  readonly collapsed: readonly number[]
-  readonly range: StretchUs | null
-  readonly search: string
-}
+/** A still is no place to look for the two hundredth call. */
+const MAX_STILL_ROWS = 100
+const ROW = 22
+/** Room for durations and a scroll bar. */
+const ASIDE = 80
+/** Calls are indented up to this depth. */
+const MAX_DEPTH = 16
+const INDENT = 11
 
 /** Folds calls of a trace, searches them, and goes into a part of the time. */
 export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const { data } = props
-  const { options, change: set, code } = useWidgetOptions(GANTT_OPTIONS, props)
-  const collapsed = options.collapsed ?? data.usuallyCollapsed
-  const state: GanttState = { collapsed, range: options.range, search: options.search }
-  const change = ({ collapsed: next, ...changes }: Partial<GanttState>) => {
-    if (next === undefined) return set(changes)
-    const sorted = next.toSorted((a, b) => a - b)
-    const isUsual = String(sorted) === String(data.usuallyCollapsed)
-    set({ ...changes, collapsed: isUsual ? null : sorted })
+  const { calls, usuallyCollapsed } = data
+  const { options, change, code } = useWidgetOptions(GANTT_OPTIONS, props)
+  const { search } = options
+  const collapsed = options.collapsed ?? usuallyCollapsed
+  const collapse = (numbers: readonly number[]) => {
+    const sorted = numbers.toSorted((a, b) => a - b)
+    change({ collapsed: String(sorted) === String(usuallyCollapsed) ? null : sorted })
   }
+  const fold = (call: number, isFolded: boolean) =>
+    collapse(isFolded ? [...collapsed, call] : collapsed.filter((other) => other !== call))
+  const zoom = (range: StretchUs | null) => change({ range })
   const [selected, setSelected] = useState(0)
   const [most, setMost] = useState(PAGE)
   const [place, width] = useWidth<HTMLElement>()
-  const all = useMemo(() => ganttRows(data.calls, collapsed), [data, collapsed])
-  const rows = all.slice(0, most)
-  const range: StretchUs = state.range ?? [0, data.lengthUs]
-  // Names and durations take about a half.
-  const { ticks } = timeScale(range, { ticks: Math.max(3, Math.floor(width / 2 / TICK)) })
+  const isStill = useIsStill()
   const ink = useInk()
-  const color = data.period === 'before' ? ink.before : ink.after
+  const all = useMemo(() => ganttRows(calls, collapsed), [data, collapsed])
+  const rows = all.slice(0, most)
+  const shown = rows.find(({ number }) => number === selected) ?? rows[0]
   const matches = useMemo(
-    () => data.calls.flatMap((call, i) => (callMatches(call, state.search) ? [i] : [])),
-    [data, state.search],
+    () => [...calls.keys()].filter((call) => callMatches(calls[call] as GanttCall, search)),
+    [data, search],
   )
-  const fold = (call: number, isFolded: boolean) =>
-    change({
-      collapsed: isFolded ? [...collapsed, call] : collapsed.filter((other) => other !== call),
-    })
   const goTo = (call: number | undefined) => {
     if (call === undefined) return
-    change({ collapsed: unfoldedTo(data.calls, collapsed, call) })
+    const isAround = (other: number) => other < call && call <= other + (calls[other]?.inner ?? 0)
+    collapse(collapsed.filter((other) => !isAround(other)))
     setMost(Math.max(most, call + 1))
     setSelected(call)
     // The row may have to be drawn first.
@@ -86,39 +91,160 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
       place.current?.querySelector(`[data-call="${call}"]`)?.scrollIntoView({ block: 'nearest' })
     })
   }
-  const shown = rows.find(({ number }) => number === selected) ?? rows[0]
+  const goToNext = () => goTo(matches.find((call) => call > selected) ?? matches[0])
+  const onKeyDown = (event: KeyboardEvent, { number, call, isFolded }: GanttRow) => {
+    const at = rows.findIndex((row) => row.number === number)
+    const go = (row: GanttRow | undefined) =>
+      place.current?.querySelector<HTMLElement>(`[data-call="${row?.number}"]`)?.focus()
+    const { startUs, endUs, parent, inner } = call
+    actOnKey(event, {
+      ArrowDown: () => go(rows[at + 1]),
+      ArrowUp: () => go(rows[at - 1]),
+      Home: () => go(rows[0]),
+      End: () => go(rows.at(-1)),
+      ArrowRight: () => (isFolded ? fold(number, false) : inner > 0 && go(rows[at + 1])),
+      ArrowLeft: () =>
+        inner > 0 && !isFolded ? fold(number, true) : go(rows.find((row) => row.number === parent)),
+      Enter: () => inner > 0 && fold(number, !isFolded),
+      z: () => endUs > startUs && zoom(roundedRange([startUs, endUs])),
+      Escape: () => zoom(null),
+    })
+  }
+  const range: StretchUs = options.range ?? [0, data.lengthUs]
+  const color = data.period === 'before' ? ink.before : ink.after
+  const plot = Math.max(100, Math.round(0.65 * width) - ASIDE)
+  const time = { range, width: plot }
+  const isFound = (number: number) => search.trim() === '' || matches.includes(number)
+  const columns: readonly DataColumn<GanttRow>[] = [
+    {
+      title: calls.length === 1 ? 'call' : 'calls',
+      cell: (row) => (
+        <CallName row={row} width={Math.max(130, width - plot - ASIDE)} onFold={fold} />
+      ),
+      still: ({ number, call, isFolded }) => ({
+        text:
+          '\u00a0\u00a0\u00a0'.repeat(Math.min(MAX_DEPTH, call.depth)) +
+          `${call.isError ? '✕ ' : ''}${nameOf(call)}${isFolded ? ` +${call.inner}` : ''}`,
+        color: isFound(number) ? ink.text : ink.soft,
+      }),
+    },
+    {
+      title: 'time',
+      head: (
+        <svg width={plot} height={ROW} class="fd-gantt-axis" aria-hidden="true">
+          <title>Drag to go into a part of the time</title>
+          <TimeGrid {...time} lines={[17, ROW]} textY={13} />
+          <ZoomArea {...time} height={ROW} onRange={zoom} />
+        </svg>
+      ),
+      stillTitle: { width: plot, drawing: <TimeGrid {...time} lines={[17, ROW]} textY={13} /> },
+      cell: (row) => (
+        <svg width={plot} height={ROW} aria-hidden="true">
+          <Bar {...{ row, range, color }} width={plot} />
+        </svg>
+      ),
+      still: (row) => ({
+        width: plot,
+        drawing: (
+          <g opacity={isFound(row.number) ? 1 : 0.4}>
+            <Bar {...{ row, range, color }} width={plot} />
+          </g>
+        ),
+      }),
+    },
+    {
+      title: 'takes',
+      isNumber: true,
+      cell: ({ call }) => formatDuration(call.endUs - call.startUs),
+    },
+  ]
   return (
     <section ref={place} aria-label="Trace in time">
       <Caption text={heading(data)} isHeading />
-      <Bar
-        {...{ data, state, matches }}
-        onChange={change}
-        onNext={() => goTo(matches.find((call) => call > selected) ?? matches[0])}
+      <div class="fd-bar">
+        <label>
+          search
+          <input
+            type="search"
+            value={search}
+            placeholder="name, host or parameter"
+            style="width:15em"
+            onInput={({ currentTarget: { value } }) => change({ search: value })}
+            onKeyDown={(event) => actOnKey(event, { Enter: goToNext })}
+          />
+        </label>
+        {search.trim() === '' ? null : (
+          <span aria-live="polite">
+            {grouped(matches.length)} of {grouped(calls.length)} match{' '}
+            <button type="button" disabled={matches.length === 0} onClick={goToNext}>
+              next
+            </button>
+          </span>
+        )}
+        <span class="fd-choice">
+          <button type="button" disabled={collapsed.length === 0} onClick={() => collapse([])}>
+            unfold all
+          </button>
+          <button type="button" onClick={() => collapse(callers(calls))}>
+            fold all
+          </button>
+          <button
+            type="button"
+            title="Fold all calls within which nothing is on the critical path"
+            onClick={() => collapse(uncriticalCalls(calls))}
+          >
+            fold uncritical
+          </button>
+          <button type="button" disabled={options.range === null} onClick={() => zoom(null)}>
+            whole time
+          </button>
+        </span>
+        <span class="fd-soft">Drag along the axis, or press z on a row, to go into the time.</span>
+      </div>
+      <Legend
+        width={width}
+        entries={[
+          { name: 'works', mark: <rect width="24" y="3" height="10" fill={color} /> },
+          {
+            name: 'waits for what it calls',
+            mark: <rect width="24" y="7" height="2" fill={color} opacity="0.75" />,
+          },
+          {
+            name: 'on the critical path',
+            mark: <rect width="24" y="10" height="3" fill={ink.text} />,
+          },
+          {
+            name: 'folded',
+            mark: <rect width="24" y="3" height="10" fill={color} opacity="0.4" />,
+          },
+        ]}
       />
-      <GanttLegend color={color} width={width} />
-      {useIsStill() ? (
-        <StillRows {...{ rows: all, range, ticks, color }} search={state.search} />
-      ) : (
-        <div class="fd-gantt-rows">
-          <GanttAxis
-            {...{ data, range, ticks }}
-            onRange={(next) => change({ range: rounded(next) })}
-          />
-          <GanttList
-            {...{ rows, range, ticks, color, selected }}
-            search={state.search}
-            onSelect={setSelected}
-            onFold={fold}
-            onRange={(next) => change({ range: next === null ? null : rounded(next) })}
-          />
-        </div>
-      )}
+      <DataTable
+        label="Calls"
+        role="treegrid"
+        class="fd-gantt-rows"
+        columns={columns}
+        rows={isStill ? all : rows}
+        max={MAX_STILL_ROWS}
+        rowKey={({ number }) => number}
+        rowProps={(row) => ({
+          class: `fd-gantt-row ${search.trim() === '' ? '' : isFound(row.number) ? 'fd-found' : 'fd-dim'}`,
+          'aria-level': row.call.depth + 1,
+          'aria-selected': row.number === shown?.number,
+          ...(row.call.inner > 0 ? { 'aria-expanded': !row.isFolded } : {}),
+          'data-call': row.number,
+          tabIndex: row.number === shown?.number ? 0 : -1,
+          onFocus: () => setSelected(row.number),
+          onMouseEnter: () => setSelected(row.number),
+          onKeyDown: (event: KeyboardEvent) => onKeyDown(event, row),
+        })}
+      />
       {all.length > rows.length ? (
         <button type="button" onClick={() => setMost(most + PAGE)}>
           Show more of {grouped(all.length - rows.length)} further rows
         </button>
       ) : null}
-      {shown === undefined ? null : <GanttDetails data={data} row={shown} />}
+      {shown === undefined ? null : <Details data={data} call={shown.call} />}
       <StateCode code={code} />
     </section>
   )
@@ -130,144 +256,144 @@ function heading({ traceId, period, calls, responseTimeUs }: GanttData): string 
   return `Trace ${shortText(traceId, 40)}${where}: ${formatDuration(responseTimeUs)}, ${counted(calls.length, 'call')}`
 }
 
-/** Width of the bars in a still, in pixels. */
-const STILL_BARS = 410
-/** A still is no place to look for the two hundredth call. */
-const MAX_STILL_ROWS = 100
-const MAX_STILL_DEPTH = 12
-
-/** The rows of a still: a page shows them as a tree. */
-function StillRows({
-  rows,
-  range,
-  ticks,
-  color,
-  search,
-}: {
-  readonly rows: readonly GanttRow[]
-  readonly range: StretchUs
-  readonly ticks: readonly AxisTick[]
-  readonly color: string
-  readonly search: string
-}) {
-  const ink = useInk()
-  const place = timePlace(range, { width: STILL_BARS, unit: '', left: 0 })
-  const grid = ticks.map(({ value }) => (
-    <line key={value} x1={place.at(value)} x2={place.at(value)} y2={GANTT_ROW} stroke={ink.line} />
-  ))
-  const axis = ticks.map(({ value, text }) => (
-    <text
-      key={value}
-      x={place.at(value)}
-      y="14"
-      text-anchor={value === range[0] ? 'start' : 'middle'}
-      style={`fill:${ink.soft}`}
-    >
-      {text}
-    </text>
-  ))
-  return (
-    <StillTable
-      columns={[
-        { title: 'call' },
-        { title: { width: STILL_BARS, drawing: axis } },
-        { title: 'takes', align: 'end' },
-      ]}
-      max={MAX_STILL_ROWS}
-      rows={rows.map(({ call, inner, isFolded, critical }) => {
-        const indent = '\u00a0\u00a0\u00a0'.repeat(Math.min(MAX_STILL_DEPTH, call.depth))
-        const name = `${call.isError ? '✕ ' : ''}${tooltipText(callName(call))}`
-        const isDim = search.trim() !== '' && !callMatches(call, search)
-        const drawing = (
-          <g opacity={isDim ? 0.4 : 1}>
-            {grid}
-            <GanttBar {...{ call, critical, isFolded, range, place, color }} />
-          </g>
-        )
-        return [
-          {
-            text: `${indent}${name}${isFolded ? ` +${inner}` : ''}`,
-            color: isDim ? ink.soft : ink.text,
-          },
-          { width: STILL_BARS, drawing },
-          formatDuration(call.endUs - call.startUs),
-        ]
-      })}
-    />
-  )
+/** All calls that make calls, but for the first. */
+function callers(calls: readonly GanttCall[]): number[] {
+  return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
 }
 
-interface BarProps {
-  readonly data: GanttData
-  readonly state: GanttState
-  readonly matches: readonly number[]
-  readonly onChange: (changes: Partial<GanttState>) => void
-  readonly onNext: () => void
+/** What a call is called. */
+function nameOf({ service, name }: GanttCall): string {
+  return tooltipText(`${service} ${name}`)
 }
 
-/** Search, folding, and the way back to the whole trace. */
-function Bar({ data, state, matches, onChange, onNext }: BarProps) {
-  const { search, range, collapsed } = state
+interface CallNameProps {
+  readonly row: GanttRow
+  readonly width: number
+  readonly onFold: (call: number, isFolded: boolean) => void
+}
+
+/** The name of a call, indented, with a button that folds what it calls. */
+function CallName({ row: { number, call, isFolded }, width, onFold }: CallNameProps) {
+  const { inner, depth, isError } = call
+  const name = nameOf(call)
+  const indent = INDENT * Math.min(MAX_DEPTH, depth)
   return (
-    <div class="fd-bar">
-      <label>
-        search
-        <input
-          type="search"
-          value={search}
-          placeholder="name, host or parameter"
-          style="width:15em"
-          onInput={({ currentTarget: { value } }) => onChange({ search: value })}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') onNext()
-          }}
-        />
-      </label>
-      {search.trim() === '' ? null : (
-        <span aria-live="polite">
-          {grouped(matches.length)} of {grouped(data.calls.length)} match{' '}
-          <button type="button" disabled={matches.length === 0} onClick={onNext}>
-            next
-          </button>
-        </span>
+    <div class="fd-gantt-name" title={name} style={`width:${width}px;padding-left:${indent}px`}>
+      {inner > 0 ? (
+        <button
+          type="button"
+          class="fd-gantt-fold"
+          tabIndex={-1}
+          aria-label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
+          onClick={() => onFold(number, !isFolded)}
+        >
+          {isFolded ? '▸' : '▾'}
+        </button>
+      ) : (
+        <span class="fd-gantt-fold" />
       )}
-      <span style="display:inline-flex;gap:4px">
-        <button
-          type="button"
-          disabled={collapsed.length === 0}
-          onClick={() => onChange({ collapsed: [] })}
-        >
-          unfold all
-        </button>
-        <button type="button" onClick={() => onChange({ collapsed: callers(data) })}>
-          fold all
-        </button>
-        <button
-          type="button"
-          title="Fold all calls within which nothing is on the critical path"
-          onClick={() => onChange({ collapsed: uncriticalCalls(data.calls) })}
-        >
-          fold uncritical
-        </button>
-        <button type="button" disabled={range === null} onClick={() => onChange({ range: null })}>
-          whole time
-        </button>
-      </span>
-      <span class="fd-soft">Drag along the axis, or press z on a row, to go into the time.</span>
+      {isError ? (
+        <span role="img" aria-label="error" style="color:var(--fd-change-text)">
+          ✕
+        </span>
+      ) : null}
+      <span class="fd-gantt-text">{name}</span>
+      {isFolded ? <span class="fd-soft">+{inner}</span> : null}
     </div>
   )
 }
 
-/** All calls that make calls, but for the first. */
-function callers({ calls }: GanttData): number[] {
-  const sizes = subtreeSizes(calls)
-  return [...calls.keys()].filter(
-    (call) => (sizes[call] as number) > 1 && (calls[call]?.parent ?? -1) >= 0,
+interface BarProps {
+  readonly row: GanttRow
+  readonly range: StretchUs
+  readonly width: number
+  readonly color: string
+}
+
+/**
+ * A call in time: thick where it worked, thin where it waited for what it called, and underlined
+ * where it was on the critical path. A folded one is pale as a whole.
+ */
+function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProps) {
+  const ink = useInk()
+  const x = scaleLinear(range, [0, width]).clamp(true)
+  const across = (key: string, stretches: readonly StretchUs[], look: object) =>
+    stretches
+      .filter(([startUs, endUs]) => endUs >= range[0] && startUs <= range[1])
+      .map(([startUs, endUs]) => (
+        <rect
+          key={`${key} ${startUs}`}
+          x={x(startUs).toFixed(2)}
+          width={(x(endUs) - x(startUs)).toFixed(2)}
+          stroke-width="0.7"
+          {...look}
+        />
+      ))
+  const bar = { fill: color, stroke: color }
+  const whole = isFolded ? { y: 4, height: 10, opacity: 0.4 } : { y: 8, height: 2, opacity: 0.75 }
+  return (
+    <g>
+      <TimeGrid range={range} width={width} lines={[0, ROW]} />
+      {across('whole', [[call.startUs, call.endUs]], { ...bar, ...whole })}
+      {across('work', call.work, { ...bar, y: 4, height: 10 })}
+      {across('path', critical, { fill: ink.text, stroke: ink.text, y: 16, height: 3 })}
+    </g>
   )
 }
 
-/** Tenths of a microsecond read better in code. */
-function rounded([fromUs, toUs]: StretchUs): StretchUs {
-  const round = (us: number) => Math.round(us * 10) / 10
-  return [round(fromUs), Math.max(round(toUs), round(fromUs) + 0.1)]
+/** The times of one call, and all that was recorded of it. */
+function Details({ data, call }: { readonly data: GanttData; readonly call: GanttCall }) {
+  const { startUs, endUs, work, critical, facts, host, service, inner } = call
+  const criticalUs = lengthUs(critical)
+  const share = percent(criticalUs / data.responseTimeUs)
+  const times: NonNullable<FactsProps['rows']> = [
+    [
+      'began',
+      startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
+    ],
+    ['took', formatDuration(endUs - startUs)],
+    ['worked', formatDuration(lengthUs(work))],
+    ['waited for what it called', formatDuration(endUs - startUs - lengthUs(work))],
+    [
+      'itself on the critical path',
+      criticalUs === 0 ? 'none' : `${formatDuration(criticalUs)}, ${share} of the response time`,
+    ],
+    ['calls within', counted(inner, 'call')],
+    ['service', service],
+    ['host', host],
+  ]
+  return (
+    <div class="fd-gantt-details" aria-live="polite">
+      <h3>
+        {call.isError ? '✕ ' : ''}
+        {nameOf(call)}
+      </h3>
+      <div class="fd-scroll">
+        <Facts label="times" rows={times.filter(([, value]) => value !== '')} />
+        {facts.length === 0 ? null : <Facts label="recorded" rows={facts} />}
+      </div>
+    </div>
+  )
+}
+
+interface FactsProps {
+  readonly label: string
+  readonly rows: GanttCall['facts']
+}
+
+function Facts({ label, rows }: FactsProps) {
+  return (
+    <table aria-label={label}>
+      <tbody>
+        {rows.map(([name, value], i) => (
+          <tr key={i}>
+            <th scope="row" class="fd-soft">
+              {tooltipText(name)}
+            </th>
+            <td>{tooltipText(String(value))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
 }

@@ -1,21 +1,22 @@
+import { greatest } from 'd3-array'
 import { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, percent } from '../../../core/words.ts'
 import { buildFlows } from '../../../flows/build-flows.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../../flows/flow-set.ts'
 import type { TraceSet } from '../../../traces/trace-set.ts'
-import { lengthUs as lengthOf, type StretchUs } from '../../drawing/stretches.ts'
+import { lengthUs as lengthOf, toNanoseconds } from '../../drawing/stretches.ts'
 import { defineWidget } from '../define-widget.ts'
 import {
   DEFAULT_ROWS,
   foldedTo,
-  type GanttCall,
+  GANTT_OPTIONS,
   type GanttData,
+  type GanttOptions,
   ganttCalls,
 } from './gantt-model.ts'
 import { GANTT_STYLE, GanttView } from './gantt-view.tsx'
-import { GANTT_OPTIONS, type GanttOptions } from './options.ts'
 
 /** A trace that took no time is drawn on an axis of this length. */
 const MIN_LENGTH_US = 1
@@ -52,13 +53,16 @@ function data(source: Comparison | TraceSet, { id, collapsed, period }: GanttOpt
   const traceId = id ?? flows.ids[0] ?? ''
   const requests = requestsOf(flows, traceId, period)
   const calls = ganttCalls(flows, requests)
-  requireCalls(collapsed, calls.length)
+  const wrong = collapsed?.find((call) => call < 0 || call >= calls.length)
+  if (wrong !== undefined) {
+    throw new OptionError('collapsed', wrong, `numbers of calls, from 0 to ${calls.length - 1}`)
+  }
   const first = requests[0] ?? 0
   const found = flows.period[first] === BEFORE ? 'before' : 'after'
   return {
     traceId,
     lengthUs: calls.reduce((latest, { endUs }) => Math.max(latest, endUs), MIN_LENGTH_US),
-    calls: calls.map(roundedCall),
+    calls: calls.map(({ facts, ...call }) => ({ ...toNanoseconds(call), facts })),
     period: isComparison ? found : null,
     responseTimeUs: flows.responseTimeUs[first] ?? 0,
     usuallyCollapsed: foldedTo(calls, DEFAULT_ROWS),
@@ -70,10 +74,8 @@ function flowsOf(source: Comparison | TraceSet): FlowSet {
 }
 
 /** The requests of a trace in the first period that has it: one for each root. */
-function requestsOf(flows: FlowSet, traceId: string, asked: 'before' | 'after' | null): number[] {
-  const wanted: readonly Period[] =
-    asked === null ? [BEFORE, AFTER] : asked === 'before' ? [BEFORE] : [AFTER]
-  for (const period of wanted) {
+function requestsOf(flows: FlowSet, traceId: string, asked: GanttOptions['period']): number[] {
+  for (const period of asked === null ? [BEFORE, AFTER] : [asked === 'before' ? BEFORE : AFTER]) {
     const found = [...flows.ids.keys()].filter(
       (request) => flows.ids[request] === traceId && flows.period[request] === period,
     )
@@ -83,30 +85,11 @@ function requestsOf(flows: FlowSet, traceId: string, asked: 'before' | 'after' |
   throw new OptionError('id', traceId, `the id of a trace${some}`)
 }
 
-function requireCalls(collapsed: readonly number[] | null, count: number): void {
-  const wrong = collapsed?.find((call) => !(Number.isInteger(call) && call >= 0 && call < count))
-  if (wrong === undefined) return
-  throw new OptionError('collapsed', wrong, `numbers of calls, from 0 to ${count - 1}`)
-}
-
-/** Nanoseconds are as exact as any trace. */
-function roundedCall(call: GanttCall): GanttCall {
-  const rounded = (us: number) => Math.round(us * 1e3) / 1e3
-  const stretch = ([fromUs, toUs]: StretchUs): StretchUs => [rounded(fromUs), rounded(toUs)]
-  return {
-    ...call,
-    ...{ startUs: rounded(call.startUs), endUs: rounded(call.endUs) },
-    ...{ work: call.work.map(stretch), critical: call.critical.map(stretch) },
-  }
-}
-
 function description({ calls, responseTimeUs, traceId }: GanttData): string {
-  const longest = calls.toSorted((a, b) => lengthOf(b.critical) - lengthOf(a.critical))[0]
-  const share = longest === undefined ? 0 : lengthOf(longest.critical) / responseTimeUs
-  const most =
-    longest === undefined || !(share > 0)
-      ? ''
-      : ` The largest part of its critical path is ${longest.service} ${longest.name}`.trimEnd() +
-        `, with ${percent(share)} of the time.`
-  return `Trace ${traceId} took ${formatDuration(responseTimeUs)} in ${counted(calls.length, 'call')}.${most}`
+  const longest = greatest(calls, ({ critical }) => lengthOf(critical))
+  const share = lengthOf(longest?.critical ?? []) / responseTimeUs
+  const said = `Trace ${traceId} took ${formatDuration(responseTimeUs)} in ${counted(calls.length, 'call')}.`
+  if (longest === undefined || !(share > 0)) return said
+  const name = `${longest.service} ${longest.name}`.trimEnd()
+  return `${said} The largest part of its critical path is ${name}, with ${percent(share)} of the time.`
 }

@@ -1,6 +1,6 @@
 import { count, custom, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
+import { TIME_RANGE } from '../../drawing/time-range.tsx'
 import { STAGE_NAME } from '../define-widget.ts'
-import { TIME_RANGE } from '../gantt/options.ts'
 
 /** Ids of the traces to show: of both periods, or of one alone. */
 export interface SwimlaneTraces {
