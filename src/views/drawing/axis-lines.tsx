@@ -1,5 +1,6 @@
 import type { AxisScale } from './axis-scale.ts'
 import type { Ink } from './ink.ts'
+import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
 /** The plot that axes belong to, in pixels of the drawing. */
@@ -85,6 +86,36 @@ export function LeftAxis({ scale, box, ink, title }: Axis) {
       )}
     </g>
   )
+}
+
+/** A plot with its scales. */
+export interface Plot {
+  readonly box: PlotBox
+  readonly x: AxisScale
+  readonly y: AxisScale
+}
+
+/** Returns where a point stands in a plot, in pixels. */
+export function plotPoint({ box, x, y }: Plot, [atX, atY]: readonly [number, number]) {
+  return {
+    x: tenth(box.left + x.share(atX) * box.width),
+    y: tenth(box.top + (1 - y.share(atY)) * box.height),
+  }
+}
+
+/** Returns the path of a curve through points: straight from one to the next, or in steps. */
+export function curvePath(
+  plot: Plot,
+  points: readonly (readonly [number, number])[],
+  shape: 'lines' | 'steps',
+): string {
+  return points
+    .map((point, i) => {
+      const { x, y } = plotPoint(plot, point)
+      if (i === 0) return `M${x},${y}`
+      return shape === 'steps' ? `H${x}V${y}` : `L${x},${y}`
+    })
+    .join('')
 }
 
 /** How far numbers may stand out to the right of the plot. */

@@ -1,4 +1,7 @@
-import type { ComponentChildren, JSX } from 'preact'
+import { ascending, descending } from 'd3-array'
+import { type ComponentChildren, Fragment, type JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { grouped } from '../../core/words.ts'
 import { type StillCell, type StillColumn, StillTable } from './figure.tsx'
 import { useIsStill } from './medium.ts'
 
@@ -16,9 +19,10 @@ export interface DataColumn<Row> {
   readonly still?: ((row: Row) => StillCell) | null
   /** Title in the still, where that is a drawing. */
   readonly stillTitle?: StillColumn['title']
-  /** Content of the head instead of the title, such as a button. */
+  /** Content of the head instead of the title, such as a drawing. */
   readonly head?: ComponentChildren
-  readonly sort?: 'ascending' | 'descending' | 'none'
+  /** What a click on the head sorts by; `NaN` for none. */
+  readonly value?: (row: Row) => number | string
 }
 
 interface DataTableProps<Row> {
@@ -31,24 +35,34 @@ interface DataTableProps<Row> {
   readonly rowKey?: (row: Row) => number | string
   /** Attributes of a row. */
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
+  /** What a row has opened into, across all columns below it; `null` while it is closed. */
+  readonly opened?: (row: Row) => ComponentChildren
   /** Classes beside `fd-scroll`. */
   readonly class?: string
   /** Rows of the still at most. */
   readonly max?: number
+  /** Rows of the page until a reader asks for all. */
+  readonly few?: number
 }
 
 /** Shows rows as a table, in a page and in a still. */
 export function DataTable<Row>({
   label,
   columns,
-  rows,
+  rows: given,
   role,
   rowKey,
   rowProps,
+  opened,
   class: className = '',
   max = 12,
+  few = Number.POSITIVE_INFINITY,
 }: DataTableProps<Row>) {
   const isStill = useIsStill()
+  const [order, setOrder] = useState<SortOrder | null>(null)
+  const [isWhole, setWhole] = useState(false)
+  const rows = sortedRows(given, columns, order)
+  const shown = isWhole ? rows : rows.slice(0, few)
   const drawn = isStill ? columns.filter(({ still }) => still !== null) : []
   const stillCell = (row: Row, { still, cell }: DataColumn<Row>): StillCell =>
     still ? still(row) : String(cell(row) ?? '')
@@ -65,38 +79,114 @@ export function DataTable<Row>({
         <table role={role} aria-label={label}>
           <thead>
             <tr>
-              {columns.map(({ title, hint, isNumber, head, sort }) => (
-                <th
-                  key={title}
-                  scope="col"
-                  class={isNumber ? 'fd-amount' : ''}
-                  title={hint}
-                  aria-sort={sort}
-                >
-                  {head ?? title}
-                </th>
+              {columns.map((column) => (
+                <Head key={column.title} {...column} order={order} onSort={setOrder} />
               ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map((row, place) => (
-              <tr key={rowKey?.(row) ?? place} {...rowProps?.(row, place)}>
-                {columns.map(({ title, isNumber, isHead, cell }) =>
-                  isHead ? (
-                    <th key={title} scope="row" class="fd-name">
-                      {cell(row)}
-                    </th>
-                  ) : (
-                    <td key={title} class={isNumber ? 'fd-amount' : ''}>
-                      {cell(row)}
-                    </td>
-                  ),
-                )}
-              </tr>
-            ))}
+            {shown.map((row, place) => {
+              const content = opened?.(row) ?? null
+              return (
+                <Fragment key={rowKey?.(row) ?? place}>
+                  <tr {...rowProps?.(row, place)}>
+                    {columns.map(({ title, isNumber, isHead, cell }) =>
+                      isHead ? (
+                        <th key={title} scope="row" class="fd-name">
+                          {cell(row)}
+                        </th>
+                      ) : (
+                        <td key={title} class={isNumber ? 'fd-amount' : ''}>
+                          {cell(row)}
+                        </td>
+                      ),
+                    )}
+                  </tr>
+                  {content === null ? null : (
+                    <tr class="fd-open">
+                      <td colSpan={columns.length}>{content}</td>
+                    </tr>
+                  )}
+                </Fragment>
+              )
+            })}
           </tbody>
         </table>
       </div>
+      {rows.length <= few ? null : (
+        <button
+          type="button"
+          class="fd-more"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? `Only the first ${few}` : `${grouped(rows.length - few)} more`}
+        </button>
+      )}
     </StillTable>
+  )
+}
+
+/** The column that rows are sorted by. */
+interface SortOrder {
+  readonly title: string
+  readonly descending: boolean
+}
+
+/** Sorts rows; those without a value last, whichever way, and ties as they were. */
+export function sortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Pick<DataColumn<Row>, 'title' | 'value'>[],
+  order: SortOrder | null,
+): readonly Row[] {
+  const value = columns.find(({ title }) => title === order?.title)?.value
+  if (value === undefined) return rows
+  const compare = order?.descending ? descending : ascending
+  const isNone = (row: Row) => Number(Number.isNaN(value(row)))
+  return [...rows].sort((a, b) => isNone(a) - isNone(b) || compare(value(a), value(b)))
+}
+
+interface HeadProps extends Omit<DataColumn<never>, 'cell' | 'still' | 'stillTitle'> {
+  readonly order: SortOrder | null
+  readonly onSort: (order: SortOrder) => void
+}
+
+/** Names a column; where it has values a click sorts by them, numbers the largest first. */
+function Head({ title, hint, isNumber = false, head, value, order, onSort }: HeadProps) {
+  const known = order?.title === title ? order : null
+  const sort = known?.descending ? 'descending' : 'ascending'
+  const next = { title, descending: known === null ? isNumber : !known.descending }
+  return (
+    <th
+      scope="col"
+      class={isNumber ? 'fd-amount' : ''}
+      title={hint}
+      aria-sort={value && (known === null ? 'none' : sort)}
+    >
+      {value === undefined ? (
+        (head ?? title)
+      ) : (
+        <button type="button" class="fd-sort" onClick={() => onSort(next)}>
+          {title}
+          <span aria-hidden="true">{known === null ? '' : known.descending ? ' ▾' : ' ▴'}</span>
+        </button>
+      )}
+    </th>
+  )
+}
+
+interface CellBarProps {
+  /** How much of the width it fills, from 0 to 1. */
+  readonly share: number
+  readonly width: number
+  readonly color: string
+}
+
+/** Draws an amount as a bar within a cell. */
+export function CellBar({ share, width, color }: CellBarProps) {
+  return (
+    <svg width={width} height="10" aria-hidden="true">
+      <rect width={share * width} height="10" style={`fill:${color}`} />
+    </svg>
   )
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
 import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
 import { type Ink, useInk } from './ink.ts'
+import { tenth } from './path.ts'
 import { fittedText } from './text.ts'
 
 /** A box of a graph. */
@@ -272,8 +273,4 @@ function smoothed(points: readonly Point[]): (readonly [string, ...number[]])[] 
     const middle = (before.y + y) / 2
     return ['C', before.x, middle, x, middle, x, y] as const
   })
-}
-
-function tenth(pixels: number): number {
-  return Math.round(pixels * 10) / 10
 }

@@ -79,7 +79,7 @@ describeInBrowser('variance in a page', (open) => {
     expect(await focused()).toMatch(/^m__t__S0 → m__t__S1.* of the variance$/)
     await page.keyboard.press('ArrowDown')
     expect(await focused()).toMatch(/^m__t__S1 → m__t__S2:/)
-    const ring = page.locator('.fd-variance-link:focus-visible .fd-variance-ring')
+    const ring = page.locator('.fd-variance-link:focus-visible .fd-line-ring')
     expect(await ring.evaluate((path) => getComputedStyle(path).stroke)).not.toMatch(/, 0\)$/)
     await page.keyboard.press('Enter')
     expect(await codeOf(page)).toMatch(/\.covariances\(1\)$/)

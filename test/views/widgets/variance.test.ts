@@ -3,13 +3,10 @@ import { compare } from '../../../src/compare/comparison.ts'
 import { encodeColumns } from '../../../src/core/columns.ts'
 import { findVariance } from '../../../src/explain/variance/find-variance.ts'
 import type { VarianceMark } from '../../../src/explain/variance/variance-marks.ts'
+import { sortedRows } from '../../../src/views/drawing/data-table.tsx'
 import { explore } from '../../../src/views/explore.ts'
-import {
-  type VarianceData,
-  varianceData,
-} from '../../../src/views/widgets/variance/variance-data.ts'
+import { varianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { linkAfterKey, linksDown } from '../../../src/views/widgets/variance/variance-flow.tsx'
-import { inOrder, nextOrder } from '../../../src/views/widgets/variance/variance-view.tsx'
 import {
   c2Text,
   varianceCode,
@@ -100,13 +97,17 @@ describe('the data', () => {
 })
 
 describe('keys', () => {
-  const link = (edge: number | null, x: number, y: number) => ({
-    ...{ edge, label: { x, y }, points: [], text: '', share: null, onPath: true },
-  })
-
   test('go through the edges that can be chosen, from the top down, then from the left', () => {
-    const links = [link(5, 9, 30), link(6, 9, 10), link(null, 0, 0), link(7, 1, 30), link(8, 0, 0)]
-    const order = linksDown(links, new Set([5, 6, 7]))
+    const links = [5, 6, null, 7, 8].map((edge) => ({ edge }))
+    const labels = [
+      { x: 9, y: 30 },
+      { x: 9, y: 10 },
+      { x: 0, y: 0 },
+      { x: 1, y: 30 },
+      { x: 0, y: 0 },
+    ]
+    const layout = { edges: labels.map((label) => ({ label, points: [] })) }
+    const order = linksDown(links, layout, new Set([5, 6, 7]))
     expect(order).toEqual([1, 3, 0])
     const from = (place: number) => (key: string) => linkAfterKey(order, place, key)
     expect(['ArrowDown', 'ArrowUp', 'Home', 'End'].map(from(3))).toEqual([0, 1, 1, 0])
@@ -115,19 +116,15 @@ describe('keys', () => {
   })
 })
 
-describe('order', () => {
-  test('is by any column, numbers the largest first, and what has no value last', () => {
-    const rows = [0.5, null, 2].map((c2, category) => ({ ...data.spreads[0], category, c2 }))
-    const order = (descending: boolean) =>
-      inOrder(rows as VarianceData['spreads'], { column: 'c2', descending }).map(
-        ({ category }) => category,
-      )
-    expect(order(true)).toEqual([2, 0, 1])
-    expect(order(false)).toEqual([0, 2, 1])
-    const first = nextOrder({ column: 'root', descending: false }, 'requests')
-    expect(first).toEqual({ column: 'requests', descending: true })
-    expect(nextOrder(first, 'requests').descending).toBe(false)
-  })
+test('rows are sorted by any column either way, ties as they were, and no value last', () => {
+  const rows = [0.5, Number.NaN, 2, 0.5].map((c2, category) => ({ category, c2 }))
+  const columns = [{ title: 'C²', value: ({ c2 }: { c2: number }) => c2 }, { title: 'other' }]
+  const order = (title: string, descending: boolean) =>
+    sortedRows(rows, columns, { title, descending }).map(({ category }) => category)
+  expect(order('C²', true)).toEqual([2, 0, 3, 1])
+  expect(order('C²', false)).toEqual([0, 3, 2, 1])
+  expect(order('other', true)).toEqual([0, 1, 2, 3])
+  expect(sortedRows(rows, columns, null)).toBe(rows)
 })
 
 describe('code', () => {
@@ -192,7 +189,7 @@ describe('the widget', () => {
   })
 
   test('says C² with two digits', () => {
-    expect([0, 0.00001, 0.04, 5.97, 12.4, 1234, null].map(c2Text)).toEqual([
+    expect([0, 0.00001, 0.04, 5.97, 12.4, 1234, Number.NaN].map(c2Text)).toEqual([
       ...['0', 'under 0.001', '0.040', '6.0', '12', '1,234', 'none'],
     ])
   })

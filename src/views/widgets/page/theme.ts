@@ -72,6 +72,9 @@ export const THEME = `
 .flowdelta .fd-with-bar { display: grid; grid-template-columns: 1fr auto; gap: 8px; align-items: center; text-align: right; white-space: nowrap; }
 .flowdelta .fd-openable { cursor: pointer; }
 .flowdelta .fd-openable[aria-selected="false"]:hover td { background: var(--fd-raised); }
+.flowdelta .fd-open > td { padding: 4px 12px 12px; border-left: 3px solid var(--fd-focus); }
+.flowdelta th .fd-sort { background: none; border: 0; padding: 0; font-weight: 600; white-space: nowrap; }
+.flowdelta .fd-more { margin-top: 6px; }
 .flowdelta td button { white-space: nowrap; }
 .flowdelta svg text { fill: var(--fd-text); }
 .flowdelta svg text.fd-soft { fill: var(--fd-soft); }

@@ -1,16 +1,20 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
+import { count, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
-import type {
-  CategorySpread,
-  VarianceOptions,
-  VarianceSources,
+import type { EdgeCovariance } from '../../../explain/variance/edge-covariances.ts'
+import {
+  type CategorySpread,
+  VARIANCE_OPTIONS,
+  type VarianceOptions,
+  type VarianceSources,
 } from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { edgeName } from '../../charts/flow-order.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { type CategoryPoints, categoryPoints } from './category-points.ts'
+import { STAGE_NAME } from '../define-widget.ts'
+import { type CategoryPoints, categoryPoints, MEASURE_NAMES } from './category-points.ts'
 import { type VarianceGraph, varianceGraph } from './variance-graph.ts'
 
 /** Data of the explorer of variance in a page. */
@@ -25,11 +29,11 @@ export interface VarianceData {
   readonly small: number
   /** How many are ranked, of which `spreads` are the first. */
   readonly ranked: number
-  /** Share of the ranked categories with C² below 1, period by period; `null` for no category. */
+  /** Share of the ranked categories with C² below 1, period by period; `NaN` for no category. */
   readonly periods: readonly {
     readonly period: PeriodName
     readonly categories: number
-    readonly belowOne: number | null
+    readonly belowOne: number
   }[]
   /** Tier 1, the highest C² first. */
   readonly spreads: readonly SpreadRow[]
@@ -39,15 +43,8 @@ export interface VarianceData {
   readonly open: number | null
 }
 
-/** A category in tier 1; numbers that are none are `null`. */
-export interface SpreadRow {
-  readonly category: number
-  readonly period: PeriodName
-  readonly root: string
-  readonly requests: number
-  readonly meanUs: number
-  readonly sdUs: number | null
-  readonly c2: number | null
+/** A category in tier 1. */
+export interface SpreadRow extends CategorySpread {
   /** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
   readonly bins: readonly number[]
   /** Its place in `details`; `null` where they are not in the page. */
@@ -64,18 +61,11 @@ export interface VarianceDetail {
   readonly more: number
 }
 
-/** An edge in tier 2; numbers that are none are `null`. */
-export interface DetailEdge {
-  readonly edge: number
-  /** Whole labels, as marks need them; empty where they are too long to be carried. */
-  readonly from: string
-  readonly to: string
+/** An edge in tier 2; its labels are empty where they are too long to be carried. */
+export interface DetailEdge
+  extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'requests' | 'onCriticalPath'>,
+    Pick<EdgeVariance, 'meanUs' | 'varianceUs2' | 'share'> {
   readonly name: string
-  readonly requests: number
-  readonly onCriticalPath: number
-  readonly meanUs: number
-  readonly varianceUs2: number | null
-  readonly share: number | null
   /** What it varies together with, strongest first; `null` where that was not looked for. */
   readonly covarying: readonly Covarying[] | null
   /** How many more there are. */
@@ -85,13 +75,39 @@ export interface DetailEdge {
 }
 
 /** An edge that covaries with another. */
-export interface Covarying {
-  readonly edge: number
+export interface Covarying
+  extends Pick<EdgeCovariance, 'edge' | 'correlation' | 'covarianceUs2' | 'q'> {
   readonly name: string
-  readonly correlation: number
-  readonly covarianceUs2: number
-  readonly q: number
 }
+
+/** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
+export const VARIANCE_WIDGET_OPTIONS = defineOptions({
+  ...VARIANCE_OPTIONS,
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category that is open at first; null for none',
+  }),
+  limit: count({
+    default: 12,
+    min: 0,
+    unit: 'categories',
+    sentence: 'Categories that carry their flow and edges, the highest C² first',
+  }),
+  categories: flag({
+    default: false,
+    sentence: 'Whether the plots of all categories are open at first',
+  }),
+  across: oneOf(MEASURE_NAMES, {
+    default: 'before',
+    sentence: 'Measure of categories to the right',
+  }),
+  up: oneOf(MEASURE_NAMES, { default: 'after', sentence: 'Measure of categories upwards' }),
+  name: STAGE_NAME,
+})
+
+export type VarianceWidgetOptions = OptionsOf<typeof VARIANCE_WIDGET_OPTIONS>
 
 const MAX_SPREADS = 300
 const MAX_EDGES = 40
@@ -124,7 +140,7 @@ export function varianceData(
     periods: periods.map((period) => ({
       period,
       categories: ranked.filter((spread) => spread.period === period).length,
-      belowOne: orNull(variance.shareBelowOne(period)),
+      belowOne: variance.shareBelowOne(period),
     })),
     spreads: shown.map((spread) => {
       const detail = detailed.indexOf(spread)
@@ -135,10 +151,8 @@ export function varianceData(
   }
 }
 
-function spreadRow(
-  categories: Categories,
-  { category, period, requests, meanUs, varianceUs2, c2 }: CategorySpread,
-): Omit<SpreadRow, 'detail'> {
+function spreadRow(categories: Categories, spread: CategorySpread): Omit<SpreadRow, 'detail'> {
+  const { category, period, meanUs } = spread
   const times = categories.responseTimes(category, period === 'before' ? BEFORE : AFTER)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
   for (const timeUs of times) {
@@ -147,16 +161,7 @@ function spreadRow(
     const bin = Math.min(bins.length - 1, Math.max(0, place))
     bins[bin] = (bins[bin] ?? 0) + 1
   }
-  return {
-    category,
-    period,
-    requests,
-    meanUs,
-    bins,
-    root: rootName(categories, category, 200),
-    sdUs: orNull(Math.sqrt(varianceUs2)),
-    c2: orNull(c2),
-  }
+  return { ...spread, root: rootName(categories, category, 200), bins }
 }
 
 function varianceDetail(found: CategoryVariance): VarianceDetail {
@@ -174,20 +179,14 @@ function varianceDetail(found: CategoryVariance): VarianceDetail {
 }
 
 function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: boolean): DetailEdge {
-  const isCarried = edge.from.length <= MAX_LABEL_LENGTH && edge.to.length <= MAX_LABEL_LENGTH
-  const { edge: number, requests, onCriticalPath, meanUs } = edge
+  const { edge: number, from, to, requests, onCriticalPath, meanUs, varianceUs2, share } = edge
+  const isCarried = from.length <= MAX_LABEL_LENGTH && to.length <= MAX_LABEL_LENGTH
   const covariances = isPartnered ? found.covariances(number) : null
-  const covarying = covariances?.covarying
+  const covarying = covariances?.covarying ?? null
   return {
-    edge: number,
-    requests,
-    onCriticalPath,
-    meanUs,
+    ...(isCarried ? { from, to } : { from: '', to: '' }),
+    ...{ edge: number, requests, onCriticalPath, meanUs, varianceUs2, share },
     name: edgeName(edge, MAX_NAME_LENGTH),
-    from: isCarried ? edge.from : '',
-    to: isCarried ? edge.to : '',
-    varianceUs2: orNull(edge.varianceUs2),
-    share: orNull(edge.share),
     covarying:
       covarying?.slice(0, MAX_PARTNERS).map((other) => ({
         edge: other.edge,
@@ -199,8 +198,4 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
     moreCovarying: Math.max(0, (covarying?.length ?? 0) - MAX_PARTNERS),
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
-}
-
-function orNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null
 }

@@ -3,14 +3,15 @@ import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, percent, pValue } from '../../../core/words.ts'
 import {
-  isSameEdge,
+  markOf,
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { varianceShare } from '../../charts/flow-order.ts'
 import { Choice } from '../../drawing/controls.tsx'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
+import { layOutGraph } from '../../drawing/node-link.tsx'
 import type { DetailEdge, SpreadRow, VarianceDetail } from './variance-data.ts'
 import { VarianceFlow } from './variance-flow.tsx'
 import { withMark } from './variance-words.ts'
@@ -31,6 +32,7 @@ interface DetailsProps {
 /** Shows where the variance of a category comes from: its flow, its edges, and the edge chosen. */
 export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }: DetailsProps) {
   const { graph, edges, note } = detail
+  const layout = useMemo(() => layOutGraph(graph.nodes, graph.links, { notes: true }), [graph])
   const edge = edges.find((each) => each.edge === chosen)
   const onPath = useMemo(() => new Set(edges.map((each) => each.edge)), [edges])
   // A second click lets go.
@@ -40,8 +42,8 @@ export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }
     <div class="fd-variance-open">
       <Caption isHeading text={`Where the variance of ${name} comes from, ${row.period}`} />
       <Caption text={note} />
-      <div class={`fd-variance-sides${graph.width > MAX_BESIDE ? ' fd-variance-wide' : ''}`}>
-        <VarianceFlow name={name} {...{ detail, marks, chosen, onChoose: toggle }} />
+      <div class={`fd-variance-sides${layout.width > MAX_BESIDE ? ' fd-variance-wide' : ''}`}>
+        <VarianceFlow name={name} {...{ detail, layout, marks, chosen, onChoose: toggle }} />
         <div>
           <Edges {...{ detail, marks, chosen, onChoose: toggle }} />
           {edge === undefined ? (
@@ -64,7 +66,8 @@ interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
 
 /** Lists the edges on the critical path by their share of the variance. */
 function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps) {
-  const share = (each: DetailEdge) => (each.share === null ? 'none' : varianceShare(each.share))
+  const share = (each: DetailEdge) =>
+    Number.isNaN(each.share) ? 'none' : varianceShare(each.share)
   return (
     <>
       <DataTable
@@ -76,7 +79,7 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
             title: 'edge on the critical path',
             still: ({ name }) => name,
             cell: (each) => {
-              const kind = marks.find((mark) => isSameEdge(mark, each))?.kind
+              const kind = markOf(marks, each)?.kind
               return (
                 <>
                   <button
@@ -99,21 +102,18 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
             cell: (each) => (
               <div class="fd-with-bar">
                 <span>{share(each)}</span>
-                <svg width={BAR} height="10" aria-hidden="true">
-                  <rect
-                    width={Math.min(1, Math.abs(each.share ?? 0)) * BAR}
-                    height="10"
-                    style={`fill:var(--fd-${(each.share ?? 0) < 0 ? 'after' : 'change'})`}
-                  />
-                </svg>
+                <CellBar
+                  share={Math.min(1, Math.abs(each.share || 0))}
+                  width={BAR}
+                  color={`var(--fd-${each.share < 0 ? 'after' : 'change'})`}
+                />
               </div>
             ),
           },
           {
             title: 'variance',
             isNumber: true,
-            cell: ({ varianceUs2 }) =>
-              varianceUs2 === null ? 'none' : squaredDuration(varianceUs2),
+            cell: ({ varianceUs2 }) => squaredDuration(varianceUs2),
           },
           { title: 'latency', isNumber: true, cell: ({ meanUs }) => formatDuration(meanUs) },
           { title: 'on path', isNumber: true, cell: (each) => percent(each.onCriticalPath) },
@@ -128,6 +128,7 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
 
 /** Writes a variance or covariance by the duration whose square it is. */
 function squaredDuration(us2: number): string {
+  if (Number.isNaN(us2)) return 'none'
   return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
 }
 
@@ -150,7 +151,7 @@ interface PanelProps extends Pick<DetailsProps, 'marks' | 'onMark'> {
 
 /** Shows one edge: its mark, and the edges it varies together with. */
 function EdgePanel({ edge, marks, onMark, onChoose, onPath }: PanelProps) {
-  const kind = marks.find((mark) => isSameEdge(mark, edge))?.kind ?? 'none'
+  const kind = markOf(marks, edge)?.kind ?? 'none'
   return (
     <div class="fd-variance-edge" aria-live="polite">
       <h3>{edge.name}</h3>

@@ -1,4 +1,3 @@
-import { ascending, descending } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { decodeColumns, type EncodedColumns } from '../../../core/columns.ts'
 import { shortText } from '../../../core/shown-text.ts'
@@ -9,22 +8,26 @@ import {
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { StateCode } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { useIsStill } from '../../drawing/medium.ts'
 import { exploreCode, type ViewProps } from '../define-widget.ts'
 import { CategoriesPane } from './categories-pane.tsx'
 import type { Axes } from './category-points.ts'
-import { BINS, type SpreadRow, type VarianceData } from './variance-data.ts'
+import {
+  BINS,
+  type SpreadRow,
+  VARIANCE_WIDGET_OPTIONS,
+  type VarianceData,
+  type VarianceWidgetOptions,
+} from './variance-data.ts'
 import { VarianceDetails } from './variance-details.tsx'
-import { VARIANCE_WIDGET_OPTIONS, type VarianceWidgetOptions } from './variance-options.ts'
 import { c2Text, varianceCode, varianceSummary } from './variance-words.ts'
 
 /** How the explorer of variance lies in a page. */
 export const VARIANCE_STYLE = `
-.fd-variance-list { max-height: 330px; margin-bottom: 8px; }
-.fd-variance-list th button { background: none; border: none; padding: 0; font-weight: 600; }
+.fd-variance-list { max-height: 330px; }
 .fd-variance-open { border-top: 1px solid var(--fd-line); padding-top: 10px; }
 .fd-variance-sides { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; }
 .fd-variance-sides > div { flex: 2 1 460px; min-width: 0; max-width: 100%; }
@@ -37,14 +40,12 @@ export const VARIANCE_STYLE = `
 .fd-variance-whole svg { max-width: none; height: auto; }
 .fd-variance-link { cursor: pointer; }
 .fd-variance-link:focus { outline: none; }
-.fd-variance-link:focus-visible .fd-variance-ring { stroke: var(--fd-focus); }
-.fd-variance-link:focus-visible .fd-variance-gap { stroke: var(--fd-back); }
+.fd-variance-link:focus-visible .fd-line-ring { stroke: var(--fd-focus); }
+.fd-variance-link:focus-visible .fd-line-gap { stroke: var(--fd-back); }
 .fd-variance-edges { max-height: 360px; }
 .fd-variance-edge { margin-top: 10px; }
 .fd-variance-edge .fd-choice { flex-wrap: wrap; }
 .fd-variance-edge h3 { font-size: 13px; }
-.fd-variance-legend { display: flex; flex-wrap: wrap; gap: 2px 14px; }
-.fd-variance-legend span { display: inline-flex; align-items: center; gap: 5px; white-space: nowrap; }
 .fd-variance-marks { margin-top: 8px; }
 .fd-variance-marks pre { font: 12px/1.4 ui-monospace, monospace; background: var(--fd-raised); color: inherit; padding: 8px; margin: 6px 0; overflow: auto; max-height: 220px; user-select: all; }
 .fd-plots { display: flex; flex-wrap: wrap; }
@@ -123,40 +124,6 @@ export function VarianceView(
   )
 }
 
-/** Columns that categories can be sorted by, with their titles. */
-const SPREAD_COLUMNS = {
-  root: 'kind of request (category)',
-  period: 'period',
-  requests: 'requests',
-  meanUs: 'mean',
-  sdUs: 'standard deviation',
-  c2: 'C²',
-} as const
-
-type SpreadColumn = keyof typeof SPREAD_COLUMNS
-
-export interface SpreadOrder {
-  readonly column: SpreadColumn
-  readonly descending: boolean
-}
-
-/** Sorts rows; those without a value last, whichever way, and ties as they were. */
-export function inOrder(rows: readonly SpreadRow[], order: SpreadOrder): readonly SpreadRow[] {
-  const { column } = order
-  const compare = order.descending ? descending : ascending
-  return [...rows].sort(
-    (a, b) =>
-      Number(a[column] === null) - Number(b[column] === null) ||
-      compare(a[column] ?? 0, b[column] ?? 0),
-  )
-}
-
-/** Returns the order after a click on a column's head: numbers begin with the largest. */
-export function nextOrder(order: SpreadOrder, column: SpreadColumn): SpreadOrder {
-  if (order.column === column) return { column, descending: !order.descending }
-  return { column, descending: column !== 'root' && column !== 'period' }
-}
-
 const BINS_SIZE = { width: 110, height: 20 }
 const MAX_NAME_LENGTH = 44
 /** Rows shown before a reader asks for all. */
@@ -169,60 +136,59 @@ interface SpreadsProps {
 }
 
 /** Lists categories by how unpredictable they are. */
-function Spreads({ data, open, onOpen }: SpreadsProps) {
-  const [order, setOrder] = useState<SpreadOrder>({ column: 'c2', descending: true })
-  const [isWhole, setWhole] = useState(false)
-  const isStill = useIsStill()
-  const rows = inOrder(data.spreads, order)
+function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
   const name = ({ root, category }: SpreadRow) =>
     `${shortText(root, MAX_NAME_LENGTH)} (${category})`
-  const cells: Record<SpreadColumn, Pick<DataColumn<SpreadRow>, 'cell' | 'still'>> = {
-    root: {
-      still: name,
-      cell: (row) => (
-        <button
-          type="button"
-          title={row.root}
-          aria-pressed={row === open}
-          onClick={() => onOpen(row === open ? null : row)}
-        >
-          {name(row)}
-        </button>
-      ),
-    },
-    period: { cell: ({ period }) => period },
-    requests: { cell: ({ requests }) => grouped(requests) },
-    meanUs: { cell: ({ meanUs }) => formatDuration(meanUs) },
-    sdUs: { cell: ({ sdUs }) => (sdUs === null ? 'none' : formatDuration(sdUs)) },
-    c2: {
-      still: ({ c2 }) => ({ text: c2Text(c2), isBold: c2 !== null && c2 >= 1 }),
-      cell: ({ c2 }) => (c2 !== null && c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)),
-    },
-  }
-  const columns = (Object.keys(cells) as SpreadColumn[]).map((column): DataColumn<SpreadRow> => {
-    const isSorted = order.column === column
-    const sort = order.descending ? 'descending' : 'ascending'
-    return {
-      ...cells[column],
-      title: SPREAD_COLUMNS[column],
-      isNumber: column !== 'root' && column !== 'period',
-      sort: isSorted ? sort : 'none',
-      head: (
-        <button type="button" onClick={() => setOrder(nextOrder(order, column))}>
-          {SPREAD_COLUMNS[column]}
-          <span aria-hidden="true">{isSorted ? (order.descending ? ' ▾' : ' ▴') : ''}</span>
-        </button>
-      ),
-    }
-  })
+  const sdUs = ({ varianceUs2 }: SpreadRow) => Math.sqrt(varianceUs2)
   return (
     <>
       <DataTable
         class="fd-variance-list"
-        rows={isWhole || isStill ? rows : rows.slice(0, FEW)}
+        rows={spreads}
+        few={FEW}
         rowProps={(row) => ({ 'aria-selected': row === open })}
         columns={[
-          ...columns,
+          {
+            title: 'kind of request (category)',
+            value: ({ root }) => root,
+            still: name,
+            cell: (row) => (
+              <button
+                type="button"
+                title={row.root}
+                aria-pressed={row === open}
+                onClick={() => onOpen(row === open ? null : row)}
+              >
+                {name(row)}
+              </button>
+            ),
+          },
+          { title: 'period', value: ({ period }) => period, cell: ({ period }) => period },
+          {
+            title: 'requests',
+            isNumber: true,
+            value: ({ requests }) => requests,
+            cell: ({ requests }) => grouped(requests),
+          },
+          {
+            title: 'mean',
+            isNumber: true,
+            value: ({ meanUs }) => meanUs,
+            cell: ({ meanUs }) => formatDuration(meanUs),
+          },
+          {
+            title: 'standard deviation',
+            isNumber: true,
+            value: sdUs,
+            cell: (row) => (Number.isNaN(row.varianceUs2) ? 'none' : formatDuration(sdUs(row))),
+          },
+          {
+            title: 'C²',
+            isNumber: true,
+            value: ({ c2 }) => c2,
+            still: ({ c2 }) => ({ text: c2Text(c2), isBold: c2 >= 1 }),
+            cell: ({ c2 }) => (c2 >= 1 ? <b>{c2Text(c2)}</b> : c2Text(c2)),
+          },
           {
             title: 'times, 0 to 3× mean',
             hint: 'Response times over their mean; the last bar is all beyond 3×',
@@ -239,16 +205,11 @@ function Spreads({ data, open, onOpen }: SpreadsProps) {
           },
         ]}
       />
-      {rows.length <= FEW ? null : (
+      {ranked > spreads.length ? (
         <p class="fd-soft">
-          <button type="button" onClick={() => setWhole(!isWhole)}>
-            {isWhole ? `Only the first ${FEW}` : `All ${grouped(rows.length)}`}
-          </button>
-          {data.ranked > rows.length
-            ? ` The ${grouped(rows.length)} with the highest C² of ${grouped(data.ranked)}.`
-            : ''}
+          The {grouped(spreads.length)} with the highest C² of {grouped(ranked)}.
         </p>
-      )}
+      ) : null}
     </>
   )
 }

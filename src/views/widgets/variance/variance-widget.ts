@@ -4,8 +4,12 @@ import { OptionError } from '../../../core/errors.ts'
 import { findVariance } from '../../../explain/variance/find-variance.ts'
 import type { VarianceSources } from '../../../explain/variance/variance-sources.ts'
 import { defineWidget } from '../define-widget.ts'
-import { type VarianceData, varianceData } from './variance-data.ts'
-import { VARIANCE_WIDGET_OPTIONS, type VarianceWidgetOptions } from './variance-options.ts'
+import {
+  VARIANCE_WIDGET_OPTIONS,
+  type VarianceData,
+  type VarianceWidgetOptions,
+  varianceData,
+} from './variance-data.ts'
 import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
 
 /**

@@ -3,7 +3,7 @@ import { optionsCode } from '../../../core/options.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type EdgeEnds,
-  isSameEdge,
+  markOf,
   markVariance,
   type VarianceKind,
   type VarianceMark,
@@ -15,8 +15,8 @@ import {
 import type { SpreadRow, VarianceData } from './variance-data.ts'
 
 /** Writes C² with two digits; a category of one request has none. */
-export function c2Text(c2: number | null): string {
-  if (c2 === null) return 'none'
+export function c2Text(c2: number): string {
+  if (Number.isNaN(c2)) return 'none'
   if (c2 === 0) return '0'
   if (c2 < 0.001) return 'under 0.001'
   return c2 >= 10 ? grouped(c2) : c2.toPrecision(2)
@@ -25,7 +25,7 @@ export function c2Text(c2: number | null): string {
 /** Says how many categories are predictable, period by period, and how many are left out. */
 export function varianceSummary({ periods, small, of: { large } }: VarianceData): string {
   const shares = periods.map(({ period, categories, belowOne }) =>
-    belowOne === null
+    Number.isNaN(belowOne)
       ? `none is large ${period}`
       : `${percent(belowOne)} of ${grouped(categories)} ${period}`,
   )
@@ -49,7 +49,7 @@ export function varianceCode(
   { name, isStage, of: { large, period } }: { name: string; isStage: boolean; of: VarianceOptions },
   { marks, open, edge }: VarianceState,
 ): string {
-  const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks: marks.map(plain) })
+  const options = optionsCode(VARIANCE_OPTIONS, { large, period, marks })
   const stage = isStage
     ? name
     : `findVariance(${[name, options].filter((part) => part !== '').join(', ')})`
@@ -58,18 +58,13 @@ export function varianceCode(
   return edge === null ? category : `${category}.covariances(${edge})`
 }
 
-/** Orders keys as one reads them. */
-function plain({ from, to, kind, note }: VarianceMark): VarianceMark {
-  return note === undefined ? { from, to, kind } : { from, to, kind, note }
-}
-
 /** Marks an edge, keeping its note, or takes its mark away. */
 export function withMark(
   marks: readonly VarianceMark[],
   { from, to }: EdgeEnds,
   kind: VarianceKind | null,
 ): readonly VarianceMark[] {
-  const before = marks.find((mark) => isSameEdge(mark, { from, to }))
+  const before = markOf(marks, { from, to })
   if (kind === null) return marks.filter((mark) => mark !== before)
-  return markVariance(marks, plain({ from, to, kind, note: before?.note } as VarianceMark))
+  return markVariance(marks, { from, to, ...before, kind })
 }
