@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import type { SwimlaneOptions } from '../../../src/views/widgets/swimlanes/options.ts'
 import {
   drawnItems,
   foldLanes,
   MAX_TRACKS,
 } from '../../../src/views/widgets/swimlanes/swimlane-layout.ts'
 import type {
+  PlacedVisit,
   SwimlaneData,
+  SwimlaneOptions,
   SwimlaneSide,
 } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import { makeSpans, type SpanSketch } from '../../make-traces.ts'
@@ -52,9 +53,8 @@ describe('folding lanes', () => {
     expect(lanes[0]?.name).toBe('web')
     expect(lanes.at(-1)?.name).toBe('… and 286 more lanes')
     expect(lanes.map(({ name }) => name)).toContain('service 299')
-    const visits = (data.sides[0] as SwimlaneSide).visits
-    const at = visits.findIndex(({ lane }) => lane === 'service 200')
-    expect(placeOf(0, at)).toEqual({ lane: MAX_TRACKS - 1, track: 0, isShared: true })
+    const at = data.sides[0]?.visits.find(({ lane }) => lane === 'service 200')
+    expect(placeOf(at as PlacedVisit)).toEqual({ lane: MAX_TRACKS - 1, track: 0, isShared: true })
   })
 
   test('loses nothing: unfolded every lane is there', () => {
@@ -71,26 +71,27 @@ describe('folding lanes', () => {
     expect(lanes[1]).toEqual({
       ...{ name: 'db (+35)', title: 'db: 36 of its 40 lines are drawn as one', tracks: 5 },
     })
-    expect(placeOf(0, 1)).toEqual({ lane: 1, track: 0, isShared: false })
-    expect(placeOf(0, 30)).toEqual({ lane: 1, track: 4, isShared: true })
+    const { visits } = data.sides[0] as SwimlaneSide
+    expect(placeOf(visits[1] as PlacedVisit)).toEqual({ lane: 1, track: 0, isShared: false })
+    expect(placeOf(visits[30] as PlacedVisit)).toEqual({ lane: 1, track: 4, isShared: true })
   })
 })
 
 describe('messages that crowd', () => {
   const [side] = dataOf(calling(1000, () => 'db')).sides as [SwimlaneSide]
-  const lineOf = (visit: number) => (side.visits[visit]?.lane === 'web' ? 0 : 40)
+  const lineOf = ({ lane }: PlacedVisit) => (lane === 'web' ? 0 : 40)
 
   test('are drawn as one where they would lie upon each other, and counted', () => {
-    const drawn = drawnItems(side, { range: [0, 100_200], width: 800, lineOf })
+    const drawn = drawnItems(side, { range: [0, 100_200], lineOf }, 800)
     expect(drawn.messages).toBe(2000)
-    const left = drawn.items.filter(({ kind }) => kind === 'message').length
+    const left = drawn.items.filter((item) => 'message' in item).length
     expect(left).toBeLessThanOrEqual(300)
     expect(left + drawn.leftOut).toBe(2000)
-    expect(drawn.items.filter(({ kind }) => kind === 'visit')).toHaveLength(1001)
+    expect(drawn.items.filter((item) => 'visit' in item)).toHaveLength(1001)
   })
 
   test('are all there in a part of the time that has room', () => {
-    const drawn = drawnItems(side, { range: [0, 2000], width: 800, lineOf })
+    const drawn = drawnItems(side, { range: [0, 2000], lineOf }, 800)
     expect([drawn.messages, drawn.leftOut, drawn.isDense]).toEqual([39, 0, false])
   })
 
@@ -100,9 +101,12 @@ describe('messages that crowd', () => {
     const critical = pair.map((each, i) => ({ ...each, isCritical: i === 1 }))
     const { items } = drawnItems(
       { visits: side.visits, messages: critical },
-      { range: [0, 100_200], width: 800, lineOf },
+      { range: [0, 100_200], lineOf },
+      800,
     )
-    expect(items.filter(({ kind }) => kind === 'message')).toEqual([{ kind: 'message', number: 1 }])
+    expect(items.flatMap(({ key }) => (key.startsWith('message') ? [key] : []))).toEqual([
+      'message-1',
+    ])
   })
 })
 

@@ -1,7 +1,9 @@
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { explore } from '../../../src/views/explore.ts'
-import type { SwimlaneOptions } from '../../../src/views/widgets/swimlanes/options.ts'
-import type { SwimlaneData } from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
+import type {
+  SwimlaneData,
+  SwimlaneOptions,
+} from '../../../src/views/widgets/swimlanes/swimlane-model.ts'
 import type { Widget } from '../../../src/views/widgets/widget.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 

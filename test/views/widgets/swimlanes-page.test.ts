@@ -39,7 +39,7 @@ describeInBrowser('swimlanes in a page', (open) => {
 
   test('dragging across one goes into the time of both', async () => {
     const { page, problems } = await open([swimlanes(comparison, paying)])
-    const plot = page.locator('.fd-lane-plot').nth(1)
+    const plot = page.locator('.fd-zoom').nth(1)
     const box = (await plot.boundingBox()) as {
       x: number
       y: number

@@ -1,8 +1,15 @@
+import { group, max, rollup, sort, sum } from 'd3-array'
+import { scaleLinear } from 'd3-scale'
 import { counted, grouped } from '../../../core/words.ts'
 import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
-import type { SwimlaneOptions } from './options.ts'
-import type { SwimlaneData, SwimlaneSide, Visit } from './swimlane-model.ts'
-import { itemsInOrder, type LaneItem } from './swimlane-words.ts'
+import type {
+  Message,
+  PlacedVisit,
+  SwimlaneData,
+  SwimlaneOptions,
+  SwimlaneSide,
+  Visit,
+} from './swimlane-model.ts'
 
 /** A lane as it is drawn: a component's, or one for all components that have none of their own. */
 interface DrawnLane {
@@ -12,19 +19,17 @@ interface DrawnLane {
   readonly tracks: number
 }
 
-/** Where the visits of each side are drawn. */
+/** Where visits are drawn. */
 interface LaneFolding {
   readonly lanes: readonly DrawnLane[]
   /** Whether there are so many lines that some have to be folded, or could be. */
   readonly isLong: boolean
   /** The lane of a visit, its track there, and whether others are drawn over it. */
-  readonly placeOf: (side: number, visit: number) => VisitPlace
-}
-
-interface VisitPlace {
-  readonly lane: number
-  readonly track: number
-  readonly isShared: boolean
+  readonly placeOf: (visit: PlacedVisit) => {
+    readonly lane: number
+    readonly track: number
+    readonly isShared: boolean
+  }
 }
 
 /** More lines than these of one request are not in sight together. */
@@ -41,60 +46,53 @@ export function foldLanes(
   { sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>,
   { folded }: { readonly folded: boolean },
 ): LaneFolding {
-  const all = lanes.reduce((sum, { tracks }) => sum + tracks, 0)
-  const isLong = all > MAX_TRACKS
+  const isLong = sum(lanes, ({ tracks }) => tracks) > MAX_TRACKS
   const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
-  const sizes = lanes.map(({ tracks }) => Math.min(tracks, limit))
-  const kept = isLong && folded ? keptLanes({ sides, lanes }, sizes) : [...lanes.keys()]
-  const rest = lanes.length - kept.length
-  const numbers = new Map(kept.map((lane, i) => [lanes[lane]?.name, i]))
-  const drawn = kept.map((lane): DrawnLane => {
-    const { name, tracks } = lanes[lane] as (typeof lanes)[number]
-    const beyond = tracks - (sizes[lane] as number)
-    if (beyond === 0) return { name, title: name, tracks }
+  const own = isLong && folded ? keptLanes({ sides, lanes }) : lanes
+  const rest = lanes.length - own.length
+  const drawn = own.map(({ name, tracks }): DrawnLane => {
+    const beyond = tracks - limit
+    if (beyond <= 0) return { name, title: name, tracks }
     const title = `${name}: ${grouped(beyond + 1)} of its ${counted(tracks, 'line')} are drawn as one`
-    return { name: `${name} (+${grouped(beyond)})`, title, tracks: sizes[lane] as number }
+    return { name: `${name} (+${grouped(beyond)})`, title, tracks: limit }
   })
-  const more = { name: `… and ${counted(rest, 'more lane')}`, tracks: 1 }
+  const more = `… and ${counted(rest, 'more lane')}`
+  if (rest > 0) drawn.push({ name: more, title: `${more}, drawn as one`, tracks: 1 })
+  const numbers = new Map(own.map(({ name }, lane) => [name, lane]))
   return {
-    lanes: rest === 0 ? drawn : [...drawn, { ...more, title: `${more.name}, drawn as one` }],
+    lanes: drawn,
     isLong,
-    placeOf: (side, visit) => {
-      const { visits, tracks } = sides[side] as SwimlaneData['sides'][number]
-      const lane = numbers.get((visits[visit] as Visit).lane)
-      if (lane === undefined) return { lane: kept.length, track: 0, isShared: true }
-      const track = tracks[visit] as number
+    placeOf: ({ lane: name, track }) => {
+      const lane = numbers.get(name)
+      if (lane === undefined) return { lane: own.length, track: 0, isShared: true }
       return { lane, track: Math.min(track, limit - 1), isShared: track >= limit - 1 }
     },
   }
 }
 
-/** The numbers of the lanes that stay, in their order; one line is left for all others. */
-function keptLanes(
-  { sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>,
-  sizes: readonly number[],
-): number[] {
-  const weights = sides.map(({ visits }) => {
-    const byLane = new Map<string, number>()
-    for (const { lane, critical, work } of visits) {
-      // What is not waited for only decides between lanes of which nothing is.
-      const weight = lengthUs(critical) + 1e-6 * lengthUs(work)
-      byLane.set(lane, (byLane.get(lane) ?? 0) + weight)
-    }
-    return byLane
-  })
-  const weight = lanes.map(({ name }) => Math.max(...weights.map((of) => of.get(name) ?? 0)))
-  const [first = 0, ...others] = lanes.keys()
-  others.sort((a, b) => (weight[b] as number) - (weight[a] as number) || a - b)
-  const kept: number[] = []
-  let tracks = 0
-  for (const lane of [first, ...others]) {
-    const isLast = kept.length === lanes.length - 1
-    if (tracks + (sizes[lane] as number) > MAX_TRACKS - (isLast ? 0 : 1)) continue
-    kept.push(lane)
-    tracks += sizes[lane] as number
+/** The lanes that stay, in their order; one line is left for all others. */
+function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
+  // What is not waited for only decides between lanes of which nothing is.
+  const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
+  const weights = sides.map(({ visits }) =>
+    rollup(
+      visits,
+      (own) => sum(own, weight),
+      ({ lane }) => lane,
+    ),
+  )
+  const [first, ...others] = lanes
+  const byWeight = sort(others, ({ name }) => -(max(weights, (of) => of.get(name) ?? 0) ?? 0))
+  const kept = new Set<unknown>()
+  let left = MAX_TRACKS
+  for (const lane of first === undefined ? [] : [first, ...byWeight]) {
+    const isLast = kept.size === lanes.length - 1
+    const size = Math.min(lane.tracks, MAX_AT_ONCE)
+    if (size > left - (isLast ? 0 : 1)) continue
+    kept.add(lane)
+    left -= size
   }
-  return kept.sort((a, b) => a - b)
+  return lanes.filter((lane) => kept.has(lane))
 }
 
 /** Where the drawings of both requests stand, in pixels; times share one scale. */
@@ -103,10 +101,14 @@ export interface SwimlaneLayout {
   readonly height: number
   readonly panels: readonly Panel[]
   readonly lanes: readonly LanePlace[]
-  readonly folding: LaneFolding
   /** Height of all lanes. */
   readonly lanesHeight: number
+  readonly isLong: boolean
   readonly range: StretchUs
+  /** Middle of a visit's line, below the top of the lanes. */
+  readonly lineOf: (visit: PlacedVisit) => number
+  /** Whether others are drawn over a visit. */
+  readonly isShared: (visit: PlacedVisit) => boolean
 }
 
 /** Where one request is drawn. */
@@ -116,14 +118,12 @@ export interface Panel {
   readonly left: number
   readonly top: number
   readonly width: number
-  /** Whether names of lanes stand to its left. */
-  readonly hasNames: boolean
+  /** Room for names of lanes to its left; 0 where they stand elsewhere. */
+  readonly names: number
 }
 
 /** Where a lane stands below the top of the lanes. */
-export interface LanePlace {
-  readonly name: string
-  readonly title: string
+interface LanePlace extends DrawnLane {
   readonly top: number
   readonly height: number
 }
@@ -139,51 +139,70 @@ const RIGHT = 14
 
 /** Places the panels in a width, with the names of lanes to the left. */
 export function swimlaneLayout(
-  { sides, lanes, lengthUs }: SwimlaneData,
+  { sides, lanes, lengthUs: end }: SwimlaneData,
   { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
   width: number,
 ): SwimlaneLayout {
-  const folding = foldLanes({ sides, lanes }, { folded })
-  const names = Math.min(150, Math.round(width * 0.22))
-  let top = 0
-  const places = folding.lanes.map(({ name, title, tracks }) => {
-    const height = tracks * TRACK + LANE_PADDING
-    const place = { name, title, top, height }
-    top += height
-    return place
+  const { lanes: drawn, isLong, placeOf } = foldLanes({ sides, lanes }, { folded })
+  let lanesHeight = 0
+  const places = drawn.map((lane): LanePlace => {
+    const height = lane.tracks * TRACK + LANE_PADDING
+    lanesHeight += height
+    return { ...lane, top: lanesHeight - height, height }
   })
-  const panelHeight = PANEL_HEAD + top + PANEL_FOOT
+  const names = Math.min(150, Math.round(width * 0.22))
+  const panelHeight = PANEL_HEAD + lanesHeight + PANEL_FOOT
   const isBeside = arrangement === 'beside'
-  const columns = isBeside ? Math.max(1, sides.length) : 1
+  const [columns, rows] = isBeside ? [Math.max(1, sides.length), 1] : [1, sides.length]
   const plot = (width - names - RIGHT - (columns - 1) * GAP) / columns
-  const panels = sides.map((_, side) => ({
-    side,
-    left: names + (isBeside ? side * (plot + GAP) : 0),
-    top: isBeside ? 0 : side * (panelHeight + GAP),
-    width: plot,
-    hasNames: !isBeside || side === 0,
-  }))
-  const rows = isBeside ? 1 : sides.length
   return {
-    ...{ width, panels, lanes: places, folding, lanesHeight: top },
+    ...{ width, lanes: places, lanesHeight, isLong, range: range ?? [0, end] },
     height: rows * panelHeight + (rows - 1) * GAP,
-    range: range ?? [0, lengthUs],
+    panels: sides.map((_, side) => ({
+      side,
+      left: names + (isBeside ? side * (plot + GAP) : 0),
+      top: isBeside ? 0 : side * (panelHeight + GAP),
+      width: plot,
+      names: isBeside && side > 0 ? 0 : names,
+    })),
+    lineOf: (visit) => {
+      const { lane, track } = placeOf(visit)
+      return (places[lane]?.top ?? 0) + LANE_PADDING / 2 + track * TRACK + 17
+    },
+    isShared: (visit) => placeOf(visit).isShared,
   }
 }
 
-/** Where a time lies across a panel. Beyond the range it lies outside. */
-export function timeAcross([fromUs, toUs]: StretchUs, width: number): (timeUs: number) => number {
-  return (timeUs) => ((timeUs - fromUs) / (toUs - fromUs)) * width
-}
+/** Something on the lanes that can be pointed at. */
+export type LaneItem = {
+  readonly key: string
+  readonly startUs: number
+  readonly endUs: number
+} & (
+  | { readonly visit: PlacedVisit }
+  | { readonly message: Message; readonly from: PlacedVisit; readonly to: PlacedVisit }
+)
 
-/** Middle of a visit's line, below the top of the lanes. */
-export function visitLine(
-  { folding, lanes }: Pick<SwimlaneLayout, 'folding' | 'lanes'>,
-  side: number,
-  visit: number,
-): number {
-  const { lane, track } = folding.placeOf(side, visit)
-  return (lanes[lane]?.top ?? 0) + LANE_PADDING / 2 + track * TRACK + 17
+type MessageItem = Extract<LaneItem, { readonly message: Message }>
+
+/** The items of a request in the order of time; messages before what begins with them. */
+export function laneItems({
+  visits,
+  messages,
+}: Pick<SwimlaneSide, 'visits' | 'messages'>): LaneItem[] {
+  const at = (visit: number) => visits[visit] as PlacedVisit
+  const items = [
+    ...messages.map((message, i): LaneItem => {
+      const { sentUs, arrivedUs, from, to } = message
+      const ends = { startUs: sentUs, endUs: arrivedUs, from: at(from), to: at(to) }
+      return { key: `message-${i}`, ...ends, message }
+    }),
+    ...visits.map((visit, i): LaneItem => {
+      const { startUs, endUs } = visit
+      return { key: `visit-${i}`, startUs, endUs, visit }
+    }),
+  ]
+  return sort(items, ({ startUs }) => startUs)
 }
 
 /** What of a request is drawn on its lanes. */
@@ -208,44 +227,25 @@ const DENSE = 0.2
  */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
-  {
-    range: [fromUs, toUs],
-    width,
-    lineOf,
-  }: {
-    readonly range: StretchUs
-    /** Pixels that the range is wide. */
-    readonly width: number
-    /** Where the line of a visit is. */
-    readonly lineOf: (visit: number) => number
-  },
+  { range, lineOf }: Pick<SwimlaneLayout, 'range' | 'lineOf'>,
+  width: number,
 ): DrawnItems {
-  const isSeen = (startUs: number, endUs: number) => endUs >= fromUs && startUs <= toUs
-  const items = itemsInOrder(side).filter(({ kind, number }) => {
-    const { visits, messages } = side
-    const visit = visits[number]
-    const message = messages[number]
-    return kind === 'visit'
-      ? visit !== undefined && isSeen(visit.startUs, visit.endUs)
-      : message !== undefined && isSeen(message.sentUs, message.arrivedUs)
-  })
-  const shown = new Map<string, number>()
-  let messages = 0
-  for (const { kind, number } of items) {
-    const message = side.messages[number]
-    if (kind === 'visit' || message === undefined) continue
-    messages++
-    const { from, to, sentUs, arrivedUs, isCritical } = message
-    const place = (timeUs: number) =>
-      Math.floor((((timeUs - fromUs) / (toUs - fromUs)) * width) / APART)
-    const key = [lineOf(from), lineOf(to), place(sentUs), place(arrivedUs)].join(' ')
-    const other = side.messages[shown.get(key) ?? -1]
-    if (other === undefined || (isCritical && !other.isCritical)) shown.set(key, number)
+  const seen = laneItems(side).filter(
+    ({ startUs, endUs }) => endUs >= range[0] && startUs <= range[1],
+  )
+  const messages = seen.filter((item): item is MessageItem => 'message' in item)
+  const x = scaleLinear(range, [0, width / APART])
+  const crowds = group(messages, ({ from, to, startUs, endUs }) =>
+    [lineOf(from), lineOf(to), Math.floor(x(startUs)), Math.floor(x(endUs))].join(' '),
+  )
+  const drawn = new Set<LaneItem | undefined>()
+  for (const crowd of crowds.values()) {
+    drawn.add(crowd.find(({ message }) => message.isCritical) ?? crowd[0])
   }
-  const drawn = new Set(shown.values())
   return {
-    items: items.filter(({ kind, number }) => kind === 'visit' || drawn.has(number)),
-    ...{ messages, leftOut: messages - drawn.size },
+    items: seen.filter((item) => 'visit' in item || drawn.has(item)),
+    messages: messages.length,
+    leftOut: messages.length - drawn.size,
     isDense: drawn.size > DENSE * width,
   }
 }

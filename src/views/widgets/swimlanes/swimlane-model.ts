@@ -1,5 +1,56 @@
+import { group, max, rollups, sort } from 'd3-array'
+import { count, custom, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
 import { lanesOf } from '../../charts/lanes.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
+import { TIME_RANGE } from '../../drawing/time-range.tsx'
+import { STAGE_NAME } from '../define-widget.ts'
+
+/** Ids of the traces to show: of both periods, or of one alone. */
+export interface SwimlaneTraces {
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Options of the swimlanes, and their state. */
+export const SWIMLANE_OPTIONS = defineOptions({
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence:
+      'Category whose median requests are shown; null for that of the highest-ranked mutation',
+  }),
+  traces: custom<string | SwimlaneTraces | null>({
+    default: null,
+    sentence: 'Traces that are shown instead: an id, or { before, after } with ids',
+    expected: 'a trace id, or { before, after } with trace ids',
+    accepts: (traces) =>
+      traces === null ||
+      typeof traces === 'string' ||
+      (typeof traces === 'object' &&
+        Object.keys(traces).length > 0 &&
+        Object.entries(traces).every(
+          ([side, id]) => ['before', 'after'].includes(side) && typeof id === 'string',
+        )),
+  }),
+  arrangement: oneOf(['below', 'beside'], {
+    default: 'below',
+    sentence: 'Where the request after stands: below the one before over one axis, or beside it',
+  }),
+  range: TIME_RANGE,
+  folded: flag({
+    default: true,
+    sentence:
+      'Whether the components that matter least share a lane where there are more than 16 lines; stills always fold',
+  }),
+  lanes: oneOf(['service', 'host'], {
+    default: 'service',
+    sentence: 'What has a lane of its own; of trace points it is always the host',
+  }),
+  name: STAGE_NAME,
+})
+
+export type SwimlaneOptions = OptionsOf<typeof SWIMLANE_OPTIONS>
 
 /** What a component does for a request between being asked and having answered. */
 export interface Visit {
@@ -31,6 +82,12 @@ export interface Traffic {
   readonly messages: readonly Message[]
 }
 
+/** A visit on its lane. */
+export interface PlacedVisit extends Visit {
+  /** Which of its lane's tracks it is in: at the same time, visits have their own. */
+  readonly track: number
+}
+
 /** One period's request. */
 export interface SwimlaneSide extends Traffic {
   readonly traceId: string
@@ -38,8 +95,7 @@ export interface SwimlaneSide extends Traffic {
   readonly responseTimeUs: number
   /** How it was chosen. */
   readonly choice: string
-  /** For each visit, which of its lane's tracks it is in: at the same time, visits have their own. */
-  readonly tracks: readonly number[]
+  readonly visits: readonly PlacedVisit[]
 }
 
 /** What the swimlanes carry into a page. */
@@ -55,12 +111,14 @@ export interface SwimlaneData {
 /** Puts visits at the same time in one lane into tracks of their own. */
 export function tracksOf(visits: readonly Visit[]): number[] {
   const tracks: number[] = []
-  for (const lane of new Set(visits.map((visit) => visit.lane))) {
-    const own = [...visits.entries()]
-      .filter(([, visit]) => visit.lane === lane)
-      .sort(([, a], [, b]) => a.startUs - b.startUs || b.endUs - a.endUs)
-    const { lanes } = lanesOf(own.map(([, visit]) => visit))
-    own.forEach(([number], i) => {
+  for (const own of group(visits.entries(), ([, { lane }]) => lane).values()) {
+    const inOrder = sort(
+      own,
+      ([, { startUs }]) => startUs,
+      ([, { endUs }]) => -endUs,
+    )
+    const { lanes } = lanesOf(inOrder.map(([, visit]) => visit))
+    inOrder.forEach(([number], i) => {
       tracks[number] = lanes[i] as number
     })
   }
@@ -69,12 +127,10 @@ export function tracksOf(visits: readonly Visit[]): number[] {
 
 /** The lanes of all sides, in the order in which requests first come there. */
 export function lanesIn(sides: readonly SwimlaneSide[]): SwimlaneData['lanes'] {
-  const tracks = new Map<string, number>()
-  for (const { visits, tracks: own } of sides) {
-    const inOrder = [...visits.entries()].sort(([, a], [, b]) => a.startUs - b.startUs)
-    for (const [number, { lane }] of inOrder) {
-      tracks.set(lane, Math.max(tracks.get(lane) ?? 0, (own[number] as number) + 1))
-    }
-  }
-  return Array.from(tracks, ([name, count]) => ({ name, tracks: count }))
+  const visits = sides.flatMap((side) => sort(side.visits, ({ startUs }) => startUs))
+  const tracks = (own: PlacedVisit[]) => 1 + (max(own, ({ track }) => track) ?? 0)
+  return rollups(visits, tracks, ({ lane }) => lane).map(([name, count]) => ({
+    name,
+    tracks: count,
+  }))
 }

@@ -1,57 +1,205 @@
+import { scaleLinear } from 'd3-scale'
 import type { JSX } from 'preact'
-import { tooltipText } from '../../../core/shown-text.ts'
+import { useRef, useState } from 'preact/hooks'
+import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import { textWidth } from '../../charts/text-width.ts'
-import { timeScale } from '../../drawing/axis-scale.ts'
-import { Figure } from '../../drawing/figure.tsx'
+import { actOnKey } from '../../drawing/controls.tsx'
 import { useInk } from '../../drawing/ink.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
-import { fittedText } from '../../drawing/text.ts'
+import { useIsStill } from '../../drawing/medium.ts'
+import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
+import { fittedText, textWidth } from '../../drawing/text.ts'
+import { roundedRange, TimeGrid, ZoomArea } from '../../drawing/time-range.tsx'
 import {
   type DrawnItems,
   drawnItems,
-  type LanePlace,
+  type LaneItem,
   PANEL_HEAD,
   type Panel,
   type SwimlaneLayout,
-  timeAcross,
-  visitLine,
 } from './swimlane-layout.ts'
 import type { Message, SwimlaneSide, Visit } from './swimlane-model.ts'
-import { type LaneItem, messageWords, sideWords, visitWords } from './swimlane-words.ts'
 
-type GroupAttributes = JSX.SVGAttributes<SVGGElement>
+interface PanelProps {
+  readonly layout: SwimlaneLayout
+  readonly panel: Panel
+  readonly side: SwimlaneSide
+  /** Gets what an item is in words, when it is pointed at or focused. */
+  readonly onWords: (words: string) => void
+  readonly onRange: (range: StretchUs | null) => void
+}
+
+/** One request on its lanes; arrow keys go along it. */
+export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelProps) {
+  const ink = useInk()
+  const isStill = useIsStill()
+  const place = useRef<SVGGElement>(null)
+  const [reached, setReached] = useState('')
+  const { lanesHeight, range, lineOf } = layout
+  const { left, top, width } = panel
+  const { period, responseTimeUs, choice, traceId } = side
+  const x = scaleLinear(range, [0, width])
+  const color = period === 'before' ? ink.before : ink.after
+  const drawn = drawnItems(side, layout, width)
+  const { items } = drawn
+  const current = items.find(({ key }) => key === reached) ?? items[0]
+  const focus = (item: LaneItem | undefined) =>
+    place.current?.querySelector<SVGGElement>(`[data-item="${panel.side} ${item?.key}"]`)?.focus()
+  const attributesOf = (item: LaneItem, at: number, words: string) =>
+    ({
+      class: 'fd-lane-item',
+      role: 'treeitem',
+      'aria-level': 1,
+      'aria-selected': item === current,
+      tabindex: item === current ? 0 : -1,
+      'aria-label': words,
+      'data-item': `${panel.side} ${item.key}`,
+      onMouseEnter: () => onWords(words),
+      onFocus: () => {
+        onWords(words)
+        setReached(item.key)
+      },
+      onKeyDown: (event: KeyboardEvent) =>
+        actOnKey(event, {
+          ArrowRight: () => focus(items[at + 1]),
+          ArrowLeft: () => focus(items[at - 1]),
+          Home: () => focus(items[0]),
+          End: () => focus(items.at(-1)),
+          z: () => onRange(rangeAround(item)),
+          Escape: () => onRange(null),
+        }),
+    }) as JSX.SVGAttributes<SVGGElement>
+  const title = `${period}: ${formatDuration(responseTimeUs)}`
+  const trace = `trace ${shortText(traceId, 36)}`
+  const details = choice === 'chosen' ? [trace] : [`${choice}; ${trace}`, choice]
+  const detail = details.find((each) => textWidth(each, 11) <= width) ?? details.at(-1) ?? ''
+  return (
+    <g
+      ref={place}
+      role="tree"
+      aria-label={`Request ${period}`}
+      transform={`translate(${left} ${top})`}
+    >
+      <rect x="0" y="5" width="10" height="10" fill={color} />
+      <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
+        {title}
+      </text>
+      <LeftOut {...{ drawn, width }} from={30 + 1.1 * textWidth(title, 12)} />
+      <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
+        <title>{tooltipText(`${choice} trace ${traceId}`)}</title>
+        {fittedText(detail, width, 11)}
+      </text>
+      <g transform={`translate(0 ${PANEL_HEAD})`}>
+        <LaneBands {...{ layout, panel }} />
+        {isStill ? null : <ZoomArea {...{ range, width, onRange }} height={lanesHeight + 20} />}
+        <TimeGrid {...{ range, width }} lines={[0, lanesHeight + 4]} textY={lanesHeight + 17} />
+        {/* biome-ignore lint/a11y/noSvgWithoutTitle: only cuts off what is beyond the lanes. */}
+        <svg
+          x="-1"
+          y="-4"
+          width={width + 2}
+          height={lanesHeight + 8}
+          viewBox={`-1 -4 ${width + 2} ${lanesHeight + 8}`}
+          pointer-events="none"
+        >
+          <line
+            x1={x(responseTimeUs)}
+            x2={x(responseTimeUs)}
+            y1="-4"
+            y2={lanesHeight + 4}
+            stroke={color}
+            stroke-width="2"
+            stroke-dasharray="1 3"
+            stroke-linecap="round"
+            pointer-events="auto"
+          >
+            <title>{`answered after ${formatDuration(responseTimeUs)}`}</title>
+          </line>
+          {items.map((item, at) => {
+            const words = itemWords(item)
+            return (
+              <g
+                key={item.key}
+                pointer-events="auto"
+                {...(isStill ? {} : attributesOf(item, at, words))}
+              >
+                <title>{words}</title>
+                {'visit' in item ? (
+                  <VisitMark
+                    {...{ visit: item.visit, x, color }}
+                    y={lineOf(item.visit)}
+                    hasName={!layout.isShared(item.visit)}
+                  />
+                ) : (
+                  <MessageMark
+                    {...{ message: item.message, isThin: drawn.isDense }}
+                    from={[x(item.startUs), lineOf(item.from)]}
+                    to={[x(item.endUs), lineOf(item.to)]}
+                  />
+                )}
+              </g>
+            )
+          })}
+        </svg>
+      </g>
+    </g>
+  )
+}
+
+/** From when to when an item is, with something around it where it takes no time. */
+function rangeAround({ startUs, endUs }: LaneItem): StretchUs {
+  const aroundUs = Math.max(0.05 * (endUs - startUs), 0.5)
+  return roundedRange([Math.max(0, startUs - aroundUs), endUs + aroundUs])
+}
+
+/** Says what an item is. */
+export function itemWords(item: LaneItem): string {
+  if ('visit' in item) {
+    const { lane, name, startUs, endUs, work } = item.visit
+    const workedUs = lengthUs(work)
+    return (
+      `${tooltipText(lane)}, ${tooltipText(name)}: ${formatDuration(endUs - startUs)} from ` +
+      `${formatDuration(startUs)} on, of which it worked ${formatDuration(workedUs)} and waited ` +
+      formatDuration(Math.max(0, endUs - startUs - workedUs))
+    )
+  }
+  const { kind, name, sentUs, arrivedUs, isCritical } = item.message
+  const wayUs = arrivedUs - sentUs
+  return (
+    `${kind === 'call' ? 'Call' : 'Reply'} ${tooltipText(name)} from ` +
+    `${tooltipText(item.from.lane)} to ${tooltipText(item.to.lane)}: ` +
+    `sent at ${formatDuration(sentUs)}, ` +
+    (wayUs > 0 ? `${formatDuration(wayUs)} on the way` : 'no time on the way recorded') +
+    (isCritical ? '; on the critical path' : '')
+  )
+}
 
 interface VisitProps {
   readonly visit: Visit
   readonly y: number
   readonly x: (timeUs: number) => number
   readonly color: string
-  readonly title: string
   /** Whether its name is written where there is room; where others are drawn over it there is none. */
   readonly hasName: boolean
-  readonly attributes?: GroupAttributes
 }
 
 const NAME_SIZE = 10
 
 /** A component at a request: thick where it works, underlined where that is critical. */
-function VisitMark(props: VisitProps) {
-  const { visit, y, x, color, title, hasName, attributes = {} } = props
+function VisitMark({ visit, y, x, color, hasName }: VisitProps) {
   const ink = useInk()
   const { startUs, endUs, work, critical, name } = visit
   const bar = ([fromUs, toUs]: StretchUs) => ({
     x: round(x(fromUs)),
     width: Math.max(1, round(x(toUs) - x(fromUs))),
   })
-  const room = x(endUs) - Math.max(0, x(startUs)) - 4
-  const text = hasName ? fittedText(name, room, NAME_SIZE) : ''
+  const whole = bar([startUs, endUs])
+  const left = Math.max(0, x(startUs))
+  const text = hasName ? fittedText(name, x(endUs) - left - 4, NAME_SIZE) : ''
   return (
-    <g {...attributes}>
-      <title>{title}</title>
-      <rect {...bar([startUs, endUs])} y={y - 12} height="20" fill="transparent" />
-      <rect {...bar([startUs, endUs])} y={y - 1} height="2" fill={color} opacity="0.75" />
+    <>
+      <rect {...whole} y={y - 12} height="20" fill="transparent" />
+      <rect {...whole} y={y - 1} height="2" fill={color} opacity="0.75" />
       {work.map((stretch) => (
         <rect key={stretch[0]} {...bar(stretch)} y={y - 4} height="8" fill={color} />
       ))}
@@ -59,16 +207,11 @@ function VisitMark(props: VisitProps) {
         <rect key={stretch[0]} {...bar(stretch)} y={y + 4} height="2.5" fill={ink.text} />
       ))}
       {text === '' ? null : (
-        <text
-          x={Math.max(0, x(startUs)) + 2}
-          y={y - 7}
-          font-size={NAME_SIZE}
-          style={`fill:${ink.soft}`}
-        >
+        <text x={left + 2} y={y - 7} font-size={NAME_SIZE} style={`fill:${ink.soft}`}>
           {text}
         </text>
       )}
-    </g>
+    </>
   )
 }
 
@@ -76,39 +219,34 @@ interface MessageProps {
   readonly message: Message
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
-  readonly title: string
   /** Whether it is drawn thin, as there are many. */
-  readonly isThin?: boolean
-  readonly attributes?: GroupAttributes
+  readonly isThin: boolean
 }
 
-const ARROW = 5
-
 /** A message on its way: a call is a line, a reply is dashed; dark on the critical path. */
-function MessageMark(props: MessageProps) {
-  const { message, from, to, title, isThin = false, attributes = {} } = props
+function MessageMark({ message: { kind, isCritical }, from, to, isThin }: MessageProps) {
   const ink = useInk()
-  const head = isThin ? 0.6 * ARROW : ARROW
-  const color = message.isCritical ? ink.text : ink.soft
+  const head = isThin ? 3 : 5
+  const color = isCritical ? ink.text : ink.soft
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]]
-  const length = Math.hypot(dx, dy) || 1
-  const [ux, uy] = [dx / length, dy / length]
-  const corner = (side: number) =>
-    `${round(to[0] - head * ux - side * 0.5 * head * uy)},${round(to[1] - head * uy + side * 0.5 * head * ux)}`
+  const angle = (Math.atan2(dy, dx) * 180) / Math.PI
   const line = { x1: round(from[0]), y1: round(from[1]), x2: round(to[0]), y2: round(to[1]) }
   return (
-    <g {...attributes}>
-      <title>{title}</title>
+    <>
       <line {...line} stroke="transparent" stroke-width="7" />
       <line
         {...line}
         class="fd-lane-line"
         stroke={color}
-        stroke-width={(message.isCritical ? 1.4 : 1) * (isThin ? 0.45 : 1)}
-        stroke-dasharray={message.kind === 'reply' ? '3 2' : undefined}
+        stroke-width={(isCritical ? 1.4 : 1) * (isThin ? 0.45 : 1)}
+        stroke-dasharray={kind === 'reply' ? '3 2' : undefined}
       />
-      <polygon points={`${round(to[0])},${round(to[1])} ${corner(1)} ${corner(-1)}`} fill={color} />
-    </g>
+      <path
+        d={`M0 0l${-head} ${head / 2}v${-head}z`}
+        transform={`translate(${line.x2} ${line.y2}) rotate(${round(angle)})`}
+        fill={color}
+      />
+    </>
   )
 }
 
@@ -116,170 +254,44 @@ function round(value: number): number {
   return Math.round(value * 100) / 100
 }
 
-const LEGEND_ENTRIES = [
-  { name: 'works', room: 84 },
-  { name: 'waits', room: 80 },
-  { name: 'call', room: 70 },
-  { name: 'reply', room: 76 },
-  { name: 'on the critical path', room: 156 },
-] as const
-const LEGEND = { width: 466, height: 18 }
-
-/** Explains thick, thin, dashed and dark lines. */
-export function SwimlaneLegend() {
-  return (
-    <Figure {...LEGEND} label="Legend" style="max-width:none">
-      <LegendDrawing />
-    </Figure>
-  )
-}
-
-function LegendDrawing() {
+/** The lanes, every other one shaded, and their names. */
+function LaneBands({
+  layout: { lanes },
+  panel: { width, names },
+}: Pick<PanelProps, 'layout' | 'panel'>) {
   const ink = useInk()
-  const color = ink.soft
-  let left = 0
-  const line = { x1: 0, x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   return (
-    <g font-size="11">
-      {LEGEND_ENTRIES.map(({ name, room }) => {
-        const x = left
-        left += room
-        return (
-          <g key={name} transform={`translate(${x} 0)`}>
-            {name === 'works' ? <rect width="24" y="4" height="8" fill={color} /> : null}
-            {name === 'waits' ? <rect width="24" y="8" height="2" fill={color} /> : null}
-            {name === 'call' ? <line {...line} /> : null}
-            {name === 'reply' ? <line {...line} stroke-dasharray="3 2" /> : null}
-            {name === 'on the critical path' ? (
-              <rect width="24" y="8" height="2.5" fill={ink.text} />
-            ) : null}
-            <text x="30" y="13" style={`fill:${ink.soft}`}>
-              {name}
+    <>
+      {lanes.map(({ name, title, top, height }, i) => (
+        <g key={i}>
+          <rect
+            x={-names}
+            y={top}
+            width={width + names}
+            height={height}
+            fill={i % 2 === 1 ? ink.raised : 'none'}
+            pointer-events="none"
+          />
+          {names === 0 ? null : (
+            <text x={4 - names} y={top + height / 2 + 4} style={`fill:${ink.text}`}>
+              <title>{tooltipText(title)}</title>
+              {fittedText(name, names - 10, 12)}
             </text>
-          </g>
-        )
-      })}
-    </g>
-  )
-}
-
-interface PanelProps {
-  readonly layout: SwimlaneLayout
-  readonly panel: Panel
-  readonly side: SwimlaneSide
-  /** Of the part that is drawn within the range; unique in the page. */
-  readonly clip: string
-  readonly attributesOf?: (item: LaneItem, words: string) => JSX.SVGAttributes<SVGGElement>
-}
-
-/** About how many pixels the text of a tick needs. */
-const TICK = 76
-
-/** One request on its lanes. */
-export function SwimlanePanel({ layout, panel, side, clip, attributesOf }: PanelProps) {
-  const ink = useInk()
-  const { lanes, lanesHeight, range } = layout
-  const { left, top, width, hasNames } = panel
-  const x = timeAcross(range, width)
-  const color = side.period === 'before' ? ink.before : ink.after
-  const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
-  const drawn = drawnItems(side, { range, width, lineOf })
-  const { title, choice, trace } = sideWords(side)
-  const whole = [choice, trace].filter((part) => part !== '').join('; ')
-  const detail = textWidth(whole, 11) <= width || choice === '' ? whole : choice
-  return (
-    <g transform={`translate(${left} ${top})`}>
-      <rect x="0" y="5" width="10" height="10" fill={color} />
-      <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
-        {title}
-      </text>
-      <LeftOut {...{ drawn, width }} from={30 + 1.1 * textWidth(title, 12)} />
-      <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
-        <title>{tooltipText(`${choice} trace ${side.traceId}`.trim())}</title>
-        {fittedText(detail, width, 11)}
-      </text>
-      <g transform={`translate(0 ${PANEL_HEAD})`}>
-        {lanes.map((lane, i) => (
-          <LaneBand key={i} {...{ lane, panel, isOdd: i % 2 === 1, hasNames }} />
-        ))}
-        <TimeGrid {...{ range, width }} height={lanesHeight} />
-        <clipPath id={clip}>
-          <rect x="-1" y="-4" width={width + 2} height={lanesHeight + 8} />
-        </clipPath>
-        <g clip-path={`url(#${clip})`}>
-          <EndLine atUs={side.responseTimeUs} {...{ x, height: lanesHeight, color }} />
-          {drawn.items.map((item) => {
-            if (item.kind === 'visit') {
-              const visit = side.visits[item.number] as (typeof side.visits)[number]
-              const words = visitWords(visit)
-              return (
-                <VisitMark
-                  key={`visit ${item.number}`}
-                  {...{ visit, x, color, title: words }}
-                  y={lineOf(item.number)}
-                  hasName={!layout.folding.placeOf(panel.side, item.number).isShared}
-                  attributes={attributesOf?.(item, words) ?? {}}
-                />
-              )
-            }
-            const message = side.messages[item.number] as (typeof side.messages)[number]
-            const words = messageWords(message, side.visits)
-            return (
-              <MessageMark
-                key={`message ${item.number}`}
-                {...{ message, title: words, isThin: drawn.isDense }}
-                from={[x(message.sentUs), lineOf(message.from)]}
-                to={[x(message.arrivedUs), lineOf(message.to)]}
-                attributes={attributesOf?.(item, words) ?? {}}
-              />
-            )
-          })}
+          )}
         </g>
-      </g>
-    </g>
+      ))}
+    </>
   )
 }
 
-interface BandProps {
-  readonly lane: LanePlace
-  readonly panel: Panel
-  readonly isOdd: boolean
-  readonly hasNames: boolean
-}
-
-function LaneBand({ lane: { name, title, top, height }, panel, isOdd, hasNames }: BandProps) {
-  const ink = useInk()
-  const names = hasNames ? panel.left : 0
-  return (
-    <g>
-      <rect
-        x={-names}
-        y={top}
-        width={panel.width + names}
-        height={height}
-        fill={isOdd ? ink.raised : 'none'}
-        pointer-events="none"
-      />
-      {hasNames ? (
-        <text x={-names + 4} y={top + height / 2 + 4} style={`fill:${ink.text}`}>
-          <title>{tooltipText(title)}</title>
-          {fittedText(name, names - 10, 12)}
-        </text>
-      ) : null}
-    </g>
-  )
-}
-
-/** How many messages are not drawn, where there are any, beside the panel's title. */
-function LeftOut({
-  drawn: { messages, leftOut },
-  from,
-  width,
-}: {
+interface LeftOutProps {
   readonly drawn: DrawnItems
   readonly from: number
   readonly width: number
-}) {
+}
+
+/** How many messages are not drawn, where there are any, beside the panel's title. */
+function LeftOut({ drawn: { messages, leftOut }, from, width }: LeftOutProps) {
   const ink = useInk()
   if (leftOut === 0) return null
   const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
@@ -290,63 +302,5 @@ function LeftOut({
       <title>{words}</title>
       {shorter.find((each) => textWidth(each, 11) <= width - from)}
     </text>
-  )
-}
-
-interface GridProps {
-  readonly range: StretchUs
-  readonly width: number
-  /** How far down the lines go; the times stand below. */
-  readonly height: number
-}
-
-/** Lines through times, and the times. */
-export function TimeGrid({ range, width, height }: GridProps) {
-  const ink = useInk()
-  const x = timeAcross(range, width)
-  const { ticks } = timeScale(range, { ticks: Math.max(2, Math.floor(width / TICK)) })
-  return (
-    <g pointer-events="none">
-      {ticks.map(({ value, text }) => (
-        <g key={value}>
-          <line x1={x(value)} x2={x(value)} y1="0" y2={height + 4} stroke={ink.line} />
-          <text
-            x={x(value)}
-            y={height + 17}
-            font-size="11"
-            text-anchor={x(value) > width - 18 ? 'end' : x(value) < 18 ? 'start' : 'middle'}
-            style={`fill:${ink.soft}`}
-          >
-            {text}
-          </text>
-        </g>
-      ))}
-    </g>
-  )
-}
-
-interface EndProps {
-  readonly atUs: number
-  readonly x: (timeUs: number) => number
-  readonly height: number
-  readonly color: string
-}
-
-/** Where the request was answered. */
-function EndLine({ atUs, x, height, color }: EndProps) {
-  return (
-    <g>
-      <title>{`answered after ${formatDuration(atUs)}`}</title>
-      <line
-        x1={x(atUs)}
-        x2={x(atUs)}
-        y1="-4"
-        y2={height + 4}
-        stroke={color}
-        stroke-width="2"
-        stroke-dasharray="1 3"
-        stroke-linecap="round"
-      />
-    </g>
   )
 }

@@ -1,32 +1,29 @@
-import type { JSX } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { sum } from 'd3-array'
+import { useMemo, useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted } from '../../../core/words.ts'
-import { Choice, StateCode, useDragRange, useWidth } from '../../drawing/controls.tsx'
+import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
+import { useInk } from '../../drawing/ink.ts'
+import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
+import { TimeGrid, ZOOM_STYLE } from '../../drawing/time-range.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
-import { SWIMLANE_OPTIONS, type SwimlaneOptions } from './options.ts'
+import { MAX_TRACKS, PANEL_FOOT, type SwimlaneLayout, swimlaneLayout } from './swimlane-layout.ts'
 import {
-  drawnItems,
-  MAX_TRACKS,
-  PANEL_FOOT,
-  PANEL_HEAD,
-  type Panel,
-  type SwimlaneLayout,
-  swimlaneLayout,
-  visitLine,
-} from './swimlane-layout.ts'
-import type { SwimlaneData } from './swimlane-model.ts'
-import { SwimlaneLegend, SwimlanePanel, TimeGrid } from './swimlane-panel.tsx'
-import type { LaneItem } from './swimlane-words.ts'
+  SWIMLANE_OPTIONS,
+  type SwimlaneData,
+  type SwimlaneOptions,
+  type SwimlaneSide,
+} from './swimlane-model.ts'
+import { SwimlanePanel } from './swimlane-panel.tsx'
 
 /** Height of the lanes in a page at most, in pixels; beyond, they scroll. */
 const WINDOW = 640
 
 /** How swimlanes answer to pointer and keyboard. */
-export const SWIMLANE_STYLE = `
+export const SWIMLANE_STYLE = `${ZOOM_STYLE}
 .fd-lane-window { max-height: ${WINDOW}px; overflow-y: auto; overflow-x: hidden; position: relative; }
 .fd-lane-axis { position: sticky; bottom: 0; margin-top: -24px; background: var(--fd-back); border-top: 1px solid var(--fd-line); pointer-events: none; }
 .fd-lane-item { cursor: default; }
@@ -36,7 +33,6 @@ export const SWIMLANE_STYLE = `
 .fd-lane-item:hover > rect:first-of-type { fill: var(--fd-selected); }
 .fd-lane-item:focus > rect:first-of-type { fill: var(--fd-selected); stroke: var(--fd-text); stroke-width: 1; }
 .fd-lane-item:focus-visible > rect:first-of-type { stroke: var(--fd-focus); stroke-width: 2; }
-.fd-lane-plot { cursor: crosshair; touch-action: pan-y; }
 .fd-lane-words { min-height: 3em; }
 `
 
@@ -44,12 +40,17 @@ export const SWIMLANE_STYLE = `
 export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
   const { data } = props
   const isStill = useIsStill()
+  const ink = useInk()
   const { options: state, change, code } = useWidgetOptions(SWIMLANE_OPTIONS, props)
+  const { arrangement, range, folded } = state
   const [words, setWords] = useState('')
   const [place, width] = useWidth<HTMLDivElement>()
-  const goInto = ([fromUs, toUs]: StretchUs) =>
-    change({ range: [tenths(fromUs), Math.max(tenths(toUs), tenths(fromUs) + 0.1)] })
-  const layout = swimlaneLayout(data, isStill ? { ...state, folded: true } : state, width)
+  const zoom = (next: StretchUs | null) => change({ range: next })
+  const layout = useMemo(
+    () => swimlaneLayout(data, { arrangement, range, folded: isStill || folded }, width),
+    [data, arrangement, range, folded, width],
+  )
+  const line = { x2: 24, y1: 9, y2: 9, stroke: ink.soft }
   return (
     <section aria-label="Swimlanes">
       <Caption text={tooltipText(data.title)} isHeading />
@@ -58,37 +59,47 @@ export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
           <Choice
             name="after"
             help="One below the other, over one axis; or next to each other, on the same scale"
-            value={state.arrangement}
+            value={arrangement}
             values={{ below: 'below before', beside: 'beside before' }}
-            onChoose={(arrangement) => change({ arrangement })}
+            onChoose={(next) => change({ arrangement: next })}
           />
         )}
-        <button
-          type="button"
-          disabled={state.range === null}
-          onClick={() => change({ range: null })}
-        >
+        <button type="button" disabled={range === null} onClick={() => zoom(null)}>
           whole time
         </button>
-        {layout.folding.isLong ? (
-          <button type="button" onClick={() => change({ folded: !state.folded })}>
-            {state.folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
+        {layout.isLong ? (
+          <button type="button" onClick={() => change({ folded: !folded })}>
+            {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
           </button>
         ) : null}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.
         </span>
       </div>
-      <div class="fd-scroll">
-        <SwimlaneLegend />
-      </div>
+      <Legend
+        width={width}
+        entries={[
+          { name: 'works', mark: <rect width="24" y="4" height="8" fill={ink.soft} /> },
+          { name: 'waits', mark: <rect width="24" y="8" height="2" fill={ink.soft} /> },
+          { name: 'call', mark: <line {...line} /> },
+          { name: 'reply', mark: <line {...line} stroke-dasharray="3 2" /> },
+          {
+            name: 'on the critical path',
+            mark: <rect width="24" y="8" height="2.5" fill={ink.text} />,
+          },
+        ]}
+      />
       <div ref={place} class="fd-lane-window">
-        <Lanes
-          {...{ data, layout }}
-          onWords={setWords}
-          onRange={goInto}
-          onWhole={() => change({ range: null })}
-        />
+        <Figure width={layout.width} height={layout.height} label={data.title}>
+          {layout.panels.map((panel) => (
+            <SwimlanePanel
+              key={panel.side}
+              {...{ layout, panel, side: data.sides[panel.side] as SwimlaneSide }}
+              onWords={setWords}
+              onRange={zoom}
+            />
+          ))}
+        </Figure>
         {layout.height > WINDOW ? <StickyAxis layout={layout} /> : null}
       </div>
       <p class="fd-lane-words" aria-live="polite">
@@ -108,13 +119,15 @@ export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
 
 /** Lanes, or where there are few of them the lines in these. */
 function countOfLanes({ lanes }: SwimlaneData): string {
-  const tracks = lanes.reduce((sum, lane) => sum + lane.tracks, 0)
-  return lanes.length > MAX_TRACKS ? counted(lanes.length, 'lane') : counted(tracks, 'line')
+  if (lanes.length > MAX_TRACKS) return counted(lanes.length, 'lane')
+  return counted(
+    sum(lanes, ({ tracks }) => tracks),
+    'line',
+  )
 }
 
 /** The times, over those that end the drawing, in sight wherever it is scrolled to. */
 function StickyAxis({ layout: { width, panels, range } }: { readonly layout: SwimlaneLayout }) {
-  const columns = panels.filter(({ top }) => top === (panels[0]?.top ?? 0))
   return (
     <svg
       class="fd-lane-axis"
@@ -123,155 +136,13 @@ function StickyAxis({ layout: { width, panels, range } }: { readonly layout: Swi
       aria-hidden="true"
       font-family="system-ui, sans-serif"
     >
-      {columns.map((panel) => (
-        <g key={panel.side} transform={`translate(${panel.left} 0)`}>
-          <TimeGrid range={range} width={panel.width} height={0} />
-        </g>
-      ))}
+      {panels
+        .filter(({ top }) => top === 0)
+        .map((panel) => (
+          <g key={panel.side} transform={`translate(${panel.left} 0)`}>
+            <TimeGrid range={range} width={panel.width} lines={[0, 4]} textY={17} />
+          </g>
+        ))}
     </svg>
   )
-}
-
-let named = 0
-
-/** A name that no other drawing in the page has. */
-function nextName(): string {
-  named++
-  return `fd-lanes-${named}`
-}
-
-interface LanesProps {
-  readonly data: SwimlaneData
-  readonly layout: SwimlaneLayout
-  readonly onWords: (words: string) => void
-  readonly onRange: (range: StretchUs) => void
-  readonly onWhole: () => void
-}
-
-function Lanes({ data, layout, onWords, onRange, onWhole }: LanesProps) {
-  const { width, height, panels, range } = layout
-  const isStill = useIsStill()
-  const [clip] = useState(nextName)
-  const drawing = useRef<SVGSVGElement>(null)
-  const [reached, setReached] = useState<Readonly<Record<number, string>>>({})
-  const attributesOf = (panel: Panel) => {
-    const side = data.sides[panel.side] as SwimlaneData['sides'][number]
-    const lineOf = (visit: number) => visitLine(layout, panel.side, visit)
-    const keys = drawnItems(side, { range, width: panel.width, lineOf }).items.map(keyOf)
-    const places = new Map(keys.map((key, i) => [key, i]))
-    const last = reached[panel.side] ?? ''
-    const current = places.has(last) ? last : keys[0]
-    const focus = (key: string | undefined) =>
-      drawing.current?.querySelector<SVGGElement>(`[data-item="${panel.side} ${key}"]`)?.focus()
-    return (item: LaneItem, words: string): JSX.SVGAttributes<SVGGElement> => {
-      const key = keyOf(item)
-      const at = places.get(key) ?? 0
-      return {
-        class: 'fd-lane-item',
-        role: 'treeitem',
-        'aria-level': 1,
-        'aria-selected': key === current,
-        tabindex: key === current ? 0 : -1,
-        'aria-label': words,
-        'data-item': `${panel.side} ${key}`,
-        onMouseEnter: () => onWords(words),
-        onFocus: () => {
-          onWords(words)
-          setReached({ ...reached, [panel.side]: key })
-        },
-        onKeyDown: (event: KeyboardEvent) => {
-          const acts: Readonly<Record<string, () => void>> = {
-            ArrowRight: () => focus(keys[at + 1]),
-            ArrowLeft: () => focus(keys[at - 1]),
-            Home: () => focus(keys[0]),
-            End: () => focus(keys.at(-1)),
-            z: () => onRange(timeOf(side, item)),
-            Escape: onWhole,
-          }
-          const act = acts[event.key]
-          if (act === undefined) return
-          event.preventDefault()
-          act()
-        },
-      } as JSX.SVGAttributes<SVGGElement>
-    }
-  }
-  return (
-    <Figure svgRef={drawing} width={width} height={height} label={data.title}>
-      {panels.map((panel) => {
-        const side = data.sides[panel.side] as SwimlaneData['sides'][number]
-        return (
-          <g key={panel.side} role="tree" aria-label={`Request ${side.period}`}>
-            {isStill ? null : (
-              <DragArea panel={panel} layout={layout} range={range} onRange={onRange} />
-            )}
-            <SwimlanePanel
-              {...{ layout, panel, side, clip: `${clip}-${panel.side}` }}
-              {...(isStill ? {} : { attributesOf: attributesOf(panel) })}
-            />
-          </g>
-        )
-      })}
-    </Figure>
-  )
-}
-
-interface DragProps {
-  readonly panel: Panel
-  readonly layout: SwimlaneLayout
-  readonly range: StretchUs
-  readonly onRange: (range: StretchUs) => void
-}
-
-/** Behind the lanes of a panel: dragging across goes into a part of the time. */
-function DragArea({ panel, layout, range: [fromUs, toUs], onRange }: DragProps) {
-  const timeAt = (share: number) => fromUs + share * (toUs - fromUs)
-  const [dragged, handlers] = useDragRange(([from, to]) => onRange([timeAt(from), timeAt(to)]))
-  const box = { y: panel.top + PANEL_HEAD, height: layout.lanesHeight + 20 }
-  return (
-    <g>
-      <rect
-        {...box}
-        x={panel.left}
-        width={panel.width}
-        fill="transparent"
-        class="fd-lane-plot"
-        {...(handlers as object)}
-      />
-      {dragged === null ? null : (
-        <rect
-          {...box}
-          x={panel.left + dragged[0] * panel.width}
-          width={(dragged[1] - dragged[0]) * panel.width}
-          fill="var(--fd-focus)"
-          opacity="0.3"
-          pointer-events="none"
-        />
-      )}
-    </g>
-  )
-}
-
-function keyOf({ kind, number }: LaneItem): string {
-  return `${kind}-${number}`
-}
-
-/** From when to when an item is, with something around it where it takes no time. */
-function timeOf(
-  { visits, messages }: SwimlaneData['sides'][number],
-  { kind, number }: LaneItem,
-): StretchUs {
-  const visit = visits[number]
-  const message = messages[number]
-  const [fromUs, toUs] =
-    kind === 'visit'
-      ? [visit?.startUs ?? 0, visit?.endUs ?? 0]
-      : [message?.sentUs ?? 0, message?.arrivedUs ?? 0]
-  const around = Math.max(0.05 * (toUs - fromUs), 0.5)
-  return [Math.max(0, fromUs - around), toUs + around]
-}
-
-/** Tenths of a microsecond read better in code. */
-function tenths(us: number): number {
-  return Math.round(us * 10) / 10
 }

@@ -1,19 +1,20 @@
+import { sort } from 'd3-array'
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../../core/errors.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
-import type { StretchUs } from '../../drawing/stretches.ts'
+import { toNanoseconds } from '../../drawing/stretches.ts'
 import { defineWidget } from '../define-widget.ts'
-import { SWIMLANE_OPTIONS, type SwimlaneOptions, type SwimlaneTraces } from './options.ts'
 import {
   lanesIn,
+  SWIMLANE_OPTIONS,
   type SwimlaneData,
+  type SwimlaneOptions,
   type SwimlaneSide,
-  type Traffic,
+  type SwimlaneTraces,
   tracksOf,
 } from './swimlane-model.ts'
 import { requestTraffic } from './swimlane-traffic.ts'
@@ -51,14 +52,15 @@ function data(comparison: Comparison, options: SwimlaneOptions): SwimlaneData {
   const chosen =
     category === null ? ofTraces(flows, traces ?? {}) : ofCategory(comparison, category)
   const sides = chosen.map(({ request, choice }): SwimlaneSide => {
-    const traffic = rounded(requestTraffic(flows, request, by))
+    const { visits, messages } = requestTraffic(flows, request, by)
+    const tracks = tracksOf(visits)
     return {
-      ...traffic,
+      visits: visits.map((visit, i) => ({ ...toNanoseconds(visit), track: tracks[i] as number })),
+      messages: messages.map(toNanoseconds),
       traceId: flows.ids[request] ?? '',
       period: flows.period[request] === BEFORE ? 'before' : 'after',
       responseTimeUs: flows.responseTimeUs[request] ?? 0,
       choice,
-      tracks: tracksOf(traffic.visits),
     }
   })
   const ends = sides.flatMap(({ visits, responseTimeUs }) => [
@@ -69,7 +71,10 @@ function data(comparison: Comparison, options: SwimlaneOptions): SwimlaneData {
     sides,
     lanes: lanesIn(sides),
     lengthUs: Math.max(MIN_LENGTH_US, ...ends),
-    title: category === null ? 'Chosen requests' : categoryTitle(categories, category),
+    title:
+      category === null
+        ? 'Chosen requests'
+        : `${rootName(categories, category, 80)}, category ${category}`,
   }
 }
 
@@ -105,11 +110,10 @@ function ofCategory({ categories, ranking }: Comparison, category: number): Chos
 }
 
 function medianRequest(categories: Categories, category: number, period: Period): Chosen[] {
-  const alone = { category, kind: 'response-time', precursors: [] } as unknown as RankedMutation
-  const typical = exemplars(categories, alone, { count: 1 })
-  const [id] = period === BEFORE ? typical.before : typical.after
-  const members = categories.members(category, period)
-  const request = members.find((row) => categories.flows.ids[row] === id)
+  const members = Array.from(categories.members(category, period))
+  const { responseTimeUs } = categories.flows
+  const byTime = sort(members, (request) => responseTimeUs[request] as number)
+  const request = byTime[(byTime.length - 1) >> 1]
   if (request === undefined) return []
   const choice = `the median of ${counted(members.length, 'request')} of category ${category}`
   return [{ request, choice }]
@@ -128,26 +132,6 @@ function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces): Chosen[] {
     ...(traces.before === undefined ? [] : rows(traces.before, [BEFORE])),
     ...(traces.after === undefined ? [] : rows(traces.after, [AFTER])),
   ]
-}
-
-function categoryTitle(categories: Categories, category: number): string {
-  return `${rootName(categories, category, 80)}, category ${category}`
-}
-
-/** Nanoseconds are as exact as any trace. */
-function rounded({ visits, messages }: Traffic): Traffic {
-  const round = (us: number) => Math.round(us * 1e3) / 1e3
-  const stretch = ([fromUs, toUs]: StretchUs): StretchUs => [round(fromUs), round(toUs)]
-  return {
-    visits: visits.map((visit) => ({
-      ...{ ...visit, startUs: round(visit.startUs), endUs: round(visit.endUs) },
-      ...{ work: visit.work.map(stretch), critical: visit.critical.map(stretch) },
-    })),
-    messages: messages.map((message) => ({
-      ...message,
-      ...{ sentUs: round(message.sentUs), arrivedUs: round(message.arrivedUs) },
-    })),
-  }
 }
 
 function description({ sides, title }: SwimlaneData): string {
