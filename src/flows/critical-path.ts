@@ -1,5 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { ascending } from 'd3-array'
 import { InternalError } from '../core/errors.ts'
+import { placesIn } from '../traces/group-rows.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
 
@@ -19,10 +21,8 @@ const SAME_MOMENT_US = 1e-3
  */
 export class CriticalPathFinder {
   readonly #flows: FlowSet
-  readonly #plans: (ShapePlan | undefined)[] = []
-  #timeUs = new Float64Array(64)
-  /** The edge each node was waited on by, -1 for none. */
-  #waitedFor = new Int32Array(64)
+  readonly #plans: (WalkPlan | undefined)[] = []
+  readonly #walk = new CriticalWalk()
 
   constructor(flows: FlowSet) {
     this.#flows = flows
@@ -33,50 +33,111 @@ export class CriticalPathFinder {
    * edges are those of the request's shape, in its order.
    */
   mark(request: number, onPath: Uint8Array): void {
-    const plan = this.#plan(this.#flows.shapeOf[request]!)
-    const latencyUs = this.#flows.latencies(request)
-    this.#arrivals(plan, latencyUs)
     onPath.fill(0)
-    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request]!)
-    for (let edge = this.#waitedFor[node]!; edge >= 0; ) {
-      onPath[edge] = 1
-      node = plan.from[edge]!
-      edge = this.#waitedFor[node]!
-    }
+    for (const edge of this.#follow(request)) onPath[edge] = 1
   }
 
   /** Returns the edges on the critical path of a request, first to last. */
   edges(request: number): number[] {
-    const plan = this.#plan(this.#flows.shapeOf[request]!)
-    this.#arrivals(plan, this.#flows.latencies(request))
-    const path: number[] = []
-    let node = this.#replyNode(plan, this.#flows.responseTimeUs[request]!)
-    for (let edge = this.#waitedFor[node]!; edge >= 0; ) {
-      path.push(edge)
-      node = plan.from[edge]!
-      edge = this.#waitedFor[node]!
-    }
-    return path.reverse()
+    return Array.from(this.#follow(request)).reverse()
   }
 
-  #arrivals(plan: ShapePlan, latencyUs: Float64Array): void {
-    const { edgesByTarget, from, to } = plan
-    if (plan.nodes > this.#timeUs.length) {
-      this.#timeUs = new Float64Array(plan.nodes * 2)
-      this.#waitedFor = new Int32Array(plan.nodes * 2)
+  #follow(request: number): Uint32Array {
+    const { shapeOf, responseTimeUs } = this.#flows
+    const shape = shapeOf[request]!
+    const plan = this.#plans[shape] ?? planShape(this.#flows, shape)
+    this.#plans[shape] = plan
+    return this.#walk.follow(plan, this.#flows.latencies(request), responseTimeUs[request]!)
+  }
+}
+
+/** What following the critical path needs to know of a structure. */
+export interface WalkPlan {
+  readonly nodes: number
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** Nodes that nothing follows. */
+  readonly leaves: readonly number[]
+  /**
+   * Edges such that all that lead to a node come before any that leave it; those into one node by
+   * the labels they come from, so that ties do not hang on the order of recording.
+   */
+  readonly edgesByTarget: Uint32Array
+}
+
+/**
+ * @param order the nodes such that every edge leads forward
+ * @param edges the edges that count
+ * @param bySource compares edges by the label they come from
+ */
+export function planWalk(
+  { from, to }: { from: Uint32Array; to: Uint32Array },
+  order: Uint32Array,
+  { edges, bySource }: { edges: Uint32Array; bySource: (a: number, b: number) => number },
+): WalkPlan {
+  const rank = placesIn(order)
+  const isLeaf = new Uint8Array(order.length).fill(1)
+  for (const edge of edges) isLeaf[from[edge]!] = 0
+  return {
+    ...{ nodes: order.length, from, to },
+    leaves: Array.from(isLeaf.keys()).filter((node) => isLeaf[node] === 1),
+    edgesByTarget: edges.sort((a, b) => rank[to[a]!]! - rank[to[b]!]! || bySource(a, b) || a - b),
+  }
+}
+
+function planShape({ shapes, labels }: FlowSet, shape: number): WalkPlan {
+  const graph = new ShapeGraph().load(shapes, shape)
+  if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
+  const from = shapes.from(shape).slice()
+  const codes = shapes.labels(shape)
+  const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
+  return planWalk({ from, to: shapes.to(shape).slice() }, graph.order.slice(0, graph.nodes), {
+    edges: Uint32Array.from(from.keys()),
+    bySource: (a, b) => ascending(labelOf(a), labelOf(b)),
+  })
+}
+
+/**
+ * When the nodes of one request's flow happen, and what its reply waited for. One object serves
+ * for request after request.
+ */
+export class CriticalWalk {
+  timeUs = new Float64Array(64)
+  /** The edge each node was waited on by, -1 for none. */
+  waitedFor = new Int32Array(64)
+  #path = new Uint32Array(64)
+
+  /**
+   * Fills `timeUs` and `waitedFor`; gives the edges of the critical path, last to first, good until
+   * the next call.
+   */
+  follow(plan: WalkPlan, latencyUs: Float64Array, responseTimeUs: number): Uint32Array {
+    this.#arrive(plan, latencyUs)
+    let length = 0
+    let node = this.#reply(plan, responseTimeUs)
+    for (let edge = this.waitedFor[node]!; edge >= 0; edge = this.waitedFor[node]!) {
+      this.#path[length++] = edge
+      node = plan.from[edge]!
     }
-    const timeUs = this.#timeUs
-    const waitedFor = this.#waitedFor
-    timeUs.fill(Number.NEGATIVE_INFINITY, 0, plan.nodes)
-    waitedFor.fill(-1, 0, plan.nodes)
-    for (const node of plan.roots) timeUs[node] = 0
+    return this.#path.subarray(0, length)
+  }
+
+  #arrive({ nodes, from, to, edgesByTarget }: WalkPlan, latencyUs: Float64Array): void {
+    if (nodes > this.timeUs.length) {
+      this.timeUs = new Float64Array(nodes * 2)
+      this.waitedFor = new Int32Array(nodes * 2)
+      this.#path = new Uint32Array(nodes * 2)
+    }
+    const { timeUs, waitedFor } = this
+    timeUs.fill(0, 0, nodes)
+    waitedFor.fill(-1, 0, nodes)
     for (const edge of edgesByTarget) {
       const source = from[edge]!
       const target = to[edge]!
       const arrival = timeUs[source]! + latencyUs[edge]!
-      const ahead = arrival - timeUs[target]!
       const last = waitedFor[target]!
-      if (ahead > SAME_MOMENT_US || last < 0) waitedFor[target] = edge
+      const ahead = last < 0 ? Number.POSITIVE_INFINITY : arrival - timeUs[target]!
+      if (ahead > SAME_MOMENT_US) waitedFor[target] = edge
       else if (ahead < -SAME_MOMENT_US) continue
       else {
         const later = timeUs[source]! - timeUs[from[last]!]!
@@ -90,11 +151,11 @@ export class CriticalPathFinder {
    * Of the nodes that nothing follows, the one that happened when the request was over; of several
    * at that moment the first, which in flows from spans is the root's reply.
    */
-  #replyNode({ leaves }: ShapePlan, responseTimeUs: number): number {
+  #reply({ leaves }: WalkPlan, responseTimeUs: number): number {
     let reply = leaves[0]!
     let nearest = Number.POSITIVE_INFINITY
     for (const leaf of leaves) {
-      const distance = Math.abs(this.#timeUs[leaf]! - responseTimeUs)
+      const distance = Math.abs(this.timeUs[leaf]! - responseTimeUs)
       if (distance < nearest - SAME_MOMENT_US) {
         nearest = distance
         reply = leaf
@@ -102,53 +163,4 @@ export class CriticalPathFinder {
     }
     return reply
   }
-
-  #plan(shape: number): ShapePlan {
-    const known = this.#plans[shape]
-    if (known !== undefined) return known
-    const plan = planShape(this.#flows, shape)
-    this.#plans[shape] = plan
-    return plan
-  }
-}
-
-/** What the search needs to know of a shape. */
-interface ShapePlan {
-  readonly nodes: number
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-  readonly roots: readonly number[]
-  readonly leaves: readonly number[]
-  /**
-   * Edges such that all that lead to a node come before any that leave it; those into one node by
-   * the labels they come from, so that ties do not hang on the order of recording.
-   */
-  readonly edgesByTarget: Uint32Array
-}
-
-function planShape({ shapes, labels }: FlowSet, shape: number): ShapePlan {
-  const graph = new ShapeGraph().load(shapes, shape)
-  const { nodes, above, below } = graph
-  const from = shapes.from(shape).slice()
-  const to = shapes.to(shape).slice()
-  if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
-  const rank = new Uint32Array(nodes)
-  graph.order.subarray(0, nodes).forEach((node, at) => {
-    rank[node] = at
-  })
-  const codes = shapes.labels(shape)
-  const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
-  const edgesByTarget = Uint32Array.from(from, (_, edge) => edge).sort(
-    (a, b) => rank[to[a]!]! - rank[to[b]!]! || compareText(labelOf(a), labelOf(b)) || a - b,
-  )
-  const numbers = Array.from({ length: nodes }, (_, node) => node)
-  return {
-    ...{ nodes, from, to, edgesByTarget },
-    roots: numbers.filter((node) => above.offsets[node] === above.offsets[node + 1]),
-    leaves: numbers.filter((node) => below.offsets[node] === below.offsets[node + 1]),
-  }
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

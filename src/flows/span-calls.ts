@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { NO_PARENT, PARENT_MISSING, SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+import { groupRows } from '../traces/group-rows.ts'
+import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
 
 /** The call structure of one period's spans: children of each, and times made consistent. */
 export interface SpanCalls {
@@ -31,14 +32,18 @@ const CONSUMER = SPAN_KINDS.indexOf('consumer')
  */
 export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   const { spans } = traces
-  const { childOffsets, children, roots } = groupChildren(spans.parent)
+  const { offsets: childOffsets, rows: children } = groupRows(spans.parent, spans.parent.length)
+  const roots: number[] = []
+  spans.parent.forEach((caller, span) => {
+    if (caller < 0) roots.push(span)
+  })
   const startUs = spans.startUs.slice()
   const endUs = spans.startUs.map((start, span) => start + spans.durationUs[span]!)
   const detached = new Uint8Array(startUs.length)
   const outside = new Uint8Array(startUs.length)
   let clampedStarts = 0
   let outsideParent = 0
-  const pending = Array.from(roots)
+  const pending = roots.slice()
   for (let caller = pending.pop(); caller !== undefined; caller = pending.pop()) {
     const callerStart = startUs[caller]!
     const callerEnd = endUs[caller]!
@@ -65,30 +70,10 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
     sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
   }
   return {
-    ...{ traces, childOffsets, children, roots, startUs, endUs, detached, outside },
+    ...{ traces, childOffsets, children, startUs, endUs, detached, outside },
+    roots: Uint32Array.from(roots),
     ...{ clampedStarts, outsideParent },
   }
-}
-
-function groupChildren(parent: Int32Array) {
-  const childOffsets = new Uint32Array(parent.length + 1)
-  const roots: number[] = []
-  parent.forEach((caller, span) => {
-    if (caller === NO_PARENT || caller === PARENT_MISSING) roots.push(span)
-    else childOffsets[caller + 1] = childOffsets[caller + 1]! + 1
-  })
-  for (let span = 0; span < parent.length; span++) {
-    childOffsets[span + 1]! += childOffsets[span]!
-  }
-  const next = childOffsets.slice()
-  const children = new Uint32Array(parent.length - roots.length)
-  parent.forEach((caller, span) => {
-    if (caller < 0) return
-    const at = next[caller]!
-    children[at] = span
-    next[caller] = at + 1
-  })
-  return { childOffsets, children, roots: Uint32Array.from(roots) }
 }
 
 /** Sorts a handful of rows in place by start, then end, then row. */

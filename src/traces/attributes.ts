@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from './dictionary.ts'
-import { growingColumns } from './growing-columns.ts'
+import { groupRows } from './group-rows.ts'
+import { gatherColumns, growingColumns } from './growing-columns.ts'
 
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
@@ -79,33 +80,11 @@ export class AttributesBuilder {
    * they are.
    */
   finish(owners: number, position?: Int32Array): Attributes {
-    const columns = this.#columns
-    const entries = columns.owner.length
-    const offsets = new Uint32Array(owners + 1)
-    const placed = new Int32Array(entries)
-    for (let entry = 0; entry < entries; entry++) {
-      const owner = columns.owner.values[entry]!
-      const at = position === undefined ? owner : (position[owner] ?? -1)
-      placed[entry] = at
-      if (at >= 0) offsets[at + 1]!++
-    }
-    for (let owner = 0; owner < owners; owner++) {
-      offsets[owner + 1]! += offsets[owner]!
-    }
-    const kept = offsets[owners]!
-    const next = offsets.slice()
-    const key = new Uint32Array(kept)
-    const type = new Uint8Array(kept)
-    const value = new Float64Array(kept)
-    for (let entry = 0; entry < entries; entry++) {
-      const at = placed[entry]!
-      if (at < 0) continue
-      const to = next[at]!
-      next[at] = to + 1
-      key[to] = columns.key.values[entry]!
-      type[to] = columns.type.values[entry]!
-      value[to] = columns.value.values[entry]!
-    }
-    return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, key, type, value })
+    const { owner, ...columns } = this.#columns
+    const added = owner.values.subarray(0, owner.length)
+    const placed = position ? Int32Array.from(added, (own) => position[own] ?? -1) : added
+    const { offsets, rows } = groupRows(placed, owners)
+    const kept = gatherColumns(columns, rows)
+    return new Attributes({ offsets, keys: this.#keys, texts: this.#texts, ...kept })
   }
 }

@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from './dictionary.ts'
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
+import { groupRows } from './group-rows.ts'
 import type { QualityLog } from './quality.ts'
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
 
@@ -32,7 +33,7 @@ const LEFT_OUT = -1
  * is left out whole, a span whose parent is missing becomes a root of its own; each is noted.
  */
 export function resolveParents(spans: ArrivedSpans, quality: QualityLog): GroupedSpans {
-  const { byTrace, starts } = groupByTrace(spans)
+  const { rows: byTrace, offsets: starts } = groupRows(spans.trace, spans.traceCount)
   const index = new SpanIndex(spans.ids)
   const position = new Int32Array(spans.trace.length).fill(LEFT_OUT)
   const order = new Uint32Array(spans.trace.length)
@@ -108,23 +109,6 @@ function parentRow(
   const found = index.find(parentIds, row)
   if (found < 0) return PARENT_MISSING
   return shared === undefined ? found : shared.parentAmong(found, row)
-}
-
-/** Counting sort: the arrival numbers of each trace's spans, in order of arrival. */
-function groupByTrace({ trace, traceCount }: ArrivedSpans) {
-  const starts = new Uint32Array(traceCount + 1)
-  for (const t of trace) starts[t + 1] = starts[t + 1]! + 1
-  for (let t = 0; t < traceCount; t++) {
-    starts[t + 1]! += starts[t]!
-  }
-  const next = starts.slice()
-  const byTrace = new Uint32Array(trace.length)
-  trace.forEach((t, row) => {
-    const at = next[t]!
-    byTrace[at] = row
-    next[t] = at + 1
-  })
-  return { byTrace, starts }
 }
 
 /** Whether following parents from some span of rows `first` to `end` never ends. */

@@ -1,6 +1,8 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { ascending } from 'd3-array'
 import { FlowdeltaError, show } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
+import { placesIn } from '../../traces/group-rows.ts'
 import { ShapeTable } from '../../traces/shape-table.ts'
 import { FlowSet } from '../flow-set.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../node-labels.ts'
@@ -217,18 +219,10 @@ export function relabeled({ labels: old, shapes }: FlowSet, omitHosts: boolean) 
     return labels.code(omitHosts ? { ...label, host: '' } : label)
   })
   const texts = Array.from({ length: labels.size }, (_, code) => ({
-    ...{ code, text: labels.text(code) },
-    without: labelText({ ...labels.get(code), host: '' }),
+    ...{ code, text: labels.text(code), without: withoutHost(labels.get(code)) },
   }))
-  texts.sort((a, b) => compareText(a.without, b.without) || compareText(a.text, b.text))
-  const labelRank = new Uint32Array(labels.size)
-  texts.forEach(({ code }, rank) => {
-    labelRank[code] = rank
-  })
+  texts.sort((a, b) => ascending(a.without, b.without) || ascending(a.text, b.text))
+  const labelRank = placesIn(texts.map(({ code }) => code))
   const relabel = (shape: number) => shapes.labels(shape).map((code) => codes[code]!)
   return { labels, labelRank, relabel }
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

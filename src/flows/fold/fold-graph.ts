@@ -1,4 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { group, rollup } from 'd3-array'
+import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import { type FoldStep, foldLanes } from './fold-lanes.ts'
 import { LazyColors } from './folded-colors.ts'
 import {
@@ -11,7 +13,7 @@ import {
   refineKinds,
   unfolded,
 } from './folded-graph.ts'
-import { LaneGrower, type Lanes } from './grow-lanes.ts'
+import { LaneGrower } from './grow-lanes.ts'
 
 /** How often, in all, a graph's edges are gone through in vain before it is left as it is. */
 const PATIENCE = 200
@@ -53,7 +55,7 @@ export function foldGraph(
 ): FoldResult {
   const steps: FoldStep[] = []
   let current = unfolded(graph)
-  let sources = countedThrough(graph.labels.length)
+  let sources = Uint32Array.from(graph.labels.keys())
   let patience = PATIENCE * (graph.labels.length + graph.from.length)
   while (patience > 0) {
     const tried = foldOnce(current, { labelRank, least, patience })
@@ -88,7 +90,7 @@ function foldOnce(
     const step = foldLanes(graph, lanes, { colors, below: rows.below })
     if (step !== undefined) return { step, patience: left }
     for (const role of lanes.roles) inVain.add(setKey(role))
-    left -= work(graph, lanes)
+    left -= graph.from.length + lanes.count * lanes.roles.length
     if (left <= 0) break
   }
   return { patience: left }
@@ -104,21 +106,14 @@ function setKey(nodes: Uint32Array): string {
   return `${nodes.length} ${least} ${sum}`
 }
 
-function work({ from }: FoldedGraph, { count, roles }: Lanes): number {
-  return from.length + count * roles.length
-}
-
 /**
  * Nodes as they were recorded, so that what is known of recorded nodes is found; the root first.
  */
 function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
-  const order = countedThrough(sources.length).sort(
+  const order = Uint32Array.from(sources.keys()).sort(
     (a, b) => Number(a !== 0) - Number(b !== 0) || sources[a]! - sources[b]!,
   )
-  const place = new Uint32Array(order.length)
-  order.forEach((node, at) => {
-    place[node] = at
-  })
+  const place = placesIn(order)
   const { labels, inside, from, to } = graph
   return {
     graph: {
@@ -130,12 +125,6 @@ function inOrderOfSources(graph: FoldedGraph, sources: Uint32Array) {
     },
     sources: order.map((node) => sources[node]!),
   }
-}
-
-function countedThrough(count: number): Uint32Array {
-  const numbers = new Uint32Array(count)
-  for (let number = 0; number < count; number++) numbers[number] = number
-  return numbers
 }
 
 /**
@@ -174,29 +163,18 @@ function* laneAnchors(
 }
 
 /** The nodes of each kind; kinds first whose sizes, and those of others as large, cover most. */
-function wholeKinds({ of, count, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
-  const equals = new Map<number, number>()
-  for (const size of sizes) equals.set(size, (equals.get(size) ?? 0) + 1)
-  const covered = (kind: number) => sizes[kind]! * (equals.get(sizes[kind]!) as number)
-  const sets = Array.from(sizes, (size) => new Uint32Array(size >= least ? size : 0))
-  const filled = new Uint32Array(count)
-  for (let node = 0; node < of.length; node++) {
-    const kind = of[node]!
-    if (sizes[kind]! < least) continue
-    const at = filled[kind]!
-    sets[kind]![at] = node
-    filled[kind] = at + 1
-  }
-  return sets
-    .map((nodes, kind) => ({ nodes, kind }))
-    .filter(({ nodes }) => nodes.length >= least && nodes.length > 0)
-    .sort(
-      (a, b) =>
-        covered(b.kind) - covered(a.kind) ||
-        b.nodes.length - a.nodes.length ||
-        rank[a.kind]! - rank[b.kind]!,
-    )
-    .map(({ nodes }) => nodes)
+function wholeKinds({ of, sizes, rank }: NodeKinds, least: number): Uint32Array[] {
+  const equals = rollup(
+    sizes,
+    (kinds) => kinds.length,
+    (size) => size,
+  )
+  const covered = (kind: number) => sizes[kind]! * equals.get(sizes[kind]!)!
+  const { offsets, rows } = groupRows(of, sizes.length)
+  return Array.from(sizes.keys())
+    .filter((kind) => sizes[kind]! >= least)
+    .sort((a, b) => covered(b) - covered(a) || sizes[b]! - sizes[a]! || rank[a]! - rank[b]!)
+    .map((kind) => rows.slice(offsets[kind], offsets[kind + 1]))
 }
 
 /** Neighbors of one kind on one side of a node, where they are not all there are of that kind. */
@@ -207,29 +185,25 @@ function besideOneNode(
 ): Uint32Array[] {
   const sets: Uint32Array[] = []
   for (let node = 0; node + 1 < rows.offsets.length; node++) {
-    const [start, end] = [rows.offsets[node]!, rows.offsets[node + 1]!]
-    if (end - start < least) continue
-    const byKind = new Map<number, Set<number>>()
-    for (let entry = start; entry < end; entry++) {
-      const other = far[rows.edges[entry]!]!
-      const kind = kinds.of[other]!
-      const known = byKind.get(kind)
-      if (known === undefined) byKind.set(kind, new Set([other]))
-      else known.add(other)
-    }
-    for (const [kind, nodes] of byKind) {
-      if (nodes.size >= least && nodes.size < kinds.sizes[kind]!) {
-        sets.push(Uint32Array.from(nodes).sort())
-      }
+    const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
+    if (edges.length < least) continue
+    const beside = new Set(Array.from(edges, (edge) => far[edge]!))
+    for (const nodes of group(beside, (other) => kinds.of[other]!).values()) {
+      if (isPart(nodes, kinds, least)) sets.push(Uint32Array.from(nodes).sort())
     }
   }
   return sets
 }
 
+/** Whether nodes of one kind are enough, and not all there are of it. */
+function isPart(nodes: readonly number[], { of, sizes }: NodeKinds, least: number): boolean {
+  return nodes.length >= least && nodes.length < sizes[of[nodes[0]!]!]!
+}
+
 /** Nodes linked by edges between equal kinds, where they are not all there are of their kind. */
 function chains(
   { from, to, loops }: FoldedGraph,
-  { of, sizes }: NodeKinds,
+  kinds: NodeKinds,
   least: number,
 ): Uint32Array[] {
   const parent = new Map<number, number>()
@@ -243,23 +217,13 @@ function chains(
   }
   for (let edge = 0; edge < from.length; edge++) {
     const [a, b] = [from[edge]!, to[edge]!]
-    if (loops[edge] === 1 || of[a] !== of[b]) continue
+    if (loops[edge] === 1 || kinds.of[a] !== kinds.of[b]) continue
     if (!parent.has(a)) parent.set(a, a)
     if (!parent.has(b)) parent.set(b, b)
     parent.set(find(a), find(b))
   }
-  const sets = new Map<number, number[]>()
-  for (const node of parent.keys()) {
-    const root = find(node)
-    const known = sets.get(root)
-    if (known === undefined) sets.set(root, [node])
-    else known.push(node)
-  }
-  return [...sets.values()]
-    .filter((nodes) => {
-      const all = sizes[of[nodes[0]!]!]!
-      return nodes.length >= least && nodes.length < all
-    })
+  return [...group(parent.keys(), find).values()]
+    .filter((nodes) => isPart(nodes, kinds, least))
     .map((nodes) => Uint32Array.from(nodes).sort())
 }
 
@@ -267,7 +231,6 @@ function chains(
 function kindsBeside(far: Uint32Array, rows: EdgeRows, { of, rank }: NodeKinds) {
   return (node: number): string => {
     const edges = rows.edges.subarray(rows.offsets[node], rows.offsets[node + 1])
-    const ranks = Array.from(edges, (edge) => rank[of[far[edge]!]!]!)
-    return ranks.sort((a, b) => a - b).join(' ')
+    return String(Array.from(edges, (edge) => rank[of[far[edge]!]!]!).sort((a, b) => a - b))
   }
 }

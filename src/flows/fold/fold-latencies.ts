@@ -1,5 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { InternalError } from '../../core/errors.ts'
+import { CriticalWalk, planWalk, type WalkPlan } from '../critical-path.ts'
 import type { FoldStep } from './fold-lanes.ts'
 import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
 
@@ -22,11 +23,12 @@ import { type EdgeRows, edgeRows, type FoldedGraph, forwardOrder } from './folde
  */
 export class LatencyFolder {
   readonly #step: FoldStep
-  readonly #walk: StepWalk
+  readonly #plan: WalkPlan
+  readonly #walk = new CriticalWalk()
   /** What the folded graph needs: its nodes in order, and its edges at each. */
   readonly #order: Uint32Array
-  readonly #above: ReturnType<typeof edgeRows>
-  readonly #below: ReturnType<typeof edgeRows>
+  readonly #above: EdgeRows
+  readonly #below: EdgeRows
   /** 1 for the folded nodes that are lanes' steps. */
   readonly #isStep: Uint8Array
   readonly #perNode: Uint32Array
@@ -40,7 +42,7 @@ export class LatencyFolder {
 
   constructor(step: FoldStep, labelRank: Uint32Array) {
     this.#step = step
-    this.#walk = new StepWalk(step.before, labelRank)
+    this.#plan = planGraph(step.before, labelRank)
     const { labels, from, to, loops } = step.after
     const nodes = labels.length
     this.#below = edgeRows(from, nodes, loops)
@@ -62,9 +64,9 @@ export class LatencyFolder {
 
   /** @param latencyUs of the edges before the step */
   fold(latencyUs: Float64Array, responseTimeUs: number): Float64Array {
-    this.#walk.follow(latencyUs, responseTimeUs)
+    const path = this.#walk.follow(this.#plan, latencyUs, responseTimeUs)
     this.#average(latencyUs)
-    const entryUs = this.#spend(latencyUs)
+    const entryUs = this.#spend(path, latencyUs)
     this.#placeForward(entryUs)
     this.#placeBackward(!Number.isNaN(entryUs))
     return this.#latencies(latencyUs)
@@ -86,20 +88,17 @@ export class LatencyFolder {
   }
 
   /** Adds up the critical path by node; gives when it entered the lanes, NaN if it never did. */
-  #spend(latencyUs: Float64Array): number {
+  #spend(path: Uint32Array, latencyUs: Float64Array): number {
     const { before, nodeOf, laneOf } = this.#step
     this.#spentUs.fill(0)
     this.#visits.fill(0)
     let entryUs = Number.NaN
-    for (let at = 0; at < this.#walk.length; at++) {
-      const edge = this.#walk.path[at]!
+    for (const edge of path) {
       const target = before.to[edge]!
       const node = nodeOf[target]!
       this.#spentUs[node]! += latencyUs[edge]!
       this.#visits[node]!++
-      if (laneOf[target]! >= 0) {
-        entryUs = this.#walk.timeUs[before.from[edge]!]!
-      }
+      if (laneOf[target]! >= 0) entryUs = this.#walk.timeUs[before.from[edge]!]!
     }
     return entryUs
   }
@@ -181,103 +180,21 @@ export class LatencyFolder {
   }
 }
 
-function requireOrder(graph: FoldedGraph, below: ReturnType<typeof edgeRows>): Uint32Array {
+/** The nodes such that every edge leads forward, loops left out. */
+function requireOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array {
   const order = forwardOrder(graph, below)
   if (order === undefined) throw new InternalError('a folded flow has a cycle')
   return order
 }
 
-/** Moments closer than this are one: recorded latencies are rounded. In µs. */
-const SAME_MOMENT_US = 1e-3
-
-/**
- * When the nodes of one request's flow happen, and what its reply waited for. One object serves
- * for request after request of a shape. The rule is `CriticalPathFinder`'s.
- */
-class StepWalk {
-  readonly timeUs: Float64Array
-  /** The edge each node was waited on by, -1 for none. */
-  readonly waitedFor: Int32Array
-  /** The edges of the critical path, last to first; the first `length` count. */
-  readonly path: Uint32Array
-  length = 0
-  readonly order: Uint32Array
-  readonly #graph: FoldedGraph
-  /** Edges by the node they lead to; into joins by the labels they come from. */
-  readonly #into: { readonly offsets: Uint32Array; readonly edges: Uint32Array }
-  readonly #leaves: number[] = []
-
-  /** @param labelRank the order of labels, by label code */
-  constructor(graph: FoldedGraph, labelRank: Uint32Array) {
-    const { from, to, labels, loops } = graph
-    const nodes = labels.length
-    this.#graph = graph
-    this.#into = edgeRows(to, nodes, loops)
-    const below = edgeRows(from, nodes, loops)
-    const order = forwardOrder(graph, below)
-    if (order === undefined) throw new InternalError('a flow to fold has a cycle')
-    this.order = order
-    const rank = (edge: number) => labelRank[labels[from[edge]!]!]!
-    for (let node = 0; node < nodes; node++) {
-      const { offsets, edges } = this.#into
-      const into = edges.subarray(offsets[node], offsets[node + 1])
-      if (into.length > 1) into.sort((a, b) => rank(a) - rank(b) || a - b)
-      if (below.offsets[node] === below.offsets[node + 1]) this.#leaves.push(node)
-    }
-    this.timeUs = new Float64Array(nodes)
-    this.waitedFor = new Int32Array(nodes)
-    this.path = new Uint32Array(nodes)
-  }
-
-  /** Walks one request: fills `timeUs`, `waitedFor` and `path`. */
-  follow(latencyUs: Float64Array, responseTimeUs: number): void {
-    for (const node of this.order) this.#arrive(node, latencyUs)
-    this.length = 0
-    let node = this.#reply(responseTimeUs)
-    for (let edge = this.waitedFor[node]!; edge >= 0; ) {
-      this.path[this.length++] = edge
-      node = this.#graph.from[edge]!
-      edge = this.waitedFor[node]!
-    }
-  }
-
-  #arrive(node: number, latencyUs: Float64Array): void {
-    const { timeUs } = this
-    const { from } = this.#graph
-    const { offsets, edges } = this.#into
-    const end = offsets[node + 1]!
-    let time = 0
-    let last = -1
-    for (let entry = offsets[node]!; entry < end; entry++) {
-      const edge = edges[entry]!
-      const source = from[edge]!
-      const arrival = timeUs[source]! + latencyUs[edge]!
-      const ahead = arrival - time
-      if (last < 0 || ahead > SAME_MOMENT_US) last = edge
-      else if (ahead < -SAME_MOMENT_US) continue
-      else {
-        const later = timeUs[source]! - timeUs[from[last]!]!
-        if (later > SAME_MOMENT_US) last = edge
-      }
-      if (ahead > 0 || last === edge) time = Math.max(time, arrival)
-    }
-    timeUs[node] = time
-    this.waitedFor[node] = last
-  }
-
-  /** Of the nodes that nothing follows, the one that happened when the request was over. */
-  #reply(responseTimeUs: number): number {
-    let reply = this.#leaves[0]!
-    let nearest = Number.POSITIVE_INFINITY
-    for (const leaf of this.#leaves) {
-      const distance = Math.abs(this.timeUs[leaf]! - responseTimeUs)
-      if (distance < nearest - SAME_MOMENT_US) {
-        nearest = distance
-        reply = leaf
-      }
-    }
-    return reply
-  }
+/** @param labelRank the order of labels, by label code */
+function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
+  const { from, labels, loops } = graph
+  const rank = (edge: number) => labelRank[labels[from[edge]!]!]!
+  return planWalk(graph, requireOrder(graph, edgeRows(from, labels.length, loops)), {
+    edges: Uint32Array.from(loops.keys()).filter((edge) => loops[edge] === 0),
+    bySource: (a, b) => rank(a) - rank(b),
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import type { FlowSet } from '../flow-set.ts'
 import { type FoldResult, foldGraph } from './fold-graph.ts'
 import { LatencyFolder } from './fold-latencies.ts'
@@ -39,14 +40,16 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
   const logicalOf: (Uint32Array | undefined)[] = []
   const latencies: Float64Array[] = new Array(flows.size)
   let unfinished = 0
-  requestsByShape(flows).forEach((requests, shape) => {
-    if (requests.length === 0) return
+  const { offsets, rows } = groupRows(flows.shapeOf, flows.shapes.size)
+  for (let shape = 0; shape < flows.shapes.size; shape++) {
+    const requests = rows.subarray(offsets[shape], offsets[shape + 1])
+    if (requests.length === 0) continue
     const graph = { labels: relabel(shape), ...shapeEdges(flows, shape) }
     const { steps, graph: after, sources: from, gaveUp } = foldGraph(graph, { labelRank, least })
     if (gaveUp) unfinished++
     if (steps.length === 0) {
       for (const request of requests) latencies[request] = flows.latencies(request)
-      return
+      continue
     }
     graphs[shape] = after
     sources[shape] = from
@@ -66,7 +69,7 @@ export function foldShapes(flows: FlowSet, { relabel, labelRank, least }: FoldRu
       )
       latencies[request] = folded.filter((_, edge) => after.loops[edge] === 0)
     }
-  })
+  }
   return { graphs, sources, logicalOf, unfinished, ...joined(latencies) }
 }
 
@@ -79,25 +82,15 @@ function logicalEdges(
   recorded: Uint32Array,
   { steps, graph }: Pick<FoldResult, 'steps' | 'graph'>,
 ): Uint32Array {
-  const place = new Uint32Array(graph.from.length)
-  logicalOrder(graph).forEach((edge, at) => {
-    place[edge] = at
-  })
+  const place = placesIn(logicalOrder(graph))
   return recorded.map((_, edge) => {
     const folded = steps.reduce((at, step) => step.edgeOf[at]!, edge)
     return place[folded]!
   })
 }
 
-function requestsByShape({ shapes, shapeOf }: FlowSet): number[][] {
-  const requests: number[][] = Array.from({ length: shapes.size }, () => [])
-  shapeOf.forEach((shape, request) => {
-    requests[shape]?.push(request)
-  })
-  return requests
-}
-
-function joined(latencies: readonly Float64Array[]) {
+/** Latencies of requests one after the other. */
+export function joined(latencies: readonly Float64Array[]) {
   const latencyOffsets = new Uint32Array(latencies.length + 1)
   latencies.forEach((own, request) => {
     latencyOffsets[request + 1] = latencyOffsets[request]! + own.length

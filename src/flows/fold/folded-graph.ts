@@ -1,4 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { ascending } from 'd3-array'
+import { groupRows, placesIn } from '../../traces/group-rows.ts'
+
 /** A flow's structure: labels of nodes, and edges between node positions. */
 export interface FlowGraph {
   /** Label code of each node; node 0 is the root. */
@@ -81,25 +84,9 @@ export interface EdgeRows {
 
 /** Returns the edges of the acyclic graph by one of their ends, in ascending order. */
 export function edgeRows(near: Uint32Array, nodes: number, loops: Uint8Array): EdgeRows {
-  const offsets = new Uint32Array(nodes + 1)
-  for (let edge = 0; edge < near.length; edge++) {
-    if (loops[edge] === 1) continue
-    const next = near[edge]! + 1
-    offsets[next]!++
-  }
-  for (let node = 0; node < nodes; node++) {
-    offsets[node + 1]! += offsets[node]!
-  }
-  const next = offsets.slice(0, nodes)
-  const edges = new Uint32Array(offsets[nodes]!)
-  for (let edge = 0; edge < near.length; edge++) {
-    if (loops[edge] === 1) continue
-    const node = near[edge]!
-    const at = next[node]!
-    edges[at] = edge
-    next[node] = at + 1
-  }
-  return { offsets, edges }
+  const groups = Int32Array.from(near, (node, edge) => (loops[edge] === 1 ? -1 : node))
+  const { offsets, rows } = groupRows(groups, nodes)
+  return { offsets, edges: rows }
 }
 
 /** The nodes such that every edge of the acyclic graph leads forward; `undefined` on a cycle. */
@@ -129,7 +116,6 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
 /** Which nodes may stand for each other in lanes, and which kinds come first. */
 export interface NodeKinds {
   readonly of: Uint32Array
-  readonly count: number
   /** Nodes of each kind. */
   readonly sizes: Uint32Array
   /** The order of kinds, which must not hang on the order of nodes. */
@@ -141,67 +127,34 @@ export interface NodeKinds {
  *
  * @param labelRank the order of labels, by label code
  */
-export function nodeKinds({ labels, inside, repetitions }: FoldedGraph, labelRank: Uint32Array) {
-  const numbers = new Map<string | number, number>()
-  const ranks: { label: number; folded: string }[] = []
-  const of = new Uint32Array(labels.length)
-  for (let node = 0; node < labels.length; node++) {
-    const label = labels[node]!
-    const stack = inside[node]!
-    const folded =
-      stack.length === 0 ? '' : stack.map((number) => repetitions[number]?.times).join(' ')
-    const key = folded === '' ? label : `${label} ${folded}`
-    let kind = numbers.get(key)
-    if (kind === undefined) {
-      kind = numbers.size
-      numbers.set(key, kind)
-      ranks.push({ label: labelRank[label]!, folded })
-    }
-    of[node] = kind
-  }
-  return describeKinds(
-    of,
-    ranks
-      .map((_, kind) => kind)
-      .sort((a, b) => {
-        const [x, y] = [ranks[a], ranks[b]] as [(typeof ranks)[0], (typeof ranks)[0]]
-        return x.label - y.label || (x.folded < y.folded ? -1 : x.folded > y.folded ? 1 : 0)
-      }),
+export function nodeKinds(
+  { labels, inside, repetitions }: FoldedGraph,
+  labelRank: Uint32Array,
+): NodeKinds {
+  return refineKinds({ of: labels, rank: labelRank }, (node) =>
+    inside[node]!.map((number) => repetitions[number]?.times).join(' '),
   )
 }
 
-/** Kinds told apart further by a number a node; kinds of equal rank are told apart by it. */
-export function refineKinds(kinds: NodeKinds, keyOf: (node: number) => string): NodeKinds {
-  const numbers = new Map<string, number>()
-  const seen: { rank: number; key: string }[] = []
+/** Kinds told apart further by a key a node, which also orders kinds of equal rank. */
+export function refineKinds(
+  kinds: Pick<NodeKinds, 'of' | 'rank'>,
+  keyOf: (node: number) => string,
+): NodeKinds {
+  const numbers = new Map<string | number, number>()
+  const met: { rank: number; key: string }[] = []
   const of = kinds.of.map((kind, node) => {
-    const key = `${kind}:${keyOf(node)}`
-    let number = numbers.get(key)
-    if (number === undefined) {
-      number = numbers.size
-      numbers.set(key, number)
-      seen.push({ rank: kinds.rank[kind]!, key: keyOf(node) })
-    }
-    return number
+    const key = keyOf(node)
+    const name = key === '' ? kind : `${kind} ${key}`
+    const known = numbers.get(name)
+    if (known !== undefined) return known
+    numbers.set(name, met.length)
+    return met.push({ rank: kinds.rank[kind]!, key }) - 1
   })
-  const order = seen
-    .map((_, kind) => kind)
-    .sort((a, b) => {
-      const [x, y] = [seen[a], seen[b]] as [(typeof seen)[0], (typeof seen)[0]]
-      return x.rank - y.rank || (x.key < y.key ? -1 : x.key > y.key ? 1 : 0)
-    })
-  return describeKinds(of, order)
-}
-
-function describeKinds(of: Uint32Array, order: readonly number[]): NodeKinds {
-  const sizes = new Uint32Array(order.length)
-  for (let node = 0; node < of.length; node++) {
-    const kind = of[node]!
-    sizes[kind]!++
-  }
-  const rank = new Uint32Array(order.length)
-  order.forEach((kind, at) => {
-    rank[kind] = at
-  })
-  return { of, count: order.length, sizes, rank }
+  const sizes = new Uint32Array(met.length)
+  for (const kind of of) sizes[kind]!++
+  const order = [...met.keys()].sort(
+    (a, b) => met[a]!.rank - met[b]!.rank || ascending(met[a]!.key, met[b]!.key),
+  )
+  return { of, sizes, rank: placesIn(order) }
 }

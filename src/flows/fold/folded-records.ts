@@ -5,6 +5,7 @@ import { growingUint32 } from '../../traces/growing-columns.ts'
 import type { ShapeTable } from '../../traces/shape-table.ts'
 import type { FlowSet } from '../flow-set.ts'
 import { NodeRecords } from '../node-records.ts'
+import { joined } from './fold-shapes.ts'
 
 /** Folded flows as far as they are made, and where their nodes come from. */
 interface FoldedColumns {
@@ -75,8 +76,6 @@ function graphsOfPeriod(
   const requests = Array.from(recordedIn, (_, i) => i).filter((i) => recordedIn[i] === period)
   const records = new NodeRecords(flows)
   const attributes = new AttributesBuilder()
-  const offsets = new Uint32Array(requests.length + 1)
-  const latencies: Float64Array[] = []
   let nodes = 0
   requests.forEach((request, trace) => {
     traceOf[request] = trace
@@ -88,21 +87,17 @@ function graphsOfPeriod(
       }
     }
     nodes += count
-    const own = latencyUs.subarray(latencyOffsets[request], latencyOffsets[request + 1])
-    latencies.push(own)
-    offsets[trace + 1] = offsets[trace]! + own.length
   })
-  const joined = new Float64Array(offsets[requests.length]!)
-  latencies.forEach((own, trace) => {
-    joined.set(own, offsets[trace])
-  })
+  const latencies = requests.map((request) =>
+    latencyUs.subarray(latencyOffsets[request], latencyOffsets[request + 1]),
+  )
   return new GraphTraces(
     traces.name,
     {
       ids: requests.map((request) => flows.ids[request]!),
       startUs: Float64Array.from(requests, (request) => flows.startUs[request]!),
       responseTimeUs: Float64Array.from(requests, (i) => flows.responseTimeUs[i]!),
-      ...{ shapes, labels, latencyUs: joined, latencyOffsets: offsets },
+      ...{ shapes, labels, ...joined(latencies) },
       shapeOf: Uint32Array.from(requests, (request) => shapeOf[request]!),
       attributes: attributes.finish(nodes),
     },

@@ -1,0 +1,30 @@
+// Runs once a span, node or edge: the loops index with `!`.
+/** Rows by the group they are in, in compressed rows. */
+export interface GroupedRows {
+  /** The rows of group `g` are `rows[offsets[g]]` to `rows[offsets[g + 1]]`, ascending. */
+  readonly offsets: Uint32Array
+  readonly rows: Uint32Array
+}
+
+/** Groups rows by counting sort; a row whose group is below 0 is in none. */
+export function groupRows(groupOf: ArrayLike<number>, groups: number): GroupedRows {
+  const offsets = new Uint32Array(groups + 1)
+  for (let row = 0; row < groupOf.length; row++) {
+    if (groupOf[row]! >= 0) offsets[groupOf[row]! + 1]!++
+  }
+  for (let group = 0; group < groups; group++) offsets[group + 1]! += offsets[group]!
+  const next = offsets.slice()
+  const rows = new Uint32Array(offsets[groups]!)
+  for (let row = 0; row < groupOf.length; row++) {
+    const group = groupOf[row]!
+    if (group >= 0) rows[next[group]!++] = row
+  }
+  return { offsets, rows }
+}
+
+/** Returns where each number stands in an order of 0 to n − 1. */
+export function placesIn(order: ArrayLike<number>): Uint32Array {
+  const places = new Uint32Array(order.length)
+  for (let at = 0; at < order.length; at++) places[order[at]!] = at
+  return places
+}
