@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from './dictionary.ts'
-import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import { groupRows } from './group-rows.ts'
+import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { NO_PARENT, PARENT_MISSING, SPAN_KINDS } from './span-traces.ts'
 

@@ -201,11 +201,7 @@ function isPart(nodes: readonly number[], { of, sizes }: NodeKinds, least: numbe
 }
 
 /** Nodes linked by edges between equal kinds, where they are not all there are of their kind. */
-function chains(
-  { from, to, loops }: FoldedGraph,
-  kinds: NodeKinds,
-  least: number,
-): Uint32Array[] {
+function chains({ from, to, loops }: FoldedGraph, kinds: NodeKinds, least: number): Uint32Array[] {
   const parent = new Map<number, number>()
   const find = (node: number): number => {
     let root = node

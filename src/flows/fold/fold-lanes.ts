@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { placesIn } from '../../traces/group-rows.ts'
 import type { LazyColors } from './folded-colors.ts'
 import {
   type EdgeNote,
@@ -9,7 +10,7 @@ import {
   type Repetition,
 } from './folded-graph.ts'
 import { type Lanes, matchRepetitions, orderLanes, type RepetitionMatch } from './grow-lanes.ts'
-import { type EdgeGroup, groupLaneEdges } from './lane-edges.ts'
+import { type EdgeGroup, type EdgeGroups, groupLaneEdges } from './lane-edges.ts'
 
 /** One repetition folded: the graphs before and after, and what became of nodes and edges. */
 export interface FoldStep {
@@ -41,10 +42,7 @@ export function foldLanes(
   if (order === undefined) return undefined
   const match = matchRepetitions(graph, lanes, order)
   if (match === undefined) return undefined
-  const place = new Uint32Array(lanes.count)
-  order.forEach((lane, at) => {
-    place[lane] = at
-  })
+  const place = placesIn(order)
   const number = graph.repetitions.length
   const edges = groupLaneEdges(graph, lanes, { place, repetition: number, below })
   if (edges === undefined) return undefined
@@ -111,51 +109,41 @@ function foldEdges(
     nodeOf,
     sources,
     match,
-  }: {
-    groups: readonly EdgeGroup[]
-    groupOf: Int32Array
-    nodeOf: Uint32Array
-    sources: Uint32Array
-    match: RepetitionMatch
-  },
+  }: EdgeGroups & { nodeOf: Uint32Array; sources: Uint32Array; match: RepetitionMatch },
 ) {
   const edgeOf = new Uint32Array(groupOf.length)
   const placeOfGroup = new Int32Array(groups.length).fill(-1)
-  const from: number[] = []
-  const to: number[] = []
+  /** For each edge after, the one before that stands for it. */
+  const kept: number[] = []
   const notes: (readonly EdgeNote[])[] = []
-  const loops: number[] = []
   const shifted: Shifted[] = []
-  const add = (edge: number, said: readonly EdgeNote[]) => {
-    from.push(nodeOf[graph.from[edge]!]!)
-    to.push(nodeOf[graph.to[edge]!]!)
-    loops.push(graph.loops[edge]!)
-    return notes.push(said) - 1
-  }
   for (let edge = 0; edge < groupOf.length; edge++) {
     const number = groupOf[edge]!
     if (number < 0) {
-      edgeOf[edge] = add(edge, graph.notes[edge]!)
+      edgeOf[edge] = kept.push(edge) - 1
+      notes.push(graph.notes[edge]!)
       continue
     }
     if (placeOfGroup[number] === -1) {
       const group = groups[number]!
-      const said = graph.notes[group.first]!.map((note) => asInFirstLane(note, group, match))
-      const place = add(group.first, [...said, group.note])
+      const { first, note } = group
+      const place = kept.push(first) - 1
+      notes.push([...graph.notes[first]!.map((said) => asInFirstLane(said, group, match)), note])
       placeOfGroup[number] = place
-      if (group.note.side === 'inside' && group.note.offset > 0 && loops[place] === 0) {
-        shifted.push({ edge: place, offset: group.note.offset })
+      if (note.side === 'inside' && note.offset > 0 && graph.loops[first] === 0) {
+        shifted.push({ edge: place, offset: note.offset })
       }
     }
     edgeOf[edge] = placeOfGroup[number]!
   }
-  markLoops({ nodes: sources.length, from, to, loops }, shifted)
-  return {
-    ...{ edgeOf, notes },
-    from: Uint32Array.from(from),
-    to: Uint32Array.from(to),
-    loops: Uint8Array.from(loops),
+  const links = {
+    labels: sources,
+    from: Uint32Array.from(kept, (edge) => nodeOf[graph.from[edge]!]!),
+    to: Uint32Array.from(kept, (edge) => nodeOf[graph.to[edge]!]!),
+    loops: Uint8Array.from(kept, (edge) => graph.loops[edge]!),
   }
+  markLoops(links, shifted)
+  return { ...links, edgeOf, notes }
 }
 
 /** The same note, about the first lane's repetition instead of another lane's. */
@@ -169,6 +157,9 @@ function asInFirstLane(
   return like === undefined ? note : { ...note, repetition: like }
 }
 
+/** Edges between nodes, as many as there are labels. */
+type Links = Pick<FoldedGraph, 'labels' | 'from' | 'to' | 'loops'>
+
 /** An edge from a lane to a later one. */
 interface Shifted {
   readonly edge: number
@@ -180,30 +171,17 @@ interface Shifted {
  * from: then it is a loop. So is one beside another edge between the same two nodes, of several the
  * ones to lanes further on.
  */
-function markLoops(
-  {
-    nodes,
-    from,
-    to,
-    loops,
-  }: { nodes: number; from: readonly number[]; to: readonly number[]; loops: number[] },
-  shifted: readonly Shifted[],
-): void {
+function markLoops({ labels, from, to, loops }: Links, shifted: readonly Shifted[]): void {
   if (shifted.length === 0) return
-  const links = from.map((_, edge) => edge).filter((edge) => loops[edge] === 0)
-  const part = strongParts({
-    nodes,
-    from: links.map((edge) => from[edge]!),
-    to: links.map((edge) => to[edge]!),
-  })
+  const below = edgeRows(from, labels.length, loops)
   const later = new Set(shifted.map(({ edge }) => edge))
   const joined = new Set<number>()
-  const pair = (edge: number) => from[edge]! * nodes + to[edge]!
-  for (const edge of links) if (!later.has(edge)) joined.add(pair(edge))
-  const nearest = [...shifted].sort((a, b) => a.offset - b.offset)
-  for (const { edge } of nearest) {
-    const back = part[from[edge]!] === part[to[edge]!]
-    if (back || joined.has(pair(edge))) loops[edge] = 1
+  const pair = (edge: number) => from[edge]! * labels.length + to[edge]!
+  for (const edge of below.edges) if (!later.has(edge)) joined.add(pair(edge))
+  for (const { edge } of shifted.toSorted((a, b) => a.offset - b.offset)) {
+    const [start, end] = [to[edge]!, from[edge]!]
+    const reached = reachedFrom({ to, labels }, below, { start, wanted: new Set([end]) })
+    if (start === end || reached[end] === 1 || joined.has(pair(edge))) loops[edge] = 1
     else joined.add(pair(edge))
   }
 }
@@ -244,7 +222,7 @@ function keepsOrder(
 
 /** 1 for the nodes that a node leads to; not all of them once those wanted are found. */
 function reachedFrom(
-  { to, labels }: FoldedGraph,
+  { to, labels }: Pick<FoldedGraph, 'to' | 'labels'>,
   below: EdgeRows,
   { start, wanted }: { start: number; wanted?: ReadonlySet<number> },
 ): Uint8Array {
@@ -262,68 +240,4 @@ function reachedFrom(
     }
   }
   return reached
-}
-
-/** A graph as edges between nodes. */
-interface Links {
-  readonly nodes: number
-  readonly from: readonly number[]
-  readonly to: readonly number[]
-}
-
-/**
- * The strongly connected part of each node: nodes are in one part when each leads to the other.
- *
- * Source: Tarjan 1972, "Depth-first search and linear graph algorithms", SIAM Journal on Computing
- * 1(2):146-160; without recursion.
- */
-function strongParts({ nodes, from, to }: Links): Uint32Array {
-  const next: number[][] = Array.from({ length: nodes }, () => [])
-  from.forEach((node, edge) => {
-    next[node]!.push(to[edge]!)
-  })
-  const part = new Uint32Array(nodes)
-  const index = new Uint32Array(nodes)
-  const low = new Uint32Array(nodes)
-  const done = new Uint8Array(nodes)
-  const tried = new Uint32Array(nodes)
-  const open: number[] = []
-  const path: number[] = []
-  let found = 0
-  let parts = 0
-  for (let start = 0; start < nodes; start++) {
-    if (index[start] !== 0) continue
-    path.push(start)
-    while (path.length > 0) {
-      const node = path.at(-1) as number
-      if (index[node] === 0) {
-        found++
-        index[node] = found
-        low[node] = found
-        open.push(node)
-      }
-      const targets = next[node]!
-      const at = tried[node]!
-      if (at < targets.length) {
-        const target = targets[at]!
-        tried[node] = at + 1
-        if (index[target] === 0) path.push(target)
-        else if (done[target] === 0) {
-          low[node] = Math.min(low[node]!, index[target]!)
-        }
-        continue
-      }
-      path.pop()
-      const above = path.at(-1)
-      if (above !== undefined) low[above] = Math.min(low[above]!, low[node]!)
-      if (low[node] !== index[node]) continue
-      for (let member = -1; member !== node; ) {
-        member = open.pop() as number
-        done[member] = 1
-        part[member] = parts
-      }
-      parts++
-    }
-  }
-  return part
 }

@@ -1,19 +1,16 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import {
-  type EdgeNote,
   type EdgeRows,
   edgeRows,
   type FoldedGraph,
   forwardOrder,
   type NodeKinds,
+  noteCode,
 } from './folded-graph.ts'
 
 /** What was said of each edge, as numbers: which repetition says it is left out. */
-function hashNotes({ notes, loops }: FoldedGraph): Float64Array {
-  return Float64Array.from(notes, (said: readonly EdgeNote[], edge) => {
-    if (said.length === 0) return 0
-    return hashText(`${loops[edge]} ${said.map(noteText).join()}`)
-  })
+function hashNotes(graph: FoldedGraph): Float64Array {
+  return Float64Array.from(graph.loops, (_, edge) => hashText(noteCode(graph, edge)))
 }
 
 /**
@@ -67,10 +64,6 @@ export class LazyColors {
     const start = Float64Array.from(of, (kind) => rank[kind]!)
     return foldedColors(this.#graph, start, hashNotes(this.#graph))
   }
-}
-
-function noteText(note: EdgeNote): string {
-  return note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`
 }
 
 /** An acyclic graph to color. */

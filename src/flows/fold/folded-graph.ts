@@ -75,6 +75,16 @@ export function logicalOrder({ loops }: FoldedGraph): number[] {
   ]
 }
 
+/** What was said of an edge, apart from which repetition says it. */
+export function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
+  const said = notes[edge]!
+  if (said.length === 0) return ''
+  const texts = said.map((note) =>
+    note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
+  )
+  return `${loops[edge]} ${texts}`
+}
+
 /** Edges by the node at one of their ends, in compressed rows. */
 export interface EdgeRows {
   /** Edges at node `n` are `edges[offsets[n]]` to `edges[offsets[n + 1]]`. */

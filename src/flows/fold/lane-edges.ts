@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import type { EdgeNote, EdgeRows, FoldedGraph } from './folded-graph.ts'
+import { type EdgeNote, type EdgeRows, type FoldedGraph, noteCode } from './folded-graph.ts'
 import type { Lanes } from './grow-lanes.ts'
 
 /** Edges that become one: what the new repetition says of it, and the edges by lane. */
@@ -132,16 +132,6 @@ function laneEnds({ from, to, labels }: FoldedGraph, { roles, roleOf, count }: L
     if (a < 0) return entering + source * roles.length + b
     return b < 0 ? leaving + target * roles.length + a : (a * roles.length + b) * count + offset
   }
-}
-
-/** What was said of an edge before, apart from which repetition says it. */
-function noteCode({ notes, loops }: FoldedGraph, edge: number): string {
-  const said = notes[edge]!
-  if (said.length === 0) return ''
-  const texts = said.map((note) =>
-    note.side === 'inside' ? `+${note.offset}` : `${note.side} ${note.lanes}`,
-  )
-  return `${loops[edge]} ${texts.join(', ')}`
 }
 
 /**

@@ -82,12 +82,7 @@ export class ValueGroups {
     this.size = groups
   }
 
-  #sort(
-    codes: Int32Array,
-    rows: Int32Array,
-    first: Float64Array,
-    second: Float64Array,
-  ): void {
+  #sort(codes: Int32Array, rows: Int32Array, first: Float64Array, second: Float64Array): void {
     // Code and position in one number: native sorting knows nothing but numbers.
     const sorted = this.#sorted.subarray(0, rows.length)
     for (let i = 0; i < rows.length; i++) sorted[i] = codes[rows[i]!]! * POSITIONS + i

@@ -1,3 +1,6 @@
+import { TraceFormatError } from '../../core/errors.ts'
+import type { QualityLog } from '../quality.ts'
+
 /** Characters. A quote that is never closed must not swallow a whole file. */
 const MAX_ROW = 1 << 24
 
@@ -89,4 +92,100 @@ export class CsvRows {
     while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
     return end
   }
+}
+
+/** A CSV file with a header line. */
+export interface CsvFile {
+  readonly name: string
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+/** What is looked for in a CSV file. */
+interface CsvTable<Part extends string> {
+  /** What messages call it, where it is one of several: `events`. */
+  readonly table?: string
+  readonly delimiter: string
+  /** The columns asked for, by their part; a part without a name has no column. */
+  readonly columns: { readonly [part in Part]?: string | undefined }
+  /** A column that, as the last one, may hold delimiters that are not quoted. */
+  readonly rest?: string | undefined
+  /** What to do where a column is missing. */
+  readonly next: string
+}
+
+/**
+ * Reads a table row by row. A row with too few fields, or too many where no last column takes the
+ * rest, is noted and left out.
+ *
+ * @param target.onRow gets the field of each part of a row, the empty string where it has no column
+ * @throws TraceFormatError for an empty file, a header line without a column asked for, an endless
+ *   row
+ */
+export async function readCsvTable<Part extends string>(
+  { name: file, chunks }: CsvFile,
+  { table, delimiter, columns, rest, next }: CsvTable<Part>,
+  {
+    quality,
+    onRow,
+  }: {
+    readonly quality: QualityLog
+    readonly onRow: (field: (part: Part) => string, line: number) => void
+  },
+): Promise<void> {
+  let at: Readonly<Record<string, number>> | undefined
+  let row: readonly string[] = []
+  const field = (part: Part) => row[at?.[part] ?? -1] ?? ''
+  let width = 0
+  let takesRest = false
+  const noteRow = (message: string, line: number) =>
+    quality.skip({
+      ...{ code: 'bad-row', effect: 'span skipped', place: { file, line }, message },
+      next: 'Correct the row, or load without `strict` to leave it out',
+    })
+  const rows = new CsvRows(delimiter, (fields, line) => {
+    if (at === undefined) {
+      const names = fields.map((name) => name.replace(/^\uFEFF/, '').trim())
+      at = placesOf(columns, names, (lacking) => {
+        const header = table === undefined ? 'header line' : `header line of the table of ${table}`
+        const problem = `The ${header} has no column ${lacking}; it has ${names.join(', ')}`
+        return new TraceFormatError(problem, { file, line: 1 }, next)
+      })
+      width = names.length
+      takesRest = rest !== undefined && names.indexOf(rest) === width - 1
+      return
+    }
+    const fits = fields.length === width
+    if (fits || (fields.length > width && takesRest)) {
+      const last = width - 1
+      row = fits ? fields : [...fields.slice(0, last), fields.slice(last).join(delimiter)]
+      onRow(field, line)
+    } else noteRow(`A row has ${fields.length} fields where the header has ${width}`, line)
+  })
+  for await (const chunk of chunks) {
+    const line = rows.push(chunk)
+    if (line === undefined) continue
+    const problem = 'A row is longer than 16 million characters'
+    throw new TraceFormatError(problem, { file, line }, 'Look for a quote that is not closed')
+  }
+  const open = rows.end()
+  if (open !== undefined) noteRow('The file ends within a quoted field', open)
+  if (at === undefined) {
+    const what = table === undefined ? 'file' : `table of ${table}`
+    const problem = `The ${what} is empty: it has no header line`
+    throw new TraceFormatError(problem, { file }, 'Copy or download it again')
+  }
+}
+
+/** Where the columns of the parts asked for are. */
+function placesOf(
+  columns: { readonly [part: string]: string | undefined },
+  names: readonly string[],
+  problemOf: (lacking: string) => TraceFormatError,
+): Record<string, number> {
+  const wanted = Object.entries(columns).filter((entry): entry is [string, string] => !!entry[1])
+  const missing = wanted.filter(([, name]) => !names.includes(name))
+  if (missing.length > 0) {
+    throw problemOf(missing.map(([part, name]) => `${name} (${part})`).join(', '))
+  }
+  return Object.fromEntries(wanted.map(([part, name]) => [part, names.indexOf(name)]))
 }

@@ -1,19 +1,10 @@
-import { OptionError } from '../../core/errors.ts'
-import type { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
-import type { QualityLog } from '../quality.ts'
 import { SPAN_STATUSES } from '../span-traces.ts'
+import { attributeColumns, attributesOf, nanosOfDigits, requireTimeUnit } from './csv.ts'
+import { type CsvFile, readCsvTable } from './csv-rows.ts'
 import { EventColumns, FatherColumns, NO_FATHER } from './event-forest.ts'
 import { addEventSpans } from './event-spans.ts'
-import type { EventTables, EventWords, TraceTableColumns } from './event-tables.ts'
-import { numberOrText } from './json-values.ts'
-import {
-  isTimeUnit,
-  nanosOfDigits,
-  readTable,
-  type TableFile,
-  type TableRow,
-} from './table-rows.ts'
+import type { EventTables, EventWords } from './event-tables.ts'
 import type { ReadSink } from './trace-reader.ts'
 
 /** Texts that are kept with what they say. */
@@ -21,9 +12,9 @@ const KEPT_WORDS = 1000
 
 /** The opened files of one run; the table of traces may be absent. */
 interface EventTableFiles {
-  readonly events: TableFile
-  readonly edges: TableFile
-  readonly traces: TableFile | undefined
+  readonly events: CsvFile
+  readonly edges: CsvFile
+  readonly traces: CsvFile | undefined
 }
 
 /**
@@ -44,272 +35,243 @@ export async function readEventTables(
   tables: EventTables,
   sink: ReadSink,
 ): Promise<void> {
-  const { timeUnit = 'ns' } = tables
-  if (!isTimeUnit(timeUnit)) throw new OptionError('tables.timeUnit', timeUnit, 'ns, us, ms or s')
-  const run = new EventTablesRun(tables, files, sink)
-  await run.readTraces()
-  await run.readEvents()
-  await run.readEdges()
-  run.finish()
+  requireTimeUnit('tables.timeUnit', tables.timeUnit ?? 'ns')
+  const run = {
+    ...{ files, tables, sink },
+    events: new EventColumns(),
+    fathers: new FatherColumns(),
+  }
+  const traces = await readTraces(run)
+  await readEvents(run, traces)
+  await readEdges(run, traces)
+  const { events, fathers } = run
+  addEventSpans(events, fathers, {
+    ...{ sink, eventFile: files.events.name, edgeFile: files.edges.name },
+    starts: traces?.startsOf(events.traces.values),
+    startsEpochNs: traces?.clock.epochNs,
+  })
+  traces?.check(events.traces.values)
 }
 
-/** One run being read: its columns, and what was lost on the way. */
-class EventTablesRun {
-  readonly #tables: EventTables
-  readonly #files: EventTableFiles
-  readonly #sink: ReadSink
-  readonly #events = new EventColumns()
-  readonly #fathers = new FatherColumns()
-  readonly #roots: ReadonlySet<string>
-  readonly #describe: (text: string) => EventWords
-  readonly #words = new Map<string, EventWords>()
-  #traces: TraceTable | undefined
+/** One run being read. */
+interface Run {
+  readonly files: EventTableFiles
+  readonly tables: EventTables
+  readonly sink: ReadSink
+  readonly events: EventColumns
+  readonly fathers: FatherColumns
+}
 
-  constructor(tables: EventTables, files: EventTableFiles, sink: ReadSink) {
-    this.#tables = tables
-    this.#files = files
-    this.#sink = sink
-    this.#roots = new Set(tables.rootIds ?? ['', '0'])
-    this.#describe =
-      tables.describe ?? ((text) => ({ status: 'unset', attributes: [['text', text]] }))
-  }
+function tableOf(table: string, { delimiter = ',' }: EventTables) {
+  const next = `Name its columns: loadTraces(directory, { format: 'event-tables', tables: { ${table}: { … } } })`
+  return { table, delimiter, next }
+}
 
-  async readTraces(): Promise<void> {
-    const { traces: file } = this.#files
-    const { traces: columns, delimiter = ',' } = this.#tables
-    if (columns === undefined || file === undefined) return
-    const { file: _, ...parts } = columns
-    const traces = new TraceTable(columns, this.#sink.quality, file.name)
-    await readTable(
-      file,
-      { table: 'traces', delimiter, columns: parts },
-      { quality: this.#sink.quality, onRow: (row, line) => traces.add(row, line) },
-    )
-    this.#traces = traces
-  }
+async function readTraces({ files, tables, sink }: Run): Promise<TraceTable | undefined> {
+  if (tables.traces === undefined || files.traces === undefined) return undefined
+  const { file: _, ...columns } = tables.traces
+  const hasStarts = columns.firstSeen !== undefined
+  const traces = new TraceTable(sink, { file: files.traces.name, hasStarts })
+  const table = { ...tableOf('traces', tables), columns }
+  await readCsvTable(files.traces, table, {
+    quality: sink.quality,
+    onRow: (field, line) =>
+      traces.add(field('traceId'), {
+        ...{ line, firstSeen: field('firstSeen') },
+        ...{ events: countOf(field('events')), edges: countOf(field('edges')) },
+      }),
+  })
+  return traces
+}
 
-  async readEvents(): Promise<void> {
-    const { events: file } = this.#files
-    const { events: columns, delimiter = ',' } = this.#tables
-    const { file: _, attributes = [], ...parts } = columns
-    const more = Object.fromEntries(attributes.map((name) => [attributePart(name), name]))
-    await readTable(
-      file,
-      { table: 'events', delimiter, columns: { ...parts, ...more }, rest: columns.text },
-      { quality: this.#sink.quality, onRow: (row, line) => this.#addEvent(row, line) },
-    )
-  }
+async function readEvents(
+  { files, tables, sink: { quality }, events }: Run,
+  traces: TraceTable | undefined,
+): Promise<void> {
+  const { timeUnit = 'ns' } = tables
+  const { file: _, attributes = [], ...parts } = tables.events
+  const describe = described(tables)
+  const columns = { ...parts, ...attributeColumns(attributes) }
+  const table = { ...tableOf('events', tables), columns, rest: parts.text }
+  await readCsvTable<keyof typeof parts | `attribute ${string}`>(files.events, table, {
+    quality,
+    onRow(field, line) {
+      const traceId = field('traceId')
+      const start = nanosOfDigits(field('start'), timeUnit)
+      const end = nanosOfDigits(field('end'), timeUnit)
+      const problem = problemOf(field, start, end)
+      traces?.found(traceId, 'events')
+      if (problem !== undefined) {
+        quality.skip({
+          ...{ code: 'unusable-event', effect: 'span skipped', message: problem },
+          place: { file: files.events.name, line, trace: traceId },
+          next: 'Correct the event, or load without `strict` to leave it out',
+        })
+        return
+      }
+      const [host, hostAddress] = [field('host'), field('hostAddress')]
+      if (hostAddress !== '' && host !== '') events.hostByAddress.set(hostAddress, host)
+      const words = parts.text === undefined ? undefined : describe(field('text'))
+      if (host !== '') events.addAttribute('host', host)
+      for (const [key, value] of words?.attributes ?? []) events.addAttribute(key, value)
+      for (const [key, value] of attributesOf(attributes, field)) events.addAttribute(key, value)
+      events.operation.push(events.operations.code(field('operation')))
+      events.service.push(events.services.code(field('service')))
+      events.host.push(events.hosts.code(host))
+      events.status.push(SPAN_STATUSES.indexOf(words?.status ?? 'unset'))
+      events.startUs.push(events.clock.offsetOfNanos(start))
+      events.endUs.push(events.clock.offsetOfNanos(end))
+      events.durationUs.push(Number(BigInt(end) - BigInt(start)) / 1e3)
+      events.line.push(line)
+      events.group.push(events.groupCode(traceId, field('group')))
+    },
+  })
+}
 
-  async readEdges(): Promise<void> {
-    const { edges: file } = this.#files
-    const { edges: columns, delimiter = ',' } = this.#tables
-    const { file: _, ...parts } = columns
-    await readTable(
-      file,
-      { table: 'edges', delimiter, columns: parts },
-      { quality: this.#sink.quality, onRow: (row, line) => this.#addEdge(row, line) },
-    )
-  }
+async function readEdges(
+  { files, tables, sink: { quality }, events, fathers }: Run,
+  traces: TraceTable | undefined,
+): Promise<void> {
+  const { timeUnit = 'ns', rootIds = ['', '0'] } = tables
+  const { file: _, ...columns } = tables.edges
+  await readCsvTable(
+    files.edges,
+    { ...tableOf('edges', tables), columns },
+    {
+      quality,
+      onRow(field, line) {
+        const [traceId, father, child] = [field('traceId'), field('father'), field('child')]
+        traces?.found(traceId, 'edges')
+        const place = { file: files.edges.name, line, trace: traceId }
+        const childGroup = events.groupCode(traceId, child)
+        const isRoot = rootIds.includes(father) || /^0+$/.test(father)
+        const start = nanosOfDigits(field('fatherStart'), timeUnit)
+        if (!isRoot && start === '' && columns.fatherStart !== undefined) {
+          const shown = JSON.stringify(field('fatherStart'))
+          quality.skip({
+            ...{ code: 'bad-row', effect: 'span skipped', place },
+            message: `Father ${father} of ${child} has start ${shown}, which is not a time`,
+            next: 'Correct the edge, or load without `strict` to leave it out',
+          })
+          return
+        }
+        const fatherGroup = isRoot ? NO_FATHER : events.groupCode(traceId, father)
+        const startUs = start === '' ? Number.NaN : events.clock.offsetOfNanos(start)
+        if (fathers.add(childGroup, fatherGroup, { startUs, line })) return
+        const message = `${child} has a second father, ${father}; the first one counts`
+        quality.note('second-father', place, message)
+      },
+    },
+  )
+}
 
-  finish(): void {
-    addEventSpans(this.#events, this.#fathers, {
-      sink: this.#sink,
-      eventFile: this.#files.events.name,
-      edgeFile: this.#files.edges.name,
-      starts: this.#traces?.startsOf(this.#events.traces),
-      startsEpochNs: this.#traces?.clock.epochNs,
-    })
-    this.#traces?.check(this.#events)
-  }
-
-  #addEvent(row: TableRow, line: number): void {
-    const events = this.#events
-    const { timeUnit = 'ns', events: columns } = this.#tables
-    const { traceId = '', group = '', operation = '', service = '', host = '' } = row
-    const start = nanosOfDigits(row.start ?? '', timeUnit)
-    const end = nanosOfDigits(row.end ?? '', timeUnit)
-    const problem = problemOf(row, start, end)
-    this.#traces?.countEvent(traceId)
-    if (problem !== undefined) {
-      this.#sink.quality.skip({
-        code: 'unusable-event',
-        effect: 'span skipped',
-        place: { file: this.#files.events.name, line, trace: traceId },
-        message: problem,
-        next: 'Correct the event, or load without `strict` to leave it out',
-      })
-      return
-    }
-    const hostAddress = row.hostAddress ?? ''
-    if (hostAddress !== '' && host !== '') events.hostByAddress.set(hostAddress, host)
-    const words = columns.text === undefined ? undefined : this.#wordsOf(row.text ?? '')
-    if (host !== '') events.addAttribute('host', host)
-    for (const [key, value] of words?.attributes ?? []) events.addAttribute(key, value)
-    for (const name of columns.attributes ?? []) {
-      const value = row[attributePart(name)] ?? ''
-      if (value !== '') events.addAttribute(name, numberOrText(value))
-    }
-    events.operation.push(events.operations.code(operation))
-    events.service.push(events.services.code(service))
-    events.host.push(events.hosts.code(host))
-    events.status.push(SPAN_STATUSES.indexOf(words?.status ?? 'unset'))
-    events.startUs.push(events.clock.offsetOfNanos(start))
-    events.endUs.push(events.clock.offsetOfNanos(end))
-    events.durationUs.push(Number(BigInt(end) - BigInt(start)) / 1e3)
-    events.line.push(line)
-    events.group.push(events.groupCode(traceId, group))
-  }
-
-  /** Most events say what many others say. */
-  #wordsOf(text: string): EventWords {
-    const known = this.#words.get(text)
-    if (known !== undefined) return known
-    const words = this.#describe(text)
-    if (this.#words.size === KEPT_WORDS) this.#words.clear()
-    this.#words.set(text, words)
+/** What a text says, remembered: most events say what many others say. */
+function described({ describe }: EventTables): (text: string) => EventWords {
+  const known = new Map<string, EventWords>()
+  return (text) => {
+    const words =
+      known.get(text) ??
+      (describe === undefined ? { status: 'unset', attributes: [['text', text]] } : describe(text))
+    if (known.size === KEPT_WORDS) known.clear()
+    known.set(text, words)
     return words
   }
+}
 
-  #addEdge(row: TableRow, line: number): void {
-    const events = this.#events
-    const { timeUnit = 'ns', edges: columns } = this.#tables
-    const { traceId = '', father = '', child = '' } = row
-    this.#traces?.countEdge(traceId)
-    const place = { file: this.#files.edges.name, line, trace: traceId }
-    const childGroup = events.groupCode(traceId, child)
-    const isRoot = this.#roots.has(father) || /^0+$/.test(father)
-    const startNs =
-      columns.fatherStart === undefined ? '' : nanosOfDigits(row.fatherStart ?? '', timeUnit)
-    if (!isRoot && startNs === '' && columns.fatherStart !== undefined) {
-      const message = `Father ${father} of ${child} has start ${JSON.stringify(row.fatherStart)}, which is not a time`
-      this.#sink.quality.skip({
-        code: 'bad-row',
-        effect: 'span skipped',
-        place,
-        message,
-        next: 'Correct the edge, or load without `strict` to leave it out',
-      })
-      return
-    }
-    const fatherGroup = isRoot ? NO_FATHER : events.groupCode(traceId, father)
-    const startUs = startNs === '' ? Number.NaN : events.clock.offsetOfNanos(startNs)
-    if (this.#fathers.add(childGroup, fatherGroup, { startUs, line })) return
-    const message = `${child} has a second father, ${father}; the first one counts`
-    this.#sink.quality.note('second-father', place, message)
+function problemOf(
+  field: (part: 'traceId' | 'group' | 'operation' | 'start' | 'end') => string,
+  start: string,
+  end: string,
+): string | undefined {
+  const event = `Event ${field('operation')}`
+  if (field('traceId') === '') return 'An event has no trace id'
+  if (field('group') === '') return `${event} has no group`
+  for (const [part, nanos] of [
+    ['start', start],
+    ['end', end],
+  ] as const) {
+    const shown = JSON.stringify(field(part))
+    if (nanos === '') return `${event} has ${part} ${shown}, which is not a time`
   }
+  const early = Number(BigInt(start) - BigInt(end)) / 1e3
+  return early > 0 ? `${event} ends ${early} µs before it starts` : undefined
 }
 
-/** Kept apart from the parts that have names of their own. */
-function attributePart(column: string): `attribute ${string}` {
-  return `attribute ${column}`
-}
-
-function problemOf(row: TableRow, start: string, end: string): string | undefined {
-  const { traceId, group, operation } = row
-  if (traceId === '') return 'An event has no trace id'
-  if (group === '') return `Event ${operation} has no group`
-  if (start === '')
-    return `Event ${operation} has start ${JSON.stringify(row.start)}, which is not a time`
-  if (end === '')
-    return `Event ${operation} has end ${JSON.stringify(row.end)}, which is not a time`
-  if (BigInt(end) < BigInt(start)) {
-    return `Event ${operation} ends ${Number(BigInt(start) - BigInt(end)) / 1e3} µs before it starts`
-  }
-  return undefined
-}
-
+/** What a table of traces says of one. */
 interface ListedTrace {
   readonly line: number
-  readonly startUs: number
+  readonly firstSeen: string
   /** How many events and edges it should have; `undefined` where the table does not say. */
   readonly events: number | undefined
   readonly edges: number | undefined
-  eventsFound: number
-  edgesFound: number
 }
 
 /** What a table of traces says of each: when it began, and how much there is of it. */
 class TraceTable {
   /** The collector's clock. */
   readonly clock = new EpochClock()
-  readonly #columns: TraceTableColumns
-  readonly #quality: QualityLog
+  readonly #quality: ReadSink['quality']
   readonly #file: string
-  readonly #traces = new Map<string, ListedTrace>()
+  readonly #hasStarts: boolean
+  readonly #traces = new Map<
+    string,
+    ListedTrace & { readonly startUs: number; readonly found: { events: number; edges: number } }
+  >()
 
-  constructor(columns: TraceTableColumns, quality: QualityLog, file: string) {
-    this.#columns = columns
+  constructor({ quality }: ReadSink, { file, hasStarts }: { file: string; hasStarts: boolean }) {
     this.#quality = quality
     this.#file = file
+    this.#hasStarts = hasStarts
   }
 
-  add(row: TableRow, line: number): void {
-    const { traceId = '' } = row
-    this.#traces.set(traceId, {
-      line,
-      startUs: this.#startUs(row, line),
-      events: countOf(row.events),
-      edges: countOf(row.edges),
-      eventsFound: 0,
-      edgesFound: 0,
-    })
+  add(trace: string, listed: ListedTrace): void {
+    const startUs = this.#hasStarts ? this.#startUs(listed) : Number.NaN
+    this.#traces.set(trace, { ...listed, startUs, found: { events: 0, edges: 0 } })
   }
 
-  countEvent(traceId: string): void {
-    const listed = this.#traces.get(traceId)
-    if (listed !== undefined) listed.eventsFound++
-  }
-
-  countEdge(traceId: string): void {
-    const listed = this.#traces.get(traceId)
-    if (listed !== undefined) listed.edgesFound++
+  /** Counts an event or edge of a trace. */
+  found(trace: string, what: 'events' | 'edges'): void {
+    const listed = this.#traces.get(trace)
+    if (listed !== undefined) listed.found[what]++
   }
 
   /**
    * When each trace began, µs by `clock`, `NaN` where that is not known; undefined where it never
    * is.
    */
-  startsOf(traces: Dictionary): Float64Array | undefined {
-    if (this.#columns.firstSeen === undefined) return undefined
-    const starts = Float64Array.from(
-      traces.values,
-      (id) => this.#traces.get(id)?.startUs ?? Number.NaN,
-    )
-    return starts.some((start) => !Number.isNaN(start)) ? starts : undefined
+  startsOf(traces: readonly string[]): Float64Array | undefined {
+    if (!this.#hasStarts) return undefined
+    const starts = Float64Array.from(traces, (id) => this.#traces.get(id)?.startUs ?? Number.NaN)
+    return starts.every(Number.isNaN) ? undefined : starts
   }
 
   /**
    * Notes traces of which more or less was found than the table says, or that are in one place
    * only.
    */
-  check({ traces }: { traces: Dictionary }): void {
-    for (const [id, listed] of this.#traces) {
-      const { eventsFound, edgesFound, events = eventsFound, edges = edgesFound } = listed
-      const place = { file: this.#file, line: listed.line, trace: id }
-      if (eventsFound === 0) {
-        const message = 'The trace is listed but has no events'
+  check(traces: readonly string[]): void {
+    for (const [trace, { line, found, events = found.events, edges = found.edges }] of this
+      .#traces) {
+      const place = { file: this.#file, line, trace }
+      if (found.events === 0) {
         this.#quality.skip({
-          code: 'no-events',
-          effect: 'trace skipped',
-          place,
-          message,
-          next: NEXT_STEP,
+          ...{ code: 'no-events', effect: 'trace skipped', place },
+          message: 'The trace is listed but has no events',
+          next: 'Look for the missing events, or load without `strict` to leave the trace out',
         })
-      } else if (events !== eventsFound || edges !== edgesFound) {
-        const message = `The trace has ${eventsFound} events and ${edgesFound} edges where ${events} and ${edges} are listed`
+      } else if (events !== found.events || edges !== found.edges) {
+        const message = `The trace has ${found.events} events and ${found.edges} edges where ${events} and ${edges} are listed`
         this.#quality.note('incomplete-trace', place, message)
       }
     }
-    for (const id of traces.values) {
-      if (this.#traces.has(id)) continue
-      const message = 'The trace is not in the table of traces'
-      const place = { file: this.#file, trace: id }
-      this.#quality.note('unlisted-trace', place, message)
+    for (const trace of traces) {
+      if (this.#traces.has(trace)) continue
+      const place = { file: this.#file, trace }
+      this.#quality.note('unlisted-trace', place, 'The trace is not in the table of traces')
     }
   }
 
-  #startUs({ firstSeen = '' }: TableRow, line: number): number {
-    if (this.#columns.firstSeen === undefined) return Number.NaN
+  #startUs({ firstSeen, line }: ListedTrace): number {
     const ms = Date.parse(`${firstSeen.trim().replace(' ', 'T')}Z`)
     if (!Number.isNaN(ms)) return this.clock.offsetOfMicros(ms * 1e3)
     const message = `${JSON.stringify(firstSeen)} is not a time of day; the trace begins with others of its host`
@@ -318,8 +280,6 @@ class TraceTable {
   }
 }
 
-const NEXT_STEP = 'Look for the missing events, or load without `strict` to leave the trace out'
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+function countOf(text = ''): number | undefined {
+  return /^\d+$/.test(text) ? Number(text) : undefined
 }

@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
+import { nanosOfDigits } from './csv.ts'
 import { numberOrText } from './json-values.ts'
-import { nanosOfDigits } from './table-rows.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 import { addXtraceGraphs, XtraceColumns } from './xtrace-graphs.ts'
 

@@ -174,7 +174,7 @@ describe('a column mapping', () => {
 
   test('must fit the header line', async () => {
     await expect(readSpans(csvReader({ columns }), 't,id,svc\n')).rejects.toThrow(
-      'test.file:1: The header line has no column parent, op, start, took; it has t, id, svc. Name the columns: loadTraces(files',
+      'test.file:1: The header line has no column parent (parentId), op (operation), start (start), took (duration); it has t, id, svc. Name the columns: loadTraces(files',
     )
   })
 
