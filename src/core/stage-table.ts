@@ -80,3 +80,16 @@ export function stageTable(
   const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
   return new StageTable(chosen as unknown as ColumnData, [...names])
 }
+
+/**
+ * A table with one row for each of `rows`; the columns are their fields `names`.
+ *
+ * @example
+ * rowTable([{ category: 0, root: 'read' }], ['root', 'category']).numCols() // 2
+ */
+export function rowTable<Row extends object>(
+  rows: readonly Row[],
+  names: readonly (keyof Row & string)[],
+): StageTable {
+  return stageTable(Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])))
+}

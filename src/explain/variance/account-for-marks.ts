@@ -1,16 +1,10 @@
-import type { Categories } from '../../compare/categories/categories.ts'
+import { max } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import { testFamily } from '../../compare/mutations/find-response-time-mutations.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { requestEdges, snapTogether } from './edge-covariances.ts'
+import { type RequestEdges, requestEdges, snapTogether } from './edge-covariances.ts'
 import { MarkedEdges } from './marked-edges.ts'
-import {
-  type MarkedEdge,
-  type MarkedFinding,
-  MarkedMutations,
-  type RestComparison,
-  verdictOf,
-} from './marked-mutations.ts'
+import { MarkedMutations, type RestComparison, verdictOf } from './marked-mutations.ts'
 import { isAccepted, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
@@ -53,31 +47,16 @@ export function accountForMarks(
         .edges(mutation.category)
         .filter(({ test }) => test?.rejected)
         .map((edge) => ({ ...edge, mark: marked.of(edge.edge) }))
-      return { mutation, changedEdges, verdict: verdictOf(changedEdges.map(markedEdge)) }
+      return { mutation, changedEdges, verdict: verdictOf(changedEdges.map(({ mark }) => mark)) }
     })
   const rest = compareRest(comparison, new MarkedEdges(categories, checked.filter(isAccepted)))
   return new MarkedMutations({ marks: checked, mutations, rest, unused: marked.unused() }, () =>
-    markedFindings(comparison, marked),
+    comparison.findings.findings.map((finding) => {
+      // Findings of other kinds may name edges too, but those are not all there is to them.
+      const edges = finding.kind === 'edges' ? finding.changedEdges : []
+      return { finding, verdict: verdictOf(edges.map((edge) => marked.of(edge))) }
+    }),
   )
-}
-
-function markedFindings({ findings }: Comparison, known: MarkedEdges): MarkedFinding[] {
-  return findings.findings.map((finding) => {
-    // Findings of other kinds may name edges too, but those are not all there is to them.
-    const edges = finding.kind === 'edges' ? finding.changedEdges : []
-    const marked = edges.map(({ from, to }) => ({ from, to, mark: known.of({ from, to }) }))
-    return { finding, verdict: verdictOf(marked) }
-  })
-}
-
-function markedEdge({
-  edge,
-  mark,
-}: {
-  readonly edge: { readonly from: string; readonly to: string }
-  readonly mark: VarianceMark | undefined
-}): MarkedEdge {
-  return { from: edge.from, to: edge.to, mark }
 }
 
 /** Categories with these edges on their critical path, compared without the time on them. */
@@ -89,8 +68,9 @@ function compareRest(
     (category) => {
       const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
       if (marked.every((mark) => mark === undefined)) return []
-      const before = restTimes(categories, { category, marked, period: BEFORE })
-      const after = restTimes(categories, { category, marked, period: AFTER })
+      const [before, after] = [BEFORE, AFTER].map((period) =>
+        restTimes(requestEdges(categories, category, period as Period), marked),
+      ) as [RestTimes, RestTimes]
       const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
       return marks.length === 0
         ? []
@@ -104,35 +84,33 @@ function compareRest(
   }))
 }
 
+interface RestTimes {
+  readonly timesUs: Float64Array
+  readonly used: ReadonlySet<VarianceMark>
+}
+
+interface RestTimes {
+  readonly timesUs: Float64Array
+  readonly used: ReadonlySet<VarianceMark>
+}
+
 /** Response times less the time on marked edges of the critical path, in µs. */
 function restTimes(
-  categories: Categories,
-  {
-    category,
-    marked,
-    period,
-  }: {
-    readonly category: number
-    /** The mark of each edge class. */
-    readonly marked: readonly (VarianceMark | undefined)[]
-    readonly period: Period
-  },
-): { timesUs: Float64Array; used: ReadonlySet<VarianceMark> } {
-  const timesUs = new Float64Array(categories.count(category, period))
+  requests: Iterable<RequestEdges>,
+  marked: readonly (VarianceMark | undefined)[],
+): RestTimes {
+  const timesUs: number[] = []
   const used = new Set<VarianceMark>()
-  let row = 0
-  for (const { responseTimeUs, criticalUs, criticalCount } of requestEdges(
-    ...([categories, category, period] as const),
-  )) {
+  for (const { responseTimeUs, criticalUs, criticalCount } of requests) {
     let restUs = responseTimeUs
     marked.forEach((mark, number) => {
       if (mark === undefined || criticalCount[number] === 0) return
       restUs -= criticalUs[number] as number
       used.add(mark)
     })
-    timesUs[row++] = restUs
+    timesUs.push(restUs)
   }
-  return { timesUs, used }
+  return { timesUs: Float64Array.from(timesUs), used }
 }
 
 /** Recorded times are rounded; this much of a difference, in µs, is none. */
@@ -142,9 +120,6 @@ const ROUNDING = 1e-9
 
 /** Sums and differences of rounded times: what is left of them is nothing that can be compared. */
 function withoutRounding(before: Float64Array, after: Float64Array) {
-  let longestUs = 0
-  for (const times of [before, after]) {
-    for (const timeUs of times) longestUs = Math.max(longestUs, Math.abs(timeUs))
-  }
+  const longestUs = max([...before, ...after], Math.abs) ?? 0
   return snapTogether(before, after, Math.max(ROUNDING_US, ROUNDING * longestUs))
 }

@@ -1,7 +1,7 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
 import type { Moments } from '../../stats/moments.ts'
@@ -41,12 +41,12 @@ export interface EdgeVariance {
   readonly mark: VarianceKind | null
 }
 
-/** What {@link CategoryVariance} is made of. */
-export interface CategoryVarianceColumns {
+interface CategoryVarianceColumns {
   readonly categories: Categories
   readonly category: number
   readonly period: PeriodName
   readonly responseTime: Moments
+  /** The largest share of the variance first; without shares the largest variance. */
   readonly edges: readonly EdgeVariance[]
   /** Share of the variance that is no edge's: response times and critical paths that differ. */
   readonly restShare: number
@@ -55,27 +55,8 @@ export interface CategoryVarianceColumns {
 }
 
 /** Where the variance of one category's response times comes from, in one period: tier 2. */
-export class CategoryVariance extends Stage implements CategoryVarianceColumns {
-  readonly categories: Categories
-  readonly category: number
-  readonly period: PeriodName
-  readonly responseTime: Moments
-  /** The largest share of the variance first; without shares the largest variance. */
-  readonly edges: readonly EdgeVariance[]
-  readonly restShare: number
-  readonly onePath: boolean
+export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
   readonly #covariances = new Map<string, EdgeCovariances>()
-
-  constructor(columns: CategoryVarianceColumns) {
-    super()
-    this.categories = columns.categories
-    this.category = columns.category
-    this.period = columns.period
-    this.responseTime = columns.responseTime
-    this.edges = columns.edges
-    this.restShare = columns.restShare
-    this.onePath = columns.onePath
-  }
 
   /** What the edges' shares add up to: 1, but for `restShare`; NaN where there are none. */
   get accounted(): number {
@@ -116,10 +97,10 @@ export class CategoryVariance extends Stage implements CategoryVarianceColumns {
       )
     }
     const key = `${edge} ${alpha}`
-    const known = this.#covariances.get(key)
-    if (known !== undefined) return known
     const period = periodOfName(this.period)
-    const found = findCovariances(this.categories, this.category, { edge, period, alpha })
+    const found =
+      this.#covariances.get(key) ??
+      findCovariances(this.categories, this.category, { edge, period, alpha })
     this.#covariances.set(key, found)
     return found
   }

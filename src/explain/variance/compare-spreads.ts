@@ -1,18 +1,16 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-
 import { OptionError } from '../../core/errors.ts'
 import { defineOptions, level, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 
-/** Options of `compareSpreads`. */
-export const SPREAD_OPTIONS = defineOptions({
+const SPREAD_OPTIONS = defineOptions({
   large: number({
     default: 10,
     min: 0,
@@ -22,8 +20,7 @@ export const SPREAD_OPTIONS = defineOptions({
   alpha: level({ default: 0.05, sentence: 'Level below which q means another spread' }),
 })
 
-/** Options that spreads were compared with. */
-export type SpreadOptions = OptionsOf<typeof SPREAD_OPTIONS>
+type SpreadOptions = OptionsOf<typeof SPREAD_OPTIONS>
 
 /**
  * Compares how far response times spread in the two periods: category by category with the
@@ -68,7 +65,7 @@ export function compareSpreads(
   }))
   tests.sort((a, b) => a.test.p - b.test.p || a.category - b.category)
   const overall = compareVariances(categories, { large })
-  return new SpreadComparison(categories, { large, alpha }, { overall, tests })
+  return new SpreadComparison({ categories, options, overall, tests })
 }
 
 /**
@@ -106,27 +103,17 @@ export interface CategorySpreadTest {
   readonly rejected: boolean
 }
 
-/** The spread of response times within categories, compared between the periods. */
-export class SpreadComparison extends Stage {
+interface SpreadColumns {
   readonly categories: Categories
   readonly options: SpreadOptions
   /** Are the variances of all categories together others than before? See `compareVariances`. */
   readonly overall: KsResult
   /** The smallest p first. */
   readonly tests: readonly CategorySpreadTest[]
+}
 
-  constructor(
-    categories: Categories,
-    options: SpreadOptions,
-    { overall, tests }: Pick<SpreadComparison, 'overall' | 'tests'>,
-  ) {
-    super()
-    this.categories = categories
-    this.options = options
-    this.overall = overall
-    this.tests = tests
-  }
-
+/** The spread of response times within categories, compared between the periods. */
+export class SpreadComparison extends columnarStage<SpreadColumns>() {
   /** The categories that have become more or less predictable, significantly. */
   get changed(): CategorySpreadTest[] {
     return this.tests.filter(({ rejected }) => rejected)
@@ -159,15 +146,13 @@ export class SpreadComparison extends Stage {
 /** A period, as options and tables call it. */
 export type PeriodName = 'before' | 'after'
 
-const NAMES: readonly PeriodName[] = ['before', 'after']
-
-/** What a period is called. */
 export function nameOfPeriod(period: Period): PeriodName {
-  return NAMES[period] as PeriodName
+  return period === BEFORE ? 'before' : 'after'
 }
 
 /** @throws OptionError unless `name` is that of a period. */
 export function periodOfName(name: PeriodName): Period {
-  if (!NAMES.includes(name)) throw new OptionError('period', name, "'before' or 'after'")
-  return name === 'before' ? BEFORE : AFTER
+  if (name === 'before') return BEFORE
+  if (name === 'after') return AFTER
+  throw new OptionError('period', name, "'before' or 'after'")
 }

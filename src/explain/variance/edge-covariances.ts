@@ -2,8 +2,8 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import { ClassTimes } from '../../compare/categories/class-times.ts'
 import { OptionError } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { incompleteBeta } from '../../stats/distributions.ts'
@@ -36,25 +36,16 @@ export interface EdgeCovariance
 /** Fewer pairs than this or as many say nothing of a correlation. */
 const FEW = 10
 
-/** The edges of a category and how they covary with one of them, in one period. */
-export class EdgeCovariances extends Stage {
+interface CovarianceColumns {
   /** The edge the others are set beside. */
   readonly edge: EdgeClass & { readonly edge: number }
   readonly options: CovarianceOptions
   /** Covarying ones first, then by the size of their correlation. */
   readonly others: readonly EdgeCovariance[]
+}
 
-  constructor(
-    edge: EdgeCovariances['edge'],
-    others: readonly EdgeCovariance[],
-    options: CovarianceOptions,
-  ) {
-    super()
-    this.edge = edge
-    this.options = options
-    this.others = others
-  }
-
+/** The edges of a category and how they covary with one of them, in one period. */
+export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
   /** The edges whose covariance is not 0, as far as the test tells. */
   get covarying(): EdgeCovariance[] {
     return this.others.filter(({ covaries }) => covaries)
@@ -62,19 +53,18 @@ export class EdgeCovariances extends Stage {
 
   /** One row another edge of the category. */
   table(): StageTable {
-    const column = <T>(value: (other: EdgeCovariance) => T) => this.others.map(value)
-    return stageTable({
-      edge: column(({ edge }) => edge),
-      from: column(({ from }) => from),
-      to: column(({ to }) => to),
-      occurrence: column(({ occurrence }) => occurrence),
-      requests: column(({ requests }) => requests),
-      covarianceUs2: column(({ covarianceUs2 }) => covarianceUs2),
-      correlation: column(({ correlation }) => correlation),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      covaries: column(({ covaries }) => covaries),
-    })
+    return rowTable(this.others, [
+      'edge',
+      'from',
+      'to',
+      'occurrence',
+      'requests',
+      'covarianceUs2',
+      'correlation',
+      'p',
+      'q',
+      'covaries',
+    ])
   }
 }
 
@@ -92,23 +82,20 @@ export function findCovariances(
 ): EdgeCovariances {
   if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
   const { edgeClasses } = categories.structure(category)
-  const together = new CoMoments(edgeClasses.length)
+  const together = edgeClasses.map(() => new CoMoments())
   for (const { latencyUs } of requestEdges(categories, category, period)) {
     const own = latencyUs[edge] as number
-    for (let other = 0; other < latencyUs.length; other++) {
-      together.add(other, own, latencyUs[other] as number)
-    }
+    for (const [other, moments] of together.entries()) moments.add(own, latencyUs[other] as number)
   }
   const numbers = edgeClasses.map((_, other) => other).filter((other) => other !== edge)
-  const p = numbers.map((other) => correlationP(together.correlation(other), together.count(other)))
+  const p = numbers.map((other) => correlationP(together[other] as CoMoments))
   const q = benjaminiHochberg(p)
   const others = numbers.map((other, i): EdgeCovariance => {
     const { from, to, occurrence, fromRoundBefore } = edgeClasses[other] as EdgeClass
+    const { count: requests, covariance: covarianceUs2, correlation } = together[other] as CoMoments
     return {
-      ...{ edge: other, from, to, occurrence, requests: together.count(other) },
+      ...{ edge: other, from, to, occurrence, requests, covarianceUs2, correlation },
       ...(fromRoundBefore && { fromRoundBefore }),
-      covarianceUs2: together.covariance(other),
-      correlation: together.correlation(other),
       p: p[i] as number,
       q: q[i] as number,
       covaries: (q[i] as number) < alpha,
@@ -118,7 +105,8 @@ export function findCovariances(
     (a, b) =>
       Number(b.covaries) - Number(a.covaries) || strength(b) - strength(a) || a.edge - b.edge,
   )
-  return new EdgeCovariances({ ...(edgeClasses[edge] as EdgeClass), edge }, others, { alpha })
+  const own = { ...(edgeClasses[edge] as EdgeClass), edge }
+  return new EdgeCovariances({ edge: own, options: { alpha }, others })
 }
 
 function strength({ correlation }: EdgeCovariance): number {
@@ -126,109 +114,75 @@ function strength({ correlation }: EdgeCovariance): number {
 }
 
 /** P(|r| at least this large) when the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
-function correlationP(r: number, n: number): number {
+function correlationP({ correlation: r, count: n }: CoMoments): number {
   if (n <= FEW || Number.isNaN(r)) return Number.NaN
   return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
 }
 
-// Updated for every edge of every request: the loops index with `!`.
-
 /**
- * Means, variances and covariances of one quantity with each of several others, in one pass: five
- * numbers an other, however many requests. Each pair counts the requests where both are known.
- *
- * Updates keep sums of products of deviations, and values count from the first one of their pair, so
- * that a large common offset does not eat the covariance.
+ * Means, variances and covariance of two quantities in one pass. Updates keep sums of products of
+ * deviations, and values count from the first, so that a large common offset does not eat the
+ * covariance.
  *
  * Source: Welford 1962, "Note on a method for calculating corrected sums of squares and products",
  * Technometrics 4(3):419-420; Chan, Golub and LeVeque 1983.
  */
 export class CoMoments {
-  readonly #count: Uint32Array
+  count = 0
   /** The first values; means count from there. */
-  readonly #origin: Float64Array
-  readonly #otherOrigin: Float64Array
-  readonly #mean: Float64Array
-  readonly #otherMean: Float64Array
-  readonly #squares: Float64Array
-  readonly #otherSquares: Float64Array
-  readonly #products: Float64Array
+  #origin = 0
+  #otherOrigin = 0
+  #mean = 0
+  #otherMean = 0
+  #squares = 0
+  #otherSquares = 0
+  #products = 0
 
-  /** @param others how many others there are */
-  constructor(others: number) {
-    this.#count = new Uint32Array(others)
-    this.#origin = new Float64Array(others)
-    this.#otherOrigin = new Float64Array(others)
-    this.#mean = new Float64Array(others)
-    this.#otherMean = new Float64Array(others)
-    this.#squares = new Float64Array(others)
-    this.#otherSquares = new Float64Array(others)
-    this.#products = new Float64Array(others)
-  }
-
-  /** Adds a value of the quantity and one of an other; does nothing where either is NaN. */
-  add(other: number, value: number, otherValue: number): void {
+  /** Adds a pair; does nothing where either value is NaN. */
+  add(value: number, otherValue: number): void {
     if (Number.isNaN(value) || Number.isNaN(otherValue)) return
-    const count = this.#count[other]! + 1
-    this.#count[other] = count
-    if (count === 1) {
-      this.#origin[other] = value
-      this.#otherOrigin[other] = otherValue
+    this.count++
+    if (this.count === 1) {
+      this.#origin = value
+      this.#otherOrigin = otherValue
     }
-    const from = value - this.#origin[other]!
-    const otherFrom = otherValue - this.#otherOrigin[other]!
-    const ahead = from - this.#mean[other]!
-    const otherAhead = otherFrom - this.#otherMean[other]!
-    this.#mean[other] = this.#mean[other]! + ahead / count
-    this.#otherMean[other] = this.#otherMean[other]! + otherAhead / count
-    const otherBehind = otherFrom - this.#otherMean[other]!
-    this.#squares[other] = this.#squares[other]! + ahead * (from - this.#mean[other]!)
-    this.#otherSquares[other] = this.#otherSquares[other]! + otherAhead * otherBehind
-    this.#products[other] = this.#products[other]! + ahead * otherBehind
+    const from = value - this.#origin
+    const otherFrom = otherValue - this.#otherOrigin
+    const ahead = from - this.#mean
+    const otherAhead = otherFrom - this.#otherMean
+    this.#mean += ahead / this.count
+    this.#otherMean += otherAhead / this.count
+    const otherBehind = otherFrom - this.#otherMean
+    this.#squares += ahead * (from - this.#mean)
+    this.#otherSquares += otherAhead * otherBehind
+    this.#products += ahead * otherBehind
   }
 
-  /** Pairs added of an other. */
-  count(other: number): number {
-    return this.#count[other]!
+  /** Mean of the second values; NaN without pairs. */
+  get otherMean(): number {
+    return this.count === 0 ? Number.NaN : this.#otherOrigin + this.#otherMean
   }
 
-  /** Mean of the other; NaN without pairs. */
-  otherMean(other: number): number {
-    return this.#count[other] === 0
-      ? Number.NaN
-      : this.#otherOrigin[other]! + this.#otherMean[other]!
+  /** Sample variance of the second values; NaN for fewer than two pairs. */
+  get otherVariance(): number {
+    return this.count < 2 ? Number.NaN : this.#otherSquares / (this.count - 1)
   }
 
-  /** Sample variance of the quantity over the pairs; NaN for fewer than two. */
-  variance(other: number): number {
-    return this.#perDegree(this.#squares, other)
-  }
-
-  /** Sample variance of the other; NaN for fewer than two pairs. */
-  otherVariance(other: number): number {
-    return this.#perDegree(this.#otherSquares, other)
-  }
-
-  /** Sample covariance of the quantity with the other; NaN for fewer than two pairs. */
-  covariance(other: number): number {
-    return this.#perDegree(this.#products, other)
+  /** Sample covariance; NaN for fewer than two pairs. */
+  get covariance(): number {
+    return this.count < 2 ? Number.NaN : this.#products / (this.count - 1)
   }
 
   /** Pearson's correlation, −1 to 1; NaN where either does not vary. */
-  correlation(other: number): number {
-    const scale = Math.sqrt(this.#squares[other]! * this.#otherSquares[other]!)
+  get correlation(): number {
+    const scale = Math.sqrt(this.#squares * this.#otherSquares)
     if (!(scale > 0)) return Number.NaN
-    return Math.min(1, Math.max(-1, this.#products[other]! / scale))
-  }
-
-  #perDegree(sums: Float64Array, other: number): number {
-    const count = this.#count[other]!
-    return count < 2 ? Number.NaN : sums[other]! / (count - 1)
+    return Math.min(1, Math.max(-1, this.#products / scale))
   }
 }
 
 /** What one request says of the edge classes of its category; the arrays are used again for the next. */
-interface RequestEdges {
+export interface RequestEdges {
   readonly responseTimeUs: number
   /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
   readonly criticalUs: Float64Array

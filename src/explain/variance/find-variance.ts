@@ -58,11 +58,8 @@ export function findVariance(
     )
     .sort(byVariation)
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
-  return new VarianceSources(categories, options, {
-    ranked,
-    small,
-    marked: new MarkedEdges(categories, marks),
-  })
+  const marked = new MarkedEdges(categories, marks)
+  return new VarianceSources({ categories, options, ranked, small }, marked)
 }
 
 function spreadOf(categories: Categories, category: number, period: Period): CategorySpread {

@@ -4,8 +4,8 @@ import type {
   FamilyTest,
 } from '../../compare/mutations/find-response-time-mutations.ts'
 import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { isAccepted, type VarianceMark } from './variance-marks.ts'
 
 /**
@@ -15,13 +15,6 @@ import { isAccepted, type VarianceMark } from './variance-marks.ts'
  * - `'open'`: none is, or none can be named. It is as it was without marks.
  */
 export type MarkedVerdict = 'set apart' | 'in part' | 'open'
-
-/** A changed edge and its mark, if it has one. */
-export interface MarkedEdge {
-  readonly from: string
-  readonly to: string
-  readonly mark: VarianceMark | undefined
-}
 
 /** A category whose response times changed, seen with marks. */
 export interface MarkedMutation {
@@ -48,8 +41,7 @@ export interface RestComparison {
   readonly test: FamilyTest
 }
 
-/** A comparison that knows which edges are expected to vary. */
-export class MarkedMutations extends Stage {
+interface MarkedColumns {
   readonly marks: readonly VarianceMark[]
   /** The ranked response-time mutations, in their order. */
   readonly mutations: readonly MarkedMutation[]
@@ -57,19 +49,16 @@ export class MarkedMutations extends Stage {
   readonly rest: readonly RestComparison[]
   /** Marks on edges that no category has: misspelt, or gone. */
   readonly unused: readonly VarianceMark[]
+}
+
+/** A comparison that knows which edges are expected to vary. */
+export class MarkedMutations extends columnarStage<MarkedColumns>() {
   readonly #findFindings: () => readonly MarkedFinding[]
   #findings: readonly MarkedFinding[] | undefined
 
   /** @param findFindings called when findings are first asked for: they rest on more tests */
-  constructor(
-    contents: Pick<MarkedMutations, 'marks' | 'mutations' | 'rest' | 'unused'>,
-    findFindings: () => readonly MarkedFinding[],
-  ) {
-    super()
-    this.marks = contents.marks
-    this.mutations = contents.mutations
-    this.rest = contents.rest
-    this.unused = contents.unused
+  constructor(columns: MarkedColumns, findFindings: () => readonly MarkedFinding[]) {
+    super(columns)
     this.#findFindings = findFindings
   }
 
@@ -99,55 +88,62 @@ export class MarkedMutations extends Stage {
 
   /** One row a response-time mutation, those that marks do not explain first. */
   table(): StageTable {
-    const rows = [...this.remaining, ...this.setApart]
-    return stageTable({
-      rank: rows.map(({ mutation }) => mutation.rank),
-      category: rows.map(({ mutation }) => mutation.category),
-      verdict: rows.map(({ verdict }) => verdict),
-      contributionUs: rows.map(({ mutation }) => mutation.contributionUs),
-      changedEdges: rows.map(({ changedEdges }) => changedEdges.length),
-      marked: rows.map(
-        ({ changedEdges }) => changedEdges.filter(({ mark }) => mark !== undefined).length,
-      ),
-      restChanged: rows.map(({ mutation }) => {
-        const rest = this.rest.find(({ category }) => category === mutation.category)
-        return rest?.test.rejected ?? true
+    const rows = [...this.remaining, ...this.setApart].map(
+      ({ mutation, verdict, changedEdges }) => ({
+        ...mutation,
+        verdict,
+        changedEdges: changedEdges.length,
+        marked: changedEdges.filter(({ mark }) => mark !== undefined).length,
+        restChanged:
+          this.rest.find(({ category }) => category === mutation.category)?.test.rejected ?? true,
       }),
-    })
+    )
+    return rowTable(rows, [
+      'rank',
+      'category',
+      'verdict',
+      'contributionUs',
+      'changedEdges',
+      'marked',
+      'restChanged',
+    ])
   }
 
   /** One row a category with marked edges: what its tests say without the time on them. */
   restTable(): StageTable {
-    const { rest } = this
-    return stageTable({
-      category: rest.map(({ category }) => category),
-      marked: rest.map(({ marks }) => marks.length),
-      mutation: rest.map(({ mutation }) => mutation),
-      statistic: rest.map(({ test }) => test.statistic),
-      p: rest.map(({ test }) => test.p),
-      q: rest.map(({ test }) => test.q),
-      direction: rest.map(({ test }) => test.direction),
-      restChanged: rest.map(({ test }) => test.rejected),
-    })
+    const rows = this.rest.map(({ test, marks, ...rest }) => ({
+      ...test,
+      ...rest,
+      marked: marks.length,
+      restChanged: test.rejected,
+    }))
+    return rowTable(rows, [
+      'category',
+      'marked',
+      'mutation',
+      'statistic',
+      'p',
+      'q',
+      'direction',
+      'restChanged',
+    ])
   }
 
   /** One row a mark: how often it counted, 0 where no category has the edge on its critical path. */
   markTable(): StageTable {
-    const { marks } = this
-    return stageTable({
-      from: marks.map(({ from }) => from),
-      to: marks.map(({ to }) => to),
-      kind: marks.map(({ kind }) => kind),
-      note: marks.map(({ note }) => note ?? ''),
-      categories: marks.map((mark) => this.rest.filter((each) => each.marks.includes(mark)).length),
-      known: marks.map((mark) => !this.unused.includes(mark)),
-    })
+    const rows = this.marks.map((mark) => ({
+      ...mark,
+      note: mark.note ?? '',
+      categories: this.rest.filter(({ marks }) => marks.includes(mark)).length,
+      known: !this.unused.includes(mark),
+    }))
+    return rowTable(rows, ['from', 'to', 'kind', 'note', 'categories', 'known'])
   }
 }
 
 /** What the marks on its changed edges make of a change. */
-export function verdictOf(edges: readonly MarkedEdge[]): MarkedVerdict {
-  const accepted = edges.filter(({ mark }) => isAccepted(mark)).length
+export function verdictOf(marks: readonly (VarianceMark | undefined)[]): MarkedVerdict {
+  const accepted = marks.filter(isAccepted).length
   if (accepted === 0) return 'open'
-  return accepted === edges.length ? 'set apart' : 'in part'
+  return accepted === marks.length ? 'set apart' : 'in part'
 }

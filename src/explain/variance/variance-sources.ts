@@ -1,8 +1,7 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { custom, defineOptions, number, type OptionsOf, oneOf } from '../../core/options.ts'
-
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
 import { CategoryVariance, type EdgeVariance } from './category-variance.ts'
@@ -48,33 +47,24 @@ export interface CategorySpread {
   readonly c2: number
 }
 
-/** Which kinds of request are unpredictable, and where: what `findVariance` finds. */
-export class VarianceSources extends Stage {
+interface VarianceColumns {
   readonly categories: Categories
   readonly options: VarianceOptions
   /** Tier 1: the highest C² first; those without C² last. */
   readonly ranked: readonly CategorySpread[]
   /** How many categories were too small, in the periods asked for. */
   readonly small: number
+}
+
+/** Which kinds of request are unpredictable, and where: what `findVariance` finds. */
+export class VarianceSources extends columnarStage<VarianceColumns>() {
   readonly #marked: MarkedEdges
   #unused: readonly VarianceMark[] | undefined
   readonly #localized = new Map<string, CategoryVariance>()
 
-  constructor(
-    categories: Categories,
-    options: VarianceOptions,
-    {
-      ranked,
-      small,
-      marked,
-    }: Pick<VarianceSources, 'ranked' | 'small'> & { readonly marked: MarkedEdges },
-  ) {
-    super()
+  constructor(columns: VarianceColumns, marked: MarkedEdges) {
+    super(columns)
     this.#marked = marked
-    this.categories = categories
-    this.options = options
-    this.ranked = ranked
-    this.small = small
   }
 
   /** Marks on edges that no category has: misspelt, or gone. */
@@ -117,9 +107,9 @@ export class VarianceSources extends Stage {
       typeof category === 'number' ? { category, period: undefined } : category
     const chosen = periodOfName(period ?? ranked ?? this.#periodFor(id))
     const key = `${id} ${chosen}`
-    const known = this.#localized.get(key)
-    if (known !== undefined) return known
-    const found = localizeVariance(this.categories, id, { period: chosen, marked: this.#marked })
+    const found =
+      this.#localized.get(key) ??
+      localizeVariance(this.categories, id, { period: chosen, marked: this.#marked })
     this.#localized.set(key, found)
     return found
   }
@@ -128,27 +118,15 @@ export class VarianceSources extends Stage {
   distribution(): StageTable {
     const rows = (['before', 'after'] as const).flatMap((period) => {
       const { x, y } = ecdf(this.#c2(period))
-      return Array.from(x, (c2, i) => ({ period, c2, share: y[i] as number }))
+      return Array.from(x, (c2, i) => ({ period, c2, share: y[i] }))
     })
-    return stageTable({
-      period: rows.map(({ period }) => period),
-      c2: rows.map(({ c2 }) => c2),
-      share: rows.map(({ share }) => share),
-    })
+    return rowTable(rows, ['period', 'c2', 'share'])
   }
 
   /** Tier 1: one row a category and period, the highest C² first. */
   table(): StageTable {
-    const column = <T>(value: (spread: CategorySpread) => T) => this.ranked.map(value)
-    return stageTable({
-      category: column(({ category }) => category),
-      period: column(({ period }) => period),
-      root: column(({ root }) => root),
-      requests: column(({ requests }) => requests),
-      meanUs: column(({ meanUs }) => meanUs),
-      varianceUs2: column(({ varianceUs2 }) => varianceUs2),
-      c2: column(({ c2 }) => c2),
-    })
+    const names = ['category', 'period', 'root', 'requests', 'meanUs', 'varianceUs2', 'c2'] as const
+    return rowTable(this.ranked, names)
   }
 
   override displayText(): string {
@@ -196,41 +174,38 @@ function localizeVariance(
   { period, marked }: { readonly period: Period; readonly marked: MarkedEdges },
 ): CategoryVariance {
   const { edgeClasses } = categories.structure(category)
-  const rest = edgeClasses.length
-  /** Response time with what each class, and the rest, contributes to it. */
-  const contributions = new CoMoments(rest + 1)
+  /** Response time with what each class contributes to it. */
+  const contributions = edgeClasses.map(() => new CoMoments())
+  const rest = new CoMoments()
   /** Latencies where the class is on the critical path, with themselves. */
-  const latencies = new CoMoments(rest)
-  for (const { responseTimeUs, criticalUs, criticalCount, latencyUs } of requestEdges(
-    ...([categories, category, period] as const),
-  )) {
+  const latencies = edgeClasses.map(() => new CoMoments())
+  const requests = requestEdges(categories, category, period)
+  for (const { responseTimeUs, criticalUs, criticalCount, latencyUs } of requests) {
     let restUs = responseTimeUs
-    for (let number = 0; number < rest; number++) {
+    for (const [number, contribution] of contributions.entries()) {
       const contributionUs = criticalUs[number] as number
       restUs -= contributionUs
-      contributions.add(number, responseTimeUs, contributionUs)
+      contribution.add(responseTimeUs, contributionUs)
       if (criticalCount[number] === 0) continue
-      latencies.add(number, latencyUs[number] as number, latencyUs[number] as number)
+      latencies[number]?.add(latencyUs[number] as number, latencyUs[number] as number)
     }
-    contributions.add(rest, responseTimeUs, restUs)
+    rest.add(responseTimeUs, restUs)
   }
   const responseTime = categories.responseTimeMoments(category, period)
   const { variance } = responseTime
-  const shareOf = (number: number) =>
-    variance > 0 ? contributions.covariance(number) / variance : Number.NaN
+  const shareOf = ({ covariance }: CoMoments) => (variance > 0 ? covariance / variance : Number.NaN)
   const edges = edgeClasses.flatMap(
     ({ from, to, occurrence, fromRoundBefore }, edge): EdgeVariance[] => {
-      const requests = latencies.count(edge)
+      const latency = latencies[edge] as CoMoments
+      const { count: requests, otherMean: meanUs, otherVariance: varianceUs2 } = latency
       if (requests === 0) return []
-      const meanUs = latencies.otherMean(edge)
-      const varianceUs2 = latencies.otherVariance(edge)
       return [
         {
           ...{ edge, from, to, occurrence, requests, meanUs, varianceUs2 },
           ...(fromRoundBefore && { fromRoundBefore }),
           onCriticalPath: requests / responseTime.count,
           c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
-          share: shareOf(edge),
+          share: shareOf(contributions[edge] as CoMoments),
           mark: marked.of({ from, to })?.kind ?? null,
         },
       ]
