@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import type { FlowComparison, FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 
@@ -36,7 +37,7 @@ export interface CoalescedFlow {
   readonly nodeOf: readonly number[]
 }
 
-export interface CoalesceOptions {
+interface CoalesceOptions {
   /**
    * What is drawn as one; default the comparison's `regions`. Also `components`, or
    * `[...regions, ...differences]`.
@@ -72,55 +73,37 @@ export function coalesceFlow(
     if (open.has(group.id) || group.nodes.length === 1) continue
     for (const node of group.nodes) groupOf.set(node, group)
   }
-  const drawn = drawnNodes(nodes, groupOf)
-  const order = forwardOrder(drawn, edges)
-  const place = new Uint32Array(drawn.nodes.length)
-  order.forEach((number, id) => {
-    place[number] = id
-  })
-  const nodeOf = drawn.nodeOf.map((number) => place[number] as number)
+  const drawn = new Map<FlowGroup | UnionNode, Omit<CoalescedNode, 'id'>>()
+  for (const node of nodes) {
+    const group = groupOf.get(node.id) ?? null
+    const { name, inBefore, inAfter } = group ?? node
+    drawn.set(group ?? node, {
+      key: group === null ? `node ${node.id}` : `group ${group.id}`,
+      ...{ name, group, inBefore, inAfter },
+      nodes: group?.nodes ?? [node.id],
+    })
+  }
+  const numbers = new Map(Array.from(drawn.keys(), (what, number) => [what, number]))
+  const numberOf = nodes.map((node) => numbers.get(groupOf.get(node.id) ?? node) as number)
+  const order = forwardOrder(drawn.size, numberOf, edges)
+  const place = new Map(order.map((number, id) => [number, id]))
+  const nodeOf = numberOf.map((number) => place.get(number) as number)
+  const parts = [...drawn.values()]
   return {
-    nodes: order.map((number, id) => ({ ...(drawn.nodes[number] as CoalescedNode), id })),
+    nodes: order.map((number, id) => ({ ...(parts[number] as Omit<CoalescedNode, 'id'>), id })),
     edges: drawnEdges(edges, nodeOf),
     nodeOf,
   }
 }
 
-interface DrawnNodes {
-  readonly nodes: readonly CoalescedNode[]
-  readonly nodeOf: readonly number[]
-}
-
-function drawnNodes(
-  nodes: readonly UnionNode[],
-  groupOf: ReadonlyMap<number, FlowGroup>,
-): DrawnNodes {
-  const drawn: CoalescedNode[] = []
-  const known = new Map<FlowGroup, number>()
-  const nodeOf = nodes.map((node) => {
-    const group = groupOf.get(node.id)
-    const before = group === undefined ? undefined : known.get(group)
-    if (before !== undefined) return before
-    const id = drawn.length
-    if (group !== undefined) known.set(group, id)
-    drawn.push({
-      id,
-      key: group === undefined ? `node ${node.id}` : `group ${group.id}`,
-      name: group?.name ?? node.name,
-      group: group ?? null,
-      nodes: group?.nodes ?? [node.id],
-      inBefore: group?.inBefore ?? node.inBefore,
-      inAfter: group?.inAfter ?? node.inAfter,
-    })
-    return id
-  })
-  return { nodes: drawn, nodeOf }
-}
-
 /** Drawn nodes such that edges lead forward; of those that may be next, the first. */
-function forwardOrder({ nodes, nodeOf }: DrawnNodes, edges: readonly UnionEdge[]): number[] {
-  const below: number[][] = nodes.map(() => [])
-  const waiting = new Uint32Array(nodes.length)
+function forwardOrder(
+  size: number,
+  nodeOf: readonly number[],
+  edges: readonly UnionEdge[],
+): number[] {
+  const below: number[][] = Array.from({ length: size }, () => [])
+  const waiting = new Uint32Array(size)
   for (const { from, to } of edges) {
     const [one, other] = [nodeOf[from] as number, nodeOf[to] as number]
     if (one === other) continue
@@ -138,16 +121,11 @@ function forwardOrder({ nodes, nodeOf }: DrawnNodes, edges: readonly UnionEdge[]
 }
 
 function drawnEdges(edges: readonly UnionEdge[], nodeOf: readonly number[]): CoalescedEdge[] {
-  const between = new Map<string, UnionEdge[]>()
-  for (const edge of edges) {
-    const [from, to] = [nodeOf[edge.from], nodeOf[edge.to]]
-    if (from === to) continue
-    const key = `${from} ${to}`
-    const bundle = between.get(key)
-    if (bundle === undefined) between.set(key, [edge])
-    else bundle.push(edge)
-  }
-  return [...between.values()].map((bundle) => {
+  const between = group(
+    edges.filter(({ from, to }) => nodeOf[from] !== nodeOf[to]),
+    ({ from, to }) => `${nodeOf[from]} ${nodeOf[to]}`,
+  )
+  return Array.from(between.values(), (bundle) => {
     const [first] = bundle as [UnionEdge]
     const has = (verdict: UnionEdge['verdict']) => bundle.some((edge) => edge.verdict === verdict)
     return {

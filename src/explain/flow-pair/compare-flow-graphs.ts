@@ -1,12 +1,12 @@
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
-import type { FlowComparison, NodeMatch } from './flow-comparison.ts'
+import type { FlowComparison } from './flow-comparison.ts'
 import { flowForm } from './flow-form.ts'
 import { componentTraversals, identicalRegions, oneSidedGroups } from './flow-groups.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
 import { flowSide } from './flow-side.ts'
-import { matchCertainty, matchNodes } from './match-nodes.ts'
+import { matchNodes } from './match-nodes.ts'
 import { unionGraph } from './union-graph.ts'
 
 export interface FlowComparisonOptions {
@@ -59,8 +59,7 @@ export function compareFlowGraphs(
     before: flowForm(categories, chosen.before.category),
     after: flowForm(categories, chosen.after.category),
   }
-  const matching = matchNodes(forms.before, forms.after)
-  const matches = matchCertainty(forms.before, forms.after, matching)
+  const { matches, distance, dropped } = matchNodes(forms.before, forms.after)
   const nameOf = nameOfLabel(names)
   const side = (which: 'before' | 'after') =>
     flowSide(categories, { form: forms[which], period: chosen[which].period, nameOf })
@@ -68,48 +67,37 @@ export function compareFlowGraphs(
   const union = unionGraph(responseTime, sides, { matches, largeShift })
   const regions = identicalRegions(union)
   const longest = Math.max(forms.before.tokens.length, forms.after.tokens.length)
-  const confidence = 1 - matching.distance / longest
-  return {
+  const compared = {
     ...sides,
     matches,
-    distance: matching.distance,
-    confidence,
-    confidenceText: confidenceText(
-      {
-        before: sides.before.nodes.length,
-        after: sides.after.nodes.length,
-        confidence,
-        dropped: matching.dropped,
-      },
-      matches,
-    ),
-    droppedMatches: matching.dropped,
+    distance,
+    confidence: 1 - distance / longest,
+    droppedMatches: dropped,
     ...union,
     regions,
     differences: oneSidedGroups(union, regions),
     components: componentTraversals(union),
   }
+  return { ...compared, confidenceText: confidenceText(compared) }
 }
 
 /** Returns how far a correspondence can be trusted, in a sentence or two. */
-function confidenceText(
-  {
-    before,
-    after,
-    confidence,
-    dropped,
-  }: { before: number; after: number; confidence: number; dropped: number },
-  matches: readonly NodeMatch[],
-): string {
+function confidenceText({
+  before: { nodes: before },
+  after: { nodes: after },
+  matches,
+  confidence,
+  droppedMatches: dropped,
+}: Omit<FlowComparison, 'confidenceText'>): string {
   if (matches.length === 0) return 'No step is in both flows.'
   const doubtful = matches.filter(({ certainty }) => certainty === 'doubtful').length
-  const same = matches.length === before && matches.length === after && confidence === 1
-  const whole = same
-    ? before === 1
-      ? 'The one step is in both flows.'
-      : `All ${before} steps are in both flows.`
-    : `${counted(matches.length, 'step')} ${matches.length === 1 ? 'is' : 'are'} in both ` +
-      `flows, of ${before} before and ${after} after (structures ${percent(confidence)} alike).`
+  const isAll = matches.length === before.length && matches.length === after.length
+  const all = before.length === 1 ? 'The one step is' : `All ${before.length} steps are`
+  const whole =
+    isAll && confidence === 1
+      ? `${all} in both flows.`
+      : `${counted(matches.length, 'step')} ${matches.length === 1 ? 'is' : 'are'} in both flows, ` +
+        `of ${before.length} before and ${after.length} after (structures ${percent(confidence)} alike).`
   const doubt =
     doubtful === 0
       ? ''

@@ -9,20 +9,11 @@ export interface EditStep {
   readonly after: number
 }
 
-/** How one sequence becomes another. */
 export interface EditScript {
   /** How many steps are not `'keep'`: the edit distance. */
   readonly distance: number
   /** First to last. */
   readonly steps: readonly EditStep[]
-}
-
-export interface EditScriptOptions {
-  /**
-   * How well two equal tokens go together, 0 or 1, by their positions. Decides only between
-   * scripts of the same length. Default: all go together.
-   */
-  readonly likeness?: (before: number, after: number) => number
 }
 
 /** Above this many cells a table is not filled at once but halved; it takes a byte a cell. */
@@ -50,7 +41,7 @@ const KEPT = 2
 export function editScript(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { likeness = () => 1 }: EditScriptOptions = {},
+  { likeness = () => 1 }: { readonly likeness?: Sequences['likeness'] } = {},
 ): EditScript {
   const goTogether = (i: number, j: number) => before[i]! === after[j]! && likeness(i, j) === 1
   const shorter = Math.min(before.length, after.length)
@@ -76,6 +67,10 @@ export function editScript(
 interface Sequences {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
+  /**
+   * How well two equal tokens go together, 0 or 1, by their positions. Decides only between
+   * scripts of the same length.
+   */
   readonly likeness: (before: number, after: number) => number
   /** What an edit costs. */
   readonly edit: number
@@ -100,8 +95,8 @@ function align(sequences: Sequences, { rows, columns }: Block, moves: number[]):
   const half = rows.count >> 1
   const upper = { start: rows.start, count: half }
   const lower = { start: rows.start + half, count: rows.count - half }
-  const down = lastRow(sequences, { rows: upper, columns }, 1)
-  const up = lastRow(sequences, { rows: lower, columns }, -1)
+  const down = lastRow(sequences, { rows: upper, columns }, { step: 1 })
+  const up = lastRow(sequences, { rows: lower, columns }, { step: -1 })
   let split = 0
   for (let j = 1; j <= columns.count; j++) {
     if (down[j]! + up[columns.count - j]! < down[split]! + up[columns.count - split]!) split = j
@@ -112,69 +107,54 @@ function align(sequences: Sequences, { rows, columns }: Block, moves: number[]):
   align(sequences, { rows: lower, columns: right }, moves)
 }
 
-/** What it costs to align all rows with each number of columns, from the start or from the end. */
+/**
+ * What it costs to align all rows with each number of columns, from the start or from the end. The
+ * best move to each cell is written to `table`, if there is one.
+ */
 function lastRow(
   { before, after, likeness, edit }: Sequences,
   { rows, columns }: Block,
-  step: 1 | -1,
+  { step, table }: { readonly step: 1 | -1; readonly table?: Uint8Array },
 ): Float64Array {
   const firstRow = step === 1 ? rows.start : rows.start + rows.count - 1
   const firstColumn = step === 1 ? columns.start : columns.start + columns.count - 1
-  const costs = Float64Array.from({ length: columns.count + 1 }, (_, j) => j * edit)
-  for (let i = 0; i < rows.count; i++) {
-    const row = firstRow + step * i
+  const width = columns.count + 1
+  const costs = Float64Array.from({ length: width }, (_, j) => j * edit)
+  for (let i = 1; i <= rows.count; i++) {
+    const row = firstRow + step * (i - 1)
     const token = before[row]!
     let diagonal = costs[0]!
-    let left = diagonal + edit
-    costs[0] = left
-    for (let j = 1; j <= columns.count; j++) {
+    let best = diagonal + edit
+    costs[0] = best
+    if (table !== undefined) table[i * width] = DELETE
+    for (let j = 1; j < width; j++) {
       const column = firstColumn + step * (j - 1)
-      const above = costs[j]!
-      const aligned =
-        token === after[column]! ? diagonal - KEPT - likeness(row, column) : diagonal + edit
-      left = Math.min(aligned, above + edit, left + edit)
-      costs[j] = left
-      diagonal = above
+      const above = costs[j]! + edit
+      const left = best + edit
+      const equal = token === after[column]!
+      best = equal ? diagonal - KEPT - likeness(row, column) : diagonal + edit
+      let move: number = equal ? KEEP : SUBSTITUTE
+      if (above < best) {
+        best = above
+        move = DELETE
+      }
+      if (left < best) {
+        best = left
+        move = INSERT
+      }
+      diagonal = costs[j]!
+      costs[j] = best
+      if (table !== undefined) table[i * width + j] = move
     }
   }
   return costs
 }
 
 /** Fills the whole table and traces it back. */
-function tableMoves(
-  { before, after, likeness, edit }: Sequences,
-  { rows, columns }: Block,
-): number[] {
+function tableMoves(sequences: Sequences, { rows, columns }: Block): number[] {
   const width = columns.count + 1
   const table = new Uint8Array((rows.count + 1) * width).fill(INSERT, 0, width)
-  const costs = Float64Array.from({ length: width }, (_, j) => j * edit)
-  for (let i = 1; i <= rows.count; i++) {
-    const row = rows.start + i - 1
-    const token = before[row]!
-    let diagonal = costs[0]!
-    let left = diagonal + edit
-    costs[0] = left
-    table[i * width] = DELETE
-    for (let j = 1; j < width; j++) {
-      const column = columns.start + j - 1
-      const above = costs[j]!
-      const equal = token === after[column]!
-      let best = equal ? diagonal - KEPT - likeness(row, column) : diagonal + edit
-      let move: number = equal ? KEEP : SUBSTITUTE
-      if (above + edit < best) {
-        best = above + edit
-        move = DELETE
-      }
-      if (left + edit < best) {
-        best = left + edit
-        move = INSERT
-      }
-      table[i * width + j] = move
-      costs[j] = best
-      left = best
-      diagonal = above
-    }
-  }
+  lastRow(sequences, { rows, columns }, { step: 1, table })
   const moves: number[] = []
   for (let i = rows.count, j = columns.count; i > 0 || j > 0; ) {
     const move = table[i * width + j]!

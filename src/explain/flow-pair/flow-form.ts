@@ -35,11 +35,8 @@ export interface FlowForm {
 export function flowForm(categories: Categories, category: number): FlowForm {
   const structure = categories.structure(category)
   const { preorder, labels, from, to, classOf } = structure
-  const rank = new Uint32Array(labels.length)
-  preorder.forEach((node, at) => {
-    rank[node] = at
-  })
-  const rankOf = (node: number) => rank[node] as number
+  const ranks = new Map(Array.from(preorder, (node, at) => [node, at]))
+  const rankOf = (node: number) => ranks.get(node) as number
   const edges = Array.from(from, (source, edge) => ({
     from: rankOf(source),
     to: rankOf(to[edge] as number),

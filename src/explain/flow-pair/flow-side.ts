@@ -4,7 +4,7 @@ import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { BEFORE, type Period } from '../../flows/flow-set.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { EdgeLatencies, FlowNode, FlowSide } from './flow-comparison.ts'
+import type { EdgeLatencies, FlowSide } from './flow-comparison.ts'
 import type { FlowForm } from './flow-form.ts'
 
 /** The join an edge leads to mostly waits for others when it waits for it less often than this. */
@@ -30,7 +30,9 @@ export function flowSide(
       const structureNode = form.structureNodes[at] as number
       // Edges into such a node have the time to get there in all rounds, not only in the first.
       const name = `${nameOf(label)}${backTo.has(structureNode) ? ', every round' : ''}`
-      return { label, name, ...place(categories, category, structureNode), structureNode }
+      const { service, operation, host, phase } = categories.nodeLabel(category, structureNode)
+      const shownHost = categories.options.omitHosts ? '' : host
+      return { label, name, service, operation, host: shownHost, phase, structureNode }
     }),
     edges: form.edges.map(({ from, to, edgeClass }) => ({
       ...{ from, to, edgeClass },
@@ -38,16 +40,6 @@ export function flowSide(
       latencies: latencies[edgeClass] as EdgeLatencies,
     })),
   }
-}
-
-/** Where a node is: as in its label, without host where hosts are left out. */
-function place(
-  categories: Categories,
-  category: number,
-  node: number,
-): Pick<FlowNode, 'service' | 'operation' | 'host' | 'phase'> {
-  const { service, operation, host, phase } = categories.nodeLabel(category, node)
-  return { service, operation, host: categories.options.omitHosts ? '' : host, phase }
 }
 
 /** What each edge class took. Edges of one class are alike, so that each has an equal part. */
@@ -97,17 +89,6 @@ interface PathTimes {
  * are where something else was waited for: `NaN` where that never was. One pass over the requests.
  */
 function pathTimes(categories: Categories, category: number, period: Period): PathTimes {
-  const known = CACHE.get(categories) ?? new Map<number, PathTimes>()
-  CACHE.set(categories, known)
-  const key = 2 * category + period
-  const times = known.get(key) ?? collectPathTimes(categories, category, period)
-  known.set(key, times)
-  return times
-}
-
-const CACHE = new WeakMap<Categories, Map<number, PathTimes>>()
-
-function collectPathTimes(categories: Categories, category: number, period: Period): PathTimes {
   const { flows } = categories
   const { edgeClasses, from } = categories.structure(category)
   const members = categories.members(category, period)
