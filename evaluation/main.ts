@@ -8,17 +8,19 @@ import {
 } from '../src/compare/mutations/find-response-time-mutations.ts'
 import { type Centre, RANKING_OPTIONS } from '../src/compare/ranking/rank-mutations.ts'
 import { FlowdeltaError } from '../src/core/errors.ts'
-import { count, defineOptions, flag, share, text } from '../src/core/options.ts'
+import { count, defineOptions, flag, oneOf, share, text } from '../src/core/options.ts'
 import type { Alternative } from '../src/stats/two-sample.ts'
 import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { findCases } from './recorded-cases.ts'
+import { type NezhaFlags, runNezhaSuite } from './suites/nezha-text.ts'
+import { type NullFlags, runNullSuite } from './suites/null-suite.ts'
 import { runWhatIfEvaluation, type WhatIfFlags } from './testbed-text.ts'
 
 /** What commander makes of the options below. */
-interface EvaluateFlags extends WhatIfFlags {
-  readonly data: string
+interface EvaluateFlags extends WhatIfFlags, NezhaFlags, NullFlags {
+  readonly suite?: 'nezha' | 'nulls'
   readonly whatif: boolean
   readonly null: boolean
   readonly splits: number
@@ -66,15 +68,41 @@ const FLAGS = defineOptions({
   }),
 })
 
+/** Options that only suites take. */
+const SUITE_FLAGS = defineOptions({
+  suite: oneOf(['nezha', 'nulls', null], {
+    default: null,
+    flag: 'suite <name>',
+    sentence:
+      "Judge findings instead: on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
+  }),
+  half: oneOf(['even', 'odd', null], {
+    default: null,
+    flag: 'half <which>',
+    sentence: 'With --suite: only every second case of each kind',
+  }),
+  cases: flag({ default: false, sentence: 'With --suite: a row for each case' }),
+  checkSentences: flag({
+    default: false,
+    flag: 'check-sentences',
+    sentence: 'With --suite nezha: check what each finding says against the recorded spans',
+  }),
+})
+
 const program = new Command('evaluate')
   .argument('[case...]', 'Names of cases; all of them by default')
   .description('Measure the quality of ranked lists on recorded cases with known causes.')
   .exitOverride()
   .showHelpAfterError('(add --help for the options)')
 addOptions(program, FLAGS)
+addOptions(program, SUITE_FLAGS)
 program.action(runEvaluate)
 
 async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void> {
+  if (flags.suite !== undefined) {
+    await runSuite(names, { ...flags, half: flags.half ?? null, suite: flags.suite })
+    return
+  }
   if (flags.whatif) {
     rejectCases(names, flags)
     runWhatIfEvaluation(flags)
@@ -96,6 +124,23 @@ async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void>
   process.stdout.write(
     flags.json ? `${JSON.stringify(document, null, 1)}\n` : evaluationText(cases, nullRates),
   )
+}
+
+async function runSuite(
+  names: string[],
+  flags: EvaluateFlags & { readonly suite: 'nezha' | 'nulls' },
+): Promise<void> {
+  const refused = flags.whatif ? '--whatif' : flags.null ? '--null' : undefined
+  if (refused !== undefined) {
+    throw new FlowdeltaError(
+      `--suite ${flags.suite} has its own cases, and does nothing with ${refused}. Leave one of the two out.`,
+    )
+  }
+  if (flags.suite === 'nezha') return runNezhaSuite(names, flags)
+  if (names.length > 0) {
+    throw new FlowdeltaError(`--suite nulls takes no cases, and was given ${names.join(', ')}.`)
+  }
+  return runNullSuite(flags)
 }
 
 function rejectCases([name]: string[], flags: EvaluateFlags): void {

@@ -12,15 +12,19 @@ export interface BaselineQualities {
   readonly ksStatistic: RankedQuality
 }
 
-interface Operation {
+/** One operation of a service in both periods. */
+export interface ComparedOperation {
   readonly service: string
   readonly operation: string
+  /** 95th percentile of its durations after over that before. */
   readonly p95Ratio: number
+  /** KS statistic of its durations, and whether the test rejects at 5 %. */
   readonly statistic: number
   readonly rejected: boolean
 }
 
-const TRIPLED = 3
+/** Smallest ratio of 95th percentiles that counts as a change. */
+export const TRIPLED = 3
 const ALPHA = 0.05
 
 /**
@@ -33,7 +37,7 @@ export function operationBaselines(
   truth: Truth,
 ): BaselineQualities {
   const operations = compareOperations(before, after)
-  const isCause = (operation: Operation) => {
+  const isCause = (operation: ComparedOperation) => {
     const { cause } = truth
     return cause !== null && matchesSpan(operation, cause)
   }
@@ -49,7 +53,8 @@ export function operationBaselines(
   }
 }
 
-function compareOperations(before: SpanTraces, after: SpanTraces): Operation[] {
+/** Compares the durations of each operation that both periods have. */
+export function compareOperations(before: SpanTraces, after: SpanTraces): ComparedOperation[] {
   const earlier = durationsByOperation(before)
   const later = durationsByOperation(after)
   return [...earlier].flatMap(([name, { service, operation, durations }]) => {

@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compare } from '../../src/compare/comparison.ts'
+import { FlowdeltaError } from '../../src/core/errors.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import { type CheckedSentence, checkSentences } from './check-sentences.ts'
+import { type ServiceBaselines, serviceBaselines } from './service-baselines.ts'
+import { type Accuracy, accuracy, rankOf, servicesNamed } from './service-ranks.ts'
+import { type Half, halfOf } from './shared-data.ts'
+
+/** A row of `nezha-faults/cases.json`. */
+interface NezhaCase {
+  readonly id: string
+  /** OnlineBoutique or TrainTicket. */
+  readonly system: 'OB' | 'TT'
+  /** Kind of the injected fault, or `null` as a word. */
+  readonly type: string
+  readonly service: string | null
+  readonly requests: readonly [before: number, after: number]
+}
+
+/** Ways of ranking services, flowdelta's first. */
+export const METHODS = ['flowdelta', 'p95Tripled', 'ownTimeRise', 'ksStatistic'] as const
+export type Method = (typeof METHODS)[number]
+
+/** One case of Nezha's benchmark, compared. */
+export interface NezhaResult extends NezhaCase {
+  /** Place of the injected service by each method; `null` where it is not named, or there is none. */
+  readonly ranks: Readonly<Record<Method, number | null>>
+  /** Services that the findings name, in order of first mention. */
+  readonly services: readonly string[]
+  /** Titles of the findings, without those of consequences. */
+  readonly titles: readonly string[]
+  /** Only if they were to be checked. */
+  readonly sentences?: readonly CheckedSentence[]
+  readonly seconds: number
+}
+
+/** AS@1, 3 and 5 over some faults, by each method. */
+export interface AccuracyRow {
+  readonly system: string
+  /** Type of the faults; `all` for every type. */
+  readonly type: string
+  readonly faults: number
+  readonly accuracy: Readonly<Record<Method, Accuracy>>
+}
+
+/** What is evaluated, and who hears how far it is. */
+export interface NezhaOptions {
+  /** Ids of the cases; all if empty. */
+  readonly names?: readonly string[]
+  readonly half?: Half
+  readonly checksSentences?: boolean
+  readonly progress?: (done: number, all: number, result: NezhaResult) => void
+}
+
+const NO_FAULT = 'null'
+
+/** Compares before and after of each case with default options and ranks the injected service. */
+export async function evaluateNezha(
+  folder: string,
+  { names = [], half = null, checksSentences = false, progress }: NezhaOptions = {},
+): Promise<NezhaResult[]> {
+  const cases = selectCases(folder, names, half)
+  const results: NezhaResult[] = []
+  for (const one of cases) {
+    const result = await evaluateFault(folder, one, checksSentences)
+    results.push(result)
+    progress?.(results.length, cases.length, result)
+  }
+  return results
+}
+
+function selectCases(folder: string, names: readonly string[], half: Half): NezhaCase[] {
+  const all = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) as NezhaCase[]
+  const unknown = names.filter((name) => !all.some(({ id }) => id === name))
+  if (unknown.length > 0) {
+    throw new FlowdeltaError(
+      `${folder} has no case ${unknown.join(', ')}. There are: ${all.map(({ id }) => id).join(', ')}.`,
+    )
+  }
+  const chosen = all.filter(({ id }) => names.length === 0 || names.includes(id))
+  return halfOf(chosen, half, ({ system, type }) => `${system} ${type}`)
+}
+
+async function evaluateFault(
+  folder: string,
+  one: NezhaCase,
+  checksSentences: boolean,
+): Promise<NezhaResult> {
+  const start = performance.now()
+  const load = (period: string) => loadTraces(join(folder, one.id, `${period}.csv.gz`))
+  const [before, after] = [await load('before'), await load('after')]
+  if (before.kind !== 'spans' || after.kind !== 'spans') {
+    throw new FlowdeltaError(`Case ${one.id} of ${folder} holds no spans.`)
+  }
+  const comparison = compare(before, after)
+  const { findings } = comparison.findings
+  const services = servicesNamed(findings)
+  const seconds = (performance.now() - start) / 1000
+  const rankings: ServiceBaselines & { flowdelta: readonly string[] } = {
+    flowdelta: services,
+    ...serviceBaselines(before, after),
+  }
+  const rank = (method: Method) =>
+    one.service === null ? null : rankOf(one.service, rankings[method])
+  return {
+    ...one,
+    ranks: byMethod(rank),
+    services,
+    titles: findings.map(({ title }) => title),
+    ...(checksSentences && { sentences: checkSentences(comparison) }),
+    seconds,
+  }
+}
+
+function byMethod<Value>(value: (method: Method) => Value): Record<Method, Value> {
+  return Object.fromEntries(METHODS.map((method) => [method, value(method)])) as Record<
+    Method,
+    Value
+  >
+}
+
+/** Returns the cases with a fault, and those without. */
+export function splitCases(results: readonly NezhaResult[]) {
+  return {
+    faults: results.filter(({ type }) => type !== NO_FAULT),
+    nulls: results.filter(({ type }) => type === NO_FAULT),
+  }
+}
+
+/** Returns AS@k by system, then by system and type of fault. */
+export function accuracyRows(results: readonly NezhaResult[]): AccuracyRow[] {
+  const { faults } = splitCases(results)
+  const systems = [...new Set(faults.map(({ system }) => system))]
+  return systems.flatMap((system) => {
+    const ofSystem = faults.filter((fault) => fault.system === system)
+    const types = [...new Set(ofSystem.map(({ type }) => type))].sort()
+    const row = (type: string, some: readonly NezhaResult[]): AccuracyRow => ({
+      ...{ system, type, faults: some.length },
+      accuracy: byMethod((method) => accuracy(some.map(({ ranks }) => ranks[method]))),
+    })
+    return [
+      row('all', ofSystem),
+      ...types.map((type) =>
+        row(
+          type,
+          ofSystem.filter((fault) => fault.type === type),
+        ),
+      ),
+    ]
+  })
+}

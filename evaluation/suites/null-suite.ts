@@ -1,0 +1,227 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { compare } from '../../src/compare/comparison.ts'
+import { at } from '../../src/core/entries.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import { selectTraces } from '../../src/whatif/calls/select-traces.ts'
+import { findCases } from '../recorded-cases.ts'
+import { alarmLines, type NullComparison, reportingShare } from './null-text.ts'
+import { type Half, halfOf, sharedData } from './shared-data.ts'
+
+/** What `npm run evaluate -- --suite nulls` can be asked. */
+export interface NullFlags {
+  readonly data: string
+  readonly json: boolean
+  readonly half: Half
+  readonly cases: boolean
+}
+
+/** Kinds of comparison without a cause. */
+const GROUPS = {
+  runs: 'runs of the same thing',
+  halves: 'halves in time of one run',
+  thirds: 'thirds in time of one run',
+  'quiet-11': 'ten quiet minutes against the next ten',
+} as const
+type Group = keyof typeof GROUPS
+
+/** A comparison to be made: where the periods come from. */
+export interface PlannedNull {
+  readonly group: Group
+  readonly id: string
+  readonly before: Stretch
+  readonly after: Stretch
+}
+
+/** A part of a file in time: `[0, 2]` is the first half, `[2, 3]` the last third. */
+export interface Stretch {
+  readonly file: string
+  readonly part?: readonly [number: number, of: number]
+}
+
+/** One comparison that should find nothing. */
+export interface NullResult extends NullComparison {
+  readonly group: Group
+  readonly requests: readonly [before: number, after: number]
+  readonly seconds: number
+}
+
+/** Their before periods are the same service under the same requests, recorded on another day. */
+const SAME_RUNS = ['control', 'delay-100us', 'delay-1ms', 'delay-500us']
+
+/** Cases whose before period changes by itself: creating files takes longer as directories grow. */
+const CHANGING = ['create-behaviour']
+
+/** Compares periods between which nothing changed, and prints how often anything is found. */
+export async function runNullSuite({ data, json, half, cases }: NullFlags): Promise<void> {
+  const quiet = sharedData('data/hdx-eval/quiet-11')
+  const notice = 'Without hdx-eval’s quiet-11: needs ../shared (or the folder FLOWDELTA_SHARED).'
+  const planned = halfOf(await planNulls(data, quiet), half, ({ group }) => group)
+  const start = performance.now()
+  const results: NullResult[] = []
+  const load = cachedLoads()
+  for (const plan of planned) {
+    const result = await compareNull(plan, load)
+    results.push(result)
+    const seconds = ((performance.now() - start) / 1000).toFixed(0)
+    process.stderr.write(
+      `${results.length} of ${planned.length}, ${seconds} s: ${plan.id}, ${result.titles.length}\n`,
+    )
+  }
+  if (quiet === null) process.stderr.write(`${notice}\n`)
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(nullDocument(results, half), null, 1)}\n`
+      : nullText(results, { half, cases }),
+  )
+}
+
+/** Lists the comparisons: runs with each other, stretches of each run, and the quiet hour. */
+export async function planNulls(data: string, quiet: string | null): Promise<PlannedNull[]> {
+  const recorded = await findCases(data, [])
+  const runs = recorded.filter(({ name, recording }) => SAME_RUNS.includes(name) && recording === 1)
+  const steady = recorded.filter(({ name }) => !CHANGING.includes(name))
+  const pairs = runs.flatMap((before, i) =>
+    runs.slice(i + 1).map(
+      (after): PlannedNull => ({
+        ...{ group: 'runs', id: `${before.name} and ${after.name}` },
+        before: { file: before.before },
+        after: { file: after.before },
+      }),
+    ),
+  )
+  const controls = recorded.filter(({ truth }) => truth.kind === 'none' && truth.relevant.none)
+  const turns = controls
+    .filter(({ name }) => SAME_RUNS.includes(name))
+    .map(
+      ({ name, before, after }): PlannedNull => ({
+        ...{ group: 'runs', id: `${name}, before and after` },
+        ...{ before: { file: before }, after: { file: after } },
+      }),
+    )
+  const stretches = steady.flatMap(({ name, recording, before: file }) => {
+    const run = recording === 1 ? name : `${name} (${recording})`
+    const plan = (group: Group, of: number) =>
+      pairsOf(of).map(
+        ([first, second]): PlannedNull => ({
+          ...{ group, id: `${run}, ${first + 1} and ${second + 1} of ${of}` },
+          before: { file, part: [first, of] },
+          after: { file, part: [second, of] },
+        }),
+      )
+    return [...plan('halves', 2), ...plan('thirds', 3)]
+  })
+  const quietPair: PlannedNull[] =
+    quiet !== null && existsSync(join(quiet, 'after.jsonl.gz'))
+      ? [
+          {
+            ...{ group: 'quiet-11', id: 'quiet-11' },
+            before: { file: join(quiet, 'before.jsonl.gz') },
+            after: { file: join(quiet, 'after.jsonl.gz') },
+          },
+        ]
+      : []
+  return [...pairs, ...turns, ...stretches, ...quietPair]
+}
+
+function pairsOf(count: number): [first: number, second: number][] {
+  const all = Array.from({ length: count }, (_, i) => i)
+  return all.flatMap((first) =>
+    all.slice(first + 1).map((second): [number, number] => [first, second]),
+  )
+}
+
+/** Loads files, and keeps the last two. */
+function cachedLoads(): (file: string) => Promise<SpanTraces> {
+  const kept = new Map<string, SpanTraces>()
+  return async (file) => {
+    const traces = kept.get(file) ?? (await loadTraces(file))
+    if (traces.kind !== 'spans') throw new Error(`${file} holds no spans.`)
+    kept.delete(file)
+    kept.set(file, traces)
+    const [oldest] = kept.keys()
+    if (kept.size > 2 && oldest !== undefined) kept.delete(oldest)
+    return traces
+  }
+}
+
+async function compareNull(
+  { group, id, before, after }: PlannedNull,
+  load: (file: string) => Promise<SpanTraces>,
+): Promise<NullResult> {
+  const [earlier, later] = [await stretchOf(load, before), await stretchOf(load, after)]
+  const start = performance.now()
+  const { findings } = compare(earlier, later).findings
+  return {
+    ...{ group, id },
+    requests: [earlier.size, later.size],
+    titles: findings.map(({ title }) => title),
+    seconds: (performance.now() - start) / 1000,
+  }
+}
+
+async function stretchOf(
+  load: (file: string) => Promise<SpanTraces>,
+  { file, part }: Stretch,
+): Promise<SpanTraces> {
+  const traces = await load(file)
+  return part === undefined ? traces : stretchInTime(traces, part)
+}
+
+/** Cuts traces, in the order in which they begin, into equally many and returns one part of them. */
+export function stretchInTime(
+  traces: SpanTraces,
+  [number, of]: readonly [number: number, of: number],
+): SpanTraces {
+  const { spans, spanOffsets, ids } = traces
+  const starts = Float64Array.from(ids, (_, trace) =>
+    spans.startUs
+      .subarray(spanOffsets[trace], spanOffsets[trace + 1])
+      .reduce((earliest, start) => Math.min(earliest, start), Number.POSITIVE_INFINITY),
+  )
+  const rows = Array.from(ids.keys()).sort((a, b) => at(starts, a) - at(starts, b))
+  const cut = (part: number) => Math.round((part * rows.length) / of)
+  return selectTraces(traces, rows.slice(cut(number), cut(number + 1)))
+}
+
+/** Returns the suite's results as a document. */
+export function nullDocument(results: readonly NullResult[], half: Half) {
+  return {
+    schema: 'flowdelta.null-evaluation/1',
+    parameters: { half },
+    groups: groupsOf(results).map(({ group, comparisons }) => ({
+      ...{ group, comparisons: comparisons.length },
+      reporting: comparisons.filter(({ titles }) => titles.length > 0).length,
+    })),
+    comparisons: results,
+  }
+}
+
+/** Returns the suite's results as text. */
+export function nullText(
+  results: readonly NullResult[],
+  { half, cases }: Pick<NullFlags, 'half' | 'cases'>,
+): string {
+  return [
+    `Periods between which nothing changed${half === null ? '' : ` (${half} half)`}: ${reportingShare(results)}`,
+    ...groupsOf(results).flatMap(({ group, comparisons }) => [
+      '',
+      `${GROUPS[group]}: ${reportingShare(comparisons)}`,
+      ...alarmLines(comparisons),
+      ...(cases ? comparisons.map(caseLine) : []),
+    ]),
+    '',
+  ].join('\n')
+}
+
+function caseLine({ id, requests, titles, seconds }: NullResult): string {
+  return `  ${id}: ${requests.join(' and ')} requests, ${titles.length} findings, ${seconds.toFixed(1)} s`
+}
+
+function groupsOf(results: readonly NullResult[]) {
+  return [...new Set(results.map(({ group }) => group))].map((group) => ({
+    group,
+    comparisons: results.filter((result) => result.group === group),
+  }))
+}
