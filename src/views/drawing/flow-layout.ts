@@ -1,9 +1,7 @@
 import { graphlib, layout } from '@dagrejs/dagre'
+import type { Point } from './path.ts'
 
-export interface Point {
-  readonly x: number
-  readonly y: number
-}
+export type { Point } from './path.ts'
 
 /** A rectangle by its centre, in pixels. */
 export interface PlacedBox extends Point {

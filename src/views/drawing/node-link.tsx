@@ -1,8 +1,8 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
-import { type FlowLayout, flowLayout, type Point } from './flow-layout.ts'
+import { type FlowLayout, flowLayout, type PlacedBox } from './flow-layout.ts'
 import { type Ink, useInk } from './ink.ts'
-import { tenth } from './path.ts'
+import { type Point, smoothPath, tenth } from './path.ts'
 import { fittedText } from './text.ts'
 
 /** A box of a graph. */
@@ -12,6 +12,15 @@ export interface GraphBox {
   readonly detail: string
   /** All of it, for tooltips. */
   readonly tooltip: string
+  readonly look?: BoxLook
+}
+
+/** How a box looks where it is not as usual, in terms of the ink. */
+export interface BoxLook {
+  readonly fill?: keyof Ink
+  readonly stroke?: keyof Ink
+  readonly width?: number
+  readonly dash?: string | undefined
 }
 
 /** How a line of a graph looks, in terms of the ink. */
@@ -39,13 +48,19 @@ export interface GraphLine {
   readonly halo?: LineLook
 }
 
-const SIZES = { name: 12, detail: 10, text: 11 } as const
+const SIZES = { name: 12, detail: 10.5, text: 11 } as const
 const PADDING = 16
 const LINE = 14
 /** Room between a line and its text, for thick lines. */
 const ASIDE = 3
 const MAX_NAME_WIDTH = 280
 const ARROW = { half: 4, length: 8 }
+
+/** Returns how large a box is for its words. */
+export function boxSize(name: string, detail: string) {
+  const widest = Math.max(textWidth(name, SIZES.name), textWidth(detail, SIZES.detail))
+  return { width: Math.min(MAX_NAME_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
+}
 
 /**
  * Places boxes in layers from top to bottom, each line with room for its text.
@@ -58,51 +73,37 @@ export function layOutGraph(
   { notes = false }: { readonly notes?: boolean } = {},
 ): FlowLayout {
   return flowLayout({
-    nodes: boxes.map(({ name, detail }) => ({
-      width: Math.min(
-        MAX_NAME_WIDTH,
-        PADDING + Math.max(textWidth(name, SIZES.name), textWidth(detail, SIZES.detail)),
-      ),
-      height: detail === '' ? 24 : 36,
-    })),
+    nodes: boxes.map(({ name, detail }) => boxSize(name, detail)),
     edges: lines.map(({ from, to, text }) => ({
-      from,
-      to,
+      ...{ from, to, labelHeight: notes ? 2 * LINE : LINE },
       labelWidth: 1.08 * textWidth(text, SIZES.text) + ASIDE,
-      labelHeight: notes ? 2 * LINE : LINE,
     })),
   })
 }
 
-interface NodeLinkProps {
+/** Draws a graph that {@link layOutGraph} placed: lines with arrows and text, boxes above them. */
+export function NodeLink({
+  boxes,
+  lines,
+  layout,
+  lineHands,
+}: {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly GraphLine[]
   readonly layout: FlowLayout
-  /** Make boxes and lines answer to pointer and keyboard, by number. */
-  readonly boxHands?: (box: number) => object | undefined
+  /** Makes lines answer to pointer and keyboard, by number. */
   readonly lineHands?: (line: number) => object | undefined
-}
-
-/** Draws a graph that {@link layOutGraph} placed: lines with arrows and text, boxes above them. */
-export function NodeLink({ boxes, lines, layout, boxHands, lineHands }: NodeLinkProps) {
+}) {
   return (
     <g font-size={SIZES.text}>
-      {lines.map((line, i) => {
-        const placed = layout.edges[i]
-        return placed === undefined ? null : (
-          <g key={i} {...lineHands?.(i)}>
-            <Line line={line} {...placed} />
-          </g>
-        )
-      })}
-      {boxes.map((box, i) => {
-        const placed = layout.nodes[i]
-        return placed === undefined ? null : (
-          <g key={i} {...boxHands?.(i)}>
-            <Box box={box} {...placed} />
-          </g>
-        )
-      })}
+      {layout.edges.map((placed, i) => (
+        <g key={i} {...lineHands?.(i)}>
+          <Line line={lines[i] as GraphLine} {...placed} />
+        </g>
+      ))}
+      {layout.nodes.map((placed, i) => (
+        <NodeBox key={i} box={boxes[i] as GraphBox} {...placed} />
+      ))}
     </g>
   )
 }
@@ -117,9 +118,9 @@ function Line({
   readonly label: Point
 }) {
   const ink = useInk()
-  const path = linePath(points)
+  const path = smoothPath(points, 'y')
   const end = points.at(-1) ?? { x: 0, y: 0 }
-  const textY = label.y + (note === undefined ? 4 : -2)
+  const textAt = { x: tenth(label.x + ASIDE), y: tenth(label.y + (note === undefined ? 4 : -2)) }
   return (
     <g fill="none" stroke-linejoin="round">
       {tooltip === undefined ? null : <title>{tooltip}</title>}
@@ -129,25 +130,19 @@ function Line({
       {halo === undefined ? null : <path d={path} {...strokeOf(halo, ink)} />}
       <path d={path} {...strokeOf(look, ink)} />
       <path
-        d={`M${end.x - ARROW.half} ${tenth(end.y - ARROW.length)}h${2 * ARROW.half}L${tenth(end.x)} ${tenth(end.y)}Z`}
+        d={`M${tenth(end.x - ARROW.half)} ${tenth(end.y - ARROW.length)}h${2 * ARROW.half}L${tenth(end.x)} ${tenth(end.y)}Z`}
         style={`fill:${ink[look.color]}`}
         fill-opacity={look.opacity}
       />
       <text
-        x={tenth(label.x + ASIDE)}
-        y={tenth(textY)}
+        {...textAt}
         font-weight={isChanged ? 600 : 400}
         style={`fill:${isChanged ? ink.changeText : ink.text}`}
       >
         {text}
       </text>
       {note === undefined ? null : (
-        <text
-          x={tenth(label.x + ASIDE)}
-          y={tenth(textY + LINE)}
-          font-style="italic"
-          style={`fill:${ink.soft}`}
-        >
+        <text x={textAt.x} y={textAt.y + LINE} font-style="italic" style={`fill:${ink.soft}`}>
           {note}
         </text>
       )}
@@ -167,19 +162,19 @@ function strokeOf(
   }
 }
 
-function Box({
-  box: { name, detail, tooltip },
+/** Draws a box around its words. */
+export function NodeBox({
+  box: {
+    name,
+    detail,
+    tooltip,
+    look: { fill = 'raised', stroke = 'line', width: line, dash } = {},
+  },
   x,
   y,
   width,
   height,
-}: {
-  readonly box: GraphBox
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
-}) {
+}: PlacedBox & { readonly box: GraphBox }) {
   const ink = useInk()
   const room = width - PADDING / 2
   return (
@@ -191,8 +186,11 @@ function Box({
         y={tenth(y - height / 2)}
         width={tenth(width)}
         height={height}
-        rx={4}
-        style={`fill:${ink.raised};stroke:${ink.line}`}
+        rx={5}
+        fill={ink[fill]}
+        stroke={ink[stroke]}
+        stroke-width={line}
+        stroke-dasharray={dash}
       />
       <text
         x={tenth(x)}
@@ -211,21 +209,27 @@ function Box({
   )
 }
 
-/** What a kind of line means. */
+/** A sign and what it means. */
 export interface LegendEntry {
   readonly text: string
-  readonly look: LineLook
+  /** The kind of line that is the sign. */
+  readonly look?: LineLook
+  /** Draws another sign, from where it begins, around a height of 0. */
+  readonly sign?: (ink: Ink) => ComponentChildren
+  /** Width of the sign; 0 for none. */
+  readonly width?: number
 }
 
 const SAMPLE = 28
+const AFTER_SAMPLE = 7
 const BETWEEN = 18
 const ROW = 20
 
 /** Returns where the entries of a legend stand in rows of a width, and how high it is. */
 export function layOutLegend(entries: readonly LegendEntry[], width: number) {
   let [x, y] = [0, 0]
-  const places = entries.map(({ text }) => {
-    const needed = SAMPLE + 6 + textWidth(text, SIZES.text)
+  const places = entries.map(({ text, width: sample = SAMPLE }) => {
+    const needed = besideSample(sample) + textWidth(text, SIZES.text)
     if (x > 0 && x + needed > width) [x, y] = [0, y + ROW]
     const place = { x, y }
     x += needed + BETWEEN
@@ -234,7 +238,11 @@ export function layOutLegend(entries: readonly LegendEntry[], width: number) {
   return { places, height: entries.length === 0 ? 0 : y + ROW }
 }
 
-/** Explains the lines of a graph. */
+function besideSample(width: number): number {
+  return width === 0 ? 0 : width + AFTER_SAMPLE
+}
+
+/** Explains the signs of a drawing. */
 export function LineLegend({
   entries,
   width,
@@ -246,31 +254,18 @@ export function LineLegend({
   const { places } = layOutLegend(entries, width)
   return (
     <g font-size={SIZES.text}>
-      {entries.map(({ text, look }, i) => (
-        <g key={text} transform={`translate(${tenth(places[i]?.x ?? 0)} ${places[i]?.y ?? 0})`}>
-          <path d={`M0 ${ROW / 2}h${SAMPLE}`} {...strokeOf(look, ink)} />
-          <text x={SAMPLE + 6} y={ROW / 2 + 4} style={`fill:${ink.text}`}>
+      {entries.map(({ text, look, sign, width: sample = SAMPLE }, i) => (
+        <g
+          key={text}
+          transform={`translate(${tenth(places[i]?.x ?? 0)} ${(places[i]?.y ?? 0) + ROW / 2})`}
+        >
+          {look === undefined ? null : <path d={`M0 0h${sample}`} {...strokeOf(look, ink)} />}
+          {sign?.(ink)}
+          <text x={besideSample(sample)} y={4} style={`fill:${ink.text}`}>
             {text}
           </text>
         </g>
       ))}
     </g>
   )
-}
-
-function linePath(points: readonly Point[]): string {
-  return smoothed(points)
-    .map(([command, ...numbers]) => `${command}${numbers.map((each) => tenth(each)).join(' ')}`)
-    .join('')
-}
-
-/** A curve through points that is upright at each of them, as lines only lead down. */
-function smoothed(points: readonly Point[]): (readonly [string, ...number[]])[] {
-  return points.map(({ x, y }, i) => {
-    const before = points[i - 1]
-    if (before === undefined) return ['M', x, y] as const
-    if (before.x === x) return ['L', x, y] as const
-    const middle = (before.y + y) / 2
-    return ['C', before.x, middle, x, middle, x, y] as const
-  })
 }

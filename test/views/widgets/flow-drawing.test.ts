@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { stepAfterKey } from '../../../src/views/widgets/flows/flow-canvas.tsx'
 import {
+  type FlowPart,
   flowDrawing,
-  flowFrame,
-  flowStages,
   hasLeads,
   layOutFlow,
   linedSteps,
   sharedRuns,
 } from '../../../src/views/widgets/flows/flow-drawing.ts'
-import { placeAnimation } from '../../../src/views/widgets/flows/flow-layouts.ts'
 import {
   type FlowData,
   type FlowLevel,
@@ -67,19 +65,14 @@ describe('lines between the same steps', () => {
 })
 
 describe('the animation', () => {
-  const placed = placeAnimation(sceneAt('steps'))
-  const stages = flowStages(placed)
-  const topOf = (at: number, name: string) => {
-    const place = placed.steps.findIndex(({ lines }) => lines[0] === name)
-    return flowFrame(placed, stages, at).tops[place] as number
-  }
-  const seen = (at: number) => {
-    const { opacity } = flowFrame(placed, stages, at)
-    return placed.steps.filter((step) => opacity(step) > 0).map(({ lines }) => lines[0])
-  }
+  const layout = layOutFlow(sceneAt('steps'), 'animation')
+  const drawingAt = (at: number) => flowDrawing(layout, data, { pin: null, at, leastApart: 0 })
+  const partAt = (at: number) => drawingAt(at).parts[0] as FlowPart
+  const topOf = (at: number, name: string) =>
+    partAt(at).steps.find(({ step }) => step.lines[0] === name)?.y as number
+  const seen = (at: number) => partAt(at).steps.map(({ step }) => step.lines[0])
 
   test('does one thing after the other', () => {
-    expect(stages).toEqual(['leave', 'move', 'enter', 'stretch'])
     expect(seen(0)).toEqual(['A', 'B', 'C', 'D', 'E', 'F'])
     expect(seen(0.25)).toEqual(['A', 'B', 'C', 'E', 'F'])
     expect(seen(0.5)).toEqual(['A', 'B', 'C', 'E', 'F'])
@@ -92,19 +85,24 @@ describe('the animation', () => {
   })
 
   test('begins and ends as each flow alone, and claims no latency in between', () => {
-    const last = placed.links.find(({ link }) => link.verdict === 'changed') as never
-    const labelAt = (at: number) => flowFrame(placed, stages, at).label(last)
+    const labelAt = (at: number) =>
+      partAt(at).links.find(({ link }) => link.verdict === 'changed')?.label
+    expect(labelAt(0)).toMatch(/s$/)
     expect(labelAt(0)).not.toContain('→')
     expect(labelAt(0.9)).toContain('→')
     expect(labelAt(1)).not.toContain('→')
-    expect(flowFrame(placed, stages, 0).caption).toBe('before')
-    expect(flowFrame(placed, stages, 0.6).caption).toBe('in between, 3 of 4: what is new appears')
+    const captionAt = (at: number) => drawingAt(at).heads.map(({ text }) => text)
+    expect(captionAt(0)).toEqual(['before'])
+    expect(captionAt(0.6)).toEqual(['in between, 3 of 4: what is new appears'])
   })
 
   test('has no stages in which nothing happens', () => {
     const slower = comparisonOfTexts(BEFORE_TEXT, { ...BEFORE_TEXT, latencyUs: { 'E>F': 5_000 } })
     const own = propsOf(flows(slower, 0)).data
-    expect(flowStages(placeAnimation(sceneAt('steps', [], own)))).toEqual(['stretch'])
+    const slowed = layOutFlow(sceneAt('steps', [], own), 'animation')
+    expect(flowDrawing(slowed, own, { pin: null, at: 0.5, leastApart: 0 }).heads).toEqual([
+      { x: 0, text: 'in between, 1 of 1: latencies change', side: null },
+    ])
   })
 })
 

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { differences } from '../../../src/views/widgets/flows/flow-canvas.tsx'
-import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-details.tsx'
-import { diffLabel } from '../../../src/views/widgets/flows/flow-layouts.ts'
 import { diffEnds } from '../../../src/views/widgets/flows/flow-lines.tsx'
+import { annotated, shownNotes } from '../../../src/views/widgets/flows/flow-notes.tsx'
 import {
+  differencesOf,
   type FlowData,
   type FlowLevel,
   type FlowScene,
   flowScene,
 } from '../../../src/views/widgets/flows/flow-scene.ts'
-import { differenceWords, verdictWords } from '../../../src/views/widgets/flows/flow-words.ts'
+import {
+  differenceWords,
+  diffLabel,
+  verdictWords,
+} from '../../../src/views/widgets/flows/flow-words.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import {
   AFTER_TEXT,
@@ -215,7 +218,7 @@ test('the line of code gives back all that is set', () => {
 })
 
 test('differences are what changed and what is on one side, from top to bottom', () => {
-  expect(differences(data)).toEqual([
+  expect(differencesOf(data)).toEqual([
     { node: idOf(data, 'D') },
     { node: idOf(data, 'X') },
     { edge: data.edges.find(({ verdict }) => verdict === 'changed')?.id },

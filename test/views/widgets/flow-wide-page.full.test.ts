@@ -93,7 +93,7 @@ describe('what is seen of two flows beside each other at first', () => {
   })
 
   test('tells which of the two is out of the window', () => {
-    const part = (x: number) => ({ x, placed: { placement: { width: 1000 } } })
+    const part = (x: number) => ({ x, width: 1000 })
     const drawing = { parts: [part(0), part(1100)] } as unknown as FlowDrawing
     const beyond = (x: number) => partBeyond(drawing, { width: 1000 }, { k: 1, x, y: 0 })
     expect([beyond(0), beyond(-500), beyond(-600), beyond(-1100)]).toEqual([1, 1, 0, 0])

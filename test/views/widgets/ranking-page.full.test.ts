@@ -74,7 +74,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     await mutationButton(page, 1).click()
     const { category } = other.ranking.mutations[0] as RankedMutation
     const flows = page.getByRole('region', { name: 'Flow comparison' })
-    expect(await flows.locator('.fd-flow-box').count()).toBeGreaterThan(0)
+    expect(await flows.locator('.fd-node').count()).toBeGreaterThan(0)
     for (const [button, mode] of [
       ['Side by side', 'side-by-side'],
       ['Animation', 'animation'],

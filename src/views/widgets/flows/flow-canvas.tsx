@@ -1,19 +1,13 @@
-import {
-  type MutableRef,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'preact/hooks'
+import { least } from 'd3-array'
+import { type MutableRef, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isSelectingText } from '../../drawing/controls.tsx'
-import type { ShownNotes } from './flow-details.tsx'
-import type { FlowDrawing } from './flow-drawing.ts'
+import type { Point } from '../../drawing/path.ts'
+import type { DrawnStep, FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
-import { linkLabelY } from './flow-lines.tsx'
+import type { ShownNotes } from './flow-notes.tsx'
 import type { FlowData, FlowScene, FlowSelection, SceneStep, SelectedThing } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
-import { boundedSight, type FlowSight, type FlowWindow, type FlowZoom } from './flow-zoom.ts'
+import type { FlowSight, FlowWindow, FlowZoom } from './flow-zoom.ts'
 
 /** A box in a drawing: the number of its part, and its place in that. */
 interface StepPlace {
@@ -21,120 +15,71 @@ interface StepPlace {
   readonly place: number
 }
 
-/** The middle of a box. */
-export function stepMiddle(
-  { parts }: FlowDrawing,
-  { part, place }: StepPlace,
-): { x: number; y: number } | null {
-  const drawn = parts[part]
-  const step = drawn?.placed.steps[place]
-  if (drawn === undefined || step === undefined) return null
-  return {
-    x: drawn.x + (drawn.placed.placement.middles[place] as number),
-    y: drawn.y + (drawn.tops[place] as number) + step.height / 2,
-  }
+/** Returns the middle of a box. */
+export function stepMiddle({ parts }: FlowDrawing, { part, place }: StepPlace): Point | null {
+  const drawn = parts[part]?.steps[place]
+  return drawn === undefined ? null : middleOf(drawn)
+}
+
+function middleOf({ x, y, step }: DrawnStep): Point {
+  return { x, y: y + step.height / 2 }
 }
 
 /**
- * Where an arrow leads: down and up along the flow, to the left and right to what is beside, also
- * in the other graph; Home and End to the first and the last step. `null` where there is nothing.
+ * Returns where an arrow leads: down and up along the flow, to the left and right to what is beside,
+ * also in the other graph; Home and End to the first and the last step. `null` for nowhere.
  */
 export function stepAfterKey(drawing: FlowDrawing, from: StepPlace, key: string): StepPlace | null {
   const part = drawing.parts[from.part]
-  if (part === undefined) return null
-  const { links, steps } = part.placed
-  const seen = (place: number) => {
-    const step = steps[place]
-    return step !== undefined && part.opacity(step) > 0
+  const id = part?.steps[from.place]?.step.id
+  if (part === undefined || id === undefined) return null
+  const { links, steps } = part
+  const inPart = (wanted: number | undefined) => {
+    const place = steps.findIndex(({ step }) => step.id === wanted)
+    return place < 0 ? null : { part: from.part, place }
   }
-  const inPart = (place: number | undefined) =>
-    place === undefined ? null : { part: from.part, place }
-  if (key === 'ArrowDown') {
-    return inPart(links.find((link) => link.from === from.place && seen(link.to))?.to)
-  }
-  if (key === 'ArrowUp') {
-    return inPart(links.find((link) => link.to === from.place && seen(link.from))?.from)
-  }
-  if (key === 'Home') return inPart([...steps.keys()].find(seen))
-  if (key === 'End') return inPart([...steps.keys()].findLast(seen))
+  if (key === 'ArrowDown') return inPart(links.find(({ link }) => link.from === id)?.link.to)
+  if (key === 'ArrowUp') return inPart(links.find(({ link }) => link.to === id)?.link.from)
+  if (key === 'Home') return { part: from.part, place: 0 }
+  if (key === 'End') return { part: from.part, place: steps.length - 1 }
   if (key !== 'ArrowLeft' && key !== 'ArrowRight') return null
   return beside(drawing, from, key === 'ArrowRight' ? 1 : -1)
 }
 
 /** The nearest box on one side; what is at the same height is nearer than what is not. */
 function beside(drawing: FlowDrawing, from: StepPlace, way: 1 | -1): StepPlace | null {
-  const start = stepMiddle(drawing, from)
-  if (start === null) return null
-  let nearest: StepPlace | null = null
-  let least = Number.POSITIVE_INFINITY
-  drawing.parts.forEach(({ placed, opacity }, part) => {
-    placed.steps.forEach((step, place) => {
-      const middle = stepMiddle(drawing, { part, place })
-      if (middle === null || opacity(step) <= 0 || way * (middle.x - start.x) < 8) return
-      const distance = Math.abs(middle.x - start.x) + 3 * Math.abs(middle.y - start.y)
-      if (distance >= least) return
-      least = distance
-      nearest = { part, place }
-    })
-  })
-  return nearest
+  const start = stepMiddle(drawing, from) ?? { x: 0, y: 0 }
+  const boxes = drawing.parts.flatMap(({ steps }, part) =>
+    steps.map((drawn, place) => ({ part, place, ...middleOf(drawn) })),
+  )
+  const nearest = least(
+    boxes.filter(({ x }) => way * (x - start.x) >= 8),
+    ({ x, y }) => Math.abs(x - start.x) + 3 * Math.abs(y - start.y),
+  )
+  return nearest === undefined ? null : { part: nearest.part, place: nearest.place }
 }
 
-/** Where a step, or the label of a link, is in the drawing; in the last part that has it. */
-export function thingPlace(
-  drawing: FlowDrawing,
-  { step, link }: SelectedThing,
-): { x: number; y: number } | null {
-  for (const [part, drawn] of [...drawing.parts.entries()].reverse()) {
-    const { placed, x, y } = drawn
-    if (step !== null) {
-      const middle = stepMiddle(drawing, { part, place: placeOf(placed.steps, step.id) })
-      if (middle !== null) return middle
-    }
-    const number = placed.links.findIndex((each) => each.link === link)
-    const found = placed.links[number]
-    if (found === undefined) continue
-    // Its ends may be far apart.
-    const column = placed.placement.lineMiddles[number] as number
-    return { x: x + column, y: y + linkLabelY(drawn, found) }
-  }
-  return null
+/** Returns where a step, or the label of a link, is; in the last part that has it. */
+export function thingPlace({ parts }: FlowDrawing, { step, link }: SelectedThing): Point | null {
+  const drawnStep = parts.flatMap(({ steps }) => steps).findLast((each) => each.step === step)
+  if (drawnStep !== undefined) return middleOf(drawnStep)
+  const drawnLink = parts.flatMap(({ links }) => links).findLast((each) => each.link === link)
+  // Its ends may be far apart.
+  return drawnLink === undefined ? null : { x: drawnLink.columnX, y: drawnLink.labelY }
 }
 
-/** The box that stands for a step of the union, in the given part or any. */
+/** Returns the box that stands for a step of the union, in the given part or any. */
 export function placeOfNode(
   { parts }: FlowDrawing,
   { stepOf }: FlowScene,
   node: number,
   preferred = 0,
 ): StepPlace | null {
-  const order = [preferred, ...parts.keys()]
-  for (const part of order) {
-    const place = placeOf(parts[part]?.placed.steps ?? [], stepOf[node] ?? -1)
+  for (const part of [preferred, ...parts.keys()]) {
+    const place = parts[part]?.steps.findIndex(({ step }) => step.id === stepOf[node]) ?? -1
     if (place >= 0) return { part, place }
   }
   return null
-}
-
-function placeOf(steps: readonly SceneStep[], id: number): number {
-  return steps.findIndex((step) => step.id === id)
-}
-
-/**
- * What differs, from top to bottom: latencies that changed significantly or much, and groups of
- * steps that are on one side only.
- */
-export function differences({ edges, differences: groups }: FlowData): FlowSelection[] {
-  const found: { at: number; selection: FlowSelection }[] = [
-    ...edges
-      .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
-      .map(({ id, from }) => ({ at: from, selection: { edge: id } })),
-    ...groups.map(({ nodes }) => {
-      const node = nodes[0] as number
-      return { at: node, selection: { node } }
-    }),
-  ]
-  return found.sort((a, b) => a.at - b.at).map(({ selection }) => selection)
 }
 
 interface FlowCanvasProps {
@@ -154,24 +99,18 @@ interface FlowCanvasProps {
   readonly onPin: (node: number) => void
 }
 
-/** The drawing to move about in, with the keyboard or the pointer. */
+/** Shows the drawing to move about in, with the keyboard or the pointer. */
 export function FlowCanvas(props: FlowCanvasProps) {
   const { data, scene, drawing, notes, pin, thing, window, surface, layer } = props
   // The graph the reader is in, where a step is drawn in both.
   const current = useRef(0)
   const awaited = useRef<number | null>(null)
-  const selected = thing.step?.nodes[0] ?? null
-  const reached = useMemo(
-    () => placeOfNode(drawing, scene, selected ?? 0, current.current),
-    [drawing, scene, selected],
-  )
   useLayoutEffect(() => {
     if (awaited.current === null) return
     const place = placeOfNode(drawing, scene, awaited.current, current.current)
     awaited.current = null
     focusStep(surface.current, place)
   }, [scene])
-  const hands = handsOf(props, { current, awaited, reached })
   return (
     <svg
       ref={surface}
@@ -185,7 +124,8 @@ export function FlowCanvas(props: FlowCanvasProps) {
     >
       <g ref={layer}>
         <FlowGraph
-          {...{ data, drawing, notes, hands }}
+          {...{ data, drawing, notes }}
+          hands={handsOf(props, current, awaited)}
           pinned={pin === null ? null : (scene.stepOf[pin] ?? null)}
           selectedStep={thing.step?.id ?? null}
           selectedEdge={thing.link?.lead.id ?? null}
@@ -195,14 +135,14 @@ export function FlowCanvas(props: FlowCanvasProps) {
   )
 }
 
-interface Reader {
-  readonly current: MutableRef<number>
-  readonly awaited: MutableRef<number | null>
-  readonly reached: StepPlace | null
-}
-
-function handsOf(props: FlowCanvasProps, { current, awaited, reached }: Reader): FlowHands {
-  const { data, drawing, thing, zoom, surface, onSelect, onToggle, onPin } = props
+function handsOf(
+  props: FlowCanvasProps,
+  current: MutableRef<number>,
+  awaited: MutableRef<number | null>,
+): FlowHands {
+  const { data, scene, drawing, thing, zoom, surface, onSelect, onToggle, onPin } = props
+  const selected = thing.step?.nodes[0] ?? 0
+  const reached = placeOfNode(drawing, scene, selected, current.current) ?? { part: 0, place: 0 }
   const toggle = (group: number, node: number, part: number) => {
     awaited.current = node
     onToggle(group, part)
@@ -225,28 +165,31 @@ function handsOf(props: FlowCanvasProps, { current, awaited, reached }: Reader):
     event.preventDefault()
   }
   return {
-    step: (step, part, place) => ({
-      class: 'fd-flow-thing',
-      role: 'button',
-      tabindex: reached?.part === part && reached.place === place ? 0 : -1,
-      'aria-label': stepWords(data, step),
-      ...(step.group === null
-        ? { 'aria-pressed': step.id === thing.step?.id }
-        : { 'aria-expanded': false }),
-      'data-step': `${part}:${place}`,
-      onFocus: () => {
-        current.current = part
-        const middle = stepMiddle(drawing, { part, place })
-        if (middle !== null) zoom.reveal(middle)
-        onSelect({ node: step.nodes[0] as number })
-      },
-      onClick: ({ currentTarget }) => {
-        if (isSelectingText(currentTarget)) return
-        if (step.group === null) onSelect({ node: step.nodes[0] as number })
-        else toggle(step.group.id, step.nodes[0] as number, part)
-      },
-      onKeyDown: (event: KeyboardEvent) => onKey(event, step, { part, place }),
-    }),
+    step: (drawn, part, place) => {
+      const { step } = drawn
+      const node = step.nodes[0] as number
+      return {
+        class: 'fd-flow-thing',
+        role: 'button',
+        tabindex: reached.part === part && reached.place === place ? 0 : -1,
+        'aria-label': stepWords(data, step),
+        ...(step.group === null
+          ? { 'aria-pressed': step.id === thing.step?.id }
+          : { 'aria-expanded': false }),
+        'data-step': `${part}:${place}`,
+        onFocus: () => {
+          current.current = part
+          zoom.reveal(middleOf(drawn))
+          onSelect({ node })
+        },
+        onClick: ({ currentTarget }) => {
+          if (isSelectingText(currentTarget)) return
+          if (step.group === null) onSelect({ node })
+          else toggle(step.group.id, node, part)
+        },
+        onKeyDown: (event: KeyboardEvent) => onKey(event, step, { part, place }),
+      }
+    },
     link: ({ link }, part) => ({
       class: 'fd-flow-thing',
       role: 'button',
@@ -277,20 +220,19 @@ interface Shown {
 /** A flow of which less is in the window, or that fills less of it, is not seen. */
 const SEEN = 0.85
 
-/** Of two flows beside each other, names the one that is out of sight, and goes there. */
+/** Names the one of two flows that is out of sight, and goes there. */
 export function FlowBeyond({ drawing, window, zoom }: Shown) {
   const [beyond, setBeyond] = useState<0 | 1 | null>(null)
   useEffect(
     () => zoom.watch((sight) => setBeyond(partBeyond(drawing, window, sight))),
-    [drawing, window.width, zoom],
+    [drawing, window.width],
   )
   if (beyond === null) return null
   const isAfter = beyond === 1
   const go = () => {
-    const roots = [0, 1].map((part) => stepMiddle(drawing, { part, place: 0 })?.x ?? 0)
-    const across = ((roots[1] as number) - (roots[0] as number)) * (isAfter ? 1 : -1)
+    const [before = 0, after = 0] = drawing.parts.map(({ steps }) => steps[0]?.x ?? 0)
     const { k, x, y } = zoom.sight()
-    zoom.show(boundedSight({ k, x: x - k * across, y }, window))
+    zoom.show({ k, x: x + k * (after - before) * (isAfter ? -1 : 1), y })
   }
   return (
     <button
@@ -304,17 +246,16 @@ export function FlowBeyond({ drawing, window, zoom }: Shown) {
   )
 }
 
-/** The part of which less is in the window, where that is too little; `null` where both are seen. */
+/** Returns the part of which too little is in the window; `null` where both are seen. */
 export function partBeyond(
   { parts }: FlowDrawing,
   { width }: Pick<FlowWindow, 'width'>,
   { k, x }: FlowSight,
 ): 0 | 1 | null {
-  const seen = parts.map(({ x: left, placed: { placement } }) => {
-    const [from, to] = [x + k * left, x + k * (left + placement.width)]
+  const [before = 1, after = 1] = parts.map((part) => {
+    const [from, to] = [x + k * part.x, x + k * (part.x + part.width)]
     return (Math.min(width, to) - Math.max(0, from)) / Math.min(width, to - from)
   })
-  const [before = 1, after = 1] = seen
   if (Math.min(before, after) >= SEEN) return null
   return after <= before ? 1 : 0
 }

@@ -1,17 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
-import {
-  FLOW_MODES,
-  type FlowData,
-  type FlowLevel,
-  type FlowMode,
-  type FlowState,
-} from './flow-scene.ts'
+import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
 /** How long the whole animation takes. */
 const WHOLE_MS = 4500
 
-/** Before or after, without anything in between; or from one to the other, and any moment of it. */
+/** Shows before or after alone, or plays from one to the other and stops at any moment of it. */
 export function FlowPlayer({
   at,
   onChange,
@@ -39,14 +33,12 @@ export function FlowPlayer({
   }
   return (
     <div class="fd-bar">
-      <fieldset class="fd-flow-set" aria-label="State">
-        <button type="button" aria-pressed={at === 0} onClick={() => show(0)}>
-          Before
-        </button>
-        <button type="button" aria-pressed={at === 1} onClick={() => show(1)}>
-          After
-        </button>
-      </fieldset>
+      <ButtonSet
+        label="State"
+        names={{ before: 'Before', after: 'After' }}
+        pressed={at === 0 ? 'before' : at === 1 ? 'after' : null}
+        onPress={(side) => show(side === 'before' ? 0 : 1)}
+      />
       <button type="button" onClick={() => setPlaying(!isPlaying)}>
         {isPlaying ? 'Stop' : 'Play'}
       </button>
@@ -67,23 +59,28 @@ export function FlowPlayer({
   )
 }
 
-const MODE_NAMES: Readonly<Record<FlowMode, string>> = {
-  'side-by-side': 'Side by side',
-  diff: 'Difference',
-  animation: 'Animation',
+/** Buttons in a row of which at most one is pressed. */
+function ButtonSet<K extends string>({
+  label,
+  names,
+  pressed,
+  onPress,
+}: {
+  readonly label: string
+  readonly names: Readonly<Record<K, string>>
+  readonly pressed: K | null
+  readonly onPress: (key: K) => void
+}) {
+  return (
+    <fieldset class="fd-flow-set" aria-label={label}>
+      {(Object.keys(names) as K[]).map((key) => (
+        <button key={key} type="button" aria-pressed={key === pressed} onClick={() => onPress(key)}>
+          {names[key]}
+        </button>
+      ))}
+    </fieldset>
+  )
 }
-
-/** What levels are called, and what there is for them to draw as one. */
-const LEVELS: readonly (readonly [FlowLevel, string, (data: FlowData) => boolean])[] = [
-  ['steps', 'every step', () => true],
-  ['regions', 'what is the same as one', ({ regions }) => regions.length > 0],
-  [
-    'groups',
-    'what is the same, added or removed as one',
-    ({ differences }) => differences.some(({ nodes }) => nodes.length > 1),
-  ],
-  ['components', 'components', ({ components }) => components.length > 0],
-]
 
 interface FlowControlsProps {
   readonly data: FlowData
@@ -97,9 +94,9 @@ interface FlowControlsProps {
   readonly onDifference: (way: 1 | -1) => void
 }
 
-/** Modes, levels, the way from difference to difference, and zoom. */
+/** Offers modes, levels, the way from difference to difference, and zoom. */
 export function FlowControls({
-  data,
+  data: { regions, differences, components },
   state,
   onChange,
   zoomBy,
@@ -108,21 +105,23 @@ export function FlowControls({
   differenceCount,
   onDifference,
 }: FlowControlsProps) {
-  const levels = LEVELS.filter(([level, , isThere]) => level === state.level || isThere(data))
+  const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
+    steps: true,
+    regions: regions.length > 0,
+    groups: differences.some(({ nodes }) => nodes.length > 1),
+    components: components.length > 0,
+  }
+  const levels = (Object.keys(LEVELS) as FlowLevel[]).filter(
+    (level) => level === state.level || hasGroups[level],
+  )
   return (
     <div class="fd-bar">
-      <fieldset class="fd-flow-set" aria-label="How to compare">
-        {FLOW_MODES.map((mode) => (
-          <button
-            key={mode}
-            type="button"
-            aria-pressed={mode === state.mode}
-            onClick={() => onChange({ mode })}
-          >
-            {MODE_NAMES[mode]}
-          </button>
-        ))}
-      </fieldset>
+      <ButtonSet
+        label="How to compare"
+        names={MODES}
+        pressed={state.mode}
+        onPress={(mode) => onChange({ mode })}
+      />
       <label>
         Show
         <select
@@ -131,9 +130,9 @@ export function FlowControls({
             onChange({ level: currentTarget.value as FlowLevel, opened: [] })
           }
         >
-          {levels.map(([level, name]) => (
+          {levels.map((level) => (
             <option key={level} value={level}>
-              {name}
+              {LEVELS[level]}
             </option>
           ))}
         </select>

@@ -1,19 +1,32 @@
 import { useInk } from '../../drawing/ink.ts'
-import type { ShownNotes } from './flow-details.tsx'
-import { type FlowDrawing, type FlowPart, HEAD_SIGN, HEAD_SIZE } from './flow-drawing.ts'
-import type { PlacedLink } from './flow-layouts.ts'
-import { dashesAlong, FlowLinkLine, rounded } from './flow-lines.tsx'
-import type { FlowData, SceneStep } from './flow-scene.ts'
-import { FlowStepBox, type Hands } from './flow-step.tsx'
+import { type BoxLook, NodeBox } from '../../drawing/node-link.tsx'
+import { tenth } from '../../drawing/path.ts'
+import {
+  type DrawnLink,
+  type DrawnStep,
+  type FlowDrawing,
+  type FlowPart,
+  HEAD_SIGN,
+  HEAD_SIZE,
+} from './flow-drawing.ts'
+import {
+  CORRESPONDENCE_DASH,
+  dashesAlong,
+  FlowLinkLine,
+  type Hands,
+  QUIET_DASH,
+} from './flow-lines.tsx'
+import type { ShownNotes, StepNotes } from './flow-notes.tsx'
+import { type FlowData, isQuietInside, type SceneStep } from './flow-scene.ts'
 import { linkWords, stepWords } from './flow-words.ts'
 
 /** What a page makes of boxes and lines. */
 export interface FlowHands {
-  readonly step: (step: SceneStep, part: number, place: number) => Hands
-  readonly link: (placed: PlacedLink, part: number) => Hands
+  readonly step: (drawn: DrawnStep, part: number, place: number) => Hands
+  readonly link: (drawn: DrawnLink, part: number) => Hands
 }
 
-export interface FlowGraphProps {
+interface FlowGraphProps {
   readonly data: FlowData
   readonly drawing: FlowDrawing
   readonly notes: ShownNotes
@@ -24,16 +37,14 @@ export interface FlowGraphProps {
   readonly hands?: FlowHands
 }
 
-export const CORRESPONDENCE_DASH = '6 4'
-
-/** Graphs, their headings, and the lines between them. */
+/** Draws graphs, their headings, and the lines between them. */
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
   const { drawing, selectedStep = null, pinned = null } = props
   return (
     <>
       {drawing.heads.map(({ x, text, side }) => (
-        <g key={x} transform={`translate(${rounded(x)} 0)`}>
+        <g key={x} transform={`translate(${tenth(x)} 0)`}>
           {side === null ? null : <rect y={2} width={12} height={12} rx={2} fill={ink[side]} />}
           <text
             x={HEAD_SIGN}
@@ -49,16 +60,16 @@ export function FlowGraph(props: FlowGraphProps) {
       {drawing.correspondences.map(({ step, from, to, isEnd }) => {
         const isClose = step === selectedStep || step === pinned
         if (!isEnd && !isClose) return null
+        const color = isClose ? ink.text : ink.soft
         return (
-          <g key={step} class="fd-flow-like" stroke={isClose ? ink.text : ink.soft}>
+          <g key={step} class="fd-flow-like" stroke={color} fill={color}>
             <line
               {...{ x1: from.x, y1: from.y, x2: to.x, y2: to.y }}
               stroke-width={isClose ? 2 : 1.1}
               stroke-dasharray={dashesAlong(CORRESPONDENCE_DASH, [from, to])}
             />
-            {[from, to].map(({ x, y }) => (
-              <circle key={x} cx={x} cy={y} r={2.2} fill={isClose ? ink.text : ink.soft} />
-            ))}
+            <circle cx={from.x} cy={from.y} r={2.2} />
+            <circle cx={to.x} cy={to.y} r={2.2} />
           </g>
         )
       })}
@@ -74,49 +85,159 @@ function Part({
   number,
   data,
   notes,
-  pinned = null,
-  selectedStep = null,
-  selectedEdge = null,
+  pinned,
+  selectedStep,
+  selectedEdge,
   hands,
 }: FlowGraphProps & { readonly part: FlowPart; readonly number: number }) {
-  const ink = useInk()
-  const { steps, links, placement } = part.placed
   return (
-    <g transform={`translate(${rounded(part.x)} ${rounded(part.y)})`}>
-      {links.map((placedLink, line) => {
-        const { link } = placedLink
-        const opacity = part.opacity(link)
-        if (opacity <= 0) return null
+    <>
+      {part.links.map((drawn) => {
+        const { link, opacity } = drawn
         return (
           <g key={`${link.from} ${link.to}`} opacity={opacity === 1 ? undefined : opacity}>
             <FlowLinkLine
-              {...{ part, placedLink, number: line, ink }}
+              {...{ part, drawn }}
               words={linkWords(data, link)}
-              notes={notes.links.get(link)}
-              isSelected={selectedEdge !== null && link.edges.includes(selectedEdge)}
-              hands={hands?.link(placedLink, number)}
+              isSelected={link.edges.includes(selectedEdge ?? -1)}
+              hands={hands?.link(drawn, number)}
             />
+            <NoteBadge notes={notes.links.get(link)} x={drawn.columnX - 18} y={drawn.labelY - 4} />
           </g>
         )
       })}
-      {steps.map((step, place) => {
-        const opacity = part.opacity(step)
-        if (opacity <= 0) return null
+      {part.steps.map((drawn, place) => {
+        const { step, opacity } = drawn
         return (
           <g key={step.key} opacity={opacity === 1 ? undefined : opacity}>
-            <FlowStepBox
-              {...{ step, ink }}
-              x={rounded(placement.middles[place] as number)}
-              y={rounded(part.tops[place] as number)}
+            <StepBox
+              drawn={drawn}
               words={stepWords(data, step)}
               notes={notes.steps.get(step.id)}
               isPinned={step.id === pinned}
               isSelected={step.id === selectedStep}
-              hands={hands?.step(step, number, place)}
+              hands={hands?.step(drawn, number, place)}
             />
           </g>
         )
       })}
+    </>
+  )
+}
+
+/** A step as a box; a group of steps as a pile of boxes. */
+function StepBox({
+  drawn: { step, x, y },
+  words,
+  notes,
+  isPinned,
+  isSelected,
+  hands,
+}: {
+  readonly drawn: DrawnStep
+  readonly words: string
+  readonly notes: StepNotes | undefined
+  readonly isPinned: boolean
+  readonly isSelected: boolean
+  readonly hands: Hands | undefined
+}) {
+  const ink = useInk()
+  const { width, height, lines, group, inBefore, inAfter } = step
+  const changes = group?.changedEdges ?? 0
+  const look = stepLook(step)
+  const onSide = inBefore === inAfter ? null : inBefore ? 'before' : 'after'
+  return (
+    <g transform={`translate(${tenth(x - width / 2)} ${tenth(y)})`} {...hands}>
+      {isSelected ? (
+        <rect
+          {...{ x: -5, y: -5, width: width + 10, height: height + 10, rx: 9 }}
+          fill="none"
+          stroke={ink.text}
+          stroke-width={2}
+        />
+      ) : null}
+      {group === null ? null : (
+        <rect
+          {...{ x: 4, y: 4, width, height, rx: 5 }}
+          fill={ink.raised}
+          stroke={ink[look.stroke]}
+        />
+      )}
+      <NodeBox
+        box={{ name: lines[0], detail: lines[1], tooltip: words, look }}
+        {...{ x: width / 2, y: height / 2, width, height }}
+      />
+      {onSide === null ? null : (
+        <Badge x={0} y={0} color={onSide} text={onSide === 'before' ? '−' : '+'} />
+      )}
+      {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
+      {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
+      <NoteBadge notes={notes} x={width} y={0} />
+    </g>
+  )
+}
+
+function stepLook(step: SceneStep) {
+  const { group, inBefore, inAfter } = step
+  const fill = group === null ? 'back' : 'raised'
+  if (inBefore !== inAfter) {
+    return { fill, stroke: inBefore ? 'before' : 'after', width: 2.6 } as const
+  }
+  if ((group?.changedEdges ?? 0) > 0) return { fill, stroke: 'change', width: 2.6 } as const
+  const quiet = isQuietInside(step) ? { width: 2, dash: QUIET_DASH } : { width: 1.2 }
+  return { fill, stroke: 'soft', ...quiet } as const satisfies BoxLook
+}
+
+/** Shows notes of the reader: a star where there is a mark, the number where there is a comment. */
+function NoteBadge({
+  notes,
+  x,
+  y,
+}: {
+  readonly notes: StepNotes | undefined
+  readonly x: number
+  readonly y: number
+}) {
+  if (notes === undefined) return null
+  const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
+  return <Badge {...{ x, y, text }} color="text" />
+}
+
+/** Half of a badge's height. */
+const BADGE = 8
+/** White is too faint on the color of before, dark letters are not, in both themes. */
+const ON_BEFORE = '#222222'
+
+function Badge({
+  x,
+  y,
+  color,
+  text,
+}: {
+  readonly x: number
+  readonly y: number
+  readonly color: 'before' | 'after' | 'changeText' | 'text'
+  readonly text: string
+}) {
+  const ink = useInk()
+  const width = Math.max(2 * BADGE, 8 + 7 * text.length)
+  return (
+    <g transform={`translate(${x} ${y})`} pointer-events="none">
+      <rect
+        {...{ x: -width / 2, y: -BADGE, width, height: 2 * BADGE, rx: BADGE }}
+        fill={ink[color]}
+        stroke={ink.back}
+        stroke-width={1.5}
+      />
+      <text
+        y={4.5}
+        text-anchor="middle"
+        font-size={text === '−' || text === '+' ? 14 : 11}
+        font-weight="bold"
+        style={`fill:${color === 'before' ? ON_BEFORE : ink.back}`}
+      >
+        {text}
+      </text>
     </g>
   )
 }

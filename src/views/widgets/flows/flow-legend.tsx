@@ -1,214 +1,176 @@
-import { textWidth } from '../../charts/text-width.ts'
 import { type Ink, useInk } from '../../drawing/ink.ts'
+import { type LegendEntry, LineLegend, layOutLegend } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
-import { CORRESPONDENCE_DASH } from './flow-graph.tsx'
-import { LEAD_DASH, OUTLINE, STROKE } from './flow-lines.tsx'
+import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
-import { QUIET_DASH } from './flow-step.tsx'
 
-/** Latencies whose lengths the legend shows, with what they are called. */
-const LENGTHS = [
-  [10, '10 µs'],
-  [1_000, '1 ms'],
-  [1_000_000, '1 s'],
-] as const
-const SYMBOL = 34
-const AFTER_SYMBOL = 7
-const BETWEEN = 20
-const ROW = 22
-const SIZE = 11.5
-
-type Sign =
-  | 'pair'
-  | 'work'
-  | 'before-line'
-  | 'after-line'
-  | 'wait'
-  | 'lead'
-  | 'changed'
-  | 'quiet'
-  | 'removed'
-  | 'added'
-  | 'group'
-  | 'inside'
-  | 'like'
-  | 'time'
-  | 'length'
-
-interface Entry {
-  readonly sign: Sign
-  readonly text: string
-  readonly width: number
-  /** How long the line of a latency is. */
-  readonly length?: number
-}
-
-/** What of the picture needs a word; only what there is. */
-function entries({ scene: { steps, links }, mode, drawings }: LegendInput): Entry[] {
-  const shared = links.filter(({ inBefore, inAfter }) => inBefore && inAfter)
-  const isDiff = mode === 'diff'
-  const found: [Sign, string, boolean][] = [
-    ['pair', 'time before and after', isDiff && shared.length > 0],
-    ['work', 'work', !isDiff],
-    ['before-line', 'only before', links.some(({ inAfter }) => !inAfter)],
-    ['after-line', 'only after', links.some(({ inBefore }) => !inBefore)],
-    ['wait', 'waiting for another branch', links.some(({ waits }) => waits.before || waits.after)],
-    ['lead', 'takes no time, only leads on to a join', drawings.some(hasLeads)],
-    [
-      'changed',
-      'latency changed significantly',
-      links.some(({ verdict }) => verdict === 'changed'),
-    ],
-    [
-      'quiet',
-      'large change, not significant; why is in its tooltip',
-      links.some(({ reason }) => reason !== null) || steps.some(isQuietInside),
-    ],
-    ['removed', 'step only before', steps.some(({ inAfter }) => !inAfter)],
-    ['added', 'step only after', steps.some(({ inBefore }) => !inBefore)],
-    ['group', 'several steps drawn as one', steps.some(({ group }) => group !== null)],
-    [
-      'inside',
-      'so many significant changes inside',
-      steps.some(({ changedInside }) => changedInside > 0),
-    ],
-    ['like', 'the same step', mode === 'side-by-side' && shared.length > 0],
-  ]
-  const signs = found
-    .filter(([, , isThere]) => isThere)
-    .map(([sign, text]) => ({ sign, text, width: entryWidth(SYMBOL, text) }))
-  const lengths = LENGTHS.map(([us, text]) => ({
-    ...{ sign: 'length' as const, text, length: edgeLength(us) },
-    width: entryWidth(edgeLength(us), text),
-  }))
-  return [...signs, { sign: 'time', text: TIME, width: textWidth(TIME, SIZE) }, ...lengths]
-}
-
-function entryWidth(symbol: number, text: string): number {
-  return symbol + AFTER_SYMBOL + textWidth(text, SIZE)
-}
-
-const TIME = 'Time runs down; lengths grow slowly with time, not in proportion:'
+/** Width of signs. */
+const WIDTH = 34
 
 /** What a legend is of. */
-export interface LegendInput {
+interface LegendInput {
   readonly scene: FlowScene
   readonly mode: FlowMode
   readonly drawings: readonly FlowDrawing[]
 }
 
-export interface LegendLayout {
+interface FlowLegendLayout {
+  readonly width: number
   readonly height: number
-  readonly entries: readonly (Entry & { readonly x: number; readonly y: number })[]
+  /** What signs mean, and how long latencies are drawn, each in rows of its own. */
+  readonly blocks: readonly { readonly y: number; readonly entries: readonly LegendEntry[] }[]
 }
 
-/** The entries of the legend in rows of a width. */
-export function legendLayout(input: LegendInput, width: number): LegendLayout {
-  let [x, y] = [0, 0]
-  const found = entries(input)
-  const placed = found.map((entry, i) => {
-    // The scale is not broken where it fits into one row, with what is said of it or without.
-    const scale = found.slice(i).reduce((sum, { width: each }) => sum + each + BETWEEN, -BETWEEN)
-    const begins = entry.sign === 'time' || found[i - 1]?.sign === 'time'
-    const needed = begins && scale <= width ? scale : entry.width
-    if (x > 0 && x + needed > width) [x, y] = [0, y + ROW]
-    const place = { ...entry, x, y }
-    x += entry.width + BETWEEN
-    return place
+/** Lays out a legend with what there is of the picture, in rows of a width. */
+export function legendLayout(input: LegendInput, width: number): FlowLegendLayout {
+  let height = 0
+  const blocks = [signsOf(input), [TIME], LENGTHS].map((entries) => {
+    const y = height
+    height += layOutLegend(entries, width).height
+    return { y, entries }
   })
-  return { height: y + ROW, entries: placed }
+  return { width, height, blocks }
 }
 
 /** Explains every color and stroke that is in the picture. */
-export function FlowLegend({ layout }: { readonly layout: LegendLayout }) {
-  const ink = useInk()
-  return (
-    <g font-size={SIZE}>
-      {layout.entries.map(({ sign, text, length, x, y }) => (
-        <g key={`${sign} ${text}`} transform={`translate(${x} ${y + ROW / 2})`}>
-          {sign === 'time' ? null : length === undefined ? (
-            <LegendSign sign={sign} ink={ink} />
-          ) : (
-            <path d={`M0 -4V4M0 0H${length}M${length} -4V4`} stroke={ink.soft} fill="none" />
-          )}
-          <text
-            x={sign === 'time' ? 0 : (length ?? SYMBOL) + AFTER_SYMBOL}
-            y={4}
-            style={`fill:${ink.text}`}
-          >
-            {text}
-          </text>
-        </g>
-      ))}
-    </g>
-  )
-}
-
-function LegendSign({ sign, ink }: { readonly sign: Sign; readonly ink: Ink }) {
-  const line = (stroke: string, width: number, more: object = {}) => (
-    <path d={`M0 0H${SYMBOL}`} stroke={stroke} stroke-width={width} {...more} />
-  )
-  if (sign === 'pair') {
-    return (
-      <>
-        <path d="M0 -2.1H18" stroke={ink.before} stroke-width={STROKE.half} />
-        <path d={`M0 2.1H${SYMBOL}`} stroke={ink.after} stroke-width={STROKE.half} />
-      </>
-    )
-  }
-  if (sign === 'work') return line(ink.text, STROKE.work, { 'stroke-opacity': 0.75 })
-  if (sign === 'before-line') return line(ink.before, STROKE.work)
-  if (sign === 'after-line') return line(ink.after, STROKE.work)
-  if (sign === 'wait') return line(ink.text, STROKE.wait)
-  if (sign === 'lead') return line(ink.soft, STROKE.lead, { 'stroke-dasharray': LEAD_DASH })
-  if (sign === 'like') return line(ink.soft, 1.1, { 'stroke-dasharray': CORRESPONDENCE_DASH })
-  if (sign === 'changed' || sign === 'quiet') {
-    const dash = sign === 'quiet' ? { 'stroke-dasharray': QUIET_DASH } : {}
-    return (
-      <>
-        {line(sign === 'changed' ? ink.change : ink.soft, OUTLINE.outer, dash)}
-        {line(ink.back, OUTLINE.inner)}
-        {line(ink.soft, STROKE.work)}
-      </>
-    )
-  }
-  return <BoxSymbol sign={sign} ink={ink} />
-}
-
-function BoxSymbol({ sign, ink }: { readonly sign: Sign; readonly ink: Ink }) {
-  const box = { x: 6, y: -7, width: 22, height: 14, rx: 3 }
-  if (sign === 'inside') {
-    return (
-      <>
-        <rect x={9} y={-8} width={16} height={16} rx={8} fill={ink.change} />
-        <text x={17} y={4} text-anchor="middle" font-weight="bold" style={`fill:${ink.back}`}>
-          2
-        </text>
-      </>
-    )
-  }
-  if (sign === 'group') {
-    return (
-      <>
-        <rect {...box} x={9} y={-4} fill={ink.raised} stroke={ink.soft} />
-        <rect {...box} fill={ink.raised} stroke={ink.soft} stroke-width={1.2} />
-      </>
-    )
-  }
-  const color = sign === 'removed' ? ink.before : ink.after
+export function FlowLegend({ layout: { width, blocks } }: { readonly layout: FlowLegendLayout }) {
   return (
     <>
-      <rect {...box} fill={ink.back} stroke={color} stroke-width={2.6} />
-      <text
-        x={17}
-        y={4.5}
-        font-size={14}
-        text-anchor="middle"
-        font-weight="bold"
-        style={`fill:${color}`}
-      >
-        {sign === 'removed' ? '−' : '+'}
+      {blocks.map(({ y, entries }) => (
+        <g key={y} transform={`translate(0 ${y})`}>
+          <LineLegend entries={entries} width={width} />
+        </g>
+      ))}
+    </>
+  )
+}
+
+const TIME = {
+  text: 'Time runs down; lengths grow slowly with time, not in proportion:',
+  width: 0,
+}
+
+/** Latencies whose lengths the legend shows, with what they are called. */
+const LENGTHS = (
+  [
+    [10, '10 µs'],
+    [1_000, '1 ms'],
+    [1_000_000, '1 s'],
+  ] as const
+).map(([us, text]): LegendEntry => {
+  const width = edgeLength(us)
+  const d = `M0 -4V4M0 0H${width}M${width} -4V4`
+  return { text, width, sign: (ink) => <path d={d} stroke={ink.soft} fill="none" /> }
+})
+
+function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): LegendEntry[] {
+  const shared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
+  const isDiff = mode === 'diff'
+  const waits = links.some((link) => link.waits.before || link.waits.after)
+  const isQuiet = links.some(({ reason }) => reason !== null) || steps.some(isQuietInside)
+  const found: readonly (readonly [isThere: boolean, Omit<LegendEntry, 'width'>])[] = [
+    [isDiff && shared, { text: 'time before and after', sign: Pair }],
+    [!isDiff, { text: 'work', look: { color: 'text', width: STROKE.work, opacity: 0.75 } }],
+    [
+      links.some(({ inAfter }) => !inAfter),
+      { text: 'only before', look: { color: 'before', width: STROKE.work } },
+    ],
+    [
+      links.some(({ inBefore }) => !inBefore),
+      { text: 'only after', look: { color: 'after', width: STROKE.work } },
+    ],
+    [waits, { text: 'waiting for another branch', look: { color: 'text', width: STROKE.wait } }],
+    [
+      drawings.some(hasLeads),
+      {
+        text: 'takes no time, only leads on to a join',
+        look: { color: 'soft', width: STROKE.lead, dash: LEAD_DASH },
+      },
+    ],
+    [
+      links.some(({ verdict }) => verdict === 'changed'),
+      { text: 'latency changed significantly', sign: (ink) => <Outlined color={ink.change} /> },
+    ],
+    [
+      isQuiet,
+      {
+        text: 'large change, not significant; why is in its tooltip',
+        sign: (ink) => <Outlined color={ink.soft} dash={QUIET_DASH} />,
+      },
+    ],
+    [
+      steps.some(({ inAfter }) => !inAfter),
+      { text: 'step only before', sign: (ink) => <Box color={ink.before} text="−" /> },
+    ],
+    [
+      steps.some(({ inBefore }) => !inBefore),
+      { text: 'step only after', sign: (ink) => <Box color={ink.after} text="+" /> },
+    ],
+    [steps.some(({ group }) => group !== null), { text: 'several steps drawn as one', sign: Pile }],
+    [
+      steps.some(({ group }) => (group?.changedEdges ?? 0) > 0),
+      { text: 'so many significant changes inside', sign: Count },
+    ],
+    [
+      mode === 'side-by-side' && shared,
+      { text: 'the same step', look: { color: 'soft', width: 1.1, dash: CORRESPONDENCE_DASH } },
+    ],
+  ]
+  return found.filter(([isThere]) => isThere).map(([, entry]) => ({ ...entry, width: WIDTH }))
+}
+
+function Pair(ink: Ink) {
+  return (
+    <>
+      <path d="M0 -2.1H18" stroke={ink.before} stroke-width={STROKE.half} />
+      <path d={`M0 2.1H${WIDTH}`} stroke={ink.after} stroke-width={STROKE.half} />
+    </>
+  )
+}
+
+function Outlined({ color, dash }: { readonly color: string; readonly dash?: string }) {
+  const ink = useInk()
+  const d = `M0 0H${WIDTH}`
+  return (
+    <>
+      <path d={d} stroke={color} stroke-width={OUTLINE.outer} stroke-dasharray={dash} />
+      <path d={d} stroke={ink.back} stroke-width={OUTLINE.inner} />
+      <path d={d} stroke={ink.soft} stroke-width={STROKE.work} />
+    </>
+  )
+}
+
+const BOX = { x: 6, y: -7, width: 22, height: 14, rx: 3 }
+const LETTER = { x: 17, 'text-anchor': 'middle', 'font-weight': 'bold' } as const
+
+function Box({ color, text }: { readonly color: string; readonly text: string }) {
+  const ink = useInk()
+  return (
+    <>
+      <rect {...BOX} fill={ink.back} stroke={color} stroke-width={2.6} />
+      <text {...LETTER} y={4.5} font-size={14} style={`fill:${color}`}>
+        {text}
+      </text>
+    </>
+  )
+}
+
+function Pile(ink: Ink) {
+  return (
+    <>
+      <rect {...BOX} x={9} y={-4} fill={ink.raised} stroke={ink.soft} />
+      <rect {...BOX} fill={ink.raised} stroke={ink.soft} stroke-width={1.2} />
+    </>
+  )
+}
+
+function Count(ink: Ink) {
+  return (
+    <>
+      <rect x={9} y={-8} width={16} height={16} rx={8} fill={ink.change} />
+      <text {...LETTER} y={4} style={`fill:${ink.back}`}>
+        2
       </text>
     </>
   )

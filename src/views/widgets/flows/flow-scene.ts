@@ -12,16 +12,34 @@ import type {
   QuietReason,
   UnionEdge,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import { textWidth } from '../../charts/text-width.ts'
+import { boxSize } from '../../drawing/node-link.tsx'
 
 /** How two flows are compared. */
-export type FlowMode = 'side-by-side' | 'diff' | 'animation'
+export const MODES = {
+  'side-by-side': 'Side by side',
+  diff: 'Difference',
+  animation: 'Animation',
+}
+export type FlowMode = keyof typeof MODES
 
 /**
  * What is drawn as one: nothing; what is the same on both sides; also what is on one side only; or
  * each component's steps.
  */
-export type FlowLevel = 'steps' | 'regions' | 'groups' | 'components'
+export const LEVELS = {
+  steps: 'every step',
+  regions: 'what is the same as one',
+  groups: 'what is the same, added or removed as one',
+  components: 'components',
+}
+export type FlowLevel = keyof typeof LEVELS
+
+export const SIDES = ['before', 'after'] as const
+export type FlowSide = (typeof SIDES)[number]
+
+export function isOn(thing: { inBefore: boolean; inAfter: boolean }, side: FlowSide): boolean {
+  return side === 'before' ? thing.inBefore : thing.inAfter
+}
 
 /** A note of the reader on a step or on an edge, by its id in the union. */
 export interface FlowAnnotation {
@@ -47,7 +65,7 @@ export interface FlowState {
 /** One of the two flows, in figures. */
 export interface FlowPeriodData {
   readonly category: number
-  readonly period: 'before' | 'after'
+  readonly period: FlowSide
   readonly requests: number
   readonly meanUs: number | null
   readonly steps: number
@@ -74,9 +92,6 @@ export interface FlowData extends Model {
   readonly hasNameRule: boolean
 }
 
-export const FLOW_MODES: readonly FlowMode[] = ['side-by-side', 'diff', 'animation']
-export const FLOW_LEVELS: readonly FlowLevel[] = ['steps', 'regions', 'groups', 'components']
-
 /** The groups that a level draws as one. */
 export function groupsAt(
   { regions, differences, components }: Model,
@@ -87,23 +102,14 @@ export function groupsAt(
   return level === 'groups' ? [...regions, ...differences] : components
 }
 
-/** A latency as it is drawn: the mean, or of an edge that is never waited for its waiting. */
-function latencyUs(edge: UnionEdge, side: 'before' | 'after'): number | null {
-  const latencies = edge[side]
-  return latencies === null ? null : (latencies.meanUs ?? latencies.waitUs)
-}
-
 /** A box: a step, or a group of steps drawn as one. */
 export interface SceneStep extends CoalescedNode {
-  /** At most two lines of text. */
-  readonly lines: readonly string[]
+  /** What it is called, and a smaller second line, which may be empty. */
+  readonly lines: FlowCaption
   readonly width: number
   readonly height: number
   /** The group it is a step of, where that was opened. */
   readonly openedGroup: number | null
-  /** Edges inside that changed significantly, and that changed much without. */
-  readonly changedInside: number
-  readonly quietInside: number
 }
 
 /** A line between two boxes. */
@@ -127,9 +133,6 @@ export interface FlowScene {
 }
 
 const MAX_CAPTION = 32
-export const NAME_SIZE = 12
-export const WHERE_SIZE = 10.5
-const PADDING = 20
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
@@ -161,21 +164,20 @@ function sceneStep(
   const { group, nodes } = node
   const first = nodes[0] as number
   const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group)
-  const lines = caption.map((line) => shortText(line, MAX_CAPTION)).filter((line) => line !== '')
-  const [name = '', where = ''] = lines
-  const text = Math.max(textWidth(name, NAME_SIZE), textWidth(where, WHERE_SIZE))
+  const [name = '', where = ''] = caption
+    .map((line) => shortText(line, MAX_CAPTION))
+    .filter((line) => line !== '')
+  const { width, height } = boxSize(name, where)
   return {
     ...node,
-    lines,
-    width: Math.max(MIN_WIDTH, Math.ceil(text) + PADDING),
-    height: lines.length > 1 ? 36 : 26,
+    lines: [name, where],
+    width: Math.max(MIN_WIDTH, Math.ceil(width)),
+    height,
     openedGroup: openedGroup.get(first) ?? null,
-    changedInside: group?.changedEdges ?? 0,
-    quietInside: group?.quietEdges ?? 0,
   }
 }
 
-function groupCaption(group: FlowGroup): readonly string[] {
+function groupCaption(group: FlowGroup): FlowCaption {
   const { name, inBefore, inAfter, beforeUs, afterUs, kind, service, host } = group
   const [before, after] = [formatDuration(beforeUs), formatDuration(afterUs)]
   const times = inBefore && inAfter ? `${before} → ${after}` : inBefore ? before : after
@@ -187,21 +189,18 @@ function groupCaption(group: FlowGroup): readonly string[] {
 function sceneLink({ edges }: FlowData, link: CoalescedEdge): SceneLink {
   const bundle = link.edges.map((id) => edges[id] as UnionEdge)
   const lead = bundle.reduce((best, edge) => (weight(edge) > weight(best) ? edge : best))
-  const of = (side: 'before' | 'after') => {
-    const there = bundle.filter((edge) => edge[side] !== null)
-    const chosen = lead[side] === null ? there[0] : lead
-    return chosen === undefined ? null : latencyUs(chosen, side)
+  /** The mean latency, or of an edge that is never waited for its waiting. */
+  const latencyUs = (side: FlowSide) => {
+    const latencies = lead[side] ?? bundle.find((edge) => edge[side] !== null)?.[side]
+    return latencies?.meanUs ?? latencies?.waitUs ?? null
   }
-  const waits = (side: 'before' | 'after') =>
+  const waits = (side: FlowSide) =>
     bundle.some((edge) => edge[side] !== null) &&
     bundle.every((edge) => edge[side]?.mostlyWaiting ?? true)
+  const quiet = bundle.find(({ reason }) => reason !== null)
   return {
-    ...link,
-    ...{ lead, beforeUs: of('before'), afterUs: of('after') },
-    reason:
-      link.verdict === 'changed'
-        ? null
-        : (bundle.find(({ reason }) => reason !== null)?.reason ?? null),
+    ...{ ...link, lead, beforeUs: latencyUs('before'), afterUs: latencyUs('after') },
+    reason: link.verdict === 'changed' ? null : (quiet?.reason ?? null),
     waits: { before: waits('before'), after: waits('after') },
   }
 }
@@ -214,8 +213,8 @@ function weight({ verdict, reason, before, after, inBefore, inAfter }: UnionEdge
 }
 
 /** A group with a large change inside, but none that is significant. */
-export function isQuietInside({ changedInside, quietInside }: SceneStep): boolean {
-  return changedInside === 0 && quietInside > 0
+export function isQuietInside({ group }: SceneStep): boolean {
+  return group !== null && group.changedEdges === 0 && group.quietEdges > 0
 }
 
 /** What is looked at: a step by its id in the union, or an edge. */
@@ -240,4 +239,16 @@ export function selectedThing(
   if (link !== undefined) return { step: null, link }
   const id = stepOf[node ?? edges[edge]?.from ?? 0]
   return { step: steps[id ?? -1] ?? null, link: null }
+}
+
+/**
+ * Returns what differs, from top to bottom: latencies that changed significantly or much, and
+ * groups of steps that are on one side only.
+ */
+export function differencesOf({ edges, differences }: FlowData): FlowSelection[] {
+  const changes = edges
+    .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
+    .map(({ id, from }) => ({ at: from, selection: { edge: id } }))
+  const groups = differences.map(({ nodes: [node = 0] }) => ({ at: node, selection: { node } }))
+  return [...changes, ...groups].sort((a, b) => a.at - b.at).map(({ selection }) => selection)
 }

@@ -5,20 +5,15 @@ import { StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure, StillGroup } from '../../drawing/figure.tsx'
 import { STILL_WIDTH, useIsStill } from '../../drawing/medium.ts'
 import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '../define-widget.ts'
-import {
-  differences,
-  FlowBeyond,
-  FlowCanvas,
-  placeOfNode,
-  stepMiddle,
-  thingPlace,
-} from './flow-canvas.tsx'
+import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
-import { FlowDetails, FlowNotes, noteSubject, shownNotes } from './flow-details.tsx'
+import { FlowDetails } from './flow-details.tsx'
 import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend, legendLayout } from './flow-legend.tsx'
+import { FlowNotes, noteSubject, shownNotes } from './flow-notes.tsx'
 import {
+  differencesOf,
   type FlowData,
   type FlowLevel,
   type FlowScene,
@@ -29,15 +24,7 @@ import {
   selectedThing,
 } from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
-import {
-  boundedSight,
-  type FlowWindow,
-  firstSight,
-  PAD,
-  useFlowZoom,
-  wholeSight,
-} from './flow-zoom.ts'
-
+import { type FlowWindow, firstSight, PAD, useFlowZoom, wholeSight } from './flow-zoom.ts'
 import { FLOWS_WIDGET_OPTIONS, type FlowsWidgetOptions } from './options.ts'
 
 export const FLOW_STYLE = `
@@ -58,8 +45,8 @@ export const FLOW_STYLE = `
 .fd-flow-beyond { position: absolute; top: 8px; box-shadow: 0 1px 4px rgb(0 0 0 / 25%); }
 .fd-flow-thing { cursor: pointer; }
 .fd-flow-thing:focus { outline: none; }
-.fd-flow-thing:hover .fd-flow-box { stroke-width: 3.2; }
-.fd-flow-thing:focus-visible .fd-flow-box { stroke: var(--fd-focus); stroke-width: 4; }
+.fd-flow-thing:hover .fd-node { stroke-width: 3.2; }
+.fd-flow-thing:focus-visible .fd-node { stroke: var(--fd-focus); stroke-width: 4; }
 .fd-flow-thing:hover .fd-flow-label { text-decoration: underline; }
 .fd-flow-details { min-height: 4.5em; margin-top: 8px; }
 .fd-flow-details strong { overflow-wrap: anywhere; }
@@ -91,21 +78,24 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const anchor = useRef<{ node: number; part: number; x: number; y: number } | null>(null)
 
   const { mode, level, opened, pin, at, annotations } = state
-  const scene = useMemo(() => flowScene(data, { level, opened }), [data, level, opened])
-  const layouts = useMemo(() => layOutFlow(scene, mode), [scene, mode])
-  const [scale, setScale] = useState(1)
-  const drawing = useMemo(
-    () => flowDrawing(layouts, data, { pin, at, leastApart: MIN_APART / scale }),
-    [layouts, data, pin, at, scale],
-  )
   const isBeside = mode === 'side-by-side'
+  const scene = useMemo(() => flowScene(data, { level, opened }), [data, level, opened])
+  const layout = useMemo(() => layOutFlow(scene, mode), [scene, mode])
+  const [scale, setScale] = useState(1)
+  const drawingAt = (moment: number) =>
+    flowDrawing(layout, data, { pin, at: moment, leastApart: MIN_APART / scale })
+  const drawing = useMemo(() => drawingAt(at), [layout, data, pin, at, scale])
   const window = windowOf(width, drawing, isBeside)
   // Only lines between two flows follow the scale.
   const zoom = useFlowZoom(surface, layer, window, isBeside ? setScale : () => {})
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
-  const found = useMemo(() => differences(data), [data])
+  const found = useMemo(() => differencesOf(data), [data])
   const legend = legendLayout({ scene, mode, drawings: [drawing] }, width)
+  const middleOf = (node: number, part: number) => {
+    const step = placeOfNode(drawing, scene, node, part)
+    return step === null ? null : stepMiddle(drawing, step)
+  }
 
   useLayoutEffect(() => {
     const root = stepMiddle(drawing, { part: 0, place: 0 })
@@ -114,20 +104,15 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   useLayoutEffect(() => {
     const kept = anchor.current
     anchor.current = null
-    const now = kept === null ? null : placeOfNode(drawing, scene, kept.node, kept.part)
-    const middle = now === null ? null : stepMiddle(drawing, now)
+    const middle = kept === null ? null : middleOf(kept.node, kept.part)
     const { k, x, y } = zoom.sight()
-    const moved =
-      kept === null || middle === null
-        ? { k, x, y }
-        : { k, x: kept.x - k * middle.x, y: kept.y - k * middle.y }
-    zoom.show(boundedSight(moved, window))
+    if (kept === null || middle === null) zoom.show({ k, x, y })
+    else zoom.show({ k, x: kept.x - k * middle.x, y: kept.y - k * middle.y })
   }, [scene, pin])
 
   const toggle = (group: number, part = 0) => {
     const node = groupsAt(data, level).find(({ id }) => id === group)?.nodes[0] ?? 0
-    const step = placeOfNode(drawing, scene, node, part)
-    const middle = step === null ? null : stepMiddle(drawing, step)
+    const middle = middleOf(node, part)
     const { k, x, y } = zoom.sight()
     if (middle !== null) anchor.current = { node, part, x: x + k * middle.x, y: y + k * middle.y }
     setSelection({ node })
@@ -139,8 +124,10 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
     setSelection(next)
     const target = selectedThing(scene, data, next)
     const { inBefore = true, inAfter = true } = target.step ?? target.link ?? {}
-    if (inBefore !== inAfter && mode === 'animation') change({ at: inAfter ? 1 : 0 })
-    const middle = thingPlace(drawing, target)
+    const isElsewhere = mode === 'animation' && inBefore !== inAfter
+    const moment = isElsewhere ? Number(inAfter) : at
+    if (moment !== at) change({ at: moment })
+    const middle = thingPlace(drawingAt(moment), target)
     if (middle !== null) zoom.reveal(middle, { isRead: true })
   }
   const onDifference = (way: 1 | -1) => {
@@ -151,7 +138,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   }
   const onPin = (node: number) => {
     const { inBefore = false, inAfter = false } = data.nodes[node] ?? {}
-    if (mode === 'side-by-side' && inBefore && inAfter) change({ pin: pin === node ? null : node })
+    if (isBeside && inBefore && inAfter) change({ pin: pin === node ? null : node })
   }
   return (
     <section aria-label="Flow comparison">

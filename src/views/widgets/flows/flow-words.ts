@@ -7,7 +7,7 @@ import type {
   QuietReason,
   UnionEdge,
 } from '../../../explain/flow-pair/flow-comparison.ts'
-import type { FlowData, FlowPeriodData, SceneLink, SceneStep } from './flow-scene.ts'
+import type { FlowData, FlowPeriodData, FlowSide, SceneLink, SceneStep } from './flow-scene.ts'
 
 /** So many steps of a group are named. */
 const MAX_NAMES = 5
@@ -22,6 +22,25 @@ const REASONS: Readonly<Record<QuietReason, string>> = {
 export function periodWords({ category, period, requests, meanUs }: FlowPeriodData): string {
   const mean = meanUs === null ? '' : `, ${formatDuration(meanUs)} on average`
   return `category ${category} ${period}: ${counted(requests, 'request')}${mean}`
+}
+
+/** `71 µs → 1.12 ms`, or the one there is. */
+export function diffLabel(link: SceneLink): string {
+  const { inBefore, inAfter, waits, beforeUs, afterUs } = link
+  if (!inBefore || !inAfter) return sideLabel(link, inBefore ? 'before' : 'after')
+  const times = `${latency(beforeUs)} → ${latency(afterUs)}`
+  return waits.before && waits.after ? `waits ${times}` : times
+}
+
+/** `71 µs`, or `waits 71 µs`. */
+export function sideLabel({ waits, beforeUs, afterUs }: SceneLink, side: FlowSide): string {
+  const time = latency(side === 'before' ? beforeUs : afterUs)
+  return waits[side] ? `waits ${time}` : time
+}
+
+/** A time, or a dash where there is none. */
+export function latency(us: number | null): string {
+  return us === null ? '–' : formatDuration(us)
 }
 
 /** What became of an edge's latency, in a sentence. */

@@ -10,7 +10,7 @@ import {
 import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
 import type { FlowChoice } from '../../../explain/flow-pair/flow-pair.ts'
 import { STAGE_NAME } from '../define-widget.ts'
-import { FLOW_LEVELS, FLOW_MODES, type FlowAnnotation, type FlowLevel } from './flow-scene.ts'
+import { type FlowAnnotation, type FlowLevel, type FlowMode, LEVELS, MODES } from './flow-scene.ts'
 
 /** A mutation of the ranking, as far as its flows go. */
 type MutationOfFlow = { readonly category: number; readonly kind: 'structural' | 'response-time' }
@@ -48,12 +48,12 @@ export const FLOWS_WIDGET_OPTIONS = defineOptions({
     default: 0.03,
     sentence: 'Share of the mean response time from which a change of an edge is large',
   }),
-  mode: oneOf(FLOW_MODES, {
+  mode: oneOf(Object.keys(MODES) as FlowMode[], {
     default: 'diff',
     sentence:
       'Both flows as one graph, two graphs with lines between the same steps, or one turning into the other',
   }),
-  level: oneOf<FlowLevel | null>([...FLOW_LEVELS, null], {
+  level: oneOf([...(Object.keys(LEVELS) as FlowLevel[]), null], {
     default: null,
     sentence:
       'How steps are grouped: not at all, identical steps as one box, also added and removed ones, or all steps of a component; null picks the first with few enough boxes to read',

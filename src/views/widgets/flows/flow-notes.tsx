@@ -1,0 +1,153 @@
+import type {
+  FlowAnnotation,
+  FlowData,
+  FlowScene,
+  FlowSelection,
+  FlowState,
+  SceneLink,
+} from './flow-scene.ts'
+import { edgeName, nodeName } from './flow-words.ts'
+
+/** A step or an edge of the union. */
+type NoteTarget = Pick<FlowAnnotation, 'node' | 'edge'>
+
+type Note = Required<Pick<FlowAnnotation, 'mark' | 'comment'>>
+
+/** The note on a step or an edge, if there is one. */
+function noteOn(
+  annotations: readonly FlowAnnotation[],
+  { node, edge }: NoteTarget,
+): FlowAnnotation | undefined {
+  return annotations.find((note) => note.node === node && note.edge === edge)
+}
+
+/** Returns the notes with that on `target` changed; one that says nothing is taken away. */
+export function annotated(
+  annotations: readonly FlowAnnotation[],
+  target: NoteTarget,
+  { mark, comment }: Note,
+): FlowAnnotation[] {
+  const known = noteOn(annotations, target)
+  const next = { ...target, ...(mark ? { mark } : {}), ...(comment === '' ? {} : { comment }) }
+  const kept = mark || comment !== '' ? [next] : []
+  if (known === undefined) return [...annotations, ...kept]
+  return annotations.flatMap((note) => (note === known ? kept : [note]))
+}
+
+/** The reader's notes on what a box or a line stands for, by their numbers. */
+export interface StepNotes {
+  readonly numbers: readonly number[]
+  readonly isMarked: boolean
+}
+
+/** What is shown of the notes at boxes and lines, by their ids and places in the scene. */
+export interface ShownNotes {
+  readonly steps: ReadonlyMap<number, StepNotes>
+  readonly links: ReadonlyMap<SceneLink, StepNotes>
+}
+
+/** Returns notes at what stands for what they are on; those on edges inside a group at the group. */
+export function shownNotes(
+  annotations: readonly FlowAnnotation[],
+  { stepOf, links }: FlowScene,
+  { edges }: FlowData,
+): ShownNotes {
+  const steps = new Map<number, StepNotes>()
+  const lines = new Map<SceneLink, StepNotes>()
+  const add = <K,>(to: Map<K, StepNotes>, key: K, number: number) => {
+    const { mark = false, comment = '' } = annotations[number - 1] ?? {}
+    const { numbers, isMarked } = to.get(key) ?? { numbers: [], isMarked: false }
+    to.set(key, {
+      numbers: comment === '' ? numbers : [...numbers, number],
+      isMarked: isMarked || mark,
+    })
+  }
+  annotations.forEach(({ node, edge }, i) => {
+    const link = links.find((each) => each.edges.includes(edge ?? -1))
+    if (link !== undefined) add(lines, link, i + 1)
+    else add(steps, stepOf[node ?? edges[edge ?? 0]?.from ?? 0] as number, i + 1)
+  })
+  return { steps, links: lines }
+}
+
+/** Returns what a note is on, in words. */
+export function noteSubject(data: FlowData, { node, edge }: FlowAnnotation): string {
+  return edge === undefined ? nodeName(data, node ?? 0) : edgeName(data, edge)
+}
+
+/** Lists the reader's notes, by the numbers that stand in the drawing. */
+export function FlowNotes({
+  data,
+  annotations,
+  onSelect,
+  onChange,
+}: {
+  readonly data: FlowData
+  readonly annotations: readonly FlowAnnotation[]
+  readonly onSelect: (selection: FlowSelection) => void
+  readonly onChange: (changes: Partial<FlowState>) => void
+}) {
+  if (annotations.length === 0) return null
+  return (
+    <ol class="fd-flow-edges" aria-label="Notes">
+      {annotations.map((note) => (
+        <li key={`${note.node} ${note.edge}`}>
+          {note.mark === true ? '★ ' : ''}
+          <button
+            type="button"
+            onClick={() =>
+              onSelect(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
+            }
+          >
+            <bdi>{noteSubject(data, note)}</bdi>
+          </button>{' '}
+          {/* Whatever direction it is written in, it turns nothing around it. */}
+          <bdi>{note.comment}</bdi>{' '}
+          <button
+            type="button"
+            aria-label={`Remove the note on ${noteSubject(data, note)}`}
+            onClick={() => onChange({ annotations: annotations.filter((each) => each !== note) })}
+          >
+            ✕
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** Marks and comments what is looked at. */
+export function NoteEditor({
+  annotations,
+  target,
+  onChange,
+}: {
+  readonly annotations: readonly FlowAnnotation[]
+  readonly target: NoteTarget
+  readonly onChange: (changes: Partial<FlowState>) => void
+}) {
+  const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
+  const change = (changes: Partial<Note>) =>
+    onChange({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
+  return (
+    <>
+      <label>
+        <input
+          type="checkbox"
+          checked={mark}
+          onChange={({ currentTarget }) => change({ mark: currentTarget.checked })}
+        />
+        Mark
+      </label>
+      <label>
+        Comment
+        <input
+          type="text"
+          size={32}
+          value={comment}
+          onInput={({ currentTarget }) => change({ comment: currentTarget.value })}
+        />
+      </label>
+    </>
+  )
+}
