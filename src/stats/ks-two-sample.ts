@@ -89,14 +89,7 @@ export function ksTwoSample(
   const p = exact
     ? exactP(height, { n1, n2, ends: tieGroupEnds(first, second) }, alternative)
     : stephensP(statistic, { n1, n2 }, alternative)
-  return {
-    ...sizes,
-    statistic,
-    p,
-    location,
-    direction,
-    method: exact ? 'exact' : 'stephens',
-  }
+  return { ...sizes, statistic, p, location, direction, method: exact ? 'exact' : 'stephens' }
 }
 
 function chosenGap(gap: KsGap, alternative: Alternative) {

@@ -70,10 +70,7 @@ export const LOAD_OPTIONS = defineOptions({
     sentence: 'Format of all files; auto recognizes each by its content',
     flag: 'format <format>',
   }),
-  strict: flag({
-    default: false,
-    sentence: 'Stop at the first trace or span that cannot be used',
-  }),
+  strict: flag({ default: false, sentence: 'Stop at the first trace or span that cannot be used' }),
   csv: custom<CsvOptions>({
     default: POD_CSV,
     accepts: isObject,

@@ -41,11 +41,7 @@ export async function openSource(source: TraceSource): Promise<OpenableSource> {
   const { name } = source
   const bytes =
     typeof source.bytes === 'string' ? new TextEncoder().encode(source.bytes) : source.bytes
-  return {
-    name,
-    bytes: bytes.length,
-    open: (onBytes) => openChunks(slices(bytes), name, onBytes),
-  }
+  return { name, bytes: bytes.length, open: (onBytes) => openChunks(slices(bytes), name, onBytes) }
 }
 
 function requireContent(source: TraceContent): void {

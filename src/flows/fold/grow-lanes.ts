@@ -64,12 +64,7 @@ export class LaneGrower {
         }
       }
     }
-    return {
-      count: anchors.length,
-      roles: this.#roles,
-      roleOf: this.#roleOf,
-      laneOf: this.#laneOf,
-    }
+    return { count: anchors.length, roles: this.#roles, roleOf: this.#roleOf, laneOf: this.#laneOf }
   }
 
   #add(nodes: Uint32Array): void {

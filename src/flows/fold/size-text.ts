@@ -70,10 +70,7 @@ export function repetitionsText(
     for (const repetition of stack) {
       const known = first.get(repetition) ?? { depth: at, rank, nodes: 0 }
       const earlier = at < known.depth || (at === known.depth && rank < known.rank)
-      first.set(repetition, {
-        ...(earlier ? { depth: at, rank } : known),
-        nodes: known.nodes + 1,
-      })
+      first.set(repetition, { ...(earlier ? { depth: at, rank } : known), nodes: known.nodes + 1 })
     }
   })
   const texts = [...first]
