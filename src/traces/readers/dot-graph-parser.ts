@@ -4,13 +4,6 @@ import { ByteInterner, hashBytes } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
 import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
-const MINUS = 45
-const SEMICOLON = 59
-const EQUALS = 61
-const GREATER = 62
-const OPEN_BRACKET = 91
-const CLOSE_BRACE = 125
-
 const UNDECLARED = 0xffffffff
 /** Words that set defaults instead of naming a node. */
 const DEFAULTS = ['graph', 'node', 'edge']
@@ -61,9 +54,10 @@ export class DotGraphParser {
     this.edgeCount = 0
     this.attributes.length = 0
     for (;;) {
-      const byte = scanner.skipBlanks()
-      if (byte === CLOSE_BRACE) break
-      if (byte === SEMICOLON) scanner.position++
+      while (this.#usualEdge() || this.#usualNode());
+      const next = scanner.skipBlanks()
+      if (next === '}') break
+      if (next === ';') scanner.position++
       else if (!this.#usualEdge() && !this.#usualNode()) this.#statement()
     }
     scanner.position++
@@ -73,7 +67,7 @@ export class DotGraphParser {
 
   /** Tells where the bytes are; must be called whenever the scanner's source changes. */
   useSource(source: Uint8Array): void {
-    this.#scanner.source = source
+    this.#scanner.useSource(source)
     this.#usual.source = source
     this.#usual.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
     this.#lastId.length = 0
@@ -122,22 +116,21 @@ export class DotGraphParser {
     this.#statementLine = scanner.line
     scanner.name()
     const { tokenStart, tokenEnd } = scanner
-    const next = scanner.skipBlanks()
-    if (next === EQUALS) {
-      scanner.position++
+    if (scanner.passes('=')) {
       scanner.value()
       return
     }
-    if (next === OPEN_BRACKET && DEFAULTS.some((word) => scanner.tokenIs(word))) {
-      scanner.enterAttributes()
+    const next = scanner.skipBlanks()
+    if (next === '[' && DEFAULTS.some((word) => scanner.tokenIs(word))) {
+      scanner.position++
       while (scanner.nextAttribute()) scanner.value()
       return
     }
-    if (next !== MINUS && next !== OPEN_BRACKET && scanner.tokenIs('digraph')) {
+    if (next !== '-' && next !== '[' && scanner.tokenIs('digraph')) {
       throw this.#problem('truncated-graph', 'A graph begins before the last one is closed')
     }
     const node = this.#node(tokenStart, tokenEnd)
-    if (next === MINUS) this.#edgeStatement(node)
+    if (next === '-') this.#edgeStatement(node)
     else this.#nodeStatement(node)
   }
 
@@ -156,15 +149,15 @@ export class DotGraphParser {
     if (this.labels[node] !== UNDECLARED) {
       throw this.#statementProblem('duplicate-node', `Node ${this.#idText(node)} is declared twice`)
     }
-    if (scanner.enterAttributes()) {
+    if (scanner.passes('[')) {
       while (scanner.nextAttribute()) {
         if (scanner.tokenIs('label')) {
           scanner.value()
           this.labels[node] = this.#tokenLabel()
         } else {
-          const key = scanner.tokenText()
+          const key = scanner.text()
           scanner.value()
-          this.attributes.push([node, key, dotAttribute(scanner.tokenText())])
+          this.attributes.push([node, key, dotAttribute(scanner.text())])
         }
       }
     }
@@ -177,15 +170,13 @@ export class DotGraphParser {
     const scanner = this.#scanner
     const firstEdge = this.edgeCount
     let from = first
-    while (scanner.source[scanner.position] === MINUS) {
-      if (scanner.source[scanner.position + 1] !== GREATER) throw scanner.unexpected('`->`')
-      scanner.position += 2
+    while (scanner.skipBlanks() === '-') {
+      if (!scanner.passes('->')) throw scanner.unexpected('`->`')
       scanner.skipBlanks()
       scanner.name()
       const to = this.#node(scanner.tokenStart, scanner.tokenEnd)
       this.#addEdge(from, to, Number.NaN)
       from = to
-      scanner.skipBlanks()
     }
     const latencyUs = this.#edgeLatency()
     if (!(latencyUs >= 0 && latencyUs < Number.POSITIVE_INFINITY))
@@ -196,7 +187,7 @@ export class DotGraphParser {
   #edgeLatency(): number {
     const scanner = this.#scanner
     let latencyUs = Number.NaN
-    if (!scanner.enterAttributes()) return latencyUs
+    if (!scanner.passes('[')) return latencyUs
     while (scanner.nextAttribute()) {
       const isLabel = scanner.tokenIs('label')
       scanner.value()

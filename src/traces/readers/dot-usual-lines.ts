@@ -1,6 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { hashMore } from './byte-interner.ts'
-import { DecimalReader, isNameByte } from './dot-scanner.ts'
 
 const NEWLINE = 10
 const QUOTE = 34
@@ -12,6 +11,11 @@ const LATENCY = word('"R: ')
 const UNIT = word(' us"')
 const CLOSE = 93
 const FOUR_QUOTES = word('""""')
+
+/** Bytes of unquoted names: letters, digits, `_`, `.`, `:`, and everything beyond ASCII. */
+const NAME_BYTE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 128 || /[\w.:]/.test(String.fromCharCode(byte)) ? 1 : 0,
+)
 
 /**
  * Reads the two kinds of lines that make up nearly all of a file, exactly as the tracing tools
@@ -67,7 +71,7 @@ export class UsualLines {
     for (let known = last.start; at <= lastWord; known += 4, at += 4) {
       if (view.getInt32(at) !== view.getInt32(known)) break
     }
-    while (isNameByte(source[at]!)) at++
+    while (NAME_BYTE[source[at]!] === 1) at++
     return at
   }
 
@@ -112,6 +116,45 @@ export class UsualLines {
     this.to = to
     this.latencyUs = this.#decimal.value
     return at + 6
+  }
+}
+
+const POINT = 46
+const ZERO = 48
+const LETTER_E = 101
+/** Numbers of up to this many digits are exact, and so is a power of ten to divide them by. */
+const EXACT_DIGITS = 15
+const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`))
+
+/** Reads plain decimal numbers, `4381.46`, from bytes, rounded as `Number` rounds them. */
+class DecimalReader {
+  value = 0
+  /** The byte behind the last number. */
+  end = 0
+
+  /**
+   * Reads the number that begins at `start`; `false` where there is none, or one that needs more
+   * care: a sign, an exponent, or more than 15 digits.
+   */
+  read(source: Uint8Array, start: number, limit: number): boolean {
+    let at = start
+    let digits = 0
+    let count = 0
+    let point = -1
+    for (; at < limit; at++) {
+      const byte = source[at]!
+      if (byte === POINT && point < 0) point = count
+      else if (byte < ZERO || byte > ZERO + 9) break
+      else {
+        digits = digits * 10 + byte - ZERO
+        count++
+      }
+    }
+    this.end = at
+    const next = source[at]! | 32
+    if (count === 0 || count > EXACT_DIGITS || next === LETTER_E) return false
+    this.value = point < 0 ? digits : digits / POWERS_OF_TEN[count - point]!
+    return true
   }
 }
 

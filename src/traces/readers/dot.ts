@@ -1,7 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { ParameterTables } from '../parameter-tables.ts'
 import { DotGraphParser } from './dot-graph-parser.ts'
-import { DecimalReader, DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
+import { BYTE_DECODER, DotProblem, DotScanner, Incomplete } from './dot-scanner.ts'
 import type { AttributeEntry } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
@@ -13,8 +13,8 @@ const NOTHING = /^\s*(?:(?:#|\/\/)[^\n]*(?:\n\s*|$)|\/\*[\s\S]*?\*\/\s*)*$/
 const BRACE_OR_SKIPPED =
   /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|$)|(?:#|\/\/)[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\}/g
 const DECODER = new TextDecoder()
-/** One character a byte, so that places in the text are places in the bytes. */
-const BYTE_DECODER = new TextDecoder('latin1')
+const NEWLINE = 10
+const OPEN_BRACE = 123
 const NO_HEADER =
   'A graph has no line `# id R: <response time> usecs RT: <arrival> usecs` before it'
 const NEXT_STEP = 'Correct the graph, or load without `strict` to leave it out'
@@ -51,7 +51,6 @@ class DotRun {
   readonly #file: string
   readonly #scanner = new DotScanner()
   readonly #parser = new DotGraphParser(this.#scanner)
-  readonly #header = new DotHeaderReader()
   /** Code in the builder's dictionary of each of the parser's labels. */
   readonly #labelCodes: number[] = []
   #buffer: Uint8Array = new Uint8Array(1 << 20)
@@ -120,11 +119,14 @@ class DotRun {
   #readGraph(): void {
     const scanner = this.#scanner
     const parser = this.#parser
-    const header = this.#header.read(this.#buffer, this.#start, this.#end)
-    if (this.#header.end < 0) throw new Incomplete()
-    scanner.position = this.#header.end
+    let open = this.#start
+    for (; open < this.#end && this.#buffer[open] !== OPEN_BRACE; open++) {
+      if (this.#buffer[open] === NEWLINE) scanner.line++
+    }
+    if (open === this.#end) throw new Incomplete()
+    const header = readHeader(this.#text(this.#start, open))
+    scanner.position = open + 1
     scanner.limit = this.#end
-    scanner.line += this.#header.lines
     if (header === null) throw new DotProblem('missing-header', scanner.line, NO_HEADER)
     parser.parse()
     const { nodeCount, edgeCount, labels, from, to, latencyUs } = parser
@@ -211,14 +213,8 @@ function closingBrace(text: string, start: number): number {
   return -1
 }
 
-const NEWLINE = 10
-const SPACE = 32
-const HASH = 35
-const COLON = 58
-const CAPITAL_R = 82
-const CAPITAL_T = 84
-const OPEN_BRACE = 123
-const HEADER = /#\s*(\S+)\s+R:\s*(\S+)\s*us\w*(?:\s+RT:\s*(\S+)\s*us\w*)?/
+const HEADER =
+  /#\s*(\S+)\s+R:\s*([\d.]+(?:e[-+]?\d+)?)(?:[^\nR]*RT:\s*([-+]?[\d.]+(?:e[-+]?\d+)?))?/i
 
 /** What stands before the opening brace of a graph. */
 interface DotHeader {
@@ -227,68 +223,16 @@ interface DotHeader {
   readonly startUs: number
 }
 
-/** Reads `# 7  R: 4.38 usecs RT: 0.0 usecs`, and finds where the graph opens. */
-class DotHeaderReader {
-  readonly #decimal = new DecimalReader()
-  /** The byte behind the opening brace, or -1 where there is none yet. */
-  end = -1
-  /** Line ends passed. */
-  lines = 0
-
-  /**
-   * Reads what stands between `start` and the next opening brace.
-   *
-   * @returns `null` when that is no header
-   */
-  read(source: Uint8Array, start: number, limit: number): DotHeader | null {
-    let open = start
-    this.lines = 0
-    while (open < limit && source[open] !== OPEN_BRACE) if (source[open++] === NEWLINE) this.lines++
-    this.end = open < limit ? open + 1 : -1
-    return this.#usual(source, start, open) ?? this.#any(source, start, open)
-  }
-
-  #usual(source: Uint8Array, start: number, end: number): DotHeader | null {
-    const decimal = this.#decimal
-    let at = this.#skipSpace(source, start, end)
-    if (source[at] !== HASH) return null
-    const idStart = this.#skipSpace(source, at + 1, end)
-    at = idStart
-    let id = 0
-    for (; at < end && source[at]! > SPACE; at++) id = id * 10 + source[at]! - 48
-    const idText =
-      decimal.read(source, idStart, at) && decimal.value === id && source[idStart] !== 48
-        ? String(id)
-        : DECODER.decode(source.subarray(idStart, at))
-    at = this.#skipSpace(source, at, end)
-    if (source[at] !== CAPITAL_R || source[at + 1] !== COLON) return null
-    if (!decimal.read(source, this.#skipSpace(source, at + 2, end), end)) return null
-    const responseTimeUs = decimal.value
-    at = decimal.end
-    while (at < end && source[at] !== NEWLINE && source[at] !== CAPITAL_R) at++
-    if (source[at] !== CAPITAL_R || source[at + 1] !== CAPITAL_T) return null
-    if (!decimal.read(source, this.#skipSpace(source, at + 3, end), end)) return null
-    return { id: idText, responseTimeUs, startUs: decimal.value }
-  }
-
-  #any(source: Uint8Array, start: number, end: number): DotHeader | null {
-    const found = HEADER.exec(DECODER.decode(source.subarray(start, end)))
-    const [, id, responseTime, arrival = '0'] = found ?? []
-    const responseTimeUs = Number(responseTime)
-    const startUs = Number(arrival)
-    if (id === undefined || !(responseTimeUs >= 0)) return null
-    if (!Number.isFinite(responseTimeUs) || !Number.isFinite(startUs)) return null
-    return { id, responseTimeUs, startUs }
-  }
-
-  #skipSpace(source: Uint8Array, start: number, end: number): number {
-    let at = start
-    while (at < end && source[at]! <= SPACE) at++
-    return at
-  }
+/** Reads `# 7  R: 4.38 usecs RT: 0.0 usecs`; `null` where that is not there. */
+function readHeader(text: string): DotHeader | null {
+  const [, id, responseTime, arrival = '0'] = HEADER.exec(text) ?? []
+  const responseTimeUs = Number(responseTime)
+  const startUs = Number(arrival)
+  if (id === undefined || !Number.isFinite(responseTimeUs) || !Number.isFinite(startUs)) return null
+  return { id, responseTimeUs, startUs }
 }
 
 /** The id in the first header of a text, for messages about a graph that cannot be read. */
 function headerId(text: string): string | undefined {
-  return HEADER.exec(text)?.[1]
+  return /#\s*(\S+)\s+R:/.exec(text)?.[1]
 }
