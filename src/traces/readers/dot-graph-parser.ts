@@ -4,6 +4,7 @@ import { ByteInterner, hashBytes } from './byte-interner.ts'
 import { DotProblem, type DotScanner } from './dot-scanner.ts'
 import { NodeIdTable, UsualLines } from './dot-usual-lines.ts'
 
+const CLOSE_BRACE = 125
 const UNDECLARED = 0xffffffff
 /** Words that set defaults instead of naming a node. */
 const DEFAULTS = ['graph', 'node', 'edge']
@@ -54,7 +55,10 @@ export class DotGraphParser {
     this.edgeCount = 0
     this.attributes.length = 0
     for (;;) {
+      // Nearly all of a file is usual lines, between an opening brace's line end and a closing one.
+      scanner.skipNewline()
       while (this.#usualEdge() || this.#usualNode());
+      if (scanner.isAt(CLOSE_BRACE)) break
       const next = scanner.skipBlanks()
       if (next === '}') break
       if (next === ';') scanner.position++

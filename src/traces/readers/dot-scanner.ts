@@ -1,6 +1,7 @@
 /** One character a byte, so that places in the text are places in the bytes. */
 export const BYTE_DECODER = new TextDecoder('latin1')
 const DECODER = new TextDecoder()
+const NEWLINE = 10
 /** Spaces, line ends and comments; what begins a comment at the end of the text may become one. */
 const BLANKS = /(?:[\0- ]+|#[^\n]*|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*$)|\/$)*/y
 /** A name: in quotes, or letters, digits, `_`, `.`, `:`, and everything beyond ASCII. */
@@ -52,6 +53,18 @@ export class DotScanner {
     this.#goTo(this.position + (BLANKS.exec(text)?.[0].length ?? 0))
     if (this.position >= this.limit) throw new Incomplete()
     return text.charAt(this.position)
+  }
+
+  /** Whether this byte stands here. */
+  isAt(byte: number): boolean {
+    return this.position < this.limit && this.#source[this.position] === byte
+  }
+
+  /** Passes over a line end that stands here: what `skipBlanks` does, without decoding. */
+  skipNewline(): void {
+    if (!this.isAt(NEWLINE)) return
+    this.position++
+    this.line++
   }
 
   /** Reads a name, bare or in quotes, as a token; as a `value`, also a number with a sign. */
