@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
+import { flowdelta, ROOT } from './run-cli.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = mkdtempSync(join(tmpdir(), 'flowdelta-report-'))
 const periods = (name: string) => {
   const folder = `${ROOT}datasets/storage-service/${name}`
@@ -14,25 +12,7 @@ const periods = (name: string) => {
 
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-interface Outcome {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs `flowdelta report` of the built command line. */
-function report(...args: string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [`${ROOT}dist/cli.js`, 'report', ...args],
-      { maxBuffer: 1 << 26 },
-      (problem, out, err) => {
-        resolve({ code: problem === null ? 0 : Number(problem.code), out, err })
-      },
-    )
-  })
-}
+const report = (...args: string[]) => flowdelta('report', ...args)
 
 describe('flowdelta report', () => {
   test('writes one page with its charts, and nothing else', async () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { runCommandLine } from '../../src/cli/command-line.ts'
 import { DOCUMENTS } from '../../src/cli/schema.ts'
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -12,17 +13,44 @@ export interface Outcome {
 }
 
 const outcomes = new Map<string, Promise<Outcome>>()
+let last: Promise<unknown> = Promise.resolve()
 
-/** Runs the built command line, the same arguments once unless they write a file. */
+/**
+ * Runs the command line in this process, one run after the other, and the same arguments once unless
+ * they write a file.
+ */
 export function flowdelta(...args: string[]): Promise<Outcome> {
-  if (args.includes('--out')) return run(args)
   const key = JSON.stringify(args)
-  const outcome = outcomes.get(key) ?? run(args)
-  outcomes.set(key, outcome)
+  const known = outcomes.get(key)
+  if (known !== undefined) return known
+  const outcome = last.then(() => captured(() => runCommandLine(args)))
+  last = outcome.catch(() => undefined)
+  if (!args.includes('--out')) outcomes.set(key, outcome)
   return outcome
 }
 
-function run(args: readonly string[]): Promise<Outcome> {
+/** What a run prints: nothing else may be written meanwhile. */
+async function captured(run: () => Promise<number>): Promise<Outcome> {
+  const { stdout, stderr } = process
+  const written = { out: '', err: '' }
+  const writes = [stdout.write, stderr.write] as const
+  const into = (name: keyof typeof written) => (text: string | Uint8Array) => {
+    written[name] += String(text)
+    return true
+  }
+  process.exitCode = undefined
+  try {
+    stdout.write = into('out')
+    stderr.write = into('err')
+    return { code: await run(), ...written }
+  } finally {
+    ;[stdout.write, stderr.write] = writes
+    process.exitCode = undefined
+  }
+}
+
+/** Runs the built command line as a process of its own. */
+export function flowdeltaProcess(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,

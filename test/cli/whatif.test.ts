@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command } from 'commander'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { addWhatif } from '../../src/cli/whatif.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { learnExecutionModels } from '../../src/whatif/models/learn-execution-models.ts'
 import { applyScenario, profileQuantiles } from '../../src/whatif/scenarios/apply-scenario.ts'
 import { parseScenario } from '../../src/whatif/scenarios/parse-scenario.ts'
 import { loadCase } from '../whatif/real-systems.ts'
-import { ROOT, schemaErrors } from './run-cli.ts'
+import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
 const CASE = `${ROOT}datasets/storage-service/rmw`
 const BEFORE = ['--before', `${CASE}/before.jsonl.gz`]
@@ -17,24 +15,12 @@ const AFTER = ['--after', `${CASE}/after.jsonl.gz`]
 const before = await loadCase('rmw', 'before')
 const after = await loadCase('rmw', 'after')
 
-/** Runs the command as the command line does, and gives what it prints. */
+/** What the command prints. */
 async function whatif(...args: string[]): Promise<string> {
-  let out = ''
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text)
-    return true
-  })
-  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-  const program = new Command().exitOverride()
-  addWhatif(program.command('whatif'))
-  for (const command of program.commands) command.exitOverride()
-  await program.parseAsync(['node', 'flowdelta', 'whatif', ...args])
+  const { code, out, err } = await flowdelta('whatif', ...args)
+  if (code !== 0) throw new Error(err)
   return out
 }
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 describe('causes', () => {
   test('as a document: the tree flattened, best first', async () => {

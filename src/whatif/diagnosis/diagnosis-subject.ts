@@ -65,10 +65,11 @@ function prepared(
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, latencyUs.length)
   const range = { base: own.latencyUs, target: latencyUs, size }
   const { divergence: name, seed } = options
+  const chosen = divergenceTo(latencyUs, name, range)
   const evaluator = new Evaluator({
     ...{ base, target, seed, targetWeight: theirs.weight },
-    divergenceTo: divergenceTo(latencyUs, name, range),
-    distanceTo: divergenceTo(latencyUs, 'wasserstein', range),
+    divergenceTo: chosen,
+    distanceTo: name === 'wasserstein' ? chosen : divergenceTo(latencyUs, 'wasserstein', range),
   })
   const test: ChangeTest = { name, range, seed }
   const subject = {

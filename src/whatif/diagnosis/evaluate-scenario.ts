@@ -5,7 +5,7 @@ import { randomSource } from '../../stats/random.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import type { Candidate, ScenarioEffect } from '../scenarios/scenario.ts'
-import type { DivergenceTo } from './target-divergence.ts'
+import type { TargetDivergence, WeighedTarget } from './target-divergence.ts'
 
 /** Rounds of the bootstrap. */
 const ROUNDS = 200
@@ -17,9 +17,9 @@ interface Measurement {
   readonly target: RequestModel | null
   /** Of requests of the target, in the order that `divergenceTo` was made with. */
   readonly targetWeight: Float64Array
-  readonly divergenceTo: DivergenceTo
+  readonly divergenceTo: TargetDivergence
   /** The Wasserstein distance to the same target. */
-  readonly distanceTo: DivergenceTo
+  readonly distanceTo: TargetDivergence
   readonly seed: number
 }
 
@@ -53,25 +53,26 @@ export class Evaluator {
   readonly #recordedUs: Float64Array
   readonly #counts: readonly Uint8Array[]
   /** By round. */
-  readonly #targetWeights: readonly Float64Array[]
+  readonly #resampledTargets: readonly WeighedTarget[]
   readonly #weight: Float64Array
   /** The base as it is. */
   readonly unchanged: Evaluation
 
   constructor(measurement: Measurement) {
-    const { base, target, targetWeight, seed } = measurement
+    const { base, target, targetWeight, divergenceTo, seed } = measurement
     this.#measurement = measurement
     this.#recordedUs = base.responseTimes([])
     this.#weight = new Float64Array(this.#recordedUs.length)
     this.#counts = resampledCounts(this.#recordedUs.length, ROUNDS, seed)
-    this.#targetWeights =
+    const weighedTarget = divergenceTo.weigh(targetWeight)
+    const weight = new Float64Array(targetWeight.length)
+    this.#resampledTargets =
       target === null
         ? // A given profile is not a sample.
-          this.#counts.map(() => targetWeight)
+          this.#counts.map(() => weighedTarget)
         : resampledCounts(targetWeight.length, ROUNDS, ~seed).map((counts) => {
-            const own = new Float64Array(counts.length)
-            weighted(counts, targetWeight, own)
-            return own
+            weighted(counts, targetWeight, weight)
+            return divergenceTo.weigh(weight)
           })
     const nothing = { changes: [], weight: null }
     this.unchanged = { ...this.#measure(nothing), ...UNTESTED }
@@ -87,20 +88,21 @@ export class Evaluator {
     const { base, divergenceTo, distanceTo, targetWeight } = this.#measurement
     const weight = newWeight ?? base.forest.weight
     const latencyUs = changes.length === 0 ? this.#recordedUs : base.responseTimes(changes)
-    const divergence = divergenceTo(latencyUs)
+    const divergence = divergenceTo.from(latencyUs)
     const resampled = Float64Array.from(this.#counts, (counts, round) => {
       weighted(counts, weight, this.#weight)
-      return divergence(this.#weight, this.#targetWeights[round] as Float64Array)
+      return divergence(this.#weight, this.#resampledTargets[round] as WeighedTarget)
     })
     let touched = 0
     latencyUs.forEach((us, request) => {
       if (us !== this.#recordedUs[request] || weight[request] !== base.forest.weight[request])
         touched++
     })
+    const distance = distanceTo === divergenceTo ? divergence : distanceTo.from(latencyUs)
     return {
       ...{ latencyUs, weight, resampled, touched },
-      divergence: divergence(weight, targetWeight),
-      distanceUs: distanceTo(latencyUs)(weight, targetWeight),
+      divergence: divergence(weight, divergenceTo.weigh(targetWeight)),
+      distanceUs: distance(weight, distanceTo.weigh(targetWeight)),
     }
   }
 }

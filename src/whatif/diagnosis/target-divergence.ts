@@ -12,11 +12,16 @@ export type DivergenceName = 'kl' | 'wasserstein' | 'ks'
 
 export const DIVERGENCES: readonly DivergenceName[] = ['kl', 'wasserstein', 'ks']
 
-/** How far a profile is from the target, given the weights of its requests and of the target's. */
-type WeighedDivergence = (weight: Float64Array, targetWeight: Float64Array) => number
+/** A target under some weights of its requests: counts of bins, or its distribution function. */
+export type WeighedTarget = Float64Array
 
-/** Readies a profile, one latency a request, to be compared with one target under many weights. */
-export type DivergenceTo = (latencyUs: Float64Array) => WeighedDivergence
+/** Measures how far profiles are from one target, under many weights of the requests of both. */
+export interface TargetDivergence {
+  /** Readies the target under some weights, for many profiles. */
+  weigh(targetWeight: Float64Array): WeighedTarget
+  /** Readies a profile, one latency a request, for many weights. */
+  from(latencyUs: Float64Array): (weight: Float64Array, target: WeighedTarget) => number
+}
 
 /** Latencies of which the bins of all profiles are made. */
 interface DivergenceRange {
@@ -34,22 +39,21 @@ export function divergenceTo(
   target: Float64Array,
   name: DivergenceName,
   range: DivergenceRange,
-): DivergenceTo {
+): TargetDivergence {
   return name === 'kl' ? klTo(target, range) : gapTo(target, name)
 }
 
-function klTo(target: Float64Array, range: DivergenceRange): DivergenceTo {
+function klTo(target: Float64Array, range: DivergenceRange): TargetDivergence {
   const [low, high] = positiveRange([range.target, range.base])
   const bins = logBins(low, high, binCount(range.size))
   const numbered = (latencyUs: Float64Array) => Uint8Array.from(latencyUs, (us) => bins.index(us))
   const targetBins = numbered(target)
-  return (latencyUs) => {
-    const ownBins = numbered(latencyUs)
-    return (weight, targetWeight) =>
-      kullbackLeibler(
-        counted(ownBins, weight, bins.count),
-        counted(targetBins, targetWeight, bins.count),
-      )
+  return {
+    weigh: (targetWeight) => counted(targetBins, targetWeight, bins.count),
+    from: (latencyUs) => {
+      const ownBins = numbered(latencyUs)
+      return (weight, counts) => kullbackLeibler(counted(ownBins, weight, bins.count), counts)
+    },
   }
 }
 
@@ -72,51 +76,58 @@ function positiveRange(samples: readonly Float64Array[]): [low: number, high: nu
   return high > 0 ? [low, high] : [1, 1]
 }
 
-function gapTo(target: Float64Array, name: 'wasserstein' | 'ks'): DivergenceTo {
+function gapTo(target: Float64Array, name: 'wasserstein' | 'ks'): TargetDivergence {
   const targetOrder = ascending(target)
-  return (latencyUs) => {
-    const order = ascending(latencyUs)
-    return (weight, targetWeight) => {
-      const gaps = new Gaps()
-      const total = sum(weight)
-      const targetTotal = sum(targetWeight)
-      let i = 0
-      let j = 0
-      let own = 0
-      let theirs = 0
-      while (i < order.length || j < targetOrder.length) {
-        const ownUs = i < order.length ? latencyUs[order[i]!]! : Number.POSITIVE_INFINITY
-        const theirUs = j < targetOrder.length ? target[targetOrder[j]!]! : Number.POSITIVE_INFINITY
-        const us = Math.min(ownUs, theirUs)
-        gaps.reach(us)
-        while (i < order.length && latencyUs[order[i]!]! === us) own += weight[order[i++]!]!
-        while (j < targetOrder.length && target[targetOrder[j]!]! === us) {
-          theirs += targetWeight[targetOrder[j++]!]!
+  return {
+    weigh: (targetWeight) => distribution(targetOrder, targetWeight),
+    from: (latencyUs) => {
+      const order = ascending(latencyUs)
+      const { widthUs, upTo, targetUpTo } = commonSteps(
+        Float64Array.from(order, (row) => latencyUs[row]!),
+        Float64Array.from(targetOrder, (row) => target[row]!),
+      )
+      return (weight, targetShares) => {
+        const shares = distribution(order, weight)
+        let [widest, area] = [0, 0]
+        for (let step = 0; step < widthUs.length; step++) {
+          const gap = Math.abs(shares[upTo[step]!]! - targetShares[targetUpTo[step]!]!)
+          if (gap > widest) widest = gap
+          if (gap > 0) area += gap * widthUs[step]!
         }
-        gaps.open(Math.abs(own / total - theirs / targetTotal))
+        return name === 'ks' ? widest : area
       }
-      return name === 'ks' ? gaps.widest : gaps.area
-    }
+    },
   }
 }
 
-/** Gap between two distribution functions, from the left to the right. */
-class Gaps {
-  widest = 0
-  area = 0
-  #gap = 0
-  #from = 0
-
-  /** The gap has been the same up to here. */
-  reach(us: number): void {
-    if (this.#gap > 0) this.area += this.#gap * (us - this.#from)
-    this.#from = us
+/** Share of the weight that the first 0, 1, 2 … rows have. */
+function distribution(order: Uint32Array, weight: Float64Array): Float64Array {
+  const shares = new Float64Array(order.length + 1)
+  const total = sum(weight)
+  let upTo = 0
+  for (let i = 0; i < order.length; i++) {
+    upTo += weight[order[i]!]!
+    shares[i + 1] = upTo / total
   }
+  return shares
+}
 
-  open(gap: number): void {
-    this.#gap = gap
-    if (gap > this.widest) this.widest = gap
+/** Between neighboring latencies of either side, both ascending: how many of each are up to there. */
+function commonSteps(latencyUs: Float64Array, target: Float64Array) {
+  const steps = latencyUs.length + target.length
+  const widthUs = new Float64Array(steps)
+  const [upTo, targetUpTo] = [new Uint32Array(steps), new Uint32Array(steps)]
+  let [i, j, count] = [0, 0, 0]
+  while (i + j < steps) {
+    const us = Math.min(latencyUs[i] ?? Infinity, target[j] ?? Infinity)
+    while (latencyUs[i] === us) i++
+    while (target[j] === us) j++
+    ;[upTo[count], targetUpTo[count]] = [i, j]
+    widthUs[count++] = Math.min(latencyUs[i] ?? Infinity, target[j] ?? Infinity) - us
   }
+  // Nothing lies beyond the last.
+  const end = Math.max(0, count - 1)
+  return { widthUs: widthUs.subarray(0, end), upTo, targetUpTo }
 }
 
 function ascending(values: Float64Array): Uint32Array {
@@ -164,7 +175,8 @@ export function periodChangeP(
   }
   const latencyUs = join(base.latencyUs, target.latencyUs)
   const weight = join(base.weight, target.weight)
-  const divergence = divergenceTo(latencyUs, name, range)(latencyUs)
+  const divergence = divergenceTo(latencyUs, name, range)
+  const fromBoth = divergence.from(latencyUs)
   const rows = Uint32Array.from(latencyUs, (_, i) => i)
   const own = new Float64Array(requests)
   const theirs = new Float64Array(requests)
@@ -175,7 +187,7 @@ export function periodChangeP(
       own[rows[i]!] = weight[rows[i]!]!
       theirs[rows[i]!] = 0
     }
-    return divergence(own, theirs)
+    return fromBoth(own, divergence.weigh(theirs))
   }
   const random = randomSource(seed)
   const observed = measure()
@@ -200,8 +212,9 @@ export function knownChangeP(
   { name, range, seed }: ChangeTest,
 ): number {
   const divergence = divergenceTo(target.latencyUs, name, range)
-  const observed = divergence(base.latencyUs)(base.weight, target.weight)
-  const ofSample = divergence(target.latencyUs)
+  const weighedTarget = divergence.weigh(target.weight)
+  const observed = divergence.from(base.latencyUs)(base.weight, weighedTarget)
+  const ofSample = divergence.from(target.latencyUs)
   const upTo = target.weight.slice()
   for (let i = 1; i < upTo.length; i++) upTo[i]! += upTo[i - 1]!
   const total = upTo[upTo.length - 1] ?? 0
@@ -211,7 +224,7 @@ export function knownChangeP(
     counts.fill(0)
     for (let i = 0; i < base.latencyUs.length; i++)
       counts[firstAbove(upTo, random.next() * total)]!++
-    return ofSample(counts, target.weight)
+    return ofSample(counts, weighedTarget)
   })
 }
 

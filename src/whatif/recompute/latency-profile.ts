@@ -40,12 +40,16 @@ export class LatencyProfile {
       const expected = `as many as there are latencies, ${latencyUs.length}`
       throw new OptionError('weight', `${weight.length} values`, expected)
     }
+    let isPlain = true
     for (let i = 0; i < weight.length; i++) {
       const own = weight[i] as number
       if (!(own >= 0 && own < Number.POSITIVE_INFINITY)) {
         throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
       }
+      if (own !== 1) isPlain = false
     }
+    // Numbers alone are sorted several times faster than rows.
+    if (isPlain && weight.length > 0) return LatencyProfile.ofRequests(latencyUs)
     const rows = Uint32Array.from({ length: weight.length }, (_, i) => i)
       .filter((i) => (weight[i] as number) > 0)
       .sort((a, b) => (latencyUs[a] as number) - (latencyUs[b] as number))
