@@ -2,11 +2,13 @@ import type { Comparison } from '../../src/compare/comparison.ts'
 import type { EdgeChange } from '../../src/compare/edges/find-edge-changes.ts'
 import type { Finding } from '../../src/compare/findings/finding.ts'
 import { formatDuration } from '../../src/core/units.ts'
-import { counted, percent, shortNumber, signedDuration } from '../../src/core/words.ts'
+import { counted, pValue, shortNumber, signedDuration } from '../../src/core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../src/flows/flow-set.ts'
 import { labelText } from '../../src/flows/node-labels.ts'
+import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { quantile } from '../../src/stats/quantile.ts'
-import { type PartFrequency, partFrequency, type StepTimes, stepTimes } from './recorded-steps.ts'
+import { welch } from '../../src/stats/welch.ts'
+import { partCounts, type StepTimes, stepTimes } from './recorded-steps.ts'
 
 /** Whether what a finding says is so in the traces. */
 export interface CheckedSentence {
@@ -24,6 +26,9 @@ const MIN_SHARE_OF_SHIFT = 0.5
 
 /** Where the share of requests that have a part moves by less than this, its number a request counts. */
 const MIN_SHARE_MOVED = 0.01
+
+/** Level of the test whether a part became more frequent. */
+const ALPHA = 0.05
 
 /**
  * Checks what findings say against the recorded spans, consequences included. Of steps: the median
@@ -94,23 +99,45 @@ export interface StructureClaim {
   readonly roots: ReadonlySet<string> | null
 }
 
-/** Checks that requests of these types have an added part more often, or a removed one less often. */
+/**
+ * Checks that requests of these types have an added part more often, or a removed one less often,
+ * beyond what chance does: by Fisher's test how many of them have it, or where about as many do, by
+ * Welch's how often each has it.
+ */
 export function checkStructure(
   { before, after }: Pick<Comparison, 'before' | 'after'>,
   { change, label, after: previous, roots }: StructureClaim,
 ): Pick<CheckedSentence, 'isTrue' | 'measured'> | undefined {
   if (before.kind !== 'spans' || after.kind !== 'spans') return undefined
   const part = { label, ...(previous !== undefined && { after: previous }) }
-  const was = partFrequency(before, roots, part)
-  const is = partFrequency(after, roots, part)
-  const moved = is.share - was.share
-  const rise = Math.abs(moved) < MIN_SHARE_MOVED ? is.mean - was.mean : moved
-  const times = ({ requests, share, mean }: PartFrequency) =>
-    `${percent(share)} of ${counted(requests, 'request')}, ${shortNumber(mean)} times each`
+  const was = partCounts(before, roots, part)
+  const is = partCounts(after, roots, part)
+  const { pMore, pFewer } = moved(was, is)
+  const p = change === 'added' ? pMore : pFewer
+  const follows = previous === undefined ? '' : ` after ${previous}`
   return {
-    isTrue: change === 'added' ? rise > 0 : rise < 0,
-    measured: `said ${change}, ${label}${previous === undefined ? '' : ` after ${previous}`}: ${times(was)} → ${times(is)}`,
+    isTrue: p < ALPHA,
+    measured: `said ${change}, ${label}${follows}: ${frequency(was)} → ${frequency(is)}, ${pValue(p)}`,
   }
+}
+
+/** Tests one-sidedly whether requests after have a part more often, or less often. */
+function moved(before: readonly number[], after: readonly number[]) {
+  const share = (counts: readonly number[]) => having(counts) / counts.length
+  if (Math.abs(share(after) - share(before)) >= MIN_SHARE_MOVED) {
+    return fisherExact(having(before), before.length, having(after), after.length)
+  }
+  const { statistic, p } = welch(before, after)
+  return statistic > 0 ? { pMore: p / 2, pFewer: 1 - p / 2 } : { pMore: 1 - p / 2, pFewer: p / 2 }
+}
+
+function having(counts: readonly number[]): number {
+  return counts.filter((count) => count > 0).length
+}
+
+function frequency(counts: readonly number[]): string {
+  const each = counts.reduce((sum, count) => sum + count, 0) / counts.length
+  return `${having(counts)} of ${counted(counts.length, 'request')}, ${shortNumber(each)} times each`
 }
 
 function structureClaim(

@@ -110,56 +110,37 @@ function timeOf(spans: SpanColumns, { span, phase }: TracePoint): number {
   return phase === 'call' ? at(spans.startUs, span) : endUs(spans, span)
 }
 
-/** How often the requests of one period have a part. */
-export interface PartFrequency {
-  readonly requests: number
-  /** Share of them that have it at all. */
-  readonly share: number
-  /** How often a request has it on average. */
-  readonly mean: number
-}
-
 /**
- * Counts a part in the spans of one period's requests: a node, or with `after` a node that directly
- * follows another.
+ * Counts a part in the spans of each of one period's requests: a node, or with `after` a node that
+ * directly follows another.
  *
  * @param roots labels of the roots of the requests that count; `null` for all
  * @param part.label label of the node
  * @param part.after label of the node before it; any if left out
  */
-export function partFrequency(
+export function partCounts(
   traces: SpanTraces,
   roots: ReadonlySet<string> | null,
   { label, after }: { readonly label: string; readonly after?: string },
-): PartFrequency {
+): number[] {
   const { spans, spanOffsets, ids } = traces
   const texts = new LabelTexts(traces)
   const children = childrenOf(spans)
-  let requests = 0
-  let having = 0
-  let all = 0
-  ids.forEach((_, trace) => {
+  return ids.flatMap((_, trace) => {
     const first = at(spanOffsets, trace)
     const rows = Array.from({ length: at(spanOffsets, trace + 1) - first }, (_, i) => first + i)
     const root = rows.find((span) => at(spans.parent, span) < 0)
-    if (root === undefined) return
-    if (roots && ![...roots].some((one) => texts.is(root, 'call', one))) return
-    const count = rows.reduce((sum, span) => {
+    if (root === undefined) return []
+    if (roots && ![...roots].some((one) => texts.is(root, 'call', one))) return []
+    const parts = rows.filter((span) => {
       const phase = texts.phase(span, label)
-      if (phase === null) return sum
-      const follows =
-        after === undefined ||
-        pointsBefore(spans, children, { span, phase }).some((point) =>
-          texts.is(point.span, point.phase, after),
-        )
-      return follows ? sum + 1 : sum
-    }, 0)
-    requests++
-    all += count
-    if (count > 0) having++
+      if (phase === null || after === undefined) return phase !== null
+      return pointsBefore(spans, children, { span, phase }).some((point) =>
+        texts.is(point.span, point.phase, after),
+      )
+    })
+    return [parts.length]
   })
-  const each = Math.max(1, requests)
-  return { requests, share: having / each, mean: all / each }
 }
 
 /** Compares the labels of spans' starts and ends. */

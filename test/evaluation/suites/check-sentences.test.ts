@@ -93,54 +93,77 @@ const inTurn = (root: string, ...services: readonly string[]): SpanSketch[] => [
 ]
 
 describe('a sentence about structure', () => {
-  const draw = (forms: readonly (readonly [string, ...string[]])[]) =>
-    requests(forms, ([root, ...services]) => inTurn(root, ...services))
+  const draw = (forms: readonly (readonly [count: number, root: string, ...string[]])[]) =>
+    requests(
+      forms.flatMap(([count, ...form]) => Array<typeof form>(count).fill(form)),
+      ([root, ...services]) => inTurn(root, ...services),
+    )
   const before = draw([
-    ['web', 'cart'],
-    ['web', 'cart', 'ads'],
-    ['jobs', 'mail'],
-    ['jobs', 'mail'],
+    [20, 'web', 'cart'],
+    [20, 'web', 'cart', 'ads'],
+    [20, 'jobs', 'mail'],
   ])
   const after = draw([
-    ['web', 'cart', 'ads'],
-    ['web', 'ads', 'cart', 'cart'],
-    ['jobs', 'cart'],
+    [20, 'web', 'cart', 'ads'],
+    [20, 'web', 'ads', 'cart', 'cart'],
+    [10, 'jobs', 'cart'],
   ])
   const web = new Set(['web call call'])
-  const check = (claim: Omit<Parameters<typeof checkStructure>[1], 'roots'>, roots = web) =>
-    checkStructure({ before, after }, { ...claim, roots })
+  const check = (
+    claim: Omit<Parameters<typeof checkStructure>[1], 'roots'>,
+    roots: ReadonlySet<string> | null = web,
+  ) => checkStructure({ before, after }, { ...claim, roots })
 
-  test('is true when requests of its type have the added part more often', () => {
+  test('is true when more requests of its type have the added part', () => {
     expect(check({ change: 'added', label: 'ads call call' })).toEqual({
       isTrue: true,
       measured:
-        'said added, ads call call: 50 % of 2 requests, 0.5 times each → 100 % of 2 requests, 1 times each',
+        'said added, ads call call: 20 of 40 requests, 0.5 times each' +
+        ' → 40 of 40 requests, 1 times each, p < 0.001',
     })
     expect(check({ change: 'removed', label: 'ads call call' })?.isTrue).toBe(false)
   })
 
   test('does not count requests of another type', () => {
-    expect(check({ change: 'removed', label: 'mail call call' })?.isTrue).toBe(false)
-    const jobs = new Set(['jobs call call'])
-    expect(check({ change: 'removed', label: 'mail call call' }, jobs)?.isTrue).toBe(true)
+    const mail = { change: 'removed', label: 'mail call call' } as const
+    expect(check(mail)?.isTrue).toBe(false)
+    expect(check(mail, new Set(['jobs call call']))?.isTrue).toBe(true)
+    expect(check(mail, null)?.measured).toContain('20 of 60 requests, 0.333 times each → 0 of 50')
+  })
+
+  test('is false when chance alone moves as many', () => {
+    const few = draw([
+      [2, 'web', 'cart', 'ads'],
+      [2, 'web', 'cart'],
+    ])
+    const more = draw([[4, 'web', 'cart', 'ads']])
+    const claim = { change: 'added', label: 'ads call call', roots: web } as const
+    expect(checkStructure({ before: few, after: more }, claim)).toEqual({
+      isTrue: false,
+      measured:
+        'said added, ads call call: 2 of 4 requests, 0.5 times each' +
+        ' → 4 of 4 requests, 1 times each, p = 0.21',
+    })
   })
 
   test('counts calls where every request has the part', () => {
-    expect(check({ change: 'added', label: 'cart call reply' })?.measured).toContain(
-      '100 % of 2 requests, 1 times each → 100 % of 2 requests, 1.5 times each',
+    const cart = check({ change: 'added', label: 'cart call reply' })
+    expect(cart?.measured).toContain(
+      '40 of 40 requests, 1 times each → 40 of 40 requests, 1.5 times each',
     )
-    expect(check({ change: 'added', label: 'cart call reply' })?.isTrue).toBe(true)
+    expect(cart?.isTrue).toBe(true)
   })
 
   test('of another order looks at what a part follows', () => {
     const cart = { label: 'cart call call' }
     const first = check({ ...cart, change: 'removed', after: 'web call call' })
-    expect(first?.measured).toContain('100 % of 2 requests, 1 times each → 50 % of 2 requests')
+    expect(first?.measured).toContain('40 of 40 requests, 1 times each → 20 of 40 requests')
     expect(first?.isTrue).toBe(true)
-    const afterAds = check({ ...cart, change: 'added', after: 'ads call reply' })
-    expect(afterAds?.measured).toContain('0 % of 2 requests, 0 times each → 50 %')
+    const second = check({ ...cart, change: 'added', after: 'ads call reply' })
+    expect(second?.measured).toContain('0 of 40 requests, 0 times each → 20 of 40')
     const end = check({ label: 'web call reply', change: 'added', after: 'ads call reply' })
-    expect(end?.measured).toContain('50 % of 2 requests, 0.5 times each → 50 % of 2')
+    expect(end?.measured).toContain('20 of 40 requests, 0.5 times each → 20 of 40')
+    expect(end?.isTrue).toBe(false)
   })
 })
 
