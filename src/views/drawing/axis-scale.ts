@@ -140,7 +140,8 @@ export function roundUp(value: number): number {
   return Number(`${found ?? 10}e${power}`)
 }
 
-function roundDown(value: number): number {
+/** The largest of 1, 2 and 5 times a power of ten that is at most `value`. */
+export function roundDown(value: number): number {
   const power = Math.floor(Math.log10(value) + 1e-9)
   const found = [5, 2, 1].find((step) => Number(`${step}e${power}`) <= value * (1 + 1e-9))
   return Number(`${found ?? 1}e${power}`)

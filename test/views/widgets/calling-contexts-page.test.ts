@@ -8,6 +8,7 @@ import { explore } from '../../../src/views/explore.ts'
 import { largestContexts } from '../../../src/views/widgets/calling-contexts/calling-contexts-widget.ts'
 import { changeText } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
+  ALL,
   changeBounds,
   changeClass,
   layoutFrames,
@@ -32,9 +33,9 @@ describe('the layout', () => {
     for (const widths of ['before', 'after'] as const) {
       for (const measure of ['time', 'requests'] as const) {
         const { frames } = layoutFrames(contexts, { ...usual, widths, measure })
-        const byNumber = new Map(frames.map((frame) => [frame.context?.context ?? -1, frame]))
+        const byNumber = new Map(frames.map((frame) => [frame.context.context, frame]))
         for (const { context, x, width, row } of frames) {
-          if (context === null) continue
+          if (context.context === ALL) continue
           const caller = byNumber.get(context.parent)
           expect(caller?.row).toBe(row - 1)
           expect(x).toBeGreaterThanOrEqual((caller?.x ?? 1) - 1e-9)
@@ -49,7 +50,7 @@ describe('the layout', () => {
     const share = (widths: 'before' | 'after') => {
       const { frames, whole } = layoutFrames(contexts, { ...usual, widths })
       const wide = (number: number) =>
-        (frames.find(({ context }) => context?.context === number)?.width ?? 0) * whole
+        (frames.find(({ context }) => context.context === number)?.width ?? 0) * whole
       return [wide(pay), wide(lookup)]
     }
     const [before, after] = [share('before'), share('after')]
@@ -63,7 +64,7 @@ describe('the layout', () => {
     const archive = numberOf('archive', 'READ')
     const isDrawn = (widths: 'before' | 'after') =>
       layoutFrames(contexts, { ...usual, widths }).frames.some(
-        ({ context }) => context?.context === archive,
+        ({ context }) => context.context === archive,
       )
     expect([isDrawn('before'), isDrawn('after')]).toEqual([false, true])
     expect(missingFrames(contexts, { widths: 'after', measure: 'time' }).count).toBe(0)
@@ -75,7 +76,7 @@ describe('the layout', () => {
   test('colours the same change in both directions', () => {
     const change = (widths: 'before' | 'after') =>
       layoutFrames(contexts, { ...usual, widths }).frames.find(
-        ({ context }) => context?.name === 'CHARGE',
+        ({ context }) => context.name === 'CHARGE',
       )?.change
     expect(change('before')).toBe(change('after'))
     expect(change('after')).toBeGreaterThan(500)
@@ -85,7 +86,7 @@ describe('the layout', () => {
     const focus = numberOf('pay', 'CHARGE')
     const [first] = layoutFrames(contexts, { ...usual, focus }).frames
     expect(first).toMatchObject({ row: 0, x: 0, width: 1 })
-    expect(first?.context?.context).toBe(focus)
+    expect(first?.context.context).toBe(focus)
   })
 })
 

@@ -8,13 +8,16 @@ import {
   boundsBetween,
   categoriesWithin,
   curveOf,
+  FRAME_ROOM,
   keyedSpot,
   MEASURE_NAMES,
   measureScale,
   nearestSpot,
   type Region,
-  regionAround,
+  regionBetween,
   regionCode,
+  type Spot,
+  scatterPlot,
 } from '../../../src/views/widgets/variance/category-points.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { manyCategories } from '../charts/fixture.ts'
@@ -93,14 +96,19 @@ describe('a frame and its code', () => {
     expect(most).toBe(comparison.categories.size)
   })
 
-  test('around two categories hold both', () => {
+  test('around two categories hold both, in wide plots and in narrow ones', () => {
     for (const axes of [
       ['before', 'after'],
       ['beforeC2', 'afterMeanUs'],
     ] as const) {
-      for (let category = 1; category < comparison.categories.size; category++) {
-        const found = categoriesWithin(data, regionAround(data, axes, [0, category]))
-        expect(found).toEqual(expect.arrayContaining([0, category]))
+      for (const width of [300, 460, 900]) {
+        const plot = scatterPlot(data, axes, width)
+        const [one, ...others] = plot.spots as [Spot, ...Spot[]]
+        for (const other of others) {
+          const region = regionBetween(plot, axes, { one, other, room: FRAME_ROOM })
+          const found = categoriesWithin(data, region)
+          expect(found).toEqual(expect.arrayContaining([one.category, other.category]))
+        }
       }
     }
   })

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { JSX } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { counted, grouped, percent } from '../../../core/words.ts'
@@ -11,7 +12,6 @@ import { useIsStill } from '../../drawing/medium.ts'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { ContextDetails, chainEnds } from './context-details.tsx'
 import {
-  ALL_REQUESTS,
   amountText,
   ChangeLegend,
   FRAME_HEIGHT,
@@ -21,12 +21,15 @@ import {
   frameWords,
 } from './frame-drawing.tsx'
 import {
+  ALL,
+  allRequests,
   callersOf,
   type FrameLayout,
   frameAfterKey,
   layoutFrames,
   matchesSearch,
   missingFrames,
+  outermost,
   type PlacedFrame,
 } from './frame-layout.ts'
 import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.ts'
@@ -61,17 +64,20 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
     [props.data, requests],
   )
   const state = useWidgetOptions(CALLING_CONTEXT_OPTIONS, props)
+  const isStill = useIsStill()
   const isCompared = requests[1] > 0
   const options = isCompared ? state.options : { ...state.options, widths: 'before' as const }
   const [pointed, setPointed] = useState<number | null>(null)
   const [place, width] = useWidth<HTMLDivElement>()
   const layout = useMemo(() => layoutFrames(contexts, options), [contexts, state.options])
-  const zoom = (focus: number | null) => {
-    state.change({ focus })
-    setPointed(focus)
+  const zoom = (context: number) => {
+    state.change({ focus: context === ALL ? null : context })
+    setPointed(context)
     if (place.current !== null) place.current.scrollTop = 0
   }
-  const shown = contexts.contexts.find(({ context }) => context === (pointed ?? options.focus))
+  const shown =
+    contexts.contexts.find(({ context }) => context === (pointed ?? options.focus)) ??
+    allRequests(contexts)
   const { bounds, rows, frames } = layout
   const deeper = frames.filter(({ row }) => row >= ROWS_IN_SIGHT).length
   return (
@@ -82,7 +88,7 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
         {deeper > 0 ? ` ${grouped(rows)} rows: scroll down to the deeper ones.` : ''}
         {omitted > 0 ? ` ${grouped(omitted)} of the smallest are left out.` : ''}
       </Caption>
-      <Crumbs contexts={contexts.contexts} focus={options.focus} onZoom={zoom} />
+      <Crumbs contexts={contexts} focus={options.focus ?? ALL} onZoom={zoom} />
       <div ref={place} class="fd-frames">
         <Icicle
           {...{ layout, options, bounds, width, isCompared, pointed }}
@@ -90,23 +96,22 @@ export function CallingContextView(props: ViewProps<CallingContextData, CallingC
           onZoom={zoom}
         />
       </div>
-      {deeper > 0 ? <DeeperRows rows={rows - ROWS_IN_SIGHT} frames={deeper} /> : null}
+      {isStill && deeper > 0 ? (
+        <Caption
+          text={`… and ${counted(rows - ROWS_IN_SIGHT, 'deeper row')} with ${counted(deeper, 'frame')}.`}
+        />
+      ) : null}
       {isCompared ? (
         <div class="fd-scroll" style="margin-top:8px">
           <ChangeLegend options={options} bounds={bounds} />
         </div>
       ) : null}
-      <Remarks {...{ contexts, options, layout, isCompared }} />
-      <ContextDetails contexts={contexts} measure={options.measure} context={shown ?? null} />
+      <Found frames={frames} search={options.search} />
+      {isCompared ? <Missing contexts={contexts} options={options} /> : null}
+      <ContextDetails contexts={contexts} measure={options.measure} context={shown} />
       <StateCode code={state.code} />
     </section>
   )
-}
-
-/** Says what a still leaves out; a page scrolls. */
-function DeeperRows({ rows, frames }: { readonly rows: number; readonly frames: number }) {
-  if (!useIsStill()) return null
-  return <Caption text={`… and ${counted(rows, 'deeper row')} with ${counted(frames, 'frame')}.`} />
 }
 
 /** Says what the widths mean; `whole` is what fills the width. */
@@ -174,19 +179,19 @@ function Controls({ options, isCompared, onChange }: ControlsProps) {
 }
 
 interface CrumbsProps {
-  readonly contexts: readonly CallingContext[]
-  readonly focus: number | null
-  readonly onZoom: (context: number | null) => void
+  readonly contexts: CallingContexts
+  readonly focus: number
+  readonly onZoom: (context: number) => void
 }
 
 /** Leads back to the frames that the one that fills the width was called from. */
 function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
-  const focused = contexts.find(({ context }) => context === focus)
-  const chain = focused === undefined ? [] : callersOf(contexts, focused)
+  const focused = contexts.contexts.find(({ context }) => context === focus)
+  const chain = focused === undefined ? [] : callersOf(contexts.contexts, focused)
   const { first, between, last } = chainEnds(chain, { first: 3, last: 5 })
   const crumb = (context: CallingContext) => (
     <span key={context.context} style="display:inline-flex;gap:4px">
-      ›
+      {context.context === ALL ? null : '›'}
       <button
         type="button"
         title={frameName(context)}
@@ -199,10 +204,7 @@ function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   )
   return (
     <nav class="fd-crumbs" aria-label="Zoomed into">
-      <button type="button" disabled={focus === null} onClick={() => onZoom(null)}>
-        {ALL_REQUESTS}
-      </button>
-      {first.map(crumb)}
+      {[allRequests(contexts), ...first].map(crumb)}
       {between.length === 0 ? null : (
         <span class="fd-soft">› {counted(between.length, 'more caller')}</span>
       )}
@@ -214,8 +216,8 @@ function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
 interface IcicleProps extends FrameStyle {
   readonly layout: FrameLayout
   readonly pointed: number | null
-  readonly onPoint: (context: number | null) => void
-  readonly onZoom: (context: number | null) => void
+  readonly onPoint: (context: number) => void
+  readonly onZoom: (context: number) => void
 }
 
 function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
@@ -223,98 +225,97 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   const isStill = useIsStill()
   const frames = isStill ? layout.frames.filter(({ row }) => row < ROWS_IN_SIGHT) : layout.frames
   const drawing = useRef<SVGSVGElement>(null)
-  const numbers = frames.map(({ context }) => context?.context ?? -1)
   // One frame can be reached by Tab; from there arrows go on.
-  const reached = pointed !== null && numbers.includes(pointed) ? pointed : numbers[0]
-  const onKeyDown = (event: KeyboardEvent, number: number) => {
-    if (event.key === 'Enter' || event.key === ' ') onZoom(number < 0 ? null : number)
+  const reached = frames.find(({ context }) => context.context === pointed) ?? frames[0]
+  const onKeyDown = (event: KeyboardEvent, frame: PlacedFrame) => {
+    if (event.key === 'Enter' || event.key === ' ') onZoom(frame.context.context)
     else if (event.key === 'Escape' || event.key === 'Backspace') {
-      const out = frames[0]?.context?.parent ?? -1
-      onZoom(out < 0 ? null : out)
+      onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
     } else {
-      const next = frameAfterKey(frames, numbers.indexOf(number), event.key)
+      const next = frameAfterKey(frames, frame, event.key)?.context.context
       if (next === undefined) return
-      drawing.current?.querySelector<SVGGElement>(`[data-frame="${numbers[next]}"]`)?.focus()
+      drawing.current?.querySelector<SVGGElement>(`[data-frame="${next}"]`)?.focus()
     }
     event.preventDefault()
   }
-  const attributes = (frame: PlacedFrame, number: number) => ({
-    class: 'fd-frame',
-    role: 'treeitem' as const,
-    tabindex: number === reached ? 0 : -1,
-    'aria-level': frame.row + 1,
-    'aria-selected': number === (options.focus ?? -1),
-    'aria-label': frameWords(frame, options, isCompared),
-    'data-frame': number,
-    onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
-      if (!isSelectingText(currentTarget)) onZoom(number < 0 ? null : number)
-    },
-    onFocus: () => onPoint(number < 0 ? null : number),
-    onMouseEnter: () => onPoint(number < 0 ? null : number),
-    onKeyDown: (event: KeyboardEvent) => onKeyDown(event, number),
-  })
+  const attributes = (frame: PlacedFrame) => {
+    const { context } = frame.context
+    return {
+      class: 'fd-frame',
+      role: 'treeitem' as const,
+      tabindex: frame === reached ? 0 : -1,
+      'aria-level': frame.row + 1,
+      'aria-selected': context === (options.focus ?? ALL),
+      'aria-label': frameWords(frame, options, isCompared),
+      'data-frame': context,
+      onClick: ({ currentTarget }: JSX.TargetedMouseEvent<SVGGElement>) => {
+        if (!isSelectingText(currentTarget)) onZoom(context)
+      },
+      onFocus: () => onPoint(context),
+      onMouseEnter: () => onPoint(context),
+      onKeyDown: (event: KeyboardEvent) => onKeyDown(event, frame),
+    }
+  }
   const rows = isStill ? Math.min(ROWS_IN_SIGHT, layout.rows) : layout.rows
   return (
     <Figure width={width} height={rows * FRAME_HEIGHT} label="Calling contexts" svgRef={drawing}>
       <g role="tree" aria-label="Calling contexts, callers above what they call">
-        {frames.map((frame, i) => {
-          const number = numbers[i] ?? -1
-          return (
-            <Frame
-              key={number}
-              {...style}
-              frame={frame}
-              found={foundIn(frame.context, options.search)}
-              attributes={isStill ? {} : attributes(frame, number)}
-            />
-          )
-        })}
+        {frames.map((frame) => (
+          <Frame
+            key={frame.context.context}
+            {...style}
+            frame={frame}
+            found={foundIn(frame.context, options.search)}
+            attributes={isStill ? {} : attributes(frame)}
+          />
+        ))}
       </g>
     </Figure>
   )
 }
 
-function foundIn(context: CallingContext | null, search: string): 'match' | 'other' | undefined {
+function foundIn(context: CallingContext, search: string): 'match' | 'other' | undefined {
   if (search.trim() === '') return undefined
-  return context !== null && matchesSearch(context, search) ? 'match' : 'other'
+  return matchesSearch(context, search) ? 'match' : 'other'
 }
 
-interface RemarksProps {
+interface FoundProps {
+  readonly frames: readonly PlacedFrame[]
+  readonly search: string
+}
+
+/** Says what the search found. */
+function Found({ frames, search }: FoundProps) {
+  if (search.trim() === '') return null
+  const contexts = frames.map(({ context }) => context)
+  const isFound = (context: CallingContext) => matchesSearch(context, search)
+  const found = contexts.filter(isFound).length
+  const outer = new Set(outermost(contexts, isFound))
+  const share = sum(frames, ({ context, width }) => (outer.has(context) ? width : 0))
+  return (
+    <p aria-live="polite">
+      {found === 0
+        ? 'Nothing drawn matches.'
+        : `${counted(found, 'frame matches', 'frames match')}, ${percent(share)} of the width.`}
+    </p>
+  )
+}
+
+interface MissingProps {
   readonly contexts: CallingContexts
   readonly options: CallingContextOptions
-  readonly layout: FrameLayout
-  readonly isCompared: boolean
 }
 
-/** Says what the search found, and what this direction of the difference does not show. */
-function Remarks({ contexts, options, layout, isCompared }: RemarksProps) {
-  const missing = isCompared ? missingFrames(contexts, options) : { count: 0, amount: 0 }
+/** Says what this direction of the difference does not show. */
+function Missing({ contexts, options }: MissingProps) {
+  const { count, amount } = missingFrames(contexts, options)
+  if (count === 0) return null
   const other = options.widths === 'after' ? 'before' : 'after'
-  const found = layout.frames.filter(
-    ({ context }) => context !== null && matchesSearch(context, options.search),
-  )
-  // Matches below other matches are part of these.
-  const outermost = found.filter(
-    ({ row, x }) =>
-      !found.some(
-        (above) => above.row < row && above.x <= x + 1e-9 && x < above.x + above.width - 1e-9,
-      ),
-  )
-  const share = outermost.reduce((sum, { width }) => sum + width, 0)
+  const [verb, object] = count === 1 ? ['exists', 'it'] : ['exist', 'them']
+  const takes = `${amountText(options.measure, amount)} per request`
   return (
-    <>
-      {options.search.trim() === '' ? null : (
-        <p aria-live="polite">
-          {found.length === 0
-            ? 'Nothing drawn matches.'
-            : `${counted(found.length, 'frame matches', 'frames match')}, ${percent(share)} of the width.`}
-        </p>
-      )}
-      {missing.count === 0 ? null : (
-        <Caption
-          text={`${counted(missing.count, 'chain')} of calls ${missing.count === 1 ? 'exists' : 'exist'} only ${other} (${amountText(options.measure, missing.amount)} per request): choose widths ${other} to see ${missing.count === 1 ? 'it' : 'them'}.`}
-        />
-      )}
-    </>
+    <Caption
+      text={`${counted(count, 'chain')} of calls ${verb} only ${other} (${takes}): choose widths ${other} to see ${object}.`}
+    />
   )
 }

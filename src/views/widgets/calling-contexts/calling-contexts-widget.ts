@@ -4,7 +4,6 @@ import { counted } from '../../../core/words.ts'
 import {
   type CallingContext,
   CallingContexts,
-  type ContextMeasure,
   type ContextTotals,
   totals,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
@@ -65,12 +64,14 @@ function description({ contexts, requests, omitted }: CallingContextData): strin
  */
 export function largestContexts(all: CallingContexts, limit: number): CallingContext[] {
   if (all.contexts.length <= limit) return all.contexts.map(roundedContext)
+  const periods = [BEFORE, AFTER] as const
+  const wholes = periods.map((period) => all.totalUs(period))
   const size = all.contexts.map((context) =>
     Math.max(
-      ...[BEFORE, AFTER].flatMap((period) => [
-        shareOf(all, context, { period, measure: 'time' }),
-        shareOf(all, context, { period, measure: 'requests' }),
-      ]),
+      ...periods.flatMap((period) => {
+        const { totalUs, totalRequests } = totals(context, period)
+        return [totalUs / (wholes[period] || 1), totalRequests / (all.requests[period] || 1)]
+      }),
     ),
   )
   const sizeOf = (context: number) => size[context] ?? 0
@@ -85,29 +86,17 @@ export function largestContexts(all: CallingContexts, limit: number): CallingCon
     .map(roundedContext)
 }
 
-function shareOf(
-  all: CallingContexts,
-  context: CallingContext,
-  { period, measure }: { period: Period; measure: ContextMeasure },
-): number {
-  const whole = measure === 'time' ? all.totalUs(period) : all.requests[period]
-  const { totalUs, totalRequests } = totals(context, period)
-  return whole > 0 ? (measure === 'time' ? totalUs : totalRequests) / whole : 0
-}
-
 /** Nobody sees more than six digits, and pages should be small. */
 function roundedContext({ before, after, ...context }: CallingContext): CallingContext {
   return { ...context, before: roundedTotals(before), after: roundedTotals(after) }
 }
 
-function roundedTotals(totals: Readonly<ContextTotals>): ContextTotals {
+function roundedTotals({ requests, calls, ...amounts }: Readonly<ContextTotals>): ContextTotals {
+  const { selfUs, totalUs, selfRequests, totalRequests } = amounts
   const rounded = (value: number) => Number(value.toPrecision(6))
   return {
-    requests: totals.requests,
-    calls: totals.calls,
-    selfUs: rounded(totals.selfUs),
-    totalUs: rounded(totals.totalUs),
-    selfRequests: rounded(totals.selfRequests),
-    totalRequests: rounded(totals.totalRequests),
+    ...{ requests, calls },
+    ...{ selfUs: rounded(selfUs), totalUs: rounded(totalUs) },
+    ...{ selfRequests: rounded(selfRequests), totalRequests: rounded(totalRequests) },
   }
 }

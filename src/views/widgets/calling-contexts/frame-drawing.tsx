@@ -6,10 +6,10 @@ import type {
   CallingContext,
   ContextMeasure,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
-import { Figure } from '../../drawing/figure.tsx'
+import { Caption, Figure } from '../../drawing/figure.tsx'
 import { definePalette, useColors, useInk } from '../../drawing/ink.ts'
 import { fittedText, textWidth } from '../../drawing/text.ts'
-import { changeClass, type PlacedFrame } from './frame-layout.ts'
+import { ALL, changeClass, type PlacedFrame } from './frame-layout.ts'
 import type { CallingContextOptions } from './options.ts'
 
 export const FRAME_HEIGHT = 22
@@ -66,25 +66,22 @@ export function Frame({ frame, found, attributes = {}, ...style }: FrameProps) {
   const { options, bounds, isCompared } = style
   const colors = useColors(CHANGE_COLORS)
   const ink = useInk()
-  const x = frame.x * style.width
   const width = Math.max(0.5, frame.width * style.width - 0.5)
-  const change =
-    isCompared && frame.context !== null
-      ? (changeClass(bounds, frame.change) as ChangeClass)
-      : undefined
-  const color = change === undefined ? ink.text : colors[`on-change-${change}`]
-  const [name, amount] = frameTexts(frame, style, width - 2 * PADDING)
+  const isColored = isCompared && frame.context.context !== ALL
+  const change = changeClass(bounds, frame.change) as ChangeClass
+  const color = isColored ? colors[`on-change-${change}`] : ink.text
+  const [name, amount] = frameTexts(frame, { options, isColored, room: width - 2 * PADDING })
   return (
     <g
       {...attributes}
-      transform={`translate(${x.toFixed(2)} ${frame.row * FRAME_HEIGHT})`}
+      transform={`translate(${(frame.x * style.width).toFixed(2)} ${frame.row * FRAME_HEIGHT})`}
       opacity={found === 'other' ? 0.45 : 1}
     >
       <title>{frameWords(frame, options, isCompared)}</title>
       <rect
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
-        fill={change === undefined ? colors.frame : colors[`change-${change}`]}
+        fill={isColored ? colors[`change-${change}`] : colors.frame}
         stroke={found === 'match' ? ink.change : 'none'}
         stroke-width={found === 'match' ? 2 : 0}
       />
@@ -105,26 +102,25 @@ export function Frame({ frame, found, attributes = {}, ...style }: FrameProps) {
 /** Name and amount: both where there is room, else the name; without its service where it must. */
 function frameTexts(
   { context, amount, change }: PlacedFrame,
-  { options: { measure }, isCompared }: FrameStyle,
-  room: number,
+  {
+    options: { measure },
+    isColored,
+    room,
+  }: Pick<FrameStyle, 'options'> & { readonly isColored: boolean; readonly room: number },
 ): [name: string, amount: string] {
   const name = frameName(context)
-  const said =
-    isCompared && context !== null ? changeText(measure, change) : amountText(measure, amount)
-  const both = [name, context?.name ?? name].find(
+  const said = isColored ? changeText(measure, change) : amountText(measure, amount)
+  const both = [name, context.name].find(
     (text) => textWidth(text, SIZE) + textWidth(said, SIZE) + 12 <= room,
   )
   if (both !== undefined) return [shortText(both, MAX_NAME_LENGTH), said]
   if (textWidth(name, SIZE) <= room) return [shortText(name, MAX_NAME_LENGTH), '']
-  return [fittedText(context?.name ?? name, room, SIZE), '']
+  return [fittedText(context.name, room, SIZE), '']
 }
 
-export const ALL_REQUESTS = 'all requests'
-
 /** Returns what a frame is called. */
-export function frameName(context: CallingContext | null): string {
-  if (context === null) return ALL_REQUESTS
-  return [context.service, context.name].filter((part) => part !== '').join(' ')
+export function frameName({ service, name }: CallingContext): string {
+  return [service, name].filter((part) => part !== '').join(' ')
 }
 
 /** Describes a frame, for tooltips and for those who do not see it. */
@@ -133,13 +129,14 @@ export function frameWords(
   { widths, measure, color }: CallingContextOptions,
   isCompared: boolean,
 ): string {
-  const name = tooltipText(frameName(context))
   const per = measure === 'time' ? 'per request' : 'of a request'
-  const takes = `${name}: ${amountText(measure, amount)} ${per}`
+  const takes = `${tooltipText(frameName(context))}: ${amountText(measure, amount)} ${per}`
   if (!isCompared) return takes
-  const of = color === 'self' && context !== null ? 'in its own work' : 'with all it calls'
-  return `${takes} ${widths}; ${changeText(measure, change)} ${of}`
+  const part = context.context === ALL ? 'total' : color
+  return `${takes} ${widths}; ${changeText(measure, change)} ${PARTS[part]}`
 }
+
+const PARTS = { self: 'in its own work', total: 'with all it calls' } as const
 
 /** An amount of a measure, as a person says it. */
 export function amountText(measure: ContextMeasure, amount: number): string {
@@ -157,85 +154,53 @@ const BOX = 52
 const LEGEND_SIZE = 11
 /** Room for the words to the left and right of the boxes. */
 const SIDE = 34
-const LEGEND = { width: SIDE * 2 + BOX * CHANGE_CLASSES.length, height: 46 } as const
 
 /** Explains the colors of changes, with the amount where each begins. */
-export function ChangeLegend({ options, bounds }: Pick<FrameStyle, 'options' | 'bounds'>) {
-  const hasScale = bounds.length > 0
-  const title = hasScale ? colorTitle(options) : 'No change: nothing took any time'
-  const width = Math.max(LEGEND.width, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)
-  const order = hasScale ? '; from green for less over gray to purple for more' : ''
-  return (
-    <Figure
-      width={width}
-      height={LEGEND.height}
-      label={`Colors: ${title}${order}.`}
-      font-size={LEGEND_SIZE}
-    >
-      <LegendDrawing title={title} bounds={bounds} measure={options.measure} />
-    </Figure>
-  )
-}
-
-function colorTitle({ measure, color }: CallingContextOptions): string {
-  const of = color === 'self' ? 'in its own work' : 'with all it calls'
-  return measure === 'time'
-    ? `Change per request, after − before, ${of}`
-    : `Change of its share of a request, after − before, ${of}`
-}
-
-function LegendDrawing({
-  title,
+export function ChangeLegend({
+  options: { measure, color },
   bounds,
-  measure,
-}: {
-  readonly title: string
-  readonly bounds: readonly number[]
-  readonly measure: ContextMeasure
-}) {
+}: Pick<FrameStyle, 'options' | 'bounds'>) {
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
-  const hasScale = bounds.length > 0
+  if (bounds.length === 0) return <Caption text="No change: nothing took any time" />
+  const what = measure === 'time' ? 'Change per request' : 'Change of its share of a request'
+  const title = `${what}, after − before, ${PARTS[color]}`
+  const boxes = BOX * CHANGE_CLASSES.length
   const amounts = [...bounds.toReversed().map((bound) => -bound), ...bounds]
-  const classes = hasScale ? CHANGE_CLASSES : ([0] as const)
+  const soft = { style: `fill:${ink.soft}` }
   return (
-    <g font-size={LEGEND_SIZE}>
-      <text y="10" style={`fill:${ink.text}`}>
-        {title}
-      </text>
-      {hasScale ? (
-        <g style={`fill:${ink.soft}`}>
-          <text y="26" style={`fill:${ink.soft}`}>
-            less
-          </text>
-          <text x={LEGEND.width} y="26" text-anchor="end" style={`fill:${ink.soft}`}>
-            more
-          </text>
-        </g>
-      ) : null}
-      {classes.map((change, i) => (
-        <rect
-          key={change}
-          x={(hasScale ? SIDE : 0) + BOX * i}
-          y="16"
-          width={BOX}
-          height="12"
-          fill={colors[`change-${change}`]}
-          stroke={ink.back}
-        />
-      ))}
-      {amounts.map((amount, i) => (
-        <text
-          key={amount}
-          x={SIDE + BOX * (i + 1)}
-          y="41"
-          text-anchor="middle"
-          style={`fill:${ink.soft}`}
-        >
-          {amount < 0 ? '−' : '+'}
-          {amountText(measure, Math.abs(amount)).replace('under 1 %', '<1 %')}
+    <Figure
+      width={Math.max(SIDE * 2 + boxes, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)}
+      height={46}
+      label={`Colors: ${title}; from green for less over gray to purple for more.`}
+    >
+      <g font-size={LEGEND_SIZE}>
+        <text y="10" style={`fill:${ink.text}`}>
+          {title}
         </text>
-      ))}
-    </g>
+        <text y="26" {...soft}>
+          less
+        </text>
+        <text x={SIDE * 2 + boxes} y="26" text-anchor="end" {...soft}>
+          more
+        </text>
+        {CHANGE_CLASSES.map((change, i) => (
+          <rect
+            key={change}
+            x={SIDE + BOX * i}
+            y="16"
+            width={BOX}
+            height="12"
+            fill={colors[`change-${change}`]}
+            stroke={ink.back}
+          />
+        ))}
+        {amounts.map((amount, i) => (
+          <text key={amount} x={SIDE + BOX * (i + 1)} y="41" text-anchor="middle" {...soft}>
+            {changeText(measure, amount).replace('under 1 %', '<1 %')}
+          </text>
+        ))}
+      </g>
+    </Figure>
   )
 }

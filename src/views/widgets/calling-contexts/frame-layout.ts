@@ -1,9 +1,11 @@
+import { group, max, sum } from 'd3-array'
 import {
   type CallingContext,
   type CallingContexts,
   totals,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
+import { roundDown } from '../../drawing/axis-scale.ts'
 import type { CallingContextOptions } from './options.ts'
 
 /** What the layout depends on. */
@@ -11,8 +13,7 @@ export type FrameOptions = Pick<CallingContextOptions, 'widths' | 'measure' | 'c
 
 /** A context where it is drawn. */
 export interface PlacedFrame {
-  /** `null` for all requests together. */
-  readonly context: CallingContext | null
+  readonly context: CallingContext
   /** Rows from the top. */
   readonly row: number
   /** Left edge and width, as shares of the whole width. */
@@ -26,6 +27,7 @@ export interface PlacedFrame {
 
 /** The frames of a state. */
 export interface FrameLayout {
+  /** Callers before what they call, and in each row from left to right. */
   readonly frames: readonly PlacedFrame[]
   readonly rows: number
   /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
@@ -35,6 +37,26 @@ export interface FrameLayout {
    * is called from one caller is equally wide, as nothing tells it apart.
    */
   readonly whole: number
+}
+
+/** Number of the context that stands for all requests together. */
+export const ALL = -1
+
+/** Returns all requests as a context that calls those they begin with. */
+export function allRequests({ contexts, requests }: CallingContexts): CallingContext {
+  const roots = contexts.filter(({ parent }) => parent === ALL)
+  const of = (period: Period) => ({
+    requests: requests[period],
+    calls: requests[period],
+    selfUs: 0,
+    totalUs: sum(roots, (root) => totals(root, period).totalUs),
+    selfRequests: 0,
+    totalRequests: sum(roots, (root) => totals(root, period).totalRequests),
+  })
+  return {
+    ...{ context: ALL, parent: ALL - 1, depth: ALL, service: '', name: 'all requests' },
+    ...{ before: of(BEFORE), after: of(AFTER) },
+  }
 }
 
 /** Frames narrower than this share of the width are not drawn. */
@@ -49,70 +71,48 @@ export function layoutFrames(
   { widths, measure, color, focus }: FrameOptions,
 ): FrameLayout {
   const period: Period = widths === 'before' ? BEFORE : AFTER
-  const total = (context: CallingContext, of: Period) =>
-    contexts.perRequest(context, { period: of, measure, part: 'total' })
-  const change = (context: CallingContext) =>
-    contexts.perRequest(context, { period: AFTER, measure, part: color }) -
-    contexts.perRequest(context, { period: BEFORE, measure, part: color })
-  const called = calledFrom(contexts.contexts, (context) => total(context, 0) + total(context, 1))
-  const sum = (of: readonly CallingContext[], at: Period) =>
-    of.reduce((amount, context) => amount + Math.max(0, total(context, at)), 0)
-  const roots = called.get(-1) ?? []
-  const frames: PlacedFrame[] = []
-  const place = (context: CallingContext, at: { row: number; x: number; width: number }) => {
-    if (at.width < MIN_WIDTH) return
-    const amount = total(context, period)
-    frames.push({ context, ...at, amount, change: change(context) })
-    spread(called.get(context.context) ?? [], amount, at)
+  const amountOf = (context: CallingContext, of: Period, part: 'self' | 'total' = 'total') =>
+    contexts.perRequest(context, { period: of, measure, part })
+  const changeOf = (context: CallingContext) => {
+    const part = context.context === ALL ? 'total' : color
+    return amountOf(context, AFTER, part) - amountOf(context, BEFORE, part)
   }
-  const spread = (
-    children: readonly CallingContext[],
-    amount: number,
-    { row, x, width }: { row: number; x: number; width: number },
-  ) => {
+  const size = (context: CallingContext) => amountOf(context, BEFORE) + amountOf(context, AFTER)
+  const largestFirst = contexts.contexts.toSorted(
+    (a, b) => size(b) - size(a) || a.context - b.context,
+  )
+  const called = group(largestFirst, ({ parent }) => parent)
+  const all = allRequests(contexts)
+  const root = contexts.contexts.find(({ context }) => context === focus) ?? all
+  const whole = amountOf(root, period)
+  const isTimeless = !(whole > 0)
+  const frames: PlacedFrame[] = []
+  const place = (context: CallingContext, at: Pick<PlacedFrame, 'row' | 'x' | 'width'>) => {
+    if (at.width < MIN_WIDTH) return
+    const amount = amountOf(context, period)
+    frames.push({ context, ...at, amount, change: changeOf(context) })
+    const children = (called.get(context.context) ?? []).map((child) => ({
+      child,
+      size: isTimeless
+        ? Math.sign(totals(child, period).requests)
+        : Math.max(0, amountOf(child, period)),
+    }))
     // Work after a request's end can make a caller smaller than what it calls.
-    const filled = Math.max(amount, sum(children, period))
-    const there = children.filter((child) => totals(child, period).requests > 0)
-    let at = x
-    for (const child of isTimeless ? there : children) {
-      const part = isTimeless ? 1 / there.length : Math.max(0, total(child, period)) / filled
-      const share = filled > 0 || isTimeless ? width * part : 0
-      place(child, { row: row + 1, x: at, width: share })
-      at += share
+    const filled = Math.max(
+      isTimeless ? 0 : amount,
+      sum(children, ({ size }) => size),
+    )
+    let x = at.x
+    for (const { child, size } of children) {
+      const width = filled > 0 ? (at.width * size) / filled : 0
+      place(child, { row: at.row + 1, x, width })
+      x += width
     }
   }
-  const focused = contexts.contexts.find(({ context }) => context === focus)
-  const whole = focused === undefined ? sum(roots, period) : total(focused, period)
-  const isTimeless = !(whole > 0)
-  if (focused === undefined) {
-    const all = { context: null, row: 0, x: 0, width: 1, amount: whole }
-    frames.push({ ...all, change: sum(roots, AFTER) - sum(roots, BEFORE) })
-    spread(roots, whole, all)
-  } else place(focused, { row: 0, x: 0, width: 1 })
-  const largest = contexts.contexts.reduce(
-    (most, context) => Math.max(most, Math.abs(change(context))),
-    0,
-  )
-  const mean = Math.max(sum(roots, BEFORE), sum(roots, AFTER))
-  const rows = frames.reduce((most, { row }) => Math.max(most, row + 1), 1)
-  return { frames, rows, bounds: changeBounds(largest, mean), whole }
-}
-
-/** The contexts called from each, by number, the largest first. */
-function calledFrom(
-  contexts: readonly CallingContext[],
-  size: (context: CallingContext) => number,
-): Map<number, CallingContext[]> {
-  const called = new Map<number, CallingContext[]>()
-  for (const context of contexts) {
-    const siblings = called.get(context.parent) ?? []
-    siblings.push(context)
-    called.set(context.parent, siblings)
-  }
-  for (const siblings of called.values()) {
-    siblings.sort((a, b) => size(b) - size(a) || a.context - b.context)
-  }
-  return called
+  place(root, { row: 0, x: 0, width: 1 })
+  const largest = max(contexts.contexts, (context) => Math.abs(changeOf(context))) ?? 0
+  const bounds = changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER)))
+  return { frames, rows: 1 + (max(frames, ({ row }) => row) ?? 0), bounds, whole }
 }
 
 /** A context and those it is called from, the request first. */
@@ -121,22 +121,30 @@ export function callersOf(
   context: CallingContext,
 ): CallingContext[] {
   const byNumber = new Map(contexts.map((each) => [each.context, each]))
-  const chain: CallingContext[] = []
-  for (
-    let at: CallingContext | undefined = context;
-    at !== undefined;
-    at = byNumber.get(at.parent)
-  ) {
-    chain.unshift(at)
-  }
+  const chain = [context]
+  for (let at = byNumber.get(context.parent); at; at = byNumber.get(at.parent)) chain.unshift(at)
   return chain
 }
 
 /** Whether a search finds a context: all its words, in service or name. */
-export function matchesSearch({ service, name }: CallingContext, search: string): boolean {
+export function matchesSearch({ context, service, name }: CallingContext, search: string): boolean {
   const text = `${service} ${name}`.toLowerCase()
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  return words.length > 0 && words.every((word) => text.includes(word))
+  return context !== ALL && words.length > 0 && words.every((word) => text.includes(word))
+}
+
+/** Of the contexts that fit, those that are not called from another. Callers come first. */
+export function outermost(
+  contexts: readonly CallingContext[],
+  fits: (context: CallingContext) => boolean,
+): CallingContext[] {
+  const within = new Set<number>()
+  return contexts.filter((each) => {
+    const isWithin = within.has(each.parent)
+    const isFitting = fits(each)
+    if (isWithin || isFitting) within.add(each.context)
+    return isFitting && !isWithin
+  })
 }
 
 /**
@@ -147,20 +155,16 @@ export function missingFrames(
   contexts: CallingContexts,
   { widths, measure }: Pick<FrameOptions, 'widths' | 'measure'>,
 ): { readonly count: number; readonly amount: number } {
-  const [here, there] = widths === 'before' ? [BEFORE, AFTER] : [AFTER, BEFORE]
-  const requests = (context: CallingContext, period: Period) =>
-    period === BEFORE ? context.before.requests : context.after.requests
-  const gone = new Set<number>()
-  let count = 0
-  let amount = 0
-  for (const context of contexts.contexts) {
-    if (requests(context, here as Period) > 0 || requests(context, there as Period) === 0) continue
-    gone.add(context.context)
-    if (gone.has(context.parent)) continue
-    count++
-    amount += contexts.perRequest(context, { period: there as Period, measure, part: 'total' })
-  }
-  return { count, amount }
+  const [here, period]: readonly Period[] = widths === 'before' ? [BEFORE, AFTER] : [AFTER, BEFORE]
+  const missing = outermost(
+    contexts.contexts,
+    (context) =>
+      totals(context, here as Period).requests === 0 &&
+      totals(context, period as Period).requests > 0,
+  )
+  const amount = (context: CallingContext) =>
+    contexts.perRequest(context, { period: period as Period, measure, part: 'total' })
+  return { count: missing.length, amount: sum(missing, amount) }
 }
 
 /** Changes below this share of a mean request are never colored fully. */
@@ -181,50 +185,20 @@ export function changeClass(bounds: readonly number[], change: number): number {
   return steps === 0 ? 0 : Math.sign(change) * steps
 }
 
-/** The largest of 1, 2 and 5 times a power of ten that is at most `value`. */
-function roundDown(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value))
-  const factor = [5, 2, 1].find((step) => step * power <= value * (1 + 1e-9)) ?? 1
-  return Number((factor * power).toPrecision(3))
-}
-
-/** Shares nearer than this are the same. */
-const CLOSE = 1e-9
-
 /**
  * Where an arrow key leads from a frame: down to the first it calls, up to its caller, left and
  * right to the next in its row. `undefined` where there is none, or for another key.
  */
 export function frameAfterKey(
   frames: readonly PlacedFrame[],
-  from: number,
+  from: PlacedFrame,
   key: string,
-): number | undefined {
-  const at = frames[from]
-  if (at === undefined) return undefined
-  const middle = at.x + at.width / 2
-  const first = (fits: (frame: PlacedFrame) => boolean, best: 'left' | 'right') => {
-    const fitting = [...frames.keys()].filter((i) => fits(frames[i] as PlacedFrame))
-    fitting.sort((a, b) => (frames[a] as PlacedFrame).x - (frames[b] as PlacedFrame).x)
-    return best === 'left' ? fitting[0] : fitting.at(-1)
-  }
-  switch (key) {
-    case 'ArrowDown':
-      return first(
-        ({ row, x, width }) =>
-          row === at.row + 1 && x >= at.x - CLOSE && x + width <= at.x + at.width + CLOSE,
-        'left',
-      )
-    case 'ArrowUp':
-      return first(
-        ({ row, x, width }) => row === at.row - 1 && x <= middle && middle <= x + width,
-        'left',
-      )
-    case 'ArrowRight':
-      return first(({ row, x }) => row === at.row && x > at.x, 'left')
-    case 'ArrowLeft':
-      return first(({ row, x }) => row === at.row && x < at.x, 'right')
-    default:
-      return undefined
-  }
+): PlacedFrame | undefined {
+  const { context, parent } = from.context
+  const row = frames.filter((frame) => frame.row === from.row)
+  const place = row.indexOf(from)
+  if (key === 'ArrowDown') return frames.find((frame) => frame.context.parent === context)
+  if (key === 'ArrowUp') return frames.find((frame) => frame.context.context === parent)
+  if (key === 'ArrowRight') return row[place + 1]
+  return key === 'ArrowLeft' ? row[place - 1] : undefined
 }

@@ -2,20 +2,22 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import { StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Figure, StillGroup } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
+import type { Point } from '../../drawing/path.ts'
 import { CategoryFacts, CategoryLine, CategoryList } from './category-facts.tsx'
-import { CurveMarks, Curves, RegionFrame, Scatter, ScatterMarks } from './category-plots.tsx'
+import { Curves, Marks, RegionFrame, Scatter } from './category-plots.tsx'
 import {
   type Axes,
   type CategoryPoints,
   categoriesWithin,
   curvesPlot,
+  FRAME_ROOM,
   keyedSpot,
   MEASURE_NAMES,
   MEASURES,
   type Measure,
   nearestSpot,
+  PLOT_HEIGHT,
   type Region,
-  regionAround,
   regionBetween,
   regionCode,
   type Spot,
@@ -59,28 +61,39 @@ export function CategoriesPane({ data, large, name, axes, onAxes }: PaneProps) {
     setPinned(null)
     setRegion(null)
   }
-  const frame = (next: Region) => {
-    setPinned(null)
-    setRegion(next)
-  }
   const answers = { width, onSee: setSeen, onPin: setPinned, onLeave: leave }
   const onCurves = usePlotPointer({ ...answers, spots: curves.spots })
   const onScatter = usePlotPointer({
     ...answers,
     spots: scatter.spots,
-    onFrame: (one, other) => frame(regionBetween(scatter, axes, [one, other])),
-    onSpan: (one, other) => frame(regionAround(data, axes, [one, other])),
+    onFrame: (corners) => {
+      setPinned(null)
+      setRegion(regionBetween(scatter, axes, corners))
+    },
   })
-  const choose = (next: Axes) => {
-    onAxes(next)
-    setRegion(null)
-  }
-  const [across, up] = axes
+  const figure = { width, height: PLOT_HEIGHT, role: 'application' as const, tabindex: 0 }
+  const marks = { data, pinned, seen }
   return (
     <div class="fd-categories">
       <div class="fd-bar">
-        <AxisSelect name="across" measure={across} onChange={(next) => choose([next, up])} />
-        <AxisSelect name="up" measure={up} onChange={(next) => choose([across, next])} />
+        {(['across', 'up'] as const).map((axis, i) => (
+          <label key={axis}>
+            {axis}
+            <select
+              value={axes[i]}
+              onInput={({ currentTarget }) => {
+                onAxes(axes.with(i, currentTarget.value as Measure) as unknown as Axes)
+                setRegion(null)
+              }}
+            >
+              {MEASURE_NAMES.map((choice) => (
+                <option key={choice} value={choice}>
+                  {MEASURES[choice].name}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
         <button type="button" disabled={pinned === null && region === null} onClick={leave}>
           Select nothing
         </button>
@@ -88,32 +101,26 @@ export function CategoriesPane({ data, large, name, axes, onAxes }: PaneProps) {
       <StillGroup direction="row">
         <div ref={place} class="fd-plots" style={`gap:${GAP}px`}>
           <Figure
-            width={width}
-            height={curves.height}
+            {...figure}
             label="Distribution of C² over the categories, before and after. Arrow keys go from category to category, Enter pins one."
-            role="application"
-            tabindex={0}
             class="fd-curves"
             {...onCurves}
           >
             <g font-size="11">
               {curvesDrawing}
-              <CurveMarks plot={curves} pinned={pinned} seen={seen} />
+              <Marks name="fd-curve-mark" plot={curves} {...marks} />
             </g>
           </Figure>
           <Figure
-            width={width}
-            height={scatter.height}
-            label={`Categories by ${MEASURES[across].name} and ${MEASURES[up].name}. Arrow keys go from category to category, with Shift they frame several, Enter pins one.`}
-            role="application"
-            tabindex={0}
+            {...figure}
+            label={`Categories by ${axes.map((axis) => MEASURES[axis].name).join(' and ')}. Arrow keys go from category to category, with Shift they frame several, Enter pins one.`}
             class="fd-scatter"
             {...onScatter}
           >
             <g font-size="11">
               {scatterDrawing}
               {region === null ? null : <RegionFrame region={region} plot={scatter} />}
-              <ScatterMarks data={data} plot={scatter} pinned={pinned} seen={seen} />
+              <Marks name="fd-scatter-mark" plot={scatter} {...marks} />
             </g>
           </Figure>
         </div>
@@ -148,37 +155,6 @@ export function CategoriesPane({ data, large, name, axes, onAxes }: PaneProps) {
   )
 }
 
-function AxisSelect({
-  name,
-  measure,
-  onChange,
-}: {
-  readonly name: string
-  readonly measure: Measure
-  readonly onChange: (measure: Measure) => void
-}) {
-  return (
-    <label>
-      {name}
-      <select
-        value={measure}
-        onInput={({ currentTarget }) => onChange(currentTarget.value as Measure)}
-      >
-        {MEASURE_NAMES.map((choice) => (
-          <option key={choice} value={choice}>
-            {MEASURES[choice].name}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-interface Point {
-  readonly x: number
-  readonly y: number
-}
-
 /** Answers of a plot to the pointer and to keys. */
 interface PlotAnswers {
   readonly spots: readonly Spot[]
@@ -186,10 +162,8 @@ interface PlotAnswers {
   readonly width: number
   readonly onSee: (category: number | null) => void
   readonly onPin: (category: number | null) => void
-  /** Answers to a frame that is dragged. */
-  readonly onFrame?: (one: Point, other: Point) => void
-  /** Answers to a frame that is to hold two categories. */
-  readonly onSpan?: (one: number, other: number) => void
+  /** Answers to a frame that is dragged, or made with keys from one spot to another. */
+  readonly onFrame?: (corners: Parameters<typeof regionBetween>[2]) => void
   readonly onLeave: () => void
 }
 
@@ -197,44 +171,36 @@ interface PlotAnswers {
 const MAX_CLICK = 4
 
 /** Returns handlers for an `<svg>`: hovering and arrow keys see a category, clicks and Enter pin it. */
-function usePlotPointer(answers: PlotAnswers) {
-  const { spots, width, onSee, onPin, onFrame, onSpan, onLeave } = answers
+function usePlotPointer({ spots, width, onSee, onPin, onFrame, onLeave }: PlotAnswers) {
   const pressed = useRef<{ readonly at: Point; isDrag: boolean } | null>(null)
-  const keyed = useRef<Spot | undefined>(undefined)
-  const anchor = useRef<number | null>(null)
+  const reached = useRef<Spot | undefined>(undefined)
+  const anchor = useRef<Spot | undefined>(undefined)
   const pointOf = (event: PointerEvent): Point => {
     const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect()
     const scale = width / box.width
     return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale }
   }
   const see = (spot: Spot | undefined) => {
-    keyed.current = spot
+    reached.current = spot
     onSee(spot?.category ?? null)
   }
   return {
     onPointerDown: (event: PointerEvent) => {
       if (event.button !== 0) return
       pressed.current = { at: pointOf(event), isDrag: false }
-      if (onFrame !== undefined) {
-        ;(event.currentTarget as SVGSVGElement).setPointerCapture(event.pointerId)
-      }
+      if (onFrame) (event.currentTarget as SVGSVGElement).setPointerCapture(event.pointerId)
     },
     onPointerMove: (event: PointerEvent) => {
-      const at = pointOf(event)
-      const { current } = pressed
-      if (current === null) {
-        see(nearestSpot(spots, at))
-        return
-      }
+      const [at, { current }] = [pointOf(event), pressed]
+      if (current === null) return see(nearestSpot(spots, at))
       const far = Math.hypot(at.x - current.at.x, at.y - current.at.y)
       if (far > MAX_CLICK) current.isDrag = true
-      if (current.isDrag) onFrame?.(current.at, at)
+      if (current.isDrag) onFrame?.({ one: current.at, other: at })
     },
     onPointerUp: (event: PointerEvent) => {
       const { current } = pressed
       pressed.current = null
-      if (current === null || current.isDrag) return
-      onPin(nearestSpot(spots, pointOf(event))?.category ?? null)
+      if (current?.isDrag === false) onPin(nearestSpot(spots, pointOf(event))?.category ?? null)
     },
     onPointerCancel: () => {
       pressed.current = null
@@ -243,25 +209,21 @@ function usePlotPointer(answers: PlotAnswers) {
       if (pressed.current === null) onSee(null)
     },
     onBlur: () => {
-      anchor.current = null
+      anchor.current = undefined
       onSee(null)
     },
     onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Escape') {
-        onLeave()
-      } else if (event.key === 'Enter' || event.key === ' ') {
-        if (keyed.current !== undefined) onPin(keyed.current.category)
-      } else {
-        const from = keyed.current
-        const next = keyedSpot(spots, from, event.key)
-        if (next === undefined) return
+      const from = reached.current
+      const next = keyedSpot(spots, from, event.key)
+      if (event.key === 'Escape') onLeave()
+      else if (event.key === 'Enter' || event.key === ' ') {
+        if (from !== undefined) onPin(from.category)
+      } else if (next === undefined) return
+      else {
         see(next)
-        if (event.shiftKey && onSpan !== undefined) {
-          anchor.current ??= (from ?? next).category
-          onSpan(anchor.current, next.category)
-        } else {
-          anchor.current = null
-        }
+        anchor.current = event.shiftKey ? (anchor.current ?? from ?? next) : undefined
+        const one = anchor.current
+        if (one !== undefined) onFrame?.({ one, other: next, room: FRAME_ROOM })
       }
       event.preventDefault()
     },

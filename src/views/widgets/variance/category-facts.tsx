@@ -1,5 +1,5 @@
+import { sum } from 'd3-array'
 import { shortText } from '../../../core/shown-text.ts'
-import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
 import { DataTable } from '../../drawing/data-table.tsx'
 import {
@@ -7,7 +7,7 @@ import {
   type Measure,
   measured,
   measureText,
-  nameOf,
+  requestsOf,
 } from './category-points.ts'
 
 /** Measures before and after, with their titles. */
@@ -22,25 +22,21 @@ interface CategoryProps {
   readonly category: number
 }
 
-function pairText(
-  data: CategoryPoints,
-  category: number,
-  { before, after }: (typeof PAIRS)[number],
-) {
+function pairText({ data, category }: CategoryProps, { before, after }: (typeof PAIRS)[number]) {
   return [before, after]
     .map((measure) => measureText(measure, measured(data, measure, category)))
     .join(' → ')
 }
 
 /** Says in one line what a category is, how often, how long and how predictable. */
-export function CategoryLine({ data, category }: CategoryProps) {
-  const name = nameOf(data, category)
+export function CategoryLine(of: CategoryProps) {
+  const name = of.data.names[of.category] ?? ''
   return (
     <>
       <b title={name}>
-        {shortText(name, 70)} ({category})
+        {shortText(name, 70)} ({of.category})
       </b>
-      : {PAIRS.map((pair) => `${pair.title} ${pairText(data, category, pair)}`).join(' · ')}
+      : {PAIRS.map((pair) => `${pair.title} ${pairText(of, pair)}`).join(' · ')}
     </>
   )
 }
@@ -52,33 +48,25 @@ export function CategoryFacts({
   large,
 }: CategoryProps & { readonly large: number }) {
   const of = (measure: Measure) => measured(data, measure, category)
-  const duration = (us: number) => (Number.isNaN(us) ? 'none' : formatDuration(us))
-  const name = nameOf(data, category)
+  const name = data.names[category] ?? ''
+  const sd = ({ mean, c2 }: Record<'mean' | 'c2', Measure>) =>
+    measureText(mean, Math.sqrt(of(c2)) * of(mean))
   return (
     <div class="fd-pinned" aria-live="polite">
       <h3 title={name}>
         {shortText(name, 70)} (category {category})
       </h3>
       <DataTable
+        rows={[
+          { period: 'before', mean: 'beforeMeanUs', c2: 'beforeC2' } as const,
+          { period: 'after', mean: 'afterMeanUs', c2: 'afterC2' } as const,
+        ]}
         columns={[
           { title: 'period', isHead: true, cell: ({ period }) => period },
-          { title: 'requests', isNumber: true, cell: ({ requests }) => grouped(requests) },
-          { title: 'mean', isNumber: true, cell: ({ meanUs }) => duration(meanUs) },
-          {
-            title: 'standard deviation',
-            isNumber: true,
-            cell: ({ meanUs, c2 }) => duration(Math.sqrt(c2) * meanUs),
-          },
-          { title: 'C²', isNumber: true, cell: ({ c2 }) => measureText('afterC2', c2) },
-        ]}
-        rows={[
-          {
-            period: 'before',
-            requests: of('before'),
-            meanUs: of('beforeMeanUs'),
-            c2: of('beforeC2'),
-          },
-          { period: 'after', requests: of('after'), meanUs: of('afterMeanUs'), c2: of('afterC2') },
+          { title: 'requests', isNumber: true, cell: ({ period }) => grouped(of(period)) },
+          { title: 'mean', isNumber: true, cell: ({ mean }) => measureText(mean, of(mean)) },
+          { title: 'standard deviation', isNumber: true, cell: sd },
+          { title: 'C²', isNumber: true, cell: ({ c2 }) => measureText(c2, of(c2)) },
         ]}
       />
       <p>{[...testSentences(data, category), variationSentence(of, large)].join(' ')}</p>
@@ -89,20 +77,9 @@ export function CategoryFacts({
 /** Says what the tests found about a category. */
 function testSentences(data: CategoryPoints, category: number): string[] {
   if (data.tests === null) return []
-  const { structural, changes, p, responseTime } = data.tests
+  const { p, responseTime } = data.tests
   const of = (measure: Measure) => measured(data, measure, category)
-  const change = changes[category] ?? 0
-  const requests = counted(Math.abs(change), 'request')
-  const verb = change > 0 ? 'gained' : 'lost'
-  const label = structural[category]
-  const counts =
-    label === 'structural-mutation'
-      ? `It gained ${requests}: a structural mutation.`
-      : label === 'precursor'
-        ? `It lost ${requests}: a precursor.`
-        : change === 0
-          ? 'Its number of requests is the same.'
-          : `It ${verb} ${requests}, which does not count as a change.`
+  const counts = countSentence(data.tests, category)
   if (of('before') === 0) return ['It is new: there are no response times before.', counts]
   if (of('after') === 0) return ['It is gone: there are no response times after.', counts]
   const tested = p[category] ?? null
@@ -115,6 +92,19 @@ function testSentences(data: CategoryPoints, category: number): string[] {
       : `No significant change of its response times: the mean differs by ${shift} (${sizes}).`,
     counts,
   ]
+}
+
+function countSentence(
+  { structural, changes }: NonNullable<CategoryPoints['tests']>,
+  category: number,
+): string {
+  const change = changes[category] ?? 0
+  const requests = counted(Math.abs(change), 'request')
+  const label = structural[category]
+  if (label === 'structural-mutation') return `It gained ${requests}: a structural mutation.`
+  if (label === 'precursor') return `It lost ${requests}: a precursor.`
+  if (change === 0) return 'Its number of requests is the same.'
+  return `It ${change > 0 ? 'gained' : 'lost'} ${requests}, which does not count as a change.`
 }
 
 function variationSentence(of: (measure: Measure) => number, large: number): string {
@@ -141,20 +131,18 @@ interface ListProps {
 
 /** Lists the categories of a frame, to choose one of. */
 export function CategoryList({ data, categories, pinned, onPin }: ListProps) {
-  const requestsOf = (category: number) =>
-    measured(data, 'before', category) + measured(data, 'after', category)
-  const sum = (among: Iterable<number>) =>
-    [...among].reduce((total, category) => total + requestsOf(category), 0)
-  const requests = sum(categories)
+  const requests = (among: Iterable<number>) => sum(among, (category) => requestsOf(data, category))
+  const found = requests(categories)
   return (
     <div class="fd-listed">
       <p aria-live="polite">
         <b>{counted(categories.length, 'category', 'categories')}</b> in the frame, with{' '}
-        {counted(requests, 'request')} ({percent(requests / sum(data.names.keys()))})
+        {counted(found, 'request')} ({percent(found / requests(data.names.keys()))})
       </p>
       {categories.length === 0 ? null : (
         <DataTable
-          rows={categories.slice(0, MAX_ROWS)}
+          rows={categories}
+          few={MAX_ROWS}
           rowProps={(category) => ({ 'aria-selected': category === pinned })}
           columns={[
             {
@@ -162,25 +150,22 @@ export function CategoryList({ data, categories, pinned, onPin }: ListProps) {
               cell: (category) => (
                 <button
                   type="button"
-                  title={nameOf(data, category)}
+                  title={data.names[category]}
                   aria-pressed={category === pinned}
                   onClick={() => onPin(category === pinned ? null : category)}
                 >
-                  {shortText(nameOf(data, category), 44)} ({category})
+                  {shortText(data.names[category] ?? '', 44)} ({category})
                 </button>
               ),
             },
             ...PAIRS.map((pair) => ({
               title: `${pair.title}, before → after`,
               isNumber: true,
-              cell: (category: number) => pairText(data, category, pair),
+              cell: (category: number) => pairText({ data, category }, pair),
             })),
           ]}
         />
       )}
-      {categories.length > MAX_ROWS ? (
-        <p class="fd-soft">… and {grouped(categories.length - MAX_ROWS)} more.</p>
-      ) : null}
     </div>
   )
 }

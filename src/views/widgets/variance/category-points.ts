@@ -4,16 +4,12 @@ import type { Comparison } from '../../../compare/comparison.ts'
 import type { StructuralLabel } from '../../../compare/mutations/find-structural-mutations.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
+import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { rootName } from '../../charts/node-names.ts'
-import type { PlotBox } from '../../drawing/axis-lines.tsx'
-import {
-  type AxisScale,
-  countScale,
-  logDurationScale,
-  logScale,
-  shareScale,
-} from '../../drawing/axis-scale.ts'
+import { type Plot, type PlotBox, plotPoint } from '../../drawing/axis-lines.tsx'
+import { type AxisScale, countScale, logScale, shareScale } from '../../drawing/axis-scale.ts'
+import type { Point } from '../../drawing/path.ts'
 
 type MeasureKind = 'count' | 'time' | 'variation'
 
@@ -69,8 +65,8 @@ export function categoryPoints(
       after: after.map(({ count }) => count),
       beforeMeanUs: before.map(({ mean }) => mean),
       afterMeanUs: after.map(({ mean }) => mean),
-      beforeC2: before.map((of) => squaredVariation(of)),
-      afterC2: after.map((of) => squaredVariation(of)),
+      beforeC2: before.map(squaredVariation),
+      afterC2: after.map(squaredVariation),
     },
     tests: comparison === null ? null : testsOf(comparison, ids),
   }
@@ -88,11 +84,6 @@ function testsOf({ structural, responseTime }: Comparison, ids: readonly number[
   }
 }
 
-/** Returns the name of a category. */
-export function nameOf({ names }: CategoryPoints, category: number): string {
-  return names[category] ?? ''
-}
-
 /** Returns a measure of a category; `NaN` where it has none. */
 export function measured({ measures }: CategoryPoints, measure: Measure, category: number): number {
   return measures[measure][category] ?? Number.NaN
@@ -102,11 +93,8 @@ export function measured({ measures }: CategoryPoints, measure: Measure, categor
 export function measureText(measure: Measure, value: number): string {
   if (Number.isNaN(value)) return 'none'
   const { kind } = MEASURES[measure]
-  return kind === 'count' ? grouped(value) : kind === 'time' ? formatDuration(value) : c2Text(value)
-}
-
-function c2Text(value: number): string {
-  return String(Number(value.toPrecision(3)))
+  if (kind === 'variation') return String(Number(value.toPrecision(3)))
+  return kind === 'count' ? grouped(value) : formatDuration(value)
 }
 
 /** A category in the distribution of one period. */
@@ -118,12 +106,12 @@ export interface CurvePoint {
 }
 
 /** Returns the distribution of C² over the large categories of one period, ascending. */
-export function curveOf(data: CategoryPoints, period: Period, large: number): CurvePoint[] {
-  const [count, c2] =
-    period === BEFORE ? (['before', 'beforeC2'] as const) : (['after', 'afterC2'] as const)
-  const found = data.names
-    .map((_, category) => ({ category, c2: measured(data, c2, category) }))
-    .filter((point) => measured(data, count, point.category) > large && !Number.isNaN(point.c2))
+export function curveOf({ measures }: CategoryPoints, period: Period, large: number): CurvePoint[] {
+  const [counts, values] =
+    period === BEFORE ? [measures.before, measures.beforeC2] : [measures.after, measures.afterC2]
+  const found = values
+    .map((c2, category) => ({ category, c2 }))
+    .filter(({ c2, category }) => (counts[category] ?? 0) > large && !Number.isNaN(c2))
     .sort((a, b) => ascending(a.c2, b.c2) || a.category - b.category)
   return found.map((point, i) => ({ ...point, share: (i + 1) / found.length }))
 }
@@ -138,15 +126,14 @@ const NONE = 0.12
 
 /** Returns the scale of a measure, the same for both periods. */
 export function measureScale(data: CategoryPoints, measure: Measure, ticks: number): AxisScale {
-  const { kind } = MEASURES[measure]
   const values = MEASURE_NAMES.filter((other) => isSameKind(measure, other)).flatMap((other) =>
     data.measures[other].map((value) => value || 0),
   )
-  const high = max(values) || 10
-  if (kind === 'count') return countScale(max(values) ?? 0, { ticks })
+  const high = max(values) ?? 0
+  if (MEASURES[measure].kind === 'count') return countScale(high, { ticks })
   const low = min(values.filter((value) => value > 0)) ?? 1
-  const extent = { low, high, ticks }
-  const scale = kind === 'time' ? logDurationScale(extent) : logScale({ ...extent, text: c2Text })
+  const text = (value: number) => measureText(measure, value)
+  const scale = logScale({ low, high: high || 10, ticks, text })
   return values.every((value) => value > 0) ? scale : withNone(scale)
 }
 
@@ -168,83 +155,74 @@ export interface Spot {
   readonly category: number
   readonly x: number
   readonly y: number
+  /** Whose curve it is on. */
+  readonly period?: PeriodName
 }
 
-/** A plot, its scales, and where the categories stand in it. */
-export interface CategoryPlot {
+/** A plot, and where the categories stand in it. */
+export interface CategoryPlot extends Plot {
   readonly width: number
-  readonly height: number
-  readonly box: PlotBox
-  readonly x: AxisScale
-  readonly y: AxisScale
   readonly spots: readonly Spot[]
 }
 
 /** The distribution, with the curves of both periods. */
 export interface CurvesPlot extends CategoryPlot {
-  readonly curves: readonly [readonly CurvePoint[], readonly CurvePoint[]]
+  readonly curves: Readonly<Record<PeriodName, readonly CurvePoint[]>>
 }
 
-const HEIGHT = 330
+export const PLOT_HEIGHT = 330
 const MARGIN = { right: 14, top: 50, bottom: 40 } as const
 
 function boxOf(width: number, left: number): PlotBox {
   const { right, top, bottom } = MARGIN
-  return { left, top, width: Math.max(80, width - left - right), height: HEIGHT - top - bottom }
+  return {
+    left,
+    top,
+    width: Math.max(80, width - left - right),
+    height: PLOT_HEIGHT - top - bottom,
+  }
 }
 
 function ticksIn(width: number): number {
   return Math.max(3, Math.floor(width / 62))
 }
 
-function spotOf(category: number, box: PlotBox, [x, y]: readonly [number, number]): Spot {
-  const rounded = (pixels: number) => Math.round(pixels * 10) / 10
-  return {
-    category,
-    x: rounded(box.left + x * box.width),
-    y: rounded(box.top + (1 - y) * box.height),
-  }
-}
-
 /** Lays out the distribution of C². */
 export function curvesPlot(data: CategoryPoints, large: number, width: number): CurvesPlot {
-  const curves = [curveOf(data, BEFORE, large), curveOf(data, AFTER, large)] as const
-  const box = boxOf(width, 48)
-  const positive = curves.flat().flatMap(({ c2 }) => (c2 > 0 ? [c2] : []))
+  const curves = { before: curveOf(data, BEFORE, large), after: curveOf(data, AFTER, large) }
+  const positive = [...curves.before, ...curves.after].flatMap(({ c2 }) => (c2 > 0 ? [c2] : []))
   const x = logScale({
     low: Math.min(0.1, ...positive),
     high: Math.max(10, ...positive),
     ticks: ticksIn(width),
-    text: c2Text,
+    text: (c2) => measureText('afterC2', c2),
   })
-  const spots = curves.flatMap((curve) =>
-    curve.map(({ category, c2, share }) => spotOf(category, box, [x.share(c2), share])),
+  const plot = { box: boxOf(width, 48), x, y: shareScale() }
+  const spots = (['before', 'after'] as const).flatMap((period) =>
+    curves[period].map(({ category, c2, share }) => ({
+      ...{ category, period },
+      ...plotPoint(plot, [c2, share]),
+    })),
   )
-  return { width, height: HEIGHT, box, x, y: shareScale(), curves, spots }
+  return { ...plot, width, curves, spots }
 }
 
 /** Lays out all categories by two measures. */
 export function scatterPlot(data: CategoryPoints, [across, up]: Axes, width: number): CategoryPlot {
-  const box = boxOf(width, 62)
   const x = measureScale(data, across, ticksIn(width))
-  const y = measureScale(data, up, 7)
-  const spots = data.names.map((_, category) =>
-    spotOf(category, box, [
-      x.share(measured(data, across, category)),
-      y.share(measured(data, up, category)),
-    ]),
-  )
-  return { width, height: HEIGHT, box, x, y, spots }
+  const plot = { box: boxOf(width, 62), x, y: measureScale(data, up, 7) }
+  const spots = data.names.map((_, category) => ({
+    category,
+    ...plotPoint(plot, [measured(data, across, category), measured(data, up, category)]),
+  }))
+  return { ...plot, width, spots }
 }
 
 /** Distance in pixels beyond which a pointer is at no category. */
 const REACH = 24
 
 /** Returns the spot nearest to a point, if it is near. */
-export function nearestSpot(
-  spots: readonly Spot[],
-  at: { readonly x: number; readonly y: number },
-): Spot | undefined {
+export function nearestSpot(spots: readonly Spot[], at: Point): Spot | undefined {
   const distance = (spot: Spot) => Math.hypot(spot.x - at.x, spot.y - at.y)
   const nearest = least(spots, distance)
   return nearest !== undefined && distance(nearest) <= REACH ? nearest : undefined
@@ -261,18 +239,15 @@ export function keyedSpot(
 ): Spot | undefined {
   const isUp = key === 'ArrowUp' || key === 'ArrowDown'
   if (!isUp && !['ArrowRight', 'ArrowLeft', 'Home', 'End'].includes(key)) return undefined
-  const ordered = [...spots].sort(
-    (a, b) =>
-      (isUp
-        ? descending(a.y, b.y) || ascending(a.x, b.x)
-        : ascending(a.x, b.x) || descending(a.y, b.y)) || a.category - b.category,
-  )
+  const right = (a: Spot, b: Spot) => ascending(a.x, b.x)
+  const upward = (a: Spot, b: Spot) => descending(a.y, b.y)
+  const [first, second] = isUp ? [upward, right] : [right, upward]
+  const ordered = [...spots].sort((a, b) => first(a, b) || second(a, b) || a.category - b.category)
   if (key === 'End') return ordered.at(-1)
   if (key === 'Home' || from === undefined) return ordered[0]
   const step = key === 'ArrowRight' || key === 'ArrowUp' ? 1 : -1
-  const place = ordered.findIndex(
-    ({ category, x, y }) => category === from.category && x === from.x && y === from.y,
-  )
+  const { category, period } = from
+  const place = ordered.findIndex((spot) => spot.category === category && spot.period === period)
   return ordered[Math.min(ordered.length - 1, Math.max(0, place + step))]
 }
 
@@ -292,67 +267,40 @@ export function boundsBetween(
   scale: AxisScale,
   shares: readonly [number, number],
 ): MeasureBounds {
-  const low = scale.value(Math.min(...shares))
-  const high = scale.value(Math.max(...shares))
-  if (MEASURES[measure].kind === 'count') {
-    return {
-      measure,
-      low: Math.ceil(low) > 0 ? Math.ceil(low) : null,
-      high: Math.max(0, Math.floor(high)),
-    }
-  }
+  const isCount = MEASURES[measure].kind === 'count'
+  const rounded = (value: number) => Number(value.toPrecision(3))
+  const from = scale.value(Math.min(...shares))
+  const to = scale.value(Math.max(...shares))
+  const low = isCount ? Math.ceil(from) : rounded(from)
   return {
     measure,
-    low: low > 0 ? Number(low.toPrecision(3)) : null,
-    high: Number(high.toPrecision(3)),
+    low: low > 0 ? low : null,
+    high: isCount ? Math.max(0, Math.floor(to)) : rounded(to),
   }
 }
 
-/** Returns the region between two points of the scatter, in pixels. */
+/** Room around the dots of a frame, in pixels: all within lie clear of its bounds as written down. */
+export const FRAME_ROOM = 6
+
+/** Returns the region between two points of the scatter, in pixels, with `room` on all sides. */
 export function regionBetween(
   { box, x, y }: CategoryPlot,
   [across, up]: Axes,
-  [one, other]: readonly [Pick<Spot, 'x' | 'y'>, Pick<Spot, 'x' | 'y'>],
+  { one, other, room = 0 }: { readonly one: Point; readonly other: Point; readonly room?: number },
 ): Region {
   const clamped = (share: number) => Math.min(1, Math.max(0, share))
   const right = (at: number) => clamped((at - box.left) / box.width)
   const upward = (at: number) => clamped(1 - (at - box.top) / box.height)
+  const [left, end] = [Math.min(one.x, other.x) - room, Math.max(one.x, other.x) + room]
+  const [top, bottom] = [Math.min(one.y, other.y) - room, Math.max(one.y, other.y) + room]
   return [
-    boundsBetween(across, x, [right(one.x), right(other.x)]),
-    boundsBetween(up, y, [upward(one.y), upward(other.y)]),
+    boundsBetween(across, x, [right(left), right(end)]),
+    boundsBetween(up, y, [upward(bottom), upward(top)]),
   ]
-}
-
-/** Returns the smallest region that holds two categories, rounded outwards. */
-export function regionAround(
-  data: CategoryPoints,
-  [across, up]: Axes,
-  categories: readonly [number, number],
-): Region {
-  const bounds = (measure: Measure): MeasureBounds => {
-    const values = categories.map((category) => measured(data, measure, category) || 0)
-    const low = Math.min(...values)
-    return {
-      measure,
-      low: low > 0 ? roundedTo(low, -1) : null,
-      high: roundedTo(Math.max(...values), 1),
-    }
-  }
-  return [bounds(across), bounds(up)]
-}
-
-/** Returns the nearest number of three digits that is not above (−1) or not below (1). */
-function roundedTo(value: number, direction: 1 | -1): number {
-  const near = Number(value.toPrecision(3))
-  if (value === 0 || direction * (near - value) >= 0) return near
-  const unit = 10 ** (Math.floor(Math.log10(value)) - 2)
-  return Number((near + direction * unit).toPrecision(3))
 }
 
 /** Returns the categories in a region, those with the most requests first. */
 export function categoriesWithin(data: CategoryPoints, region: Region): readonly number[] {
-  const requests = (category: number) =>
-    measured(data, 'before', category) + measured(data, 'after', category)
   return [...data.names.keys()]
     .filter((category) =>
       region.every(({ measure, low, high }) => {
@@ -360,7 +308,12 @@ export function categoriesWithin(data: CategoryPoints, region: Region): readonly
         return low === null ? !(value > high) : value >= low && value <= high
       }),
     )
-    .sort((a, b) => requests(b) - requests(a) || a - b)
+    .sort((a, b) => requestsOf(data, b) - requestsOf(data, a) || a - b)
+}
+
+/** Returns how many requests a category has in both periods. */
+export function requestsOf({ measures }: CategoryPoints, category: number): number {
+  return (measures.before[category] ?? 0) + (measures.after[category] ?? 0)
 }
 
 /** Writes the code that gives the categories of a region. */
