@@ -21,6 +21,8 @@ export interface DataColumn<Row> {
   readonly stillTitle?: StillColumn['title']
   /** Content of the head instead of the title, such as a drawing. */
   readonly head?: ComponentChildren
+  /** The whole head, a `<th>` of its own. */
+  readonly th?: ComponentChildren
   /** What a click on the head sorts by; `NaN` for none. */
   readonly value?: (row: Row) => number | string
 }
@@ -35,6 +37,8 @@ interface DataTableProps<Row> {
   readonly rowKey?: (row: Row) => number | string
   /** Attributes of a row. */
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
+  /** Rows between the heads and the first row. */
+  readonly under?: ComponentChildren
   /** What a row has opened into, across all columns below it; `null` while it is closed. */
   readonly opened?: (row: Row) => ComponentChildren
   /** Classes beside `fd-scroll`. */
@@ -53,6 +57,7 @@ export function DataTable<Row>({
   role,
   rowKey,
   rowProps,
+  under,
   opened,
   class: className = '',
   max = 12,
@@ -79,10 +84,14 @@ export function DataTable<Row>({
         <table role={role} aria-label={label}>
           <thead>
             <tr>
-              {columns.map((column) => (
-                <Head key={column.title} {...column} order={order} onSort={setOrder} />
-              ))}
+              {columns.map(
+                (column) =>
+                  column.th ?? (
+                    <Head key={column.title} {...column} order={order} onSort={setOrder} />
+                  ),
+              )}
             </tr>
+            {under}
           </thead>
           <tbody>
             {shown.map((row, place) => {
@@ -146,7 +155,7 @@ export function sortedRows<Row>(
   return [...rows].sort((a, b) => isNone(a) - isNone(b) || compare(value(a), value(b)))
 }
 
-interface HeadProps extends Omit<DataColumn<never>, 'cell' | 'still' | 'stillTitle'> {
+interface HeadProps extends Omit<DataColumn<never>, 'cell' | 'still' | 'stillTitle' | 'th'> {
   readonly order: SortOrder | null
   readonly onSort: (order: SortOrder) => void
 }

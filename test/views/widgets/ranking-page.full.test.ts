@@ -120,7 +120,7 @@ describeInBrowser('the ranking browser in a page', (open) => {
     const { page, problems } = await open([explore(slower)])
     await mutationButton(page, 2).click()
     const { category } = slower.ranking.mutations[1] as { category: number }
-    await page.getByRole('button', { name: /more edge/ }).click()
+    await page.getByRole('button', { name: /^\d+ more$/ }).click()
     const edges = page.getByRole('table', { name: `Edges of category ${category}` })
     expect(await edges.locator('tbody tr').count()).toBe(
       slower.responseTime.edgeTable(category).numRows(),

@@ -34,7 +34,7 @@ export const EXPLANATION_STYLE = `
 .fd-said li { margin: 2px 0; overflow-wrap: anywhere; }
 .fd-explanation > h3, .fd-explanation > div > h3 { margin-top: 12px; }
 .fd-explanation > h3:first-child { margin-top: 0; }
-.fd-parameters { width: 100%; }
+.fd-parameters > table { width: 100%; }
 .fd-taken { list-style: none; margin: 2px 0 6px; padding: 0; display: flex; flex-wrap: wrap; gap: 4px 8px; }
 .fd-taken button { max-width: 100%; overflow-wrap: anywhere; text-align: left; }
 td button.fd-parameter { white-space: normal; overflow-wrap: anywhere; text-align: left; background: none; border-color: transparent; padding: 2px 4px; }
@@ -43,7 +43,6 @@ td button.fd-parameter:hover { border-color: var(--fd-line); }
 .fd-shares th { font-weight: 400; color: var(--fd-soft); }
 .fd-left-out { margin-top: 8px; }
 .fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
-.fd-unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `
 
 /** Something that was done to an explanation. */

@@ -1,14 +1,14 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import { grouped, percent } from '../../../core/words.ts'
+import { percent } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import type { Parameter } from '../../../explain/parameters/left-out.ts'
-import type { ParameterDifference } from '../../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
 import { differencesOf, effectTexts, type ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, type ParameterShares, parameterShares } from '../../charts/parameter-shares.ts'
 import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { useWidth } from '../../drawing/controls.tsx'
+import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { groupColors } from '../../drawing/parameter-tree.tsx'
@@ -25,105 +25,78 @@ interface Shown {
 const MIN_LISTED = 10
 /** Values of a parameter of names that are seen without opening it, and opened. */
 const MAX_VALUES = { glance: 24, open: 12 }
+const GLANCE = { width: 110, height: 36 }
 /** More dots make a page slow, and hide each other. */
 const MAX_DOTS = 3000
 
 /** Lists all parameters, the most different first; one opens into its rows. */
 export function ParameterList(shown: Shown) {
-  const { explanation, question } = shown
+  const { explanation, question, groups } = shown
   const { root } = question.tree
-  const first = root.kind === 'split' ? root.column : null
   const [picked, setPicked] = useState<string | null | undefined>(undefined)
-  const [isAll, setAll] = useState(false)
-  const differences = useMemo(() => differencesOf(explanation, question), [explanation, question])
+  const rows = useMemo(() => {
+    const parameters = new Map(question.table.parameters.map((each) => [each.name, each]))
+    return differencesOf(explanation, question).flatMap((difference) => {
+      const parameter = parameters.get(difference.column)
+      if (parameter === undefined) return []
+      const shares = parameterShares(parameter, groups.labels, { limit: MAX_VALUES.glance })
+      return [{ parameter, shares, texts: effectTexts(difference) }]
+    })
+  }, [explanation, question, groups])
+  const first = root.kind === 'split' ? root.column : null
   const open = picked === undefined ? first : picked
-  const listed = differences.filter(({ column }, i) => isAll || i < MIN_LISTED || column === open)
-  if (differences.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
+  const isOpen = ({ parameter }: (typeof rows)[number]) => parameter.name === open
+  if (rows.length === 0) return <p class="fd-soft">There is no parameter left to compare.</p>
   return (
     <PageOnly>
-      <div class="fd-scroll fd-fit">
-        <table aria-label="Parameters" class="fd-parameters">
-          <thead>
-            <tr>
-              <th scope="col">parameter</th>
-              <th scope="col">both groups</th>
-              <th scope="col" class="fd-amount" title="0: distributed alike, 1: nothing in common">
-                effect
-              </th>
-              <th
-                scope="col"
-                class="fd-amount"
-                title="The p-value, corrected for the number of parameters"
+      <DataTable
+        label="Parameters"
+        class="fd-parameters"
+        rows={rows}
+        rowKey={({ parameter }) => parameter.name}
+        few={Math.max(MIN_LISTED, rows.findIndex(isOpen) + 1)}
+        rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
+        opened={(row) =>
+          isOpen(row) ? <ParameterDetails {...shown} parameter={row.parameter} /> : null
+        }
+        columns={[
+          {
+            title: 'parameter',
+            cell: (row) => (
+              <button
+                type="button"
+                class="fd-parameter"
+                aria-expanded={isOpen(row)}
+                title={tooltipText(row.parameter.name)}
+                onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
               >
-                q
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map((difference) => (
-              <ParameterRow
-                key={difference.column}
-                {...shown}
-                difference={difference}
-                isOpen={difference.column === open}
-                onPick={setPicked}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {differences.length > listed.length ? (
-        <button type="button" class="fd-more" onClick={() => setAll(true)}>
-          {grouped(differences.length - listed.length)} more
-        </button>
-      ) : null}
+                {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
+              </button>
+            ),
+          },
+          {
+            title: 'both groups',
+            cell: ({ shares }) => (
+              <svg {...GLANCE} aria-hidden="true">
+                <SharesDrawing {...{ shares, groups, question, ...GLANCE }} />
+              </svg>
+            ),
+          },
+          {
+            title: 'effect',
+            hint: '0: distributed alike, 1: nothing in common',
+            isNumber: true,
+            cell: ({ texts }) => texts.effect,
+          },
+          {
+            title: 'q',
+            hint: 'The p-value, corrected for the number of parameters',
+            isNumber: true,
+            cell: ({ texts }) => texts.q,
+          },
+        ]}
+      />
     </PageOnly>
-  )
-}
-
-function ParameterRow({
-  difference,
-  isOpen,
-  onPick,
-  ...shown
-}: Shown & {
-  readonly difference: ParameterDifference
-  readonly isOpen: boolean
-  readonly onPick: (column: string | null) => void
-}) {
-  const { question, groups } = shown
-  const { column } = difference
-  const texts = effectTexts(difference)
-  const parameter = question.table.parameters.find(({ name }) => name === column)
-  if (parameter === undefined) return null
-  return (
-    <>
-      <tr aria-selected={isOpen}>
-        <td>
-          <button
-            type="button"
-            class="fd-parameter"
-            aria-expanded={isOpen}
-            title={tooltipText(column)}
-            onClick={() => onPick(isOpen ? null : column)}
-          >
-            {isOpen ? '▾' : '▸'} {shortText(column, 70)}
-          </button>
-        </td>
-        <td>
-          <Glance parameter={parameter} groups={groups} question={question} />
-        </td>
-        <td class="fd-amount">{texts.effect}</td>
-        <td class="fd-amount">{texts.q}</td>
-      </tr>
-      {isOpen ? (
-        <tr class="fd-open">
-          <td colSpan={4}>
-            <ParameterDetails {...shown} parameter={parameter} />
-          </td>
-        </tr>
-      ) : null}
-    </>
   )
 }
 
@@ -159,7 +132,7 @@ function ParameterDetails({
       {shares.kind === 'values' ? (
         <SharesTable values={shares.values} groups={groups} question={question} />
       ) : (
-        <Histogram shares={shares} groups={groups} question={question} width={width} />
+        <Histogram {...{ shares, groups, question, width }} />
       )}
       <div class="fd-scroll">
         <VegaChart spec={strip.spec} />
@@ -173,53 +146,17 @@ interface GroupsProps {
   readonly question: ParameterQuestion
 }
 
-function Glance({ parameter, groups, question }: GroupsProps & { readonly parameter: Parameter }) {
-  const shares = useMemo(
-    () => parameterShares(parameter, groups.labels, { limit: MAX_VALUES.glance }),
-    [parameter, groups],
-  )
-  return (
-    <svg width={110} height={36} aria-hidden="true">
-      <SharesDrawing
-        {...{ groups, question, width: 110, height: 36 }}
-        columns={columnsOf(shares)}
-      />
-    </svg>
-  )
-}
-
-interface ShareColumn {
-  readonly label: string
-  readonly shares: readonly [number, number]
-}
-
-function columnsOf(shares: ParameterShares): readonly ShareColumn[] {
-  if (shares.kind === 'values') {
-    // The sum of many values would dwarf each of them; opened, the list has it.
-    return shares.values.filter(({ kind }) => kind !== 'others')
-  }
-  const bins = shares.bins.map(({ from, to, shares: pair }) => ({
-    label: `${numberText(from)} to ${numberText(to)}`,
-    shares: pair,
-  }))
-  const hasMissing = shares.missing.some((share) => share > 0)
-  return hasMissing ? [...bins, { label: 'missing', shares: shares.missing }] : bins
+interface SharesProps extends GroupsProps {
+  readonly shares: ParameterShares
+  readonly width: number
+  readonly height: number
 }
 
 /** A distribution at a glance: one group above the line, the other below, values side by side. */
-function SharesDrawing({
-  columns,
-  groups: { names },
-  question,
-  width,
-  height,
-}: GroupsProps & {
-  readonly columns: readonly ShareColumn[]
-  readonly width: number
-  readonly height: number
-}) {
+function SharesDrawing({ shares: of, groups: { names }, question, width, height }: SharesProps) {
   const ink = useInk()
   const colors = groupColors(question.question, ink)
+  const columns = columnsOf(of)
   const largest = Math.max(...columns.flatMap(({ shares }) => shares), 1e-9)
   const slot = width / Math.max(1, columns.length)
   const thick = Math.max(1, Math.min(26, slot - 1))
@@ -253,43 +190,51 @@ function SharesDrawing({
   )
 }
 
+function columnsOf(shares: ParameterShares) {
+  if (shares.kind === 'values') {
+    // The sum of many values would dwarf each of them; opened, the list has it.
+    return shares.values.filter(({ kind }) => kind !== 'others')
+  }
+  const bins = shares.bins.map(({ from, to, shares: pair }) => ({
+    label: `${numberText(from)} to ${numberText(to)}`,
+    shares: pair,
+  }))
+  return hasMissing(shares) ? [...bins, { label: 'missing', shares: shares.missing }] : bins
+}
+
+type HistogramShares = Extract<ParameterShares, { kind: 'histogram' }>
+
+function hasMissing({ missing }: HistogramShares): boolean {
+  return missing.some((share) => share > 0)
+}
+
 const HISTOGRAM = { width: 480, height: 130 }
 
 function Histogram({
   shares,
-  groups,
-  question,
-  width,
-}: GroupsProps & {
-  readonly shares: Extract<ParameterShares, { kind: 'histogram' }>
-  readonly width: number
-}) {
-  const room = Math.min(width, HISTOGRAM.width)
-  const { bins, isClipped, missing } = shares
-  const y = HISTOGRAM.height + 14
+  ...props
+}: Omit<SharesProps, 'height'> & { readonly shares: HistogramShares }) {
+  const { bins, isClipped } = shares
+  const width = Math.min(props.width, HISTOGRAM.width)
+  const { height } = HISTOGRAM
+  const { names } = props.groups
   return (
     <svg
-      width={room}
-      height={HISTOGRAM.height + 18}
+      width={width}
+      height={height + 18}
       role="img"
-      aria-label={`Distribution of ${groups.names[0]} above the line and of ${groups.names[1]} below it`}
+      aria-label={`Distribution of ${names[0]} above the line and of ${names[1]} below it`}
       font-size="11"
     >
-      <SharesDrawing
-        groups={groups}
-        question={question}
-        columns={columnsOf(shares)}
-        width={room}
-        height={HISTOGRAM.height}
-      />
-      <text x={0} y={y} class="fd-soft">
+      <SharesDrawing {...props} shares={shares} width={width} height={height} />
+      <text x={0} y={height + 14} class="fd-soft">
         {isClipped[0] ? '≤ ' : ''}
         {numberText(bins[0]?.from ?? 0)}
       </text>
-      <text x={room} y={y} text-anchor="end" class="fd-soft">
+      <text x={width} y={height + 14} text-anchor="end" class="fd-soft">
         {isClipped[1] ? '≥ ' : ''}
         {numberText(bins.at(-1)?.to ?? 0)}
-        {missing.some((share) => share > 0) ? ', missing' : ''}
+        {hasMissing(shares) ? ', missing' : ''}
       </text>
     </svg>
   )
@@ -297,59 +242,45 @@ function Histogram({
 
 const BAR = 130
 
+type Values = Extract<ParameterShares, { kind: 'values' }>['values']
+
 /** The values of a parameter with the share of either group that has them. */
-function SharesTable({
-  values,
-  groups: { names },
-  question,
-}: GroupsProps & {
-  readonly values: Extract<ParameterShares, { kind: 'values' }>['values']
-}) {
+function SharesTable({ values, groups, question }: GroupsProps & { readonly values: Values }) {
   const colors = groupColors(question.question, useInk())
   return (
-    <div class="fd-scroll">
-      <table class="fd-shares">
-        <thead>
-          <tr>
-            <th scope="col">value</th>
-            <th scope="col">
-              <span class="fd-unseen">shares as bars</span>
-            </th>
-            {names.map((name) => (
-              <th key={name} scope="col" class="fd-amount">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {values.map(({ label, shares, kind }, i) => (
-            <tr key={`${i} ${label}`}>
-              <td class={kind === 'value' ? '' : 'fd-soft'} title={tooltipText(label)}>
-                {shortText(label, 34)}
-              </td>
-              <td>
-                <svg width={BAR} height="16" aria-hidden="true">
-                  {shares.map((share, group) => (
-                    <rect
-                      key={names[group]}
-                      y={1 + group * 7}
-                      width={share * BAR}
-                      height="6"
-                      style={`fill:${colors[group]}`}
-                    />
-                  ))}
-                </svg>
-              </td>
+    <DataTable
+      class="fd-shares"
+      rows={values}
+      columns={[
+        {
+          title: 'value',
+          cell: ({ label, kind }) => (
+            <span class={kind === 'value' ? '' : 'fd-soft'} title={tooltipText(label)}>
+              {shortText(label, 34)}
+            </span>
+          ),
+        },
+        {
+          title: 'shares',
+          cell: ({ shares }) => (
+            <svg width={BAR} height="16" aria-hidden="true">
               {shares.map((share, group) => (
-                <td key={names[group]} class="fd-amount">
-                  {percent(share)}
-                </td>
+                <rect
+                  key={colors[group]}
+                  y={1 + group * 7}
+                  width={share * BAR}
+                  height="6"
+                  style={`fill:${colors[group]}`}
+                />
               ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+            </svg>
+          ),
+        },
+        ...groups.names.map((title, group) => ({
+          ...{ title, isNumber: true },
+          cell: ({ shares }: Values[number]) => percent(shares[group] ?? 0),
+        })),
+      ]}
+    />
   )
 }

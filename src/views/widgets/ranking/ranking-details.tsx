@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { DataTable } from '../../drawing/data-table.tsx'
+import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
 import type { MutationDetails, RankingEdge, RankingEntry } from './ranking-model.ts'
@@ -92,8 +91,8 @@ function summary({ kind, requests, contributionUs, before, after, p }: RankingEn
   )
 }
 
-/** Candidates shown; the table scrolls. */
 const MAX_PRECURSORS = 20
+const BAR = 50
 
 function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'comparison'>) {
   const { precursors } = entry
@@ -107,27 +106,22 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
         <DataTable
           label="Precursors"
           class="fd-few"
-          rows={precursors.slice(0, MAX_PRECURSORS)}
+          rows={precursors}
+          few={MAX_PRECURSORS}
           columns={[
             {
               title: 'kind of request (category)',
-              cell: ({ category }) => {
-                const name = rootName(categories, category, 80)
-                return (
-                  <span class="fd-name" title={tooltipText(name)}>
-                    {shortText(name, 28)} <span class="fd-soft">({category})</span>
-                  </span>
-                )
-              },
+              cell: ({ category }) => (
+                <>
+                  <Name text={rootName(categories, category, 80)} longest={28} />{' '}
+                  <span class="fd-soft">({category})</span>
+                </>
+              ),
             },
             { title: 'weight', isNumber: true, cell: ({ weight }) => percent(weight) },
             {
               title: '',
-              cell: ({ weight }) => (
-                <svg width="50" height="10" aria-hidden="true">
-                  <rect width={50 * weight} height="10" style="fill:var(--fd-before)" />
-                </svg>
-              ),
+              cell: ({ weight }) => <CellBar share={weight} width={BAR} color="var(--fd-before)" />,
             },
             {
               title: 'edit distance',
@@ -144,9 +138,6 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
           ]}
         />
       )}
-      {precursors.length > MAX_PRECURSORS ? (
-        <p class="fd-soft">… and {grouped(precursors.length - MAX_PRECURSORS)} more.</p>
-      ) : null}
     </div>
   )
 }
@@ -192,9 +183,7 @@ interface EdgesProps {
 
 /** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
 function Edges({ details: { category, edges, edgeCount }, isNew }: EdgesProps) {
-  const [isLong, setLong] = useState(false)
   const changed = edges.filter((edge) => edge.changed).length
-  const isFew = edges.length <= FEW
   const duration = (us: number | null) => (us === null ? '–' : formatDuration(us))
   return (
     <div>
@@ -208,29 +197,20 @@ function Edges({ details: { category, edges, edgeCount }, isNew }: EdgesProps) {
       ) : (
         <DataTable
           label={`Edges of category ${category}`}
-          rows={isLong ? edges : edges.slice(0, FEW)}
+          rows={edges}
+          few={FEW}
           rowProps={(edge) => ({ class: edge.changed ? 'fd-changed' : '' })}
           columns={[
-            { title: 'from', cell: ({ from }) => <NodeName label={from} /> },
-            { title: 'to', cell: ({ to }) => <NodeName label={to} /> },
+            { title: 'from', cell: ({ from }) => <Name text={from} longest={44} /> },
+            { title: 'to', cell: ({ to }) => <Name text={to} longest={44} /> },
             { title: 'mean before', isNumber: true, cell: (edge) => duration(edge.beforeMeanUs) },
             { title: 'after', isNumber: true, cell: (edge) => duration(edge.afterMeanUs) },
             { title: 'shift', isNumber: true, cell: shiftText },
-            { title: 'test', cell: (edge) => <EdgeTest edge={edge} /> },
+            { title: 'test', cell: testText },
           ]}
         />
       )}
-      {isFew ? null : (
-        <button
-          type="button"
-          class="fd-more"
-          aria-expanded={isLong}
-          onClick={() => setLong(!isLong)}
-        >
-          {isLong ? 'Only the first' : counted(edges.length - FEW, 'more edge')}
-        </button>
-      )}
-      {edgeCount > edges.length && (isLong || isFew) ? (
+      {edgeCount > edges.length ? (
         <p class="fd-soft">{counted(edgeCount - edges.length, 'edge')} left out.</p>
       ) : null}
     </div>
@@ -242,20 +222,20 @@ function shiftText({ beforeMeanUs, afterMeanUs }: RankingEdge): string {
   return signedDuration(afterMeanUs - beforeMeanUs)
 }
 
-function EdgeTest({ edge: { changed, p, onCriticalPath } }: { readonly edge: RankingEdge }) {
-  return (
-    <span class="fd-name">
-      {changed ? <b>changed, </b> : null}
-      {p !== null ? pValue(p) : onCriticalPath ? 'too few requests' : 'off the critical path'}
-    </span>
-  )
+function testText({ changed, p, onCriticalPath }: RankingEdge): string {
+  if (p === null) return onCriticalPath ? 'too few requests' : 'off the critical path'
+  return `${changed ? 'changed, ' : ''}${pValue(p)}`
 }
 
-function NodeName({ label }: { readonly label: string }) {
-  const text = shortText(label, 44)
+interface NameProps {
+  readonly text: string
+  readonly longest: number
+}
+
+function Name({ text, longest }: NameProps) {
   return (
-    <span class="fd-name" title={text === label ? undefined : tooltipText(label)}>
-      {text}
+    <span class="fd-name" title={tooltipText(text)}>
+      {shortText(text, longest)}
     </span>
   )
 }

@@ -1,5 +1,4 @@
 import { max } from 'd3-array'
-import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { restoreComparison } from '../../../compare/snapshot.ts'
@@ -7,13 +6,14 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, signedDuration } from '../../../core/words.ts'
 import { StateCode } from '../../drawing/controls.tsx'
-import { Caption, StillTable } from '../../drawing/figure.tsx'
+import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { Caption } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { exploreCode, type ViewProps } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 import { FilterRow, HeadCell } from '../table/table-head.tsx'
 import { KeptCount, SearchField, StartOver } from '../table/table-view.tsx'
-import { useTable } from '../table/use-table.ts'
+import { type UsedTable, useTable } from '../table/use-table.ts'
 import { RankingDetails } from './ranking-details.tsx'
 import {
   type RankingData,
@@ -29,7 +29,6 @@ import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
 export const RANKING_STYLE = `
-.fd-open > td { padding: 4px 12px 12px; border-left: 3px solid var(--fd-focus); }
 .fd-fit { container-type: inline-size; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
@@ -38,7 +37,6 @@ export const RANKING_STYLE = `
 .fd-few { max-height: 170px; }
 .fd-changed td { font-weight: 600; }
 .fd-changed td:first-child { box-shadow: inset 3px 0 var(--fd-change); }
-.fd-more { margin-top: 6px; }
 .fd-key { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin: 0 2px 2px 6px; }
 .fd-key-before { background: var(--fd-before); }
 .fd-key-after { background: var(--fd-after); }
@@ -52,8 +50,7 @@ a { color: var(--fd-focus); }
 /** Columns of `ranking.table()` that are shown, searched and filtered. */
 const COLUMNS = ['rank', 'kind', 'category', 'root', 'direction', 'requests', 'contributionUs']
 const PAGE_SIZE = 100
-const BAR = 90
-const STILL_BAR = 60
+const BAR = 60
 const CURVES = { width: 90, height: 26 }
 const MAX_NAME_LENGTH = 48
 
@@ -66,7 +63,10 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
   const [isThresholdOpen, setThresholdOpen] = useState(options.threshold)
   const current = useMemo(() => comparison.with(threshold), [comparison, threshold])
   const entries = useMemo(() => rankingEntries(current, options.limit), [current])
-  const [opened, setOpened] = useState(() => keyOf(entries[(options.opened ?? 0) - 1]))
+  const [opened, setOpened] = useState(() => {
+    const first = entries.find(({ rank }) => rank === options.opened)
+    return first === undefined ? null : keyOf(first)
+  })
   const name = thresholdCode(call.name, initial, threshold)
   const rows = useMemo(() => tableOf(current, name, options.limit), [current, name])
   const table = useTable(rows)
@@ -79,6 +79,7 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
           { ...options, opened: open.rank, threshold: isThresholdOpen },
           { name, kind: null },
         )
+  const toggle = (entry: RankingEntry) => setOpened(entry === open ? null : keyOf(entry))
   const { totalRows } = rows
   return (
     <section aria-label="Ranking browser">
@@ -119,48 +120,33 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
       {entries.length === 0 ? (
         <Caption text="Nothing is ranked. Lower the threshold or raise α." />
       ) : (
-        <RankingTable entries={entries} max={15}>
-          <div class="fd-scroll fd-fit">
-            <table aria-label="Ranked mutations">
-              <thead>
-                <tr>
-                  {COLUMNS.map((column, at) => (
-                    <HeadCell key={column} table={table} at={at} />
-                  ))}
-                  <th scope="col" title="share of requests finished by each time; the medians">
-                    response times, medians
-                  </th>
-                  <th scope="col">likeliest precursor</th>
-                </tr>
-                <FilterRow table={table} shown={COLUMNS.map((_, at) => at)} others={2} />
-              </thead>
-              <tbody>
-                {Array.from(table.sorted, (row) => entries[row]).map((entry) =>
-                  entry === undefined ? null : (
-                    <Row
-                      key={keyOf(entry)}
-                      entry={entry}
-                      comparison={current}
-                      largestUs={max(entries, contribution) ?? 0}
-                      isOpen={entry === open}
-                      onToggle={() => setOpened(entry === open ? undefined : keyOf(entry))}
-                    >
-                      <RankingDetails
-                        entry={entry}
-                        comparison={current}
-                        details={data.details.find(
-                          ({ category, kind }) =>
-                            category === entry.category && kind === entry.kind,
-                        )}
-                        name={name}
-                      />
-                    </Row>
-                  ),
-                )}
-              </tbody>
-            </table>
-          </div>
-        </RankingTable>
+        <DataTable
+          label="Ranked mutations"
+          class="fd-fit"
+          rows={Array.from(table.sorted).flatMap((row) => entries[row] ?? [])}
+          rowKey={keyOf}
+          max={15}
+          under={<FilterRow table={table} shown={COLUMNS.map((_, at) => at)} others={4} />}
+          columns={columnsOf({ table, entries, comparison: current, open, onToggle: toggle })}
+          rowProps={(entry) => ({
+            class: 'fd-openable',
+            'aria-selected': entry === open,
+            onClick: ({ target }) => {
+              const isButton = (target as Element).closest('button, a') !== null
+              if (!isButton && getSelection()?.isCollapsed !== false) toggle(entry)
+            },
+          })}
+          opened={(entry) =>
+            entry === open ? (
+              <RankingDetails
+                entry={entry}
+                comparison={current}
+                details={data.details.find((details) => keyOf(details) === opened)}
+                name={name}
+              />
+            ) : null
+          }
+        />
       )}
       {entries.length > 0 && table.sorted.length === 0 ? (
         <p class="fd-soft">No mutation fits.</p>
@@ -179,12 +165,8 @@ function tableOf({ ranking }: Comparison, name: string, limit: number) {
   })
 }
 
-function keyOf(entry: RankingEntry | undefined): string | undefined {
-  return entry === undefined ? undefined : `${entry.kind} ${entry.category}`
-}
-
-function contribution({ contributionUs }: RankingEntry): number {
-  return Math.abs(contributionUs)
+function keyOf({ kind, category }: Pick<RankingEntry, 'kind' | 'category'>): string {
+  return `${kind} ${category}`
 }
 
 function summaryOf({ structural, responseTime }: Comparison): string {
@@ -193,10 +175,6 @@ function summaryOf({ structural, responseTime }: Comparison): string {
     `${counted(came + changed, 'mutation')}: ${grouped(came)} structural, ` +
     `${grouped(changed)} response-time · ${counted(structural.precursors.length, 'precursor')}`
   )
-}
-
-function requestsText({ kind, requests }: RankingEntry): string {
-  return `${kind === 'structural' ? '+' : ''}${grouped(requests)}`
 }
 
 function mediansText({ before, after }: RankingEntry): string {
@@ -212,129 +190,96 @@ function precursorText({ kind, precursors: [first, ...others] }: RankingEntry): 
   return `${first.category} (${percent(first.weight)})${more}`
 }
 
-/** Shows the ranking: its children in a page, its first rows in a still. */
-function RankingTable({
-  entries,
-  max: most,
-  children,
-}: {
+interface Listed {
+  readonly table: UsedTable
   readonly entries: readonly RankingEntry[]
-  readonly max: number
-  readonly children: ComponentChildren
-}) {
-  const ink = useInk()
+  readonly comparison: Comparison
+  readonly open: RankingEntry | undefined
+  readonly onToggle: (entry: RankingEntry) => void
+}
+
+/** The columns of {@link COLUMNS}, which readers sort and filter, and what is drawn beside them. */
+function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
+  const { categories, responseTime } = comparison
+  const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
-  return (
-    <StillTable
-      columns={[
-        { title: '', align: 'end' },
-        { title: 'kind of request (category)' },
-        { title: 'kind' },
-        { title: 'requests', align: 'end' },
-        { title: 'adds in all', align: 'end' },
-        { title: '' },
-        { title: 'response times' },
-      ]}
-      rows={entries.map((entry) => [
-        String(entry.rank),
-        `${entry.name} (${entry.category})`,
-        entry.kind,
-        requestsText(entry),
-        signedDuration(entry.contributionUs),
-        {
-          width: STILL_BAR,
-          drawing: <Bar {...{ entry, largestUs, ink, y: 5, length: STILL_BAR }} />,
-        },
-        {
-          width: CURVES.width,
-          drawing: <TimesCurves entry={entry} width={CURVES.width} height={20} />,
-        },
-      ])}
-      max={most}
-    >
-      {children}
-    </StillTable>
+  const cells: readonly Pick<DataColumn<RankingEntry>, 'cell' | 'still' | 'isNumber'>[] = [
+    {
+      isNumber: true,
+      still: ({ rank }) => String(rank),
+      cell: (entry) => (
+        <button
+          type="button"
+          aria-expanded={entry === open}
+          aria-label={`Mutation ${entry.rank}`}
+          onClick={() => onToggle(entry)}
+        >
+          <span aria-hidden="true">{entry === open ? '▾' : '▸'}</span> {entry.rank}
+        </button>
+      ),
+    },
+    { cell: ({ kind }) => kind },
+    { isNumber: true, cell: ({ category }) => category },
+    {
+      still: ({ name }) => name,
+      cell: ({ category }) => {
+        const root = categories.root(category)
+        return <span title={tooltipText(root)}>{shortText(root, MAX_NAME_LENGTH)}</span>
+      },
+    },
+    {
+      still: null,
+      cell: ({ kind, category }) =>
+        kind === 'structural' ? '–' : responseTime.test(category).direction,
+    },
+    {
+      isNumber: true,
+      cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
+    },
+    { isNumber: true, cell: ({ contributionUs }) => signedDuration(contributionUs) },
+  ]
+  const bar = (entry: RankingEntry) => (
+    <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
   )
+  const rest: readonly DataColumn<RankingEntry>[] = [
+    {
+      title: '',
+      still: (entry) => ({ width: BAR, drawing: <g transform="translate(0 5)">{bar(entry)}</g> }),
+      cell: (entry) => (
+        <svg width={BAR} height="10" aria-hidden="true">
+          {bar(entry)}
+        </svg>
+      ),
+    },
+    { title: 'medians', isNumber: true, cell: mediansText },
+    {
+      title: 'response times',
+      hint: 'share of requests finished by each time',
+      still: (entry) => ({
+        width: CURVES.width,
+        drawing: <TimesCurves entry={entry} width={CURVES.width} height={20} />,
+      }),
+      cell: (entry) => <TimesPlot entry={entry} {...CURVES} />,
+    },
+    { title: 'likeliest precursor', still: null, cell: precursorText },
+  ]
+  return [
+    ...COLUMNS.map((title, at) => ({
+      ...{ title, ...(cells[at] as (typeof cells)[number]) },
+      th: <HeadCell key={title} table={table} at={at} />,
+    })),
+    ...rest,
+  ]
 }
 
 interface BarProps {
+  readonly share: number
   readonly entry: RankingEntry
-  /** Contribution with the longest bar. */
-  readonly largestUs: number
-  readonly ink: ReturnType<typeof useInk>
-  readonly y?: number
-  /** Length of the longest bar. */
-  readonly length?: number
 }
 
-function Bar({ entry: { contributionUs }, largestUs, ink, y = 0, length = BAR }: BarProps) {
-  const width = largestUs > 0 ? (length * Math.abs(contributionUs)) / largestUs : 0
-  const color = contributionUs < 0 ? ink.before : ink.after
-  return <rect y={y} width={Math.max(1, width)} height="10" style={`fill:${color}`} />
-}
-
-interface RowProps {
-  readonly entry: RankingEntry
-  readonly comparison: Comparison
-  readonly largestUs: number
-  readonly isOpen: boolean
-  readonly onToggle: () => void
-  /** Content of the row below it when it is open. */
-  readonly children: ComponentChildren
-}
-
-/** Shows a mutation, which opens by its button or by a click anywhere on it. */
-function Row({ entry, comparison, largestUs, isOpen, onToggle, children }: RowProps) {
+/** What a mutation adds in all, or saves. */
+function ContributionBar({ share, entry: { contributionUs } }: BarProps) {
   const ink = useInk()
-  const { rank, kind, category, contributionUs } = entry
-  const root = comparison.categories.root(category)
-  const { direction } = comparison.responseTime.test(category)
-  const onClick = (event: MouseEvent) => {
-    const isButton = (event.target as Element).closest('button, a') !== null
-    const isSelecting = getSelection()?.isCollapsed === false
-    if (!isButton && !isSelecting) onToggle()
-  }
-  return (
-    <>
-      <tr class="fd-openable" aria-selected={isOpen} onClick={onClick}>
-        <td class="fd-amount">
-          <button
-            type="button"
-            aria-expanded={isOpen}
-            aria-label={`Mutation ${rank}`}
-            onClick={onToggle}
-          >
-            <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> {rank}
-          </button>
-        </td>
-        <td class="fd-name">{kind}</td>
-        <td class="fd-amount">{category}</td>
-        <td class="fd-name" title={tooltipText(root)}>
-          {shortText(root, MAX_NAME_LENGTH)}
-        </td>
-        <td class="fd-name">{kind === 'structural' ? '–' : direction}</td>
-        <td class="fd-amount">{requestsText(entry)}</td>
-        <td>
-          <div class="fd-with-bar">
-            <span>{signedDuration(contributionUs)}</span>
-            <svg width={BAR} height="10" aria-hidden="true">
-              <Bar entry={entry} largestUs={largestUs} ink={ink} />
-            </svg>
-          </div>
-        </td>
-        <td>
-          <div class="fd-with-bar">
-            <span>{mediansText(entry)}</span>
-            <TimesPlot entry={entry} {...CURVES} />
-          </div>
-        </td>
-        <td class="fd-name">{precursorText(entry)}</td>
-      </tr>
-      {isOpen ? (
-        <tr class="fd-open">
-          <td colSpan={COLUMNS.length + 2}>{children}</td>
-        </tr>
-      ) : null}
-    </>
-  )
+  const color = contributionUs < 0 ? ink.before : ink.after
+  return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }

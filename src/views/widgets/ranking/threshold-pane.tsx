@@ -1,14 +1,17 @@
-import { scaleLinear, scaleLog } from 'd3-scale'
+import { scaleLinear } from 'd3-scale'
 import { useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
+import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
+import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
 import { type Ink, useInk } from '../../drawing/ink.ts'
+import { LineLegend } from '../../drawing/node-link.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
 const WIDTH = 640
 const HEIGHT = 190
-/** Margins of the plot; the slider beneath it has the same place. */
-const MARGIN = { left: 46, right: 16, top: 34, bottom: 40 }
+/** The plot; the slider beneath it has the same place. */
+const BOX = { left: 46, top: 34, width: 578, height: 116 }
 /** Positions of the slider. */
 const SLIDER = 1000
 /** Half of the slider's thumb, which stands within it. */
@@ -16,8 +19,7 @@ const THUMB = 8
 const shareOfWidth = (pixels: number) => `${((100 * pixels) / WIDTH).toFixed(2)}%`
 const SLIDER_STYLE =
   'display:block;accent-color:var(--fd-change);margin:6px 0 6px ' +
-  `${shareOfWidth(MARGIN.left - THUMB)};` +
-  `width:${shareOfWidth(WIDTH - MARGIN.left - MARGIN.right + 2 * THUMB)}`
+  `${shareOfWidth(BOX.left - THUMB)};width:${shareOfWidth(BOX.width + 2 * THUMB)}`
 const ALPHAS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
 
 interface PaneProps {
@@ -33,9 +35,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const { smPThreshold, alpha, correction, oneToN } = state
   const isAuto = smPThreshold === 'auto'
   const value = isAuto ? suggested : smPThreshold
-  const slider = scaleLog()
-    .domain([1, Math.max(2, thresholds.at(-1) ?? 2)])
-    .range([0, SLIDER])
+  const x = logScale({ low: 1, high: thresholds.at(-1) ?? 2, ticks: 12, text: grouped })
   const step = (key: string) => {
     if (key === 'ArrowRight' || key === 'ArrowUp') return thresholds.find((next) => next > value)
     if (key === 'ArrowLeft' || key === 'ArrowDown')
@@ -59,7 +59,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   return (
     <div class="fd-threshold">
       <div style={`max-width:${WIDTH}px`}>
-        <Curve curve={curve} threshold={smPThreshold} />
+        <Curve curve={curve} threshold={smPThreshold} x={x} />
         <input
           type="range"
           aria-label="SM_P_THRESHOLD"
@@ -67,10 +67,10 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           style={SLIDER_STYLE}
           min={0}
           max={SLIDER}
-          value={Math.round(slider(Math.max(1, value)))}
+          value={Math.round(SLIDER * x.share(value))}
           disabled={isAuto}
           onInput={({ currentTarget }) =>
-            onChange({ smPThreshold: Math.round(slider.invert(Number(currentTarget.value))) })
+            onChange({ smPThreshold: Math.round(x.value(currentTarget.valueAsNumber / SLIDER)) })
           }
           onKeyDown={(event) => {
             const next = step(event.key)
@@ -124,31 +124,46 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
 interface CurveProps {
   readonly curve: ThresholdCurve
   readonly threshold: number | 'auto'
+  readonly x: AxisScale
 }
 
 /** Draws how many categories are mutations, and how many precursors, at each threshold. */
-function Curve({ curve, threshold }: CurveProps) {
+function Curve({ curve, threshold, x }: CurveProps) {
   const ink = useInk()
-  const { left, right, top, bottom } = MARGIN
   const { thresholds, mutations, precursors, suggested } = curve
   const most = Math.max(1, mutations[0] ?? 0, precursors[0] ?? 0)
-  const x = scaleLog()
-    .domain([1, Math.max(2, thresholds.at(-1) ?? 2)])
-    .range([left, WIDTH - right])
-    .clamp(true)
-  const y = scaleLinear()
-    .domain([0, most])
-    .range([HEIGHT - bottom, top])
-  const steps = (counts: readonly number[]) =>
-    thresholds
-      .map((value, i) => `${i === 0 ? `M${left},` : `H${x(value)}V`}${y(counts[i] ?? 0)}`)
-      .join('')
-  const isLabeled = x.tickFormat(12)
+  const counts = scaleLinear([0, most], [0, 1])
+  const y = {
+    share: counts,
+    value: (share: number) => counts.invert(share),
+    ticks: counts.ticks(Math.min(4, most)).map((value) => ({ value, text: grouped(value) })),
+  }
+  const steps = (counted: readonly number[]) =>
+    thresholds.map((value, i) => [value, counted[i] ?? 0] as const)
+  const plot = { box: BOX, x, y }
+  const upright = (value: number) => `M${plotPoint(plot, [value, 0]).x},${BOX.top}v${BOX.height}`
   const label =
     `At a threshold of ${thresholds[0] ?? 1}, ` +
     `${counted(mutations[0] ?? 0, 'structural mutation')} and ` +
     `${counted(precursors[0] ?? 0, 'precursor')}; fewer with every larger one. ` +
     `The threshold is ${threshold}.`
+  const lines = [
+    {
+      text: 'structural mutations',
+      color: 'after',
+      path: curvePath(plot, steps(mutations), 'steps'),
+    },
+    { text: 'precursors', color: 'before', path: curvePath(plot, steps(precursors), 'steps') },
+    { text: 'threshold', color: 'change', path: threshold === 'auto' ? '' : upright(threshold) },
+    {
+      ...{ text: `chance alone reaches ${grouped(suggested)}`, color: 'soft' },
+      ...{ path: upright(suggested), dash: '3 3' },
+    },
+  ] as const satisfies readonly { text: string; color: keyof Ink; path: string; dash?: string }[]
+  const looks = lines.map(({ text, color, ...line }) => ({
+    text,
+    look: { color, width: 2.5, ...('dash' in line && { dash: line.dash }) },
+  }))
   return (
     <Figure
       width={WIDTH}
@@ -159,69 +174,29 @@ function Curve({ curve, threshold }: CurveProps) {
       style="height:auto"
     >
       <g font-size="11">
-        <CurveLegend ink={ink} suggested={suggested} />
-        {y.ticks(Math.min(4, most)).map((count) => (
-          <g key={count} transform={`translate(0 ${y(count)})`}>
-            <line x1={left} x2={WIDTH - right} stroke={ink.line} />
-            <text x={left - 6} y="4" text-anchor="end" style={`fill:${ink.soft}`}>
-              {grouped(count)}
-            </text>
-          </g>
-        ))}
-        {x.ticks(12).map((value) =>
-          isLabeled(value) === '' ? null : (
-            <text
-              key={value}
-              x={x(value)}
-              y={HEIGHT - bottom + 16}
-              text-anchor="middle"
-              style={`fill:${ink.soft}`}
-            >
-              {grouped(value)}
-            </text>
-          ),
-        )}
-        <text
-          x={(left + WIDTH - right) / 2}
-          y={HEIGHT - 6}
-          text-anchor="middle"
-          style={`fill:${ink.text}`}
-        >
-          SM_P_THRESHOLD: more requests than this must have come or gone
-        </text>
-        <path
-          d={`M${x(suggested)},${top}V${HEIGHT - bottom}`}
-          stroke={ink.soft}
-          stroke-dasharray="3 3"
+        <g transform={`translate(${BOX.left} 0)`}>
+          <LineLegend entries={looks} width={BOX.width} />
+        </g>
+        <LeftAxis scale={y} box={BOX} ink={ink} />
+        <BottomAxis
+          scale={x}
+          box={BOX}
+          ink={ink}
+          title="SM_P_THRESHOLD: more requests than this must have come or gone"
         />
-        <path d={steps(precursors)} fill="none" stroke={ink.before} stroke-width="2" />
-        <path d={steps(mutations)} fill="none" stroke={ink.after} stroke-width="2" />
-        {threshold === 'auto' ? null : (
+        {lines.map(({ text, color, path, ...line }) => (
           <path
-            d={`M${x(Math.max(1, threshold))},${top - 6}V${HEIGHT - bottom + 4}`}
-            stroke={ink.change}
-            stroke-width="2"
+            key={text}
+            d={path}
+            fill="none"
+            stroke={ink[color]}
+            stroke-width={2}
+            stroke-dasharray={'dash' in line ? line.dash : undefined}
           />
-        )}
+        ))}
       </g>
     </Figure>
   )
-}
-
-function CurveLegend({ ink, suggested }: { readonly ink: Ink; readonly suggested: number }) {
-  return [
-    { name: 'structural mutations', color: ink.after, at: 0 },
-    { name: 'precursors', color: ink.before, at: 150 },
-    { name: 'threshold', color: ink.change, at: 245 },
-    { name: `chance alone reaches ${grouped(suggested)}`, color: ink.soft, at: 335, dashes: '3 3' },
-  ].map(({ name, color, at, dashes }) => (
-    <g key={name} transform={`translate(${MARGIN.left + at} 12)`}>
-      <line x2="18" stroke={color} stroke-width="2.5" stroke-dasharray={dashes} />
-      <text x="24" y="4" style={`fill:${ink.text}`}>
-        {name}
-      </text>
-    </g>
-  ))
 }
 
 interface FieldProps {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
-import { BottomAxis, LeftAxis } from '../../drawing/axis-lines.tsx'
+import { BottomAxis, curvePath, LeftAxis } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale, timeScale } from '../../drawing/axis-scale.ts'
 import { useInk } from '../../drawing/ink.ts'
 import type { RankingEntry, TimesSketch } from './ranking-model.ts'
@@ -23,24 +23,13 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
   const ink = useInk()
   const { left, right, top, bottom } = isLarge ? ROOM : NO_ROOM
   const box = { left, top, width: width - left - right, height: height - top - bottom }
-  const { before, after } = entry
-  const [low, high] = timeRange([before, after])
+  const [low, high] = timeRange([entry.before, entry.after])
   const ticks = 5
   const x =
     low > 0 && high / low > MIN_LOG_RATIO
       ? logDurationScale({ low, high, ticks })
       : timeScale([low, high], { ticks })
   const y = shareScale()
-  const curve = ({ quantilesUs }: TimesSketch) =>
-    quantilesUs
-      .map((timeUs, i) => {
-        const across = left + x.share(timeUs) * box.width
-        const up = top + (1 - i / (quantilesUs.length - 1)) * box.height
-        return `${i === 0 ? 'M' : 'L'}${across.toFixed(1)},${up.toFixed(1)}`
-      })
-      .join('')
-      // All have finished by the last time.
-      .concat(quantilesUs.length === 0 ? '' : `H${left + box.width}`)
   return (
     <g font-size="11">
       {isLarge ? (
@@ -54,8 +43,14 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
           />
         </>
       ) : null}
-      <path d={curve(before)} fill="none" stroke={ink.before} stroke-width="2" />
-      <path d={curve(after)} fill="none" stroke={ink.after} stroke-width="2" />
+      {(['before', 'after'] as const).map((period) => {
+        const { quantilesUs, count } = entry[period]
+        const points = quantilesUs.map((us, i) => [us, i / (quantilesUs.length - 1)] as const)
+        // All have finished by the last time.
+        const all = count === 0 ? [] : [...points, [x.value(1), 1] as const]
+        const path = curvePath({ box, x, y }, all, 'lines')
+        return <path key={period} d={path} fill="none" stroke={ink[period]} stroke-width="2" />
+      })}
     </g>
   )
 }
