@@ -75,8 +75,9 @@ export function isSelectingText(element: Element): boolean {
   return selection?.type === 'Range' && selection.containsNode(element, true)
 }
 
-/** Does what a key stands for, unless it was pressed in a control within. */
+/** Does what a key stands for, unless it was pressed in a control within, or with another key. */
 export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () => unknown>>) {
+  if (event.altKey || event.ctrlKey || event.metaKey) return
   const act = acts[event.key]
   if (act === undefined || event.target !== event.currentTarget) return
   event.preventDefault()

@@ -81,6 +81,16 @@ describeInBrowser('variance in a page', (open) => {
     expect(await focused()).toMatch(/^m__t__S1 → m__t__S2:/)
     const ring = page.locator('.fd-variance-link:focus-visible .fd-line-ring')
     expect(await ring.evaluate((path) => getComputedStyle(path).stroke)).not.toMatch(/, 0\)$/)
+    for (const [key, edge] of [
+      ['End', 17],
+      ['ArrowRight', 17],
+      ['ArrowLeft', 16],
+      ['Home', 0],
+      ['ArrowDown', 1],
+    ] as const) {
+      await page.keyboard.press(key)
+      expect(await focused()).toContain(`m__t__S${edge} → m__t__S${edge + 1}`)
+    }
     await page.keyboard.press('Enter')
     expect(await codeOf(page)).toMatch(/\.covariances\(1\)$/)
     expect(await page.locator('.fd-variance-link[aria-pressed="true"]').count()).toBe(1)

@@ -10,22 +10,36 @@ import {
   requestsOf,
 } from './category-points.ts'
 
-/** Measures before and after, with their titles. */
-const PAIRS = [
-  { title: 'requests', before: 'before', after: 'after' },
-  { title: 'mean', before: 'beforeMeanUs', after: 'afterMeanUs' },
-  { title: 'C²', before: 'beforeC2', after: 'afterC2' },
-] as const
-
 interface CategoryProps {
   readonly data: CategoryPoints
   readonly category: number
 }
 
-function pairText({ data, category }: CategoryProps, { before, after }: (typeof PAIRS)[number]) {
-  return [before, after]
-    .map((measure) => measureText(measure, measured(data, measure, category)))
-    .join(' → ')
+/** What is said of a category in both periods. */
+interface Fact {
+  readonly title: string
+  readonly texts: (of: CategoryProps) => readonly [before: string, after: string]
+}
+
+function measureFact(title: string, before: Measure, after: Measure): Fact {
+  const text = ({ data, category }: CategoryProps, measure: Measure) =>
+    measureText(measure, measured(data, measure, category))
+  return { title, texts: (of) => [text(of, before), text(of, after)] }
+}
+
+const FACTS: readonly Fact[] = [
+  measureFact('requests', 'before', 'after'),
+  measureFact('mean', 'beforeMeanUs', 'afterMeanUs'),
+  measureFact('C²', 'beforeC2', 'afterC2'),
+]
+
+const STANDARD_DEVIATION: Fact = {
+  title: 'standard deviation',
+  texts: ({ data, category }) => {
+    const text = (mean: Measure, c2: Measure) =>
+      measureText(mean, Math.sqrt(measured(data, c2, category)) * measured(data, mean, category))
+    return [text('beforeMeanUs', 'beforeC2'), text('afterMeanUs', 'afterC2')]
+  },
 }
 
 /** Says in one line what a category is, how often, how long and how predictable. */
@@ -36,37 +50,26 @@ export function CategoryLine(of: CategoryProps) {
       <b title={name}>
         {shortText(name, 70)} ({of.category})
       </b>
-      : {PAIRS.map((pair) => `${pair.title} ${pairText(of, pair)}`).join(' · ')}
+      : {FACTS.map(({ title, texts }) => `${title} ${texts(of).join(' → ')}`).join(' · ')}
     </>
   )
 }
 
 /** Shows the facts of a category and says what they mean. */
-export function CategoryFacts({
-  data,
-  category,
-  large,
-}: CategoryProps & { readonly large: number }) {
-  const of = (measure: Measure) => measured(data, measure, category)
+export function CategoryFacts({ large, ...of }: CategoryProps & { readonly large: number }) {
+  const { data, category } = of
   const name = data.names[category] ?? ''
-  const sd = ({ mean, c2 }: Record<'mean' | 'c2', Measure>) =>
-    measureText(mean, Math.sqrt(of(c2)) * of(mean))
   return (
     <div class="fd-pinned" aria-live="polite">
       <h3 title={name}>
         {shortText(name, 70)} (category {category})
       </h3>
       <DataTable
-        rows={[
-          { period: 'before', mean: 'beforeMeanUs', c2: 'beforeC2' } as const,
-          { period: 'after', mean: 'afterMeanUs', c2: 'afterC2' } as const,
-        ]}
+        rows={[...FACTS, STANDARD_DEVIATION]}
         columns={[
-          { title: 'period', isHead: true, cell: ({ period }) => period },
-          { title: 'requests', isNumber: true, cell: ({ period }) => grouped(of(period)) },
-          { title: 'mean', isNumber: true, cell: ({ mean }) => measureText(mean, of(mean)) },
-          { title: 'standard deviation', isNumber: true, cell: sd },
-          { title: 'C²', isNumber: true, cell: ({ c2 }) => measureText(c2, of(c2)) },
+          { title: '', cell: ({ title }) => title },
+          { title: 'before', isNumber: true, cell: ({ texts }) => texts(of)[0] },
+          { title: 'after', isNumber: true, cell: ({ texts }) => texts(of)[1] },
         ]}
       />
       <p>{[...testSentences(data, category), variationSentence(of, large)].join(' ')}</p>
@@ -107,7 +110,8 @@ function countSentence(
   return `It ${change > 0 ? 'gained' : 'lost'} ${requests}, which does not count as a change.`
 }
 
-function variationSentence(of: (measure: Measure) => number, large: number): string {
+function variationSentence({ data, category }: CategoryProps, large: number): string {
+  const of = (measure: Measure) => measured(data, measure, category)
   const [before, after] = [of('beforeC2'), of('afterC2')]
   if (!(Math.min(of('before'), of('after')) > large)) {
     return `In a period with at most ${counted(large, 'request')}, it is not in the distribution.`
@@ -158,10 +162,10 @@ export function CategoryList({ data, categories, pinned, onPin }: ListProps) {
                 </button>
               ),
             },
-            ...PAIRS.map((pair) => ({
-              title: `${pair.title}, before → after`,
+            ...FACTS.map(({ title, texts }) => ({
+              title: `${title}, before → after`,
               isNumber: true,
-              cell: (category: number) => pairText({ data, category }, pair),
+              cell: (category: number) => texts({ data, category }).join(' → '),
             })),
           ]}
         />
