@@ -12,7 +12,7 @@ export interface OperationSamples {
 }
 
 /** Two hosts, by the operation in which they differ most surely. */
-export interface HostPair {
+interface HostPair {
   /** Operations, and periods, in which both have enough spans to be compared. */
   tests: number
   /** The operation with the smallest p; the empty string for none. */

@@ -2,8 +2,8 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { counted, percent, shortNumber } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
@@ -16,8 +16,7 @@ import {
 } from './find-causes.ts'
 import { findRemedies, type Remedies, type Remedy } from './find-remedies.ts'
 
-/** Options of `diagnoseExplosion`. */
-export const EXPLOSION_OPTIONS = defineOptions({
+const EXPLOSION_OPTIONS = defineOptions({
   fold: custom<Fold>({
     default: (flows) => foldFlows(flows, { log2: true }),
     sentence: 'Folds what flows repeat, for the remedy of that name',
@@ -78,8 +77,9 @@ export function diagnoseExplosion(
   const variants = new ExplosionVariants(categories)
   const found = findCauses(variants)
   const causes = found.causes.map(({ part }) => part)
-  return new ExplosionDiagnosis(categories, {
+  return new ExplosionDiagnosis({
     ...found,
+    categories,
     ...findRemedies(variants, { fold, causes }),
     sizes: categorySizes(categories),
     expected:
@@ -93,8 +93,8 @@ export function diagnoseExplosion(
   })
 }
 
-/** What {@link ExplosionDiagnosis} is made of. */
 interface DiagnosisContents extends ExplosionCauses, Remedies {
+  readonly categories: Categories
   readonly sizes: CategorySizes
   readonly expected: ExpectedCategories | null
 }
@@ -103,28 +103,7 @@ interface DiagnosisContents extends ExplosionCauses, Remedies {
 const ENOUGH = 0.5
 
 /** Whether categories are too many to compare, why, and what would help. */
-export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
-  readonly categories: Categories
-  readonly sizes: DiagnosisContents['sizes']
-  readonly expected: DiagnosisContents['expected']
-  readonly causes: DiagnosisContents['causes']
-  readonly remaining: DiagnosisContents['remaining']
-  readonly remedies: DiagnosisContents['remedies']
-  readonly leftOut: DiagnosisContents['leftOut']
-  readonly hostClasses: DiagnosisContents['hostClasses']
-
-  constructor(categories: Categories, contents: DiagnosisContents) {
-    super()
-    this.categories = categories
-    this.sizes = contents.sizes
-    this.expected = contents.expected
-    this.causes = contents.causes
-    this.remaining = contents.remaining
-    this.remedies = contents.remedies
-    this.leftOut = contents.leftOut
-    this.hostClasses = contents.hostClasses
-  }
-
+export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   /** Whether fewer than half of the requests are in categories that can be tested. */
   get thin(): boolean {
     return !(this.sizes.testableShare >= ENOUGH)
@@ -132,21 +111,19 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
 
   /** What was found, in words. */
   text(): string {
-    const { categories, requestsPerCategory, testableShare } = this.sizes
-    const { causes, expected, remaining } = this
+    const { causes, expected, remaining, sizes } = this
     const requests = this.categories.flows.size
     if (requests === 0) return 'There are no requests.'
     const [best] = this.remedies
     const lines = [
-      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ` +
-        `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each on ` +
-        `average; ${percent(testableShare)} of them are in categories large enough to be tested` +
-        `${this.thin ? ': too thin to compare.' : '.'}`,
+      `${counted(requests, 'request')} ${requests === 1 ? 'is' : 'are'} in ${sizeText(sizes)} large ` +
+        `enough to be tested${this.thin ? ': too thin to compare.' : '.'}`,
     ]
     if (expected !== null) {
+      const { expected: mean, sd, possible } = expected
       lines.push(
-        `Hosts chosen at random would give ${shortNumber(expected.expected)} ± ${shortNumber(expected.sd)} ` +
-          `categories, of ${possibleText(expected.possible)} there can be.`,
+        `Hosts chosen at random would give ${shortNumber(mean)} ± ${shortNumber(sd)} categories, of ` +
+          `${Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'} there can be.`,
       )
     }
     if (causes.length === 0) {
@@ -185,27 +162,21 @@ export class ExplosionDiagnosis extends Stage implements DiagnosisContents {
   /** One row a remedy, the best first, below one for things as they are. */
   table(): StageTable {
     const rows = [{ remedy: 'as it is', code: '', ...this.sizes }, ...this.remedies]
-    return stageTable({
-      remedy: rows.map(({ remedy }) => remedy),
-      categories: rows.map(({ categories }) => categories),
-      requestsPerCategory: rows.map(({ requestsPerCategory }) => requestsPerCategory),
-      testable: rows.map(({ testable }) => testable),
-      testableShare: rows.map(({ testableShare }) => testableShare),
-      medianC2: rows.map(({ medianC2 }) => medianC2),
-      code: rows.map(({ code }) => code),
-    })
+    return rowTable(rows, [
+      'remedy',
+      'categories',
+      'requestsPerCategory',
+      'testable',
+      'testableShare',
+      'medianC2',
+      'code',
+    ])
   }
 
   /** One row a cause, the largest share first. */
   causeTable(): StageTable {
-    const { causes } = this
-    return stageTable({
-      part: causes.map(({ part }) => part),
-      share: causes.map(({ share }) => share),
-      categoriesWithout: causes.map(({ categoriesWithout }) => categoriesWithout),
-      categoriesWithOnly: causes.map(({ categoriesWithOnly }) => categoriesWithOnly),
-      detail: causes.map(({ detail }) => detail),
-    })
+    const names = ['part', 'share', 'categoriesWithout', 'categoriesWithOnly', 'detail'] as const
+    return rowTable(this.causes, names)
   }
 
   override displayText(): string {
@@ -217,8 +188,11 @@ function helps(remedy: Remedy, sizes: CategorySizes): boolean {
   return remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
 }
 
-function possibleText(possible: number): string {
-  return Number.isFinite(possible) ? shortNumber(possible) : 'more than 1e308'
+function sizeText({ categories, requestsPerCategory, testableShare }: CategorySizes): string {
+  return (
+    `${counted(categories, 'category', 'categories')}, ${shortNumber(requestsPerCategory)} in each ` +
+    `on average; ${percent(testableShare)} of them are in categories`
+  )
 }
 
 function c2Text(c2: number): string {

@@ -1,6 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { requireCount } from '../../stats/require-option.ts'
 
 /** How many categories to expect of requests that choose their hosts at random. */
@@ -91,25 +91,16 @@ export interface CategoryCurveOptions {
 }
 
 /** How many categories to expect, by size of cluster and number of requests. */
-export class ExpectedCategoryCurves extends Stage {
+export class ExpectedCategoryCurves extends columnarStage<{
   readonly options: CategoryCurveOptions
-
-  constructor(options: CategoryCurveOptions) {
-    super()
-    this.options = options
-  }
-
+}>() {
   /**
    * Columns: hosts, replicas, requests, expected, sd, possible, and requestsPerCategory, the mean
    * number of requests in a category that has any.
    */
   table(): StageTable {
-    const {
-      hosts,
-      replicas,
-      requests: [fewest, most],
-      points,
-    } = this.options
+    const { hosts, replicas, requests: range, points } = this.options
+    const [fewest, most] = range
     const counts = new Set(
       Array.from({ length: points }, (_, i) =>
         Math.round(fewest * (most / fewest) ** (i / (points - 1))),
@@ -117,19 +108,20 @@ export class ExpectedCategoryCurves extends Stage {
     )
     const rows = hosts.flatMap((each) =>
       Array.from(counts, (requests) => {
-        const expected = expectedCategories(each, replicas, requests)
-        return { hosts: each, replicas, requests, ...expected }
+        const found = expectedCategories(each, replicas, requests)
+        const requestsPerCategory = requests / found.expected
+        return { hosts: each, replicas, requests, ...found, requestsPerCategory }
       }),
     )
-    return stageTable({
-      hosts: rows.map((row) => row.hosts),
-      replicas: rows.map((row) => row.replicas),
-      requests: rows.map((row) => row.requests),
-      expected: rows.map((row) => row.expected),
-      sd: rows.map((row) => row.sd),
-      possible: rows.map((row) => row.possible),
-      requestsPerCategory: rows.map((row) => row.requests / row.expected),
-    })
+    return rowTable(rows, [
+      'hosts',
+      'replicas',
+      'requests',
+      'expected',
+      'sd',
+      'possible',
+      'requestsPerCategory',
+    ])
   }
 }
 
@@ -160,5 +152,5 @@ export function expectedCategoryCurves(
     throw new OptionError('requests', requests, '[fewest, most], 1 or more, in that order')
   }
   for (const each of hosts) expectedCategories(each, replicas, fewest)
-  return new ExpectedCategoryCurves({ hosts, replicas, requests, points })
+  return new ExpectedCategoryCurves({ options: { hosts, replicas, requests, points } })
 }

@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
 import { buildFlows } from '../../flows/build-flows.ts'
@@ -60,17 +61,12 @@ function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | strin
 
 /** Of rebuilt flows the requests that a selection has, in its order and periods. */
 function sameRequests(flows: FlowSet, rebuilt: FlowSet): FlowSet | undefined {
-  const rows = new Map<string, number[]>()
-  rebuilt.ids.forEach((id, row) => {
-    const key = `${rebuilt.recordedIn[row]} ${rebuilt.traceOf[row]} ${rebuilt.startUs[row]} ${id}`
-    const known = rows.get(key)
-    if (known === undefined) rows.set(key, [row])
-    else known.push(row)
-  })
+  const keyOf = ({ recordedIn, traceOf, startUs, ids }: FlowSet, row: number) =>
+    `${recordedIn[row]} ${traceOf[row]} ${startUs[row]} ${ids[row]}`
+  const rows = group(rebuilt.ids.keys(), (row) => keyOf(rebuilt, row))
   const periods: [number[], number[]] = [[], []]
   for (let request = flows.size - 1; request >= 0; request--) {
-    const key = `${flows.recordedIn[request]} ${flows.traceOf[request]} ${flows.startUs[request]} ${flows.ids[request]}`
-    const row = rows.get(key)?.pop()
+    const row = rows.get(keyOf(flows, request))?.pop()
     if (row === undefined) return undefined
     periods[flows.period[request] as 0 | 1].push(row)
   }

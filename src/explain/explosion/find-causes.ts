@@ -1,3 +1,4 @@
+import { rollup } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted } from '../../core/words.ts'
@@ -34,7 +35,6 @@ export interface ExplosionCause {
   readonly detail: string
 }
 
-/** Causes, and how many categories there would be without any. */
 export interface ExplosionCauses {
   /** Those that matter, the largest share first. */
   readonly causes: readonly ExplosionCause[]
@@ -45,11 +45,11 @@ export interface ExplosionCauses {
 /** Smaller shares than this are no cause. */
 const NOTABLE = 0.1
 
-const LABEL_PARTS = {
+const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
   host: withoutMachine,
   thread: withoutThread,
   'ids in names': withoutIds,
-} as const satisfies Partial<Record<ExplosionPart, LabelChange>>
+}
 
 /** The rule of concurrency that takes the order of siblings out, where flows can be rebuilt. */
 function orderFree(variants: ExplosionVariants): Concurrency | undefined {
@@ -90,9 +90,9 @@ export function findCauses(variants: ExplosionVariants): ExplosionCauses {
 
 function partsOf(variants: ExplosionVariants): ExplosionPart[] {
   const { categories } = variants
-  const labelParts = (Object.keys(LABEL_PARTS) as (keyof typeof LABEL_PARTS)[]).filter((part) =>
-    changesLabels(categories, LABEL_PARTS[part]),
-  )
+  const labelParts = Object.entries(LABEL_PARTS)
+    .filter(([, change]) => changesLabels(categories, change))
+    .map(([part]) => part as ExplosionPart)
   const order = orderFree(variants) === undefined ? [] : (['concurrency order'] as const)
   return [...labelParts, ...order, 'loop counts']
 }
@@ -102,19 +102,17 @@ function counter(variants: ExplosionVariants) {
   const known = new Map<string, number>()
   return (without: readonly ExplosionPart[]): number => {
     const key = without.join()
-    const before = known.get(key)
-    if (before !== undefined) return before
-    const changes = without.flatMap((part) => (part in LABEL_PARTS ? [changeOf(part)] : []))
-    const concurrency = without.includes('concurrency order') ? orderFree(variants) : undefined
-    const found = variants.categorize({ changes, concurrency })
-    const count = without.includes('loop counts') ? countWithoutLoops(found) : found.size
+    const count = known.get(key) ?? countWithout(without, variants)
     known.set(key, count)
     return count
   }
 }
 
-function changeOf(part: ExplosionPart): LabelChange {
-  return LABEL_PARTS[part as keyof typeof LABEL_PARTS]
+function countWithout(without: readonly ExplosionPart[], variants: ExplosionVariants): number {
+  const changes = without.flatMap((part) => LABEL_PARTS[part] ?? [])
+  const concurrency = without.includes('concurrency order') ? orderFree(variants) : undefined
+  const found = variants.categorize({ changes, concurrency })
+  return without.includes('loop counts') ? countWithoutLoops(found) : found.size
 }
 
 function detailOf(part: ExplosionPart, categories: Categories): string {
@@ -132,11 +130,8 @@ function detailOf(part: ExplosionPart, categories: Categories): string {
     case 'loop counts':
       return `the same step occurs up to ${counted(mostRepeats(categories), 'time')} in a request`
     case 'ids in names': {
-      const names = new Set(
-        nodes
-          .flatMap(({ service, operation }) => [service, operation])
-          .filter((name) => name !== ''),
-      )
+      const names = new Set(nodes.flatMap(({ service, operation }) => [service, operation]))
+      names.delete('')
       const plain = new Set([...names].map(stripIds))
       const example = [...names].find((name) => stripIds(name) !== name) ?? ''
       return (
@@ -150,15 +145,12 @@ function detailOf(part: ExplosionPart, categories: Categories): string {
 function mostRepeats(categories: Categories): number {
   let most = 0
   for (let category = 0; category < categories.size; category++) {
-    const counts = new Map<string, number>()
-    const { length } = categories.outline(category).labelCodes
-    for (let node = 0; node < length; node++) {
+    const steps = Array.from(categories.outline(category).labelCodes, (_, node) => {
       const { service, operation, phase } = categories.nodeLabel(category, node)
-      const step = `${service} ${operation} ${phase}`
-      const count = (counts.get(step) ?? 0) + 1
-      counts.set(step, count)
-      most = Math.max(most, count)
-    }
+      return `${service} ${operation} ${phase}`
+    })
+    const counts = rollup(steps, ({ length }) => length, String)
+    for (const count of counts.values()) most = Math.max(most, count)
   }
   return most
 }

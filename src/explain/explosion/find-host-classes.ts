@@ -48,7 +48,8 @@ export function findHostClasses(
   const samples = collectHostSamples(source instanceof FlowSet ? source : source.flows)
   const pairs = compareHosts(samples, { alpha, minimumEffect })
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
-  return new HostClasses(nameClasses(groups, samples), pairs, { alpha, minimumEffect })
+  const classes = nameClasses(groups, samples)
+  return new HostClasses({ options: { alpha, minimumEffect }, classes }, pairs)
 }
 
 /**
@@ -124,29 +125,11 @@ function collectEdges(flows: FlowSet, samples: SampleCollector): void {
 }
 
 /** Times of one operation on one host: those of the last request, and means of those before. */
-class HostTimes {
-  readonly #means: number[] = []
-  #request = -1
-  #sum = 0
-  #count = 0
-
-  add(request: number, timeUs: number): void {
-    if (request !== this.#request) this.#close()
-    this.#request = request
-    this.#sum += timeUs
-    this.#count++
-  }
-
-  finish(): Float64Array {
-    this.#close()
-    return Float64Array.from(this.#means).sort()
-  }
-
-  #close(): void {
-    if (this.#count > 0) this.#means.push(this.#sum / this.#count)
-    this.#sum = 0
-    this.#count = 0
-  }
+interface HostTimes {
+  readonly means: number[]
+  request: number
+  sum: number
+  count: number
 }
 
 class SampleCollector {
@@ -167,17 +150,24 @@ class SampleCollector {
     }
     let times = byHost.get(host)
     if (times === undefined) {
-      times = new HostTimes()
+      times = { means: [], request, sum: 0, count: 0 }
       byHost.set(host, times)
     }
-    times.add(request, timeUs)
+    if (times.request !== request) {
+      times.means.push(times.sum / times.count)
+      Object.assign(times, { request, sum: 0, count: 0 })
+    }
+    times.sum += timeUs
+    times.count++
   }
 
   finish(): OperationSamples[] {
+    const sorted = ({ means, sum, count }: HostTimes) =>
+      Float64Array.from([...means, sum / count]).sort()
     return this.#periods.flatMap((operations) =>
       Array.from(operations, ([operation, byHost]) => ({
         operation,
-        byHost: new Map(Array.from(byHost, ([host, times]) => [host, times.finish()] as const)),
+        byHost: new Map(Array.from(byHost, ([host, times]) => [host, sorted(times)])),
       })),
     )
   }
@@ -198,19 +188,20 @@ class SampleCollector {
  * Source: Kasick et al. 2010, peer comparison (in Sambasivan 2013, §3.5.3); average linkage.
  */
 export function groupHosts(pairs: HostPairs): number[][] {
-  const groups = pairs.hosts.map((_, host) => [host])
-  const compared = (host: number) =>
+  const isCompared = (host: number) =>
     pairs.hosts.some((_, other) => other !== host && pairs.pair(host, other).tests > 0)
-  const isCompared = groups.map((_, host) => compared(host))
-  const merged = mergeAlike(
-    groups.filter((_, host) => isCompared[host]),
-    pairs,
+  const [compared = [], others = []] = [true, false].map((wanted) =>
+    [...pairs.hosts.keys()].filter((host) => isCompared(host) === wanted),
   )
-  return joinUncompared(
-    merged,
-    groups.filter((_, host) => !isCompared[host]),
-    pairs,
-  ).map((hosts) => hosts.sort((a, b) => a - b))
+  const groups = mergeAlike(compared, pairs)
+  for (const host of others) {
+    const [largest] = groups
+      .filter((group) => group.some((other) => pairs.pair(host, other).peers))
+      .sort((a, b) => b.length - a.length)
+    if (largest === undefined) groups.push([host])
+    else largest.push(host)
+  }
+  return groups.map((hosts) => hosts.sort((a, b) => a - b))
 }
 
 /** What is known across two groups: sums over the pairs of hosts that could be compared. */
@@ -220,11 +211,11 @@ interface Across {
   statistic: number
 }
 
-function mergeAlike(singles: number[][], pairs: HostPairs): number[][] {
-  const groups: (number[] | null)[] = [...singles]
-  const across: Across[][] = singles.map(([one], i) =>
-    singles.slice(0, i).map(([other]) => {
-      const { tests, different, statistic } = pairs.pair(one!, other!)
+function mergeAlike(hosts: readonly number[], pairs: HostPairs): number[][] {
+  const groups: (number[] | null)[] = hosts.map((host) => [host])
+  const across: Across[][] = hosts.map((one, i) =>
+    hosts.slice(0, i).map((other) => {
+      const { tests, different, statistic } = pairs.pair(one, other)
       const tested = Number(tests > 0)
       return { tested, different: Number(different), statistic: tested === 0 ? 0 : statistic }
     }),
@@ -266,18 +257,4 @@ function mostAlike(groups: (number[] | null)[], across: Across[][]): [number, nu
     }
   }
   return best
-}
-
-function joinUncompared(merged: number[][], singles: number[][], pairs: HostPairs): number[][] {
-  const groups = merged.map((hosts) => [...hosts])
-  const size = (group: readonly number[]) => group.length
-  const all = [...groups]
-  for (const [host] of singles) {
-    const peers = all
-      .filter((group) => group.some((other) => pairs.pair(host!, other).peers))
-      .sort((a, b) => size(b) - size(a))
-    if (peers[0] === undefined) all.push([host!])
-    else peers[0].push(host!)
-  }
-  return all
 }

@@ -1,5 +1,5 @@
+import { codeText } from '../../core/code-literals.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
-import type { Concurrency } from '../../flows/flow-set.ts'
 import type { ExplosionVariants, Fold, Variant } from './explosion-variants.ts'
 import { type CategorySizes, categorySizes, type ExplosionPart } from './find-causes.ts'
 import { findHostClasses } from './find-host-classes.ts'
@@ -38,8 +38,9 @@ export interface Remedies {
 
 interface Recipe extends Variant {
   readonly remedy: RemedyName
-  readonly code: string
-  readonly options: OptionAdvice | null
+  /** Where options cannot say it. */
+  readonly code?: string
+  readonly options?: OptionAdvice | undefined
   /** What it takes away. */
   readonly part: ExplosionPart
 }
@@ -56,97 +57,59 @@ export function findRemedies(
   variants: ExplosionVariants,
   { fold, causes }: { readonly fold: Fold; readonly causes: readonly ExplosionPart[] },
 ): Remedies {
-  const leftOut: { remedy: RemedyName; reason: string }[] = []
-  const { recipes, hostClasses } = listRecipes(variants, fold, (remedy, reason) => {
-    leftOut.push({ remedy, reason })
-  })
+  const { recipes, leftOut, hostClasses } = listRecipes(variants, fold)
   const remedies = [...recipes, ...together(recipes, causes)].map(
     ({ remedy, code, options, ...variant }): Remedy => ({
-      ...{ remedy, code, options },
+      ...{ remedy, code: code ?? codeOf(options), options: options ?? null },
       ...categorySizes(variants.categorize(variant)),
     }),
   )
   return { remedies: remedies.sort(bestFirst), leftOut, hostClasses }
 }
 
-function listRecipes(
-  variants: ExplosionVariants,
-  fold: Fold,
-  leaveOut: (remedy: RemedyName, reason: string) => void,
-): { recipes: Recipe[]; hostClasses: HostClasses | null } {
+function listRecipes(variants: ExplosionVariants, fold: Fold) {
   const { categories } = variants
   const recipes: Recipe[] = []
-  let hostClasses: HostClasses | null = null
-  if (changesLabels(categories, withoutMachine)) {
-    const classes = findHostClasses(categories.flows)
-    hostClasses = classes
+  const leftOut: { remedy: RemedyName; reason: string }[] = []
+  const hasHosts = changesLabels(categories, withoutMachine)
+  const hostClasses = hasHosts ? findHostClasses(categories.flows) : null
+  if (hostClasses === null) {
+    const reason = 'no label has a host'
+    leftOut.push({ remedy: 'omit hosts', reason }, { remedy: 'host classes', reason })
+  } else {
     recipes.push(
       {
-        remedy: 'omit hosts',
-        part: 'host',
-        code: 'omitHosts: true',
-        options: { omitHosts: true },
+        ...{ remedy: 'omit hosts', part: 'host', options: { omitHosts: true } },
         changes: [withoutMachine],
       },
       {
-        remedy: 'host classes',
-        part: 'host',
+        ...{ remedy: 'host classes', part: 'host' },
         code: 'label: findHostClasses(comparison).label',
-        options: null,
-        changes: [(node) => classes.inClass(node)],
+        changes: [(node) => hostClasses.inClass(node)],
       },
     )
-  } else {
-    leaveOut('omit hosts', 'no label has a host')
-    leaveOut('host classes', 'no label has a host')
   }
   if (changesLabels(categories, withoutThread)) {
-    recipes.push({
-      remedy: 'omit threads',
-      part: 'thread',
-      code: 'label: labelWithoutThreads',
-      options: null,
-      changes: [withoutThread],
-    })
+    const code = 'label: labelWithoutThreads'
+    recipes.push({ remedy: 'omit threads', part: 'thread', code, changes: [withoutThread] })
   }
   for (const concurrency of ['learned', 'none'] as const) {
-    const remedy = ORDER_REMEDIES[concurrency]
+    const remedy = concurrency === 'learned' ? 'learned order' : 'no order'
     const built = variants.flows(concurrency)
-    if (concurrency === categories.flows.options.concurrency) leaveOut(remedy, 'it is so already')
-    else if (typeof built === 'string') leaveOut(remedy, built)
+    if (concurrency === categories.flows.options.concurrency) {
+      leftOut.push({ remedy, reason: 'it is so already' })
+    } else if (typeof built === 'string') leftOut.push({ remedy, reason: built })
     else {
-      recipes.push({
-        remedy,
-        part: 'concurrency order',
-        code: `concurrency: '${concurrency}'`,
-        options: { concurrency },
-        concurrency,
-      })
+      recipes.push({ remedy, part: 'concurrency order', options: { concurrency }, concurrency })
     }
   }
   if (changesLabels(categories, withoutIds)) {
-    recipes.push({
-      remedy: 'strip ids',
-      part: 'ids in names',
-      code: 'label: labelWithoutIds',
-      options: null,
-      changes: [withoutIds],
-    })
-  } else leaveOut('strip ids', 'no name has an id in it')
-  recipes.push({
-    remedy: 'fold loops',
-    part: 'loop counts',
-    code: "fold: 'log2'",
-    options: { fold: 'log2' },
-    fold,
-  })
-  return { recipes, hostClasses }
+    const code = 'label: labelWithoutIds'
+    recipes.push({ remedy: 'strip ids', part: 'ids in names', code, changes: [withoutIds] })
+  } else leftOut.push({ remedy: 'strip ids', reason: 'no name has an id in it' })
+  recipes.push({ remedy: 'fold loops', part: 'loop counts', options: { fold: 'log2' }, fold })
+  return { recipes, leftOut, hostClasses }
 }
-
-const ORDER_REMEDIES = {
-  learned: 'learned order',
-  none: 'no order',
-} as const satisfies Partial<Record<Concurrency, RemedyName>>
 
 /** The remedies for all causes at once, hosts left out or in classes. */
 function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]): Recipe[] {
@@ -158,14 +121,15 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     })
     const [first] = chosen
     if (first === undefined || chosen.length < 2) return []
+    const hasOptions = chosen.every(({ options }) => options !== undefined)
     return [
       {
         remedy,
         part: first.part,
-        code: chosen.map(({ code }) => code).join(' + '),
-        options: chosen.some(({ options }) => options === null)
-          ? null
-          : Object.assign({}, ...chosen.map(({ options }) => options)),
+        code: chosen.map(({ code, options }) => code ?? codeOf(options)).join(' + '),
+        options: hasOptions
+          ? Object.assign({}, ...chosen.map(({ options }) => options))
+          : undefined,
         changes: chosen.flatMap(({ changes = [] }) => changes),
         concurrency: chosen.find(({ concurrency }) => concurrency !== undefined)?.concurrency,
         fold: chosen.find(({ fold }) => fold !== undefined)?.fold,
@@ -176,6 +140,12 @@ function together(recipes: readonly Recipe[], causes: readonly ExplosionPart[]):
     ? combine('together, with host classes', 'host classes')
     : []
   return [...combine('together', 'omit hosts'), ...classes]
+}
+
+function codeOf(options: OptionAdvice = {}): string {
+  return Object.entries(options)
+    .map(([name, value]) => `${name}: ${codeText(value)}`)
+    .join(', ')
 }
 
 function bestFirst(a: Remedy, b: Remedy): number {

@@ -1,6 +1,7 @@
+import { ascending, group } from 'd3-array'
 import { FlowdeltaError, show } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { HostPairs, OperationSamples } from './compare-hosts.ts'
@@ -26,30 +27,22 @@ export interface HostClass {
   readonly slowness: number
 }
 
-/** What is known of one host. */
-interface HostRow {
-  readonly host: string
-  readonly class: string
-  /** Hosts it could be compared with, and how many of them it differs from. */
-  readonly peers: number
-  readonly different: number
-}
-
-/** Hosts in classes of like performance: what `findHostClasses` finds. */
-export class HostClasses extends Stage {
+interface HostClassColumns {
   readonly options: HostClassOptions
   /** Of classes that share a name's beginning, the fastest first. */
   readonly classes: readonly HostClass[]
+}
+
+/** Hosts in classes of like performance: what `findHostClasses` finds. */
+export class HostClasses extends columnarStage<HostClassColumns>() {
   readonly #pairs: HostPairs
   readonly #classOf: ReadonlyMap<string, HostClass>
 
-  constructor(classes: readonly HostClass[], pairs: HostPairs, options: HostClassOptions) {
-    super()
-    this.options = options
-    this.classes = classes
+  constructor(columns: HostClassColumns, pairs: HostPairs) {
+    super(columns)
     this.#pairs = pairs
     this.#classOf = new Map(
-      classes.flatMap((each) => each.hosts.map((host) => [host, each] as const)),
+      columns.classes.flatMap((each) => each.hosts.map((host) => [host, each])),
     )
   }
 
@@ -82,25 +75,23 @@ export class HostClasses extends Stage {
 
   /** One row a host, class by class: how many peers it could be compared with, and differs from. */
   table(): StageTable {
-    const rows = this.#rows()
-    return stageTable({
-      host: rows.map(({ host }) => host),
-      class: rows.map((row) => row.class),
-      peers: rows.map(({ peers }) => peers),
-      different: rows.map(({ different }) => different),
-      compared: rows.map(({ peers }) => peers > 0),
+    const { hosts } = this.#pairs
+    const rows = this.#hosts().map((at) => {
+      const host = hosts[at] as string
+      const pairs = hosts.flatMap((_, other) => (other === at ? [] : this.#pairs.pair(at, other)))
+      const peers = pairs.filter(({ tests }) => tests > 0).length
+      const different = pairs.filter((pair) => pair.different).length
+      return { host, class: this.classOf(host).name, peers, different, compared: peers > 0 }
     })
+    return rowTable(rows, ['host', 'class', 'peers', 'different', 'compared'])
   }
 
   /** One row a class. */
   classTable(): StageTable {
-    const { classes } = this
-    return stageTable({
-      class: classes.map(({ name }) => name),
-      hosts: classes.map(({ hosts }) => hosts.length),
-      slowness: classes.map(({ slowness }) => slowness),
-      names: classes.map(({ hosts }) => hosts.join(' ')),
-    })
+    const rows = this.classes.map(({ name, hosts, slowness }) => ({
+      ...{ class: name, hosts: hosts.length, slowness, names: hosts.join(' ') },
+    }))
+    return rowTable(rows, ['class', 'hosts', 'slowness', 'names'])
   }
 
   /**
@@ -108,52 +99,36 @@ export class HostClasses extends Stage {
    * square: hosts in the order of `table()`, each with the operation in which they differ most surely.
    */
   matrix(): StageTable {
-    const order = this.#rows().map(({ host }) => this.#pairs.hosts.indexOf(host))
+    const order = this.#hosts()
+    const nameOf = (number: number) => this.#pairs.hosts[number] as string
     const cells = order.flatMap((one) =>
-      order.flatMap((other) => {
-        if (one === other) return []
-        const pair = this.#pairs.pair(one, other)
-        return pair.tests === 0 ? [] : [{ ...pair, ...this.#names(one, other) }]
+      order.flatMap((two) => {
+        if (one === two || this.#pairs.pair(one, two).tests === 0) return []
+        const [host, other] = [nameOf(one), nameOf(two)]
+        const sameClass = this.classOf(host) === this.classOf(other)
+        return [{ ...this.#pairs.pair(one, two), host, other, sameClass }]
       }),
     )
-    return stageTable({
-      host: cells.map(({ host }) => host),
-      other: cells.map(({ other }) => other),
-      operation: cells.map(({ operation }) => operation),
-      statistic: cells.map(({ statistic }) => statistic),
-      q: cells.map(({ q }) => q),
-      effect: cells.map(({ effect }) => effect),
-      different: cells.map(({ different }) => different),
-      sameClass: cells.map(({ sameClass }) => sameClass),
-    })
+    return rowTable(cells, [
+      'host',
+      'other',
+      'operation',
+      'statistic',
+      'q',
+      'effect',
+      'different',
+      'sameClass',
+    ])
   }
 
   override displayText(): string {
     return this.classTable().displayText()
   }
 
-  #names(one: number, two: number) {
-    const host = this.#pairs.hosts[one] as string
-    const other = this.#pairs.hosts[two] as string
-    return { host, other, sameClass: this.classOf(host) === this.classOf(other) }
-  }
-
-  #rows(): HostRow[] {
-    const { hosts } = this.#pairs
-    const numbers = new Map(hosts.map((host, i) => [host, i]))
-    return this.classes.flatMap((each) =>
-      each.hosts.map((host) => {
-        const at = numbers.get(host) as number
-        const pairs = hosts.flatMap((_, other) =>
-          other === at ? [] : [this.#pairs.pair(at, other)],
-        )
-        return {
-          ...{ host, class: each.name },
-          peers: pairs.filter(({ tests }) => tests > 0).length,
-          different: pairs.filter(({ different }) => different).length,
-        }
-      }),
-    )
+  /** Numbers of the hosts, class by class. */
+  #hosts(): number[] {
+    const numbers = new Map(this.#pairs.hosts.map((host, i) => [host, i]))
+    return this.classes.flatMap(({ hosts }) => hosts.map((host) => numbers.get(host) as number))
   }
 }
 
@@ -170,19 +145,16 @@ export function nameClasses(
     .map((hosts) => ({ hosts, beginning: beginning(hosts), slowness: slowness(hosts, samples) }))
     .sort(
       (a, b) =>
-        compareText(a.beginning, b.beginning) ||
+        ascending(a.beginning, b.beginning) ||
         (a.slowness || 0) - (b.slowness || 0) ||
-        compareText(a.hosts[0] ?? '', b.hosts[0] ?? ''),
+        ascending(a.hosts[0], b.hosts[0]),
     )
-  const taken = new Map<string, number>()
-  for (const draft of drafts) taken.set(draft.beginning, (taken.get(draft.beginning) ?? 0) + 1)
-  const numbers = new Map<string, number>()
-  return drafts.map(({ hosts, beginning, slowness }) => {
-    const number = (numbers.get(beginning) ?? 0) + 1
-    numbers.set(beginning, number)
-    const name = (taken.get(beginning) ?? 0) > 1 ? `${beginning} ${number}` : beginning
-    return { name, hosts, slowness }
-  })
+  return Array.from(group(drafts, (draft) => draft.beginning)).flatMap(([beginning, alike]) =>
+    alike.map(({ hosts, slowness }, i) => {
+      const name = alike.length > 1 ? `${beginning} ${i + 1}` : beginning
+      return { name, hosts, slowness }
+    }),
+  )
 }
 
 function beginning(hosts: readonly string[]): string {
@@ -212,8 +184,4 @@ function medianOver(hosts: readonly string[], byHost: ReadonlyMap<string, Float6
     return times === undefined ? [] : [quantile(times, 0.5)]
   })
   return quantile(Float64Array.from(medians).sort(), 0.5)
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
