@@ -1,5 +1,5 @@
+import { group } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
-import type { EdgeClass } from '../../compare/categories/category-structure.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
@@ -24,12 +24,13 @@ import { sampleRequests } from './request-sample.ts'
 
 const MOST_CALLS = 10_000
 
-/** The calls of an edge in one period: in which request, from which node to which, and how long. */
-interface EdgeCalls {
-  readonly request: readonly number[]
-  readonly from: readonly number[]
-  readonly to: readonly number[]
-  readonly timeUs: readonly number[]
+/** A call of an edge: in which request, from which node to which, and how long. */
+interface EdgeCall {
+  readonly period: Period
+  readonly request: number
+  readonly from: number
+  readonly to: number
+  readonly timeUs: number
 }
 
 /**
@@ -64,37 +65,27 @@ export function explainEdge(
     ...options,
   })
   const { categories } = comparison
-  const calls = [BEFORE, AFTER].map((period) => callsOf(categories, edge, period as Period)) as [
-    EdgeCalls,
-    EdgeCalls,
-  ]
+  const before = callsOf(categories, edge, BEFORE)
+  const after = callsOf(categories, edge, AFTER)
   const name = `${placeName(edge.fromNode)} → ${placeName(edge.toNode)}`
-  if (calls.every(({ request }) => request.length === 0)) {
+  if (before.length + after.length === 0) {
     throw new FlowdeltaError(`No request has the edge ${name}. Take one of comparison.edges.edges.`)
   }
-  const rowsOf = (periods: readonly Period[], numbers: readonly Uint32Array[]) => {
-    const sampled = sampleRequests(numbers, { sample, seed })
-    return periods.flatMap((period, i) =>
-      Array.from(sampled[i] as Uint32Array, (call) => ({ period, call })),
-    )
+  const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
+    const rows = sampleRequests(groups, { sample, seed }).flat()
+    return callTable(comparison, edge, { rows, choice, withRoot })
   }
-  const oneEach = calls.map((period) => oneCallEach(period, seed))
-  const everyCall = Uint32Array.from(calls[AFTER].request, (_, call) => call)
-  const table = (rows: CallRows['rows'], withRoot: boolean) =>
-    callTable(comparison, edge, { calls, rows, choice, withRoot })
-  const slowAboveUs = slowFrom(
-    Float64Array.from(calls[BEFORE].timeUs),
-    Float64Array.from(calls[AFTER].timeUs),
-  )
+  const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
+  const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
   const slowTable = () => {
-    const own = oneEach[AFTER] as Uint32Array
-    if (own.length === everyCall.length) return table(rowsOf([AFTER], [own]), true)
-    const all = table(rowsOf([AFTER], [everyCall]), false)
+    const own = oneEach.slice(AFTER)
+    if (own[0]?.length === after.length) return table(own, true)
+    const all = table([after], false)
     const isExplained = askWhatIsSlow(all, { ...growth, slowAboveUs }).paths.length > 0
-    return isExplained ? all : table(rowsOf([AFTER], [own]), true)
+    return isExplained ? all : table(own, true)
   }
   const tables = {
-    differs: question === 'what-is-slow' ? null : table(rowsOf([BEFORE, AFTER], oneEach), true),
+    differs: question === 'what-is-slow' ? null : table(oneEach, true),
     slow: question === 'what-differs' ? null : slowTable(),
     slowAboveUs,
   }
@@ -108,7 +99,7 @@ function callsOf(
   categories: Categories,
   { fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>,
   period: Period,
-): EdgeCalls {
+): EdgeCall[] {
   const flows = recordedFlows(categories.flows)
   const { shapes, labels } = flows
   const edgesOf = new Map<number, readonly number[]>()
@@ -122,31 +113,29 @@ function callsOf(
       (edge) => isAt(from[edge], fromNode) && isAt(to[edge], toNode),
     )
   }
-  const calls = { request: [], from: [], to: [], timeUs: [] } as Record<keyof EdgeCalls, number[]>
+  const calls: EdgeCall[] = []
   for (let request = 0; request < flows.size; request++) {
     if (flows.period[request] !== period) continue
     const shape = flows.shapeOf[request] as number
     const edges = edgesOf.get(shape) ?? matching(shape, rootLabel(categories, request))
     edgesOf.set(shape, edges)
     for (const edge of edges) {
-      calls.request.push(request)
-      calls.from.push(shapes.from(shape)[edge] as number)
-      calls.to.push(shapes.to(shape)[edge] as number)
-      calls.timeUs.push(flows.latencies(request)[edge] as number)
+      const [from, to] = [shapes.from(shape)[edge] as number, shapes.to(shape)[edge] as number]
+      calls.push({ period, request, from, to, timeUs: flows.latencies(request)[edge] as number })
     }
   }
   return calls
 }
 
-/** One call of each request. */
-function oneCallEach({ request }: EdgeCalls, seed: number): Uint32Array {
+/** One call of each request, drawn at random. */
+function oneCallEach(calls: readonly EdgeCall[], seed: number): EdgeCall[] {
   const random = randomSource(seed)
-  const chosen: number[] = []
-  for (let first = 0, end = 0; first < request.length; first = end) {
-    while (end < request.length && request[end] === request[first]) end++
-    chosen.push(first + random.integer(end - first))
-  }
-  return Uint32Array.from(chosen)
+  const ofRequest = group(calls, ({ request }) => request)
+  return Array.from(ofRequest.values(), (own) => own[random.integer(own.length)] as EdgeCall)
+}
+
+function timesOf(calls: readonly EdgeCall[]): Float64Array {
+  return Float64Array.from(calls, ({ timeUs }) => timeUs)
 }
 
 /** The same but for hosts. */
@@ -155,8 +144,7 @@ function isSame(a: NodeLabel, b: NodeLabel): boolean {
 }
 
 interface CallRows {
-  readonly calls: readonly [EdgeCalls, EdgeCalls]
-  readonly rows: readonly { readonly period: Period; readonly call: number }[]
+  readonly rows: readonly EdgeCall[]
   readonly choice: ParameterChoice
   /** Whether what was recorded where requests begin are parameters as well. */
   readonly withRoot: boolean
@@ -165,24 +153,23 @@ interface CallRows {
 function callTable(
   { categories }: Comparison,
   edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
-  { calls, rows, choice, withRoot }: CallRows,
+  { rows, choice, withRoot }: CallRows,
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
   const records = new NodeRecords(flows)
-  const roots = rows.map(({ period, call }) => calls[period].request[call] as number)
-  const root = commonRoot(categories, roots) ?? REQUEST
+  const requests = rows.map(({ request }) => request)
+  const root = commonRoot(categories, requests) ?? REQUEST
   const ends = [edge.fromNode, ...(ownCall(edge) ? [] : [edge.toNode])]
   const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
   const places = [...(hasRoot ? [root] : []), ...ends]
   const columns = new ParameterColumns(rows.length, places)
-  const column = (part: keyof EdgeCalls) =>
-    rows.map(({ period, call }) => calls[period][part][call] as number)
-  const [requests, from, to] = [column('request'), column('from'), column('to')]
-  requests.forEach((request, row) => {
-    const nodes = [from[row] as number, ...(ends.length === 1 ? [] : [to[row] as number])]
-    const all = hasRoot ? [0, ...nodes] : nodes
-    all.forEach((node, place) => {
-      columns.add(row, place, records.of(request, callNode(flows, node)))
+  // The parameters of a span are at its call, the node before its reply.
+  const callNode = (node: number) =>
+    flows.spanRows !== undefined && node % 2 === 1 ? node - 1 : node
+  rows.forEach(({ request, from, to }, row) => {
+    const nodes = [...(hasRoot ? [0] : []), from, ...(ends.length === 1 ? [] : [to])]
+    nodes.forEach((node, place) => {
+      columns.add(row, place, records.of(request, callNode(node)))
     })
     if (hasRoot && root === REQUEST) {
       columns.add(row, 0, [['operation', placeName(rootLabel(categories, request))]])
@@ -195,17 +182,12 @@ function callTable(
       rows: {
         requests: Uint32Array.from(requests),
         labels: Uint8Array.from(rows, ({ period }) => period),
-        timeUs: Float64Array.from(column('timeUs')),
+        timeUs: timesOf(rows),
         startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
       },
     },
     choice,
   )
-
-  /** The parameters of a span are at its call, the node before its reply. */
-  function callNode({ spanRows }: typeof flows, node: number): number {
-    return spanRows !== undefined && node % 2 === 1 ? node - 1 : node
-  }
 }
 
 /** Whether both ends are one span: its call and its reply. */
@@ -247,43 +229,29 @@ interface TemplateNode {
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
   const template: TemplateNode[] = []
-  const pending = paired(roots(before), roots(after), [before, after])
+  // Last to first: what is pushed last is looked at first.
+  const push = (of: readonly number[] = [], others: readonly number[] = []) => {
+    const free = group(others, (node) => after.labels[node])
+    const pairs = of.flatMap((node) => {
+      const partner = free.get(before.labels[node])?.shift()
+      return partner === undefined ? [] : [{ before: node, after: partner }]
+    })
+    pending.push(...pairs.reverse())
+  }
+  const pending: TemplateNode[] = []
+  push(roots(before), roots(after))
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     if (seen[0].has(pair.before) || seen[1].has(pair.after)) continue
     seen[0].add(pair.before)
     seen[1].add(pair.after)
     template.push(pair)
-    const children = paired(
-      before.children[pair.before] as readonly number[],
-      after.children[pair.after] as readonly number[],
-      [before, after],
-    )
-    pending.push(...children)
+    push(before.children[pair.before], after.children[pair.after])
   }
   return template.sort((a, b) => a.before - b.before)
 }
 
 function roots({ parents }: FlowForm): number[] {
   return parents.flatMap((above, node) => (above.length === 0 ? [node] : []))
-}
-
-/** Nodes of equal label, the first of one side with the first of the other; last to first. */
-function paired(
-  before: readonly number[],
-  after: readonly number[],
-  [a, b]: readonly [FlowForm, FlowForm],
-): TemplateNode[] {
-  const free = new Map<string, number[]>()
-  for (const node of [...after].reverse()) {
-    const label = b.labels[node] as string
-    free.set(label, [...(free.get(label) ?? []), node])
-  }
-  return before
-    .flatMap((node) => {
-      const partner = free.get(a.labels[node] as string)?.pop()
-      return partner === undefined ? [] : [{ before: node, after: partner }]
-    })
-    .reverse()
 }
 
 /** The time of each request that is asked to be slow or not. */
@@ -322,7 +290,7 @@ export function requestTimes(
     .sort((a, b) => b.shiftUs - a.shiftUs)[0]
   if (moved === undefined) return whole
   return {
-    name: edgeName(moved.edge),
+    name: `${moved.edge.from} → ${moved.edge.to}`,
     of: (request) => {
       const classes = categories.recordedClassOf(request)
       const latencies = recordedFlows(flows).latencies(request)
@@ -335,8 +303,4 @@ export function requestTimes(
       return sum / calls
     },
   }
-}
-
-function edgeName({ from, to }: EdgeClass): string {
-  return `${from} → ${to}`
 }

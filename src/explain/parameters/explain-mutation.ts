@@ -1,12 +1,11 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { AFTER } from '../../flows/flow-set.ts'
-import { flowForm } from '../flow-pair/flow-form.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
 import { commonTemplate, type RequestTimes, requestTimes } from './explain-edge.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
 import { MUTATION_WORDS, PERIOD_WORDS } from './explanation-words.ts'
-import type { Parameter } from './left-out.ts'
 import { slowFrom } from './parameter-question.ts'
 import {
   collectParameters,
@@ -54,19 +53,34 @@ export function explainMutation(
   const { question, sample, seed, choice, growth } = explainSettings(options)
   const { categories } = comparison
   const { before, after } = chooseFlows(comparison, what)
-  const members = ({ category, period }: FlowChoice) => categories.members(category, period)
-  const groups = [members(before), members(after)]
-  const sampled = sampleRequests(groups, { sample, seed }) as [Uint32Array, Uint32Array]
-  const slowSample = sample === 'tenth' ? MOST_SLOW : sample
-  const [slowRequests] = sampleRequests([members(after)], { sample: slowSample, seed }) as [
-    Uint32Array,
-  ]
+  const members = ({ category, period }: FlowChoice) => [...categories.members(category, period)]
   const times = requestTimes(comparison, before, after)
-  const made = { comparison, before, after, times, choice }
+  const table = (sides: readonly ParameterSide[]) => tableOf(categories, { sides, times, choice })
+  const differingTable = () => {
+    const groups = sampleRequests([members(before), members(after)], { sample, seed })
+    const [formBefore, formAfter] = [before, after].map(({ category }) =>
+      flowForm(categories, category),
+    ) as [FlowForm, FlowForm]
+    const template = commonTemplate(formBefore, formAfter)
+    const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => ({
+      ...{ category, period, positions: template.map((node) => node[which]) },
+      requests: groups[period] ?? [],
+    })
+    return table([side('before', before, BEFORE), side('after', after, AFTER)])
+  }
+  const slowTable = () => {
+    const slowSample = sample === 'tenth' ? MOST_SLOW : sample
+    const sampled = sampleRequests([members(after)], { sample: slowSample, seed }).flat()
+    const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
+    const { category } = after
+    const positions = [...Array(categories.nodeCount(category)).keys()]
+    return table([{ requests, category, positions, period: AFTER }])
+  }
+  const timesOf = (flow: FlowChoice) => Float64Array.from(members(flow), times.of)
   const tables = {
-    differs: question === 'what-is-slow' ? null : differingTable(made, sampled),
-    slow: question === 'what-differs' ? null : slowTable(made, slowRequests),
-    slowAboveUs: slowFrom(timesOf(members(before), times), timesOf(members(after), times)),
+    differs: question === 'what-is-slow' ? null : differingTable(),
+    slow: question === 'what-differs' ? null : slowTable(),
+    slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
   }
   const own = before.category === after.category
   const { preorder } = categories.structure(after.category)
@@ -83,69 +97,20 @@ export function explainMutation(
   return new Explanation(subject, { tables, choice, growth })
 }
 
-interface Making {
-  readonly comparison: Comparison
-  readonly before: FlowChoice
-  readonly after: FlowChoice
+interface TableParts {
+  readonly sides: readonly ParameterSide[]
   readonly times: RequestTimes
   readonly choice: ParameterChoice
 }
 
-function differingTable(
-  { comparison: { categories }, before, after, times, choice }: Making,
-  [precursors, mutations]: readonly [Uint32Array, Uint32Array],
-): ParameterTable {
-  const template = commonTemplate(
-    flowForm(categories, before.category),
-    flowForm(categories, after.category),
-  )
-  const side = (
-    requests: Uint32Array,
-    { category }: FlowChoice,
-    which: 'before' | 'after',
-  ): ParameterSide => ({ requests, category, positions: template.map((node) => node[which]) })
-  const all = collectParameters(categories, [
-    side(precursors, before, 'before'),
-    side(mutations, after, 'after'),
-  ])
-  const requests = Uint32Array.from([...precursors, ...mutations])
-  const labels = Uint8Array.from(requests, (_, row) => Number(row >= precursors.length))
-  return tableOf(categories, { all, requests, labels, times, choice })
-}
-
-function slowTable(
-  { comparison: { categories }, after, times, choice }: Making,
-  sampled: Uint32Array,
-): ParameterTable {
-  const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
-  const { category } = after
-  const positions = Array.from({ length: categories.nodeCount(category) }, (_, i) => i)
-  const all = collectParameters(categories, [{ requests, category, positions }])
-  const labels = new Uint8Array(requests.length).fill(AFTER)
-  return tableOf(categories, { all, requests, labels, times, choice })
-}
-
-function tableOf(
-  { flows }: Categories,
-  {
-    all,
-    requests,
-    labels,
-    times,
-    choice,
-  }: {
-    all: readonly Parameter[]
-    requests: Uint32Array
-    labels: Uint8Array
-  } & Pick<Making, 'times' | 'choice'>,
-): ParameterTable {
+function tableOf(categories: Categories, { sides, times, choice }: TableParts): ParameterTable {
+  const { flows } = categories
+  const requests = sides.flatMap((side) => side.requests)
   const rows = {
-    ...{ requests, labels, timeUs: timesOf(requests, times) },
+    requests: Uint32Array.from(requests),
+    labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
+    timeUs: Float64Array.from(requests, times.of),
     startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
   }
-  return new ParameterTable(flows, { all, rows }, choice)
-}
-
-function timesOf(requests: Uint32Array, times: RequestTimes): Float64Array {
-  return Float64Array.from(requests, (request) => times.of(request))
+  return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
 }

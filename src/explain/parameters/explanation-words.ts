@@ -31,8 +31,7 @@ export function pathSentence(
   path: ExplainedPath,
   { rows, words }: { readonly rows: string; readonly words: GroupWords },
 ): string {
-  const { conditions, predicts, requests, precision, recall, lift, times } = path
-  const where = conditions.map(conditionWords).join(' and ')
+  const { predicts, requests, precision, recall, lift, times } = path
   const which = words[predicts]
   const hits = Math.round(precision * requests)
   const share = `${grouped(hits)} of ${grouped(Math.round(requests))} (${percent(precision)})`
@@ -45,7 +44,12 @@ export function pathSentence(
     times === null || path.question !== 'what-is-slow'
       ? ''
       : `; ${formatDuration(times.hereUs)} on average against ${formatDuration(times.elsewhereUs)} elsewhere`
-  return `Where ${where}, ${rows}s are ${precision < 0.5 ? 'more often ' : ''}${which}: ${share}, ${found}${often}${time}.`
+  return `Where ${conditionsText(path)}, ${rows}s are ${precision < 0.5 ? 'more often ' : ''}${which}: ${share}, ${found}${often}${time}.`
+}
+
+/** The conditions of a path, in words. */
+export function conditionsText({ conditions }: Pick<ExplainedPath, 'conditions'>): string {
+  return conditions.map(conditionWords).join(' and ')
 }
 
 /** A condition in words: `frontend READ · count is at most 4,096`. */

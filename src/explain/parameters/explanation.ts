@@ -11,9 +11,9 @@ import {
   readOptions,
 } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { counted } from '../../core/words.ts'
-import { conditionWords, type GroupWords, pathSentence } from './explanation-words.ts'
+import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
 import { LEFT_OUT_WORDS, type LeftOutParameter } from './left-out.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
@@ -166,20 +166,23 @@ export class Explanation extends Stage {
   /** The explanations in sentences, the first `limit` of them. */
   text({ limit = 5 }: { readonly limit?: number } = {}): string {
     const { title, rows, words } = this.subject
-    const lines = this.questions.map(({ question, paths }) => {
-      const asked =
-        question === 'what-differs' ? 'What differs?' : `What is slow? (${this.subject.time})`
-      const answers = paths
-        .slice(0, limit)
-        .map((path) => `  ${pathSentence(path, { rows, words })}`)
-      return [
-        asked,
-        ...(answers.length === 0 ? ['  No parameter tells them apart.'] : answers),
-      ].join('\n')
-    })
+    const lines = [title]
+    for (const { question, paths } of this.questions) {
+      lines.push(
+        question === 'what-differs' ? 'What differs?' : `What is slow? (${this.subject.time})`,
+      )
+      for (const path of paths.slice(0, limit)) {
+        lines.push(`  ${pathSentence(path, { rows, words })}`)
+      }
+      if (Math.min(paths.length, limit) === 0) lines.push('  No parameter tells them apart.')
+    }
     const left = this.leftOut.filter(({ reason }) => reason !== 'constant').length
-    const rest = `${counted(left, 'parameter')} left out as identifiers, times or the like (leftOut).`
-    return [title, ...lines, ...(left === 0 ? [] : [rest])].join('\n')
+    if (left > 0) {
+      lines.push(
+        `${counted(left, 'parameter')} left out as identifiers, times or the like (leftOut).`,
+      )
+    }
+    return lines.join('\n')
   }
 
   override displayText(): string {
@@ -188,42 +191,49 @@ export class Explanation extends Stage {
 
   /** One row an explanation: question, sentence, what it predicts, and how well. */
   table(): StageTable {
-    const column = <T>(value: (path: ExplainedPath) => T) => this.paths.map(value)
-    return stageTable({
-      question: column(({ question }) => question),
-      where: column(({ conditions }) => conditions.map(conditionWords).join(' and ')),
-      predicts: column(({ predicts }) => predicts),
-      requests: column(({ requests }) => requests),
-      support: column(({ support }) => support),
-      precision: column(({ precision }) => precision),
-      recall: column(({ recall }) => recall),
-      lift: column(({ lift }) => lift),
-      separation: column(({ separation }) => separation),
-    })
+    const rows = this.paths.map((path) => ({ ...path, where: conditionsText(path) }))
+    return rowTable(rows, [
+      'question',
+      'where',
+      'predicts',
+      'requests',
+      'support',
+      'precision',
+      'recall',
+      'lift',
+      'separation',
+    ])
   }
 
   /** One row a parameter: how its values differ between both groups. */
   differenceTable(): StageTable {
-    const column = <T>(value: (difference: ParameterDifference) => T) => this.differences.map(value)
-    return stageTable({
-      parameter: column((difference) => difference.column),
-      kind: column(({ kind }) => kind),
-      before: column(({ before }) => summaryWords(before)),
-      after: column(({ after }) => summaryWords(after)),
-      effect: column(({ effect }) => effect),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      missingBefore: column(({ before }) => before.missing),
-      missingAfter: column(({ after }) => after.missing),
-    })
+    const rows = this.differences.map(({ column, before, after, ...difference }) => ({
+      ...difference,
+      parameter: column,
+      before: summaryWords(before),
+      after: summaryWords(after),
+      missingBefore: before.missing,
+      missingAfter: after.missing,
+    }))
+    return rowTable(rows, [
+      'parameter',
+      'kind',
+      'before',
+      'after',
+      'effect',
+      'p',
+      'q',
+      'missingBefore',
+      'missingAfter',
+    ])
   }
 
   /** One row a parameter that does not take part, with the reason. */
   leftOutTable(): StageTable {
-    return stageTable({
-      parameter: this.leftOut.map(({ column }) => column),
-      reason: this.leftOut.map(({ reason }) => LEFT_OUT_WORDS[reason]),
-    })
+    const rows = this.leftOut.map(({ column, reason }) => ({
+      ...{ parameter: column, reason: LEFT_OUT_WORDS[reason] },
+    }))
+    return rowTable(rows, ['parameter', 'reason'])
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import type { FlowSet } from '../../flows/flow-set.ts'
+import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
@@ -53,12 +53,15 @@ export class ParameterTable extends Stage {
     this.#flows = flows
     this.#all = all
     this.rows = rows
-    const reasons = all.map((parameter) => reasonFor(parameter, rows, choice))
-    this.parameters = all.filter((_, i) => reasons[i] === null)
-    this.leftOut = all.flatMap(({ name }, i) => {
-      const reason = reasons[i] ?? null
-      return reason === null ? [] : [{ column: name, reason }]
+    this.leftOut = all.flatMap((parameter) => {
+      const { name: column } = parameter
+      if (choice.exclude.includes(column)) return [{ column, reason: 'excluded' }]
+      const reason = reasonToLeaveOut(parameter, rows)
+      const isUsed = reason !== 'constant' && choice.include.includes(column)
+      return reason === null || isUsed ? [] : [{ column, reason }]
     })
+    const leftOut = new Set(this.leftOut.map(({ column }) => column))
+    this.parameters = all.filter(({ name }) => !leftOut.has(name))
   }
 
   /** Rows in the table. */
@@ -97,18 +100,14 @@ export class ParameterTable extends Stage {
       label: Array.from(labels, (label) => (label === 0 ? 'precursor' : 'mutation')),
       timeUs,
     }
-    const columns = this.parameters.map(
-      (parameter) => [parameter.name, valuesOf(parameter)] as const,
-    )
+    const columns = this.parameters.map((parameter) => [
+      parameter.name,
+      parameter.kind === 'numeric'
+        ? Array.from(parameter.values, (value) => (Number.isNaN(value) ? null : value))
+        : Array.from(parameter.codes, (code) => parameter.levels[code] ?? null),
+    ])
     return stageTable({ ...own, ...Object.fromEntries(columns) })
   }
-}
-
-/** The values of a parameter; null where a row has none. */
-function valuesOf(parameter: Parameter): (number | string | null)[] {
-  return parameter.kind === 'numeric'
-    ? Array.from(parameter.values, (value) => (Number.isNaN(value) ? null : value))
-    : Array.from(parameter.codes, (code) => parameter.levels[code] ?? null)
 }
 
 /** The tables that questions are asked of; `null` for a question that is not asked. */
@@ -136,20 +135,11 @@ export function requireColumns(questions: QuestionTables, names: readonly string
   )
 }
 
-function reasonFor(
-  parameter: Parameter,
-  rows: RowOrder,
-  { include, exclude }: ParameterChoice,
-): LeftOutParameter['reason'] | null {
-  if (exclude.includes(parameter.name)) return 'excluded'
-  const reason = reasonToLeaveOut(parameter, rows)
-  return reason !== 'constant' && include.includes(parameter.name) ? null : reason
-}
-
 /** Requests of one category, and where in its depth-first order the places of the template are. */
 export interface ParameterSide {
-  readonly requests: Uint32Array
+  readonly requests: readonly number[]
   readonly category: number
+  readonly period: Period
   readonly positions: readonly number[]
 }
 
@@ -159,10 +149,10 @@ export interface ParameterSide {
  */
 export function collectParameters(
   categories: Categories,
-  sides: readonly [ParameterSide, ...ParameterSide[]],
+  sides: readonly ParameterSide[],
 ): Parameter[] {
   const { flows } = categories
-  const [{ category, positions }] = sides
+  const { category, positions } = sides[0] as ParameterSide
   const { preorder } = categories.structure(category)
   const places = positions.map((at) => categories.nodeLabel(category, preorder[at] as number))
   const rows = sides.reduce((sum, { requests }) => sum + requests.length, 0)
@@ -186,17 +176,15 @@ type Values = (AttributeValue | undefined)[]
 /** Collects what was recorded at some places of flows, row by row, into columns. */
 export class ParameterColumns {
   readonly #rows: number
-  readonly #places: readonly NodeLabel[]
-  readonly #found: readonly Map<string, Values>[]
+  readonly #places: readonly { readonly node: NodeLabel; readonly found: Map<string, Values> }[]
 
   constructor(rows: number, places: readonly NodeLabel[]) {
     this.#rows = rows
-    this.#places = places
-    this.#found = places.map(() => new Map<string, Values>())
+    this.#places = places.map((node) => ({ node, found: new Map() }))
   }
 
   add(row: number, place: number, record: NodeRecord): void {
-    const attributes = this.#found[place] as Map<string, Values>
+    const attributes = this.#places[place]?.found as Map<string, Values>
     for (const [key, value] of record) {
       let values = attributes.get(key)
       if (values === undefined) {
@@ -212,10 +200,9 @@ export class ParameterColumns {
    * operation and attribute, places of one name counted.
    */
   finish(): Parameter[] {
-    const places = this.#places.flatMap((node, place) => {
-      const found = this.#found[place] as Map<string, Values>
-      return found.size === 0 ? [] : [{ node, found, name: placeName(node) }]
-    })
+    const places = this.#places
+      .filter(({ found }) => found.size > 0)
+      .map((place) => ({ ...place, name: placeName(place.node) }))
     return places.flatMap((place) => {
       const alike = places.filter(({ name }) => name === place.name)
       const occurrence = alike.length === 1 ? 0 : alike.indexOf(place) + 1

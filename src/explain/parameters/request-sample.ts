@@ -15,21 +15,18 @@ const SHARE = 0.1
  *
  * @throws OptionError for a sampling that is none
  */
-export function sampleRequests(
-  groups: readonly Uint32Array[],
+export function sampleRequests<T>(
+  groups: readonly (readonly T[])[],
   { sample, seed }: { sample: Sampling; seed: number },
-): Uint32Array[] {
+): (readonly T[])[] {
   const total = groups.reduce((sum, { length }) => sum + length, 0)
   const size = sampleSize(sample, total)
-  if (size >= total) return groups.map((group) => group.slice())
+  if (size >= total) return [...groups]
   const random = randomSource(seed)
   return groups.map((group) => {
     const count = Math.max(Math.min(1, group.length), Math.round((size * group.length) / total))
-    const chosen = random.shuffle(Array.from(group, (_, at) => at)).slice(0, count)
-    return Uint32Array.from(
-      chosen.sort((a, b) => a - b),
-      (at) => group[at] as number,
-    )
+    const chosen = random.shuffle([...group.keys()]).slice(0, count)
+    return chosen.sort((a, b) => a - b).map((at) => group[at] as T)
   })
 }
 
