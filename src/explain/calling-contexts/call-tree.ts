@@ -47,7 +47,8 @@ export function callTree({ shapes, labels }: FlowSet, shape: number): CallTree {
   const graph = new ShapeGraph().load(shapes, shape)
   const codes = shapes.labels(shape)
   const roles = nodeRoles(codes, labels)
-  const found: OpenCall[] = [{ start: 0, end: -1, parent: -1, depth: 0, key: keyAt(roles, 0) }]
+  const key = roles[0]?.key ?? ''
+  const found: OpenCall[] = [{ start: 0, end: -1, parent: -1, depth: 0, key }]
   const callAt = new Int32Array(graph.nodes).fill(-1)
   /** The innermost call that is under way after each node. */
   const within = new Int32Array(graph.nodes)
@@ -99,10 +100,6 @@ function nodeRoles(codes: Uint32Array, labels: NodeLabels): NodeRole[] {
     key,
     phase: ends ? 'ends' : sure || ended.has(key) ? 'begins' : 'neither',
   }))
-}
-
-function keyAt(roles: readonly NodeRole[], node: number): string {
-  return roles[node]?.key ?? ''
 }
 
 /** The innermost call that two calls are both made in; -1 stands for no call yet. */

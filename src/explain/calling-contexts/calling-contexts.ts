@@ -1,5 +1,5 @@
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 
 /** What one period says of a calling context; times are sums over the period's requests. */
@@ -34,19 +34,14 @@ export interface CallingContext {
 /** What divides up the requests: their time, or each request counted once, however long it took. */
 export type ContextMeasure = 'time' | 'requests'
 
-/** The calling context tree of one or two periods: what `findCallingContexts` makes. */
-export class CallingContexts extends Stage {
+interface ContextColumns {
   readonly contexts: readonly CallingContext[]
   /** Requests in each period; 0 after where there is only one period. */
   readonly requests: readonly [before: number, after: number]
+}
 
-  /** Use `findCallingContexts` instead. */
-  constructor(contexts: readonly CallingContext[], requests: readonly [number, number]) {
-    super()
-    this.contexts = contexts
-    this.requests = requests
-  }
-
+/** The calling context tree of one or two periods: what `findCallingContexts` makes. */
+export class CallingContexts extends columnarStage<ContextColumns>() {
   /** The sum of a period's response times, in µs: what all its contexts add up to. */
   totalUs(period: Period): number {
     return this.contexts.reduce((sum, context) => sum + totals(context, period).selfUs, 0)
@@ -60,12 +55,12 @@ export class CallingContexts extends Stage {
     context: CallingContext,
     { period, measure, part }: { period: Period; measure: ContextMeasure; part: 'self' | 'total' },
   ): number {
-    const { selfUs, totalUs, selfRequests, totalRequests } = totals(context, period)
-    const sum =
-      measure === 'time'
-        ? { self: selfUs, total: totalUs }
-        : { self: selfRequests, total: totalRequests }
-    return sum[part] / Math.max(1, this.requests[period])
+    const sums = totals(context, period)
+    return sums[`${part}${measure === 'time' ? 'Us' : 'Requests'}`] / this.#requests(period)
+  }
+
+  #requests(period: Period): number {
+    return Math.max(1, this.requests[period])
   }
 
   /**
@@ -73,32 +68,39 @@ export class CallingContexts extends Stage {
    * of the period's the time of its own and with all it calls, before, after and the change.
    */
   table(): StageTable {
-    const { contexts } = this
-    const time = (period: Period, part: 'self' | 'total') =>
-      contexts.map((context) => this.perRequest(context, { period, measure: 'time', part }))
-    const calls = (period: Period) =>
-      contexts.map((context) => totals(context, period).calls / Math.max(1, this.requests[period]))
-    const difference = (before: readonly number[], after: readonly number[]) =>
-      before.map((us, i) => (after[i] as number) - us)
-    const self = [time(BEFORE, 'self'), time(AFTER, 'self')] as const
-    const total = [time(BEFORE, 'total'), time(AFTER, 'total')] as const
-    return stageTable({
-      context: contexts.map(({ context }) => context),
-      parent: contexts.map(({ parent }) => parent),
-      depth: contexts.map(({ depth }) => depth),
-      service: contexts.map(({ service }) => service),
-      name: contexts.map(({ name }) => name),
-      beforeRequests: contexts.map(({ before }) => before.requests),
-      afterRequests: contexts.map(({ after }) => after.requests),
-      beforeCallsPerRequest: calls(BEFORE),
-      afterCallsPerRequest: calls(AFTER),
-      beforeSelfUs: self[0],
-      afterSelfUs: self[1],
-      changeSelfUs: difference(...self),
-      beforeTotalUs: total[0],
-      afterTotalUs: total[1],
-      changeTotalUs: difference(...total),
+    const rows = this.contexts.map((context) => {
+      const { before, after } = context
+      const time = (period: Period, part: 'self' | 'total') =>
+        this.perRequest(context, { period, measure: 'time', part })
+      const [beforeSelfUs, afterSelfUs] = [time(BEFORE, 'self'), time(AFTER, 'self')]
+      const [beforeTotalUs, afterTotalUs] = [time(BEFORE, 'total'), time(AFTER, 'total')]
+      return {
+        ...context,
+        beforeRequests: before.requests,
+        afterRequests: after.requests,
+        beforeCallsPerRequest: before.calls / this.#requests(BEFORE),
+        afterCallsPerRequest: after.calls / this.#requests(AFTER),
+        ...{ beforeSelfUs, afterSelfUs, changeSelfUs: afterSelfUs - beforeSelfUs },
+        ...{ beforeTotalUs, afterTotalUs, changeTotalUs: afterTotalUs - beforeTotalUs },
+      }
     })
+    return rowTable(rows, [
+      'context',
+      'parent',
+      'depth',
+      'service',
+      'name',
+      'beforeRequests',
+      'afterRequests',
+      'beforeCallsPerRequest',
+      'afterCallsPerRequest',
+      'beforeSelfUs',
+      'afterSelfUs',
+      'changeSelfUs',
+      'beforeTotalUs',
+      'afterTotalUs',
+      'changeTotalUs',
+    ])
   }
 }
 

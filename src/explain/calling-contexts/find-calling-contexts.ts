@@ -1,7 +1,8 @@
+import { rollup } from 'd3-array'
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { ShapeGraph } from '../../traces/shape-table.ts'
-import { callTree } from './call-tree.ts'
+import { callTree, type FlowCall } from './call-tree.ts'
 import {
   type CallingContext,
   CallingContexts,
@@ -34,7 +35,8 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
   for (let request = 0; request < flows.size; request++) {
     tree.add(request, finder.edges(request))
   }
-  return new CallingContexts(tree.finish(), [flows.count(BEFORE), flows.count(AFTER)])
+  const requests = [flows.count(BEFORE), flows.count(AFTER)] as const
+  return new CallingContexts({ contexts: tree.finish(), requests })
 }
 
 /** The contexts of a shape's calls. */
@@ -44,8 +46,6 @@ interface ShapeContexts {
   /** Contexts that occur, each once, and how many calls have each. */
   readonly calls: ReadonlyMap<number, number>
 }
-
-type Names = Pick<CallingContext, 'service' | 'name'>
 
 class ContextTree {
   readonly #flows: FlowSet
@@ -108,37 +108,31 @@ class ContextTree {
     if (known !== undefined) return known
     const { calls, callOfEdge } = callTree(this.#flows, shape)
     const ofCall: number[] = []
-    const counts = new Map<number, number>()
-    for (const { parent, ...names } of calls) {
-      const context = this.#number(ofCall[parent] ?? -1, names)
-      ofCall.push(context)
-      counts.set(context, (counts.get(context) ?? 0) + 1)
-    }
+    for (const call of calls) ofCall.push(this.#number(ofCall[call.parent] ?? -1, call))
     const contexts = {
       root: ofCall[0] as number,
       ofEdge: callOfEdge.map((call) => ofCall[call] as number),
-      calls: counts,
+      calls: rollup(ofCall, ({ length }) => length, Number),
     }
     this.#shapes[shape] = contexts
     return contexts
   }
 
-  #number(parent: number, { service, name }: Names): number {
+  #number(parent: number, { service, name }: FlowCall): number {
     const key = JSON.stringify([parent, service, name])
     const known = this.#numbers.get(key)
     if (known !== undefined) return known
     const depth = parent < 0 ? 0 : (this.#contexts[parent] as CallingContext).depth + 1
     const context = this.#contexts.length
-    const [before, after] = [noTotals(), noTotals()]
+    const none: ContextTotals = {
+      ...{ requests: 0, calls: 0 },
+      ...{ selfUs: 0, totalUs: 0, selfRequests: 0, totalRequests: 0 },
+    }
+    const [before, after] = [{ ...none }, { ...none }]
     this.#contexts.push({ context, parent, depth, service, name, before, after })
     this.#numbers.set(key, context)
     return context
   }
-}
-
-function noTotals(): ContextTotals {
-  const times = { selfUs: 0, totalUs: 0, selfRequests: 0, totalRequests: 0 }
-  return { requests: 0, calls: 0, ...times }
 }
 
 /** When each node of a request's flow happened, in µs since the request began. */

@@ -1,6 +1,7 @@
+import { group } from 'd3-array'
 import { defineOptions, type OptionsOf, oneOf, share } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass } from '../features/log-set.ts'
 
@@ -75,21 +76,17 @@ export interface AttentionGraph {
   readonly edges: readonly AttentionEdge[]
 }
 
-/** What to look at first: what `focusAttention` finds. */
-export class Attention extends Stage {
+interface AttentionColumns {
   readonly options: AttentionOptions
   /**
    * The highest score first, events and states together; then in the order of features. Those that
    * share their denominator with performance come after all others, unless asked otherwise.
    */
   readonly graphs: readonly AttentionGraph[]
+}
 
-  constructor(options: AttentionOptions, graphs: readonly AttentionGraph[]) {
-    super()
-    this.options = options
-    this.graphs = graphs
-  }
-
+/** What to look at first: what `focusAttention` finds. */
+export class Attention extends columnarStage<AttentionColumns>() {
   /** The graphs of events or of states, best first. */
   of(kind: VariableKind): readonly AttentionGraph[] {
     return this.graphs.filter((graph) => graph.kind === kind)
@@ -105,62 +102,46 @@ export class Attention extends Stage {
    * too many, how many variables were left out.
    */
   table(): StageTable {
-    const { graphs } = this
-    return stageTable({
-      kind: graphs.map(({ kind }) => kind),
-      class: graphs.map((graph) => graph.class),
-      feature: graphs.map(({ featureType }) => featureType),
-      score: graphs.map(({ score }) => score),
-      variables: graphs.map(({ nodes }) => nodes.length - 1),
-      edges: graphs.map(({ edges }) => edges.length),
-      sharesDenominator: graphs.map(({ sharesDenominator }) => sharesDenominator),
-      ...(graphs.some(({ variablesLeftOut }) => variablesLeftOut !== undefined) && {
-        variablesLeftOut: graphs.map(({ variablesLeftOut = 0 }) => variablesLeftOut),
-      }),
-      first: graphs.map(({ nodes }) => nodes[1]?.name ?? ''),
-      second: graphs.map(({ nodes }) => nodes[2]?.name ?? ''),
-    })
+    const rows = this.graphs.map(({ variablesLeftOut = 0, ...graph }) => ({
+      ...{ ...graph, variablesLeftOut, feature: graph.featureType, edges: graph.edges.length },
+      variables: graph.nodes.length - 1,
+      first: graph.nodes[1]?.name ?? '',
+      second: graph.nodes[2]?.name ?? '',
+    }))
+    const isLimited = rows.some(({ variablesLeftOut }) => variablesLeftOut > 0)
+    return rowTable(rows, [
+      ...(['kind', 'class', 'feature', 'score', 'variables', 'edges'] as const),
+      'sharesDenominator',
+      ...(isLimited ? (['variablesLeftOut'] as const) : []),
+      'first',
+      'second',
+    ])
   }
 
   /** One row a graph and variable. */
   nodeTable(): StageTable {
-    const rows = this.graphs.flatMap((graph) => graph.nodes.map((node) => ({ graph, node })))
-    const column = <T>(value: (node: AttentionNode) => T) => rows.map(({ node }) => value(node))
-    return stageTable({
-      kind: rows.map(({ graph }) => graph.kind),
-      feature: rows.map(({ graph }) => graph.featureType),
-      variable: column(({ name }) => name),
-      t: column(({ t }) => t),
-      significant: column(({ significant }) => significant),
-      divergence: column(({ divergence }) => divergence),
-      term: column(({ term }) => term),
-    })
+    const rows = this.graphs.flatMap(({ kind, featureType: feature, nodes }) =>
+      nodes.map((node) => ({ ...node, kind, feature, variable: node.name })),
+    )
+    const names = ['kind', 'feature', 'variable', 't', 'significant', 'divergence', 'term'] as const
+    return rowTable(rows, names)
   }
 
   /** One row a graph and dependency. */
   edgeTable(): StageTable {
-    const rows = this.graphs.flatMap((graph) => graph.edges.map((edge) => ({ graph, edge })))
-    const column = <T>(value: (edge: AttentionEdge) => T) => rows.map(({ edge }) => value(edge))
-    return stageTable({
-      kind: rows.map(({ graph }) => graph.kind),
-      feature: rows.map(({ graph }) => graph.featureType),
-      from: column(({ from }) => from),
-      to: column(({ to }) => to),
-      weight: column(({ weight }) => weight),
-      r2: column(({ r2 }) => r2),
-      directed: column(({ directed }) => directed),
-      inTree: column(({ inTree }) => inTree),
-    })
+    const rows = this.graphs.flatMap(({ kind, featureType: feature, edges }) =>
+      edges.map((edge) => ({ ...edge, kind, feature })),
+    )
+    const names = ['kind', 'feature', 'from', 'to', 'weight', 'r2', 'directed', 'inTree'] as const
+    return rowTable(rows, names)
   }
 }
 
-/** The spanning tree of a graph, from the metric on. */
-export interface AttentionTree {
+interface AttentionTree {
   /** Names, each after the one that it leads to; the metric first. */
   readonly order: readonly string[]
   /** Edges between a variable and the metric; 0 of the metric itself. */
   readonly depth: ReadonlyMap<string, number>
-  /** What leads to each variable, next in the tree. */
   readonly children: ReadonlyMap<string, readonly string[]>
   /** Of each variable but the metric, the edge that leads it towards the metric. */
   readonly parentEdge: ReadonlyMap<string, AttentionEdge>
@@ -168,16 +149,14 @@ export interface AttentionTree {
 
 /** The spanning tree of a graph, depth first; what adds more to the score comes first. */
 export function attentionTree({ metric, nodes, edges }: AttentionGraph): AttentionTree {
-  const linksOf = new Map<string, { edge: AttentionEdge; other: string }[]>()
+  const links = edges
+    .filter(({ inTree }) => inTree)
+    .flatMap((edge) => [
+      { edge, end: edge.from, other: edge.to },
+      { edge, end: edge.to, other: edge.from },
+    ])
+  const linksOf = group(links, ({ end }) => end)
   const rank = new Map(nodes.map(({ name }, at) => [name, at]))
-  for (const edge of edges.filter(({ inTree }) => inTree)) {
-    for (const [end, other] of [
-      [edge.from, edge.to],
-      [edge.to, edge.from],
-    ] as const) {
-      linksOf.set(end, [...(linksOf.get(end) ?? []), { edge, other }])
-    }
-  }
   const depth = new Map([[metric, 0]])
   const children = new Map<string, string[]>()
   const parentEdge = new Map<string, AttentionEdge>()
@@ -192,11 +171,9 @@ export function attentionTree({ metric, nodes, edges }: AttentionGraph): Attenti
       depth.set(other, Number(depth.get(name)) + 1)
       parentEdge.set(other, edge)
     }
-    children.set(
-      name,
-      below.map(({ other }) => other),
-    )
-    pending.push(...below.map(({ other }) => other).reverse())
+    const names = below.map(({ other }) => other)
+    children.set(name, names)
+    pending.push(...names.toReversed())
   }
   return { order, depth, children, parentEdge }
 }

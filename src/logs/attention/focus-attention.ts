@@ -1,3 +1,4 @@
+import { ascending, rollup } from 'd3-array'
 import { FlowdeltaError } from '../../core/errors.ts'
 import { readOptions } from '../../core/options.ts'
 import type {
@@ -7,7 +8,6 @@ import type {
 } from '../dependencies/dependency-networks.ts'
 import type { Divergence } from '../divergence/divergence.ts'
 import { isEventTime } from '../features/features.ts'
-import type { PerformanceMetric } from '../performance/performance-metric.ts'
 import {
   ATTENTION_OPTIONS,
   Attention,
@@ -55,25 +55,18 @@ export function focusAttention(
 ): Attention {
   const chosen = readOptions(ATTENTION_OPTIONS, options)
   requireSame(divergence, networks)
+  const isTime = networks.metric.unit === 'absolute time'
+  const isLast = ({ sharesDenominator }: AttentionGraph) =>
+    Number(sharesDenominator && chosen.sharedDenominator === 'last')
   const graphs = networks
     .of(chosen.class)
-    .map((network) => ({
-      ...graphOf(network, divergence, chosen),
-      sharesDenominator: sharesDenominator(network, networks.metric),
-    }))
-    .sort(
-      (a, b) =>
-        (chosen.sharedDenominator === 'ranked'
-          ? 0
-          : Number(a.sharesDenominator) - Number(b.sharesDenominator)) || b.score - a.score,
-    )
-  return new Attention(chosen, graphs)
-}
-
-function sharesDenominator({ featureType }: DependencyNetwork, metric: PerformanceMetric): boolean {
-  return (
-    metric.unit === 'absolute time' && isEventTime(featureType) && featureType.endsWith('Relative')
-  )
+    .map((network): AttentionGraph => {
+      const { featureType } = network
+      const isShare = isEventTime(featureType) && featureType.endsWith('Relative')
+      return { ...graphOf(network, divergence, chosen), sharesDenominator: isTime && isShare }
+    })
+    .sort((a, b) => isLast(a) - isLast(b) || b.score - a.score)
+  return new Attention({ options: chosen, graphs })
 }
 
 function requireSame(divergence: Divergence, networks: DependencyNetworks): void {
@@ -89,12 +82,26 @@ function requireSame(divergence: Divergence, networks: DependencyNetworks): void
 function graphOf(
   network: DependencyNetwork,
   divergence: Divergence,
-  options: AttentionOptions,
+  { balance, score }: AttentionOptions,
 ): Omit<AttentionGraph, 'sharesDenominator'> {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
   const component = spanningComponent(network.edges, metric)
+  const largest = divergence.largest(kind)
+  const nodeOf = (name: string): AttentionNode => {
+    const test =
+      name === metric
+        ? divergence.performance
+        : divergence.variable(kind, name)?.features.find(({ feature }) => feature === featureType)
+    const { t = Number.NaN, significant = false } = test ?? {}
+    // Performance itself, which is in no family, may exceed the largest.
+    const share = Number.isNaN(t) || t === 0 ? 0 : Math.min(1, Math.abs(t) / largest)
+    const parent = component.parentEdge.get(name)
+    const strength = parent === undefined ? 0 : parent.weight / mass
+    const term = parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance))
+    return { name, t, divergence: share, significant, term }
+  }
   const nodes = component.names
-    .map((name) => nodeOf(name, { network, divergence, component, options }))
+    .map(nodeOf)
     .sort(
       (a, b) =>
         Number(b.name === metric) - Number(a.name === metric) ||
@@ -106,7 +113,7 @@ function graphOf(
   return {
     ...{ kind, class: logClass, featureType, metric, nodes },
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
-    score: options.score === 'sum' ? sum : sum / others,
+    score: score === 'sum' ? sum : sum / others,
     edges: component.edges.map(
       (edge): AttentionEdge => ({
         ...edge,
@@ -115,40 +122,6 @@ function graphOf(
       }),
     ),
   }
-}
-
-function nodeOf(
-  name: string,
-  {
-    network: { kind, featureType, metric, mass },
-    divergence,
-    component,
-    options: { balance },
-  }: {
-    readonly network: DependencyNetwork
-    readonly divergence: Divergence
-    readonly component: Component
-    readonly options: AttentionOptions
-  },
-): AttentionNode {
-  const test =
-    name === metric
-      ? divergence.performance
-      : divergence.variable(kind, name)?.features.find(({ feature }) => feature === featureType)
-  const t = test?.t ?? Number.NaN
-  const share = shareOf(t, divergence.largest(kind))
-  const parent = component.parentEdge.get(name)
-  const term =
-    parent === undefined
-      ? 0
-      : share ** (2 * balance) * (parent.weight / mass) ** (2 * (1 - balance))
-  return { name, t, divergence: share, significant: test?.significant ?? false, term }
-}
-
-/** |t| as a share of the largest; performance itself, which is in no family, may exceed it. */
-function shareOf(t: number, largest: number): number {
-  if (Number.isNaN(t) || t === 0) return 0
-  return Math.min(1, Math.abs(t) / largest)
 }
 
 /** The part of a network that one variable is connected with. */
@@ -171,14 +144,14 @@ interface Component {
  * Journal 36(6):1389-1401.
  */
 function spanningComponent(edges: readonly DependencyEdge[], root: string): Component {
-  const edgesOf = new Map<string, DependencyEdge[]>()
-  for (const edge of [...edges].sort(strongestFirst)) {
-    for (const end of [edge.from, edge.to]) {
-      const known = edgesOf.get(end)
-      if (known === undefined) edgesOf.set(end, [edge])
-      else known.push(edge)
-    }
-  }
+  const ends = edges
+    .toSorted(strongestFirst)
+    .flatMap((edge) => [edge.from, edge.to].map((end) => ({ end, edge })))
+  const edgesOf = rollup(
+    ends,
+    (own) => own.map(({ edge }) => edge),
+    ({ end }) => end,
+  )
   const parentEdge = new Map<string, DependencyEdge>()
   const reached = new Set([root])
   for (;;) {
@@ -204,14 +177,8 @@ function otherEnd({ from, to }: DependencyEdge, end: string): string {
 }
 
 function strongestFirst(a: DependencyEdge, b: DependencyEdge): number {
-  return b.weight - a.weight || b.r2 - a.r2 || compare(endsOf(a), endsOf(b))
-}
-
-function endsOf({ from, to }: DependencyEdge): readonly [string, string] {
-  return from < to ? [from, to] : [to, from]
-}
-
-function compare([a, b]: readonly [string, string], [c, d]: readonly [string, string]): number {
-  if (a !== c) return a < c ? -1 : 1
-  return b < d ? -1 : Number(b > d)
+  const [one, other] = [a, b].map(({ from, to }) => [from, to].sort()) as [string[], string[]]
+  return (
+    b.weight - a.weight || b.r2 - a.r2 || ascending(one[0], other[0]) || ascending(one[1], other[1])
+  )
 }

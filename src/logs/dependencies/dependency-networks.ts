@@ -1,6 +1,6 @@
 import { count, custom, defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -76,39 +76,37 @@ export interface DependencyNetwork extends NetworkKey {
   readonly edges: readonly DependencyEdge[]
 }
 
-/** Networks that were learned down to one size of nodes, by key. */
-export interface LearnedNetworks {
+interface LearnedNetworks {
   /** The `minSplit` down to which they are learned. */
   readonly grownAt: number
   readonly learn: (key: NetworkKey) => DependencyNetwork
   readonly known: Map<string, DependencyNetwork>
 }
 
+interface NetworkColumns {
+  readonly logs: LogSet
+  readonly options: DependencyOptions
+  readonly metric: PerformanceMetric
+}
+
 /**
  * How variables depend on each other: a network for each kind, feature and class, learned when it
  * is first asked for. What `learnDependencies` gives.
  */
-export class DependencyNetworks extends Stage {
-  readonly logs: LogSet
-  readonly options: DependencyOptions
-  readonly metric: PerformanceMetric
-  /** How many instances of each class are left out because they have no performance. */
-  readonly leftOut: Readonly<Record<LogClass, number>>
+export class DependencyNetworks extends columnarStage<NetworkColumns>() {
   readonly #learned: LearnedNetworks
 
-  constructor(
-    logs: LogSet,
-    options: DependencyOptions,
-    { metric, learned }: { readonly metric: PerformanceMetric; readonly learned: LearnedNetworks },
-  ) {
-    super()
-    this.logs = logs
-    this.options = options
-    this.metric = metric
+  constructor(columns: NetworkColumns, learned: LearnedNetworks) {
+    super(columns)
     this.#learned = learned
+  }
+
+  /** How many instances of each class are left out because they have no performance. */
+  get leftOut(): Readonly<Record<LogClass, number>> {
+    const { metric, logs } = this
     const without = (code: number) =>
       metric.values.filter((value, i) => Number.isNaN(value) && logs.classOf[i] === code).length
-    this.leftOut = { before: without(0), after: without(1) }
+    return { before: without(0), after: without(1) }
   }
 
   /** What `minSplit` can be raised to, and lowered to again, without learning anything anew. */
@@ -143,28 +141,18 @@ export class DependencyNetworks extends Stage {
    * @param minSplit share of the instances of a class, `grownAt` or more
    */
   pruned(minSplit: number): DependencyNetworks {
-    const options = { ...this.options, minSplit }
-    return new DependencyNetworks(this.logs, options, {
-      metric: this.metric,
-      learned: this.#learned,
-    })
+    const { logs, metric, options } = this
+    const changed = { logs, metric, options: { ...options, minSplit } }
+    return new DependencyNetworks(changed, this.#learned)
   }
 
   /** One row a dependency, network by network. */
   table(): StageTable {
-    const networks = LOG_CLASSES.flatMap((each) => this.of(each))
-    const rows = networks.flatMap((network) => network.edges.map((edge) => ({ network, edge })))
-    const column = <T>(value: (edge: DependencyEdge) => T) => rows.map(({ edge }) => value(edge))
-    return stageTable({
-      kind: rows.map(({ network }) => network.kind),
-      feature: rows.map(({ network }) => network.featureType),
-      class: rows.map(({ network }) => network.class),
-      from: column(({ from }) => from),
-      to: column(({ to }) => to),
-      weight: column(({ weight }) => weight),
-      r2: column(({ r2 }) => r2),
-      directed: column(({ directed }) => directed),
-    })
+    const rows = LOG_CLASSES.flatMap((each) => this.of(each)).flatMap((network) =>
+      network.edges.map((edge) => ({ ...network, ...edge, feature: network.featureType })),
+    )
+    const names = ['kind', 'feature', 'class', 'from', 'to', 'weight', 'r2', 'directed'] as const
+    return rowTable(rows, names)
   }
 }
 

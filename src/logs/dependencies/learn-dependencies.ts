@@ -57,7 +57,7 @@ export function learnDependencies(
   const source = { logs, metric, weights: instanceWeights(logs, chosen) }
   const learn = (key: NetworkKey) => learnNetwork(key, source, chosen)
   const learned = { grownAt: chosen.minSplit, learn, known: new Map() }
-  return new DependencyNetworks(logs, chosen, { metric, learned })
+  return new DependencyNetworks({ logs, options: chosen, metric }, learned)
 }
 
 /** What a network is learned from. */
@@ -75,7 +75,11 @@ function learnNetwork(
   options: DependencyOptions,
 ): DependencyNetwork {
   const { minSplit, minLeaf, stop, significance } = options
-  const members = membersOf(key, source)
+  const { logs, metric } = source
+  const members = Array.from(logs.instances.keys()).filter(
+    (instance) =>
+      logs.classNameOf(instance) === key.class && !Number.isNaN(metric.values[instance]),
+  )
   const { columns, leftOut } = columnsOf(key, source, { members, options })
   const minMass = leastMass(minSplit, columns.mass)
   const strongest = new Map<string, UndirectedSplit>()
@@ -83,16 +87,17 @@ function learnNetwork(
     const splits = growDependencyTree(columns, target, { minMass, minLeaf, stop, significance })
     for (const { predictor, mass, r2 } of splits) {
       const ends = [Math.min(target, predictor), Math.max(target, predictor)] as const
-      const name = ends.join(' ')
-      const known = strongest.get(name)
+      const known = strongest.get(ends.join(' '))
       const split = { ends, mass, r2 }
-      if (known === undefined || strongestFirst(split, known) < 0) strongest.set(name, split)
+      if (known === undefined || strongestFirst(split, known) < 0) {
+        strongest.set(ends.join(' '), split)
+      }
     }
   }
   const times = timesOf(key, source, { members, columns })
   return {
     ...key,
-    metric: source.metric.name,
+    metric: metric.name,
     names: columns.names,
     instances: members.length,
     mass: columns.mass,
@@ -110,13 +115,6 @@ interface UndirectedSplit extends Pick<TreeSplit, 'mass' | 'r2'> {
 
 function strongestFirst(one: UndirectedSplit, other: UndirectedSplit): number {
   return other.mass - one.mass || other.r2 - one.r2
-}
-
-/** The instances of a class that have performance. */
-function membersOf({ class: logClass }: NetworkKey, { logs, metric }: NetworkSource): number[] {
-  return Array.from(logs.instances.keys()).filter(
-    (instance) => logs.classNameOf(instance) === logClass && !Number.isNaN(metric.values[instance]),
-  )
 }
 
 function columnsOf(
@@ -171,16 +169,9 @@ function edgeOf(
   names: readonly string[],
   times: readonly (Float64Array | undefined)[],
 ): DependencyEdge {
-  const [first, second] = [times[one], times[other]]
-  const order = first !== undefined && second !== undefined ? happensBefore(first, second) : 0
-  const [from, to] = order > 0 ? [other, one] : [one, other]
-  return {
-    from: names[from] as string,
-    to: names[to] as string,
-    weight: mass,
-    r2,
-    directed: order !== 0,
-  }
+  const order = happensBefore(times[one] ?? [], times[other] ?? [])
+  const [from = '', to = ''] = order > 0 ? [names[other], names[one]] : [names[one], names[other]]
+  return { from, to, weight: mass, r2, directed: order !== 0 }
 }
 
 /** Two instances that agree may be chance, but one is no order at all. */
@@ -200,7 +191,7 @@ const MIN_INSTANCES = 2
 export function happensBefore(first: ArrayLike<number>, second: ArrayLike<number>): -1 | 0 | 1 {
   let earlier = 0
   let later = 0
-  for (let i = 0; i < first.length; i++) {
+  for (let i = 0; i < Math.min(first.length, second.length); i++) {
     const difference = Number(first[i]) - Number(second[i])
     if (difference < 0) earlier++
     else if (difference > 0) later++

@@ -1,6 +1,7 @@
+import { group, index, max, sum } from 'd3-array'
 import { defineOptions, level, type OptionsOf, oneOf } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
@@ -63,8 +64,7 @@ export interface VariableDivergence {
   readonly features: readonly FeatureTest[]
 }
 
-/** What differs between two sets of logs: what `findDivergence` finds. */
-export class Divergence extends Stage {
+interface DivergenceColumns {
   readonly logs: LogSet
   readonly options: DivergenceOptions
   /**
@@ -75,45 +75,29 @@ export class Divergence extends Stage {
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
   readonly performance: PerformanceTest
-  readonly #byKind: Readonly<Record<VariableKind, ReadonlyMap<string, VariableDivergence>>>
-  /** Asked for once a node of every graph. */
-  readonly #largest = new Map<VariableKind, number>()
+}
 
-  constructor(
-    logs: LogSet,
-    options: DivergenceOptions,
-    {
-      variables,
-      performance,
-    }: {
-      readonly variables: readonly VariableDivergence[]
-      readonly performance: PerformanceTest
-    },
-  ) {
-    super()
-    this.logs = logs
-    this.options = options
-    this.performance = performance
-    this.variables = variables
-    const ofKind = (kind: VariableKind) =>
-      new Map(
-        variables.filter((each) => each.kind === kind).map((each) => [each.name, each] as const),
-      )
-    this.#byKind = { event: ofKind('event'), state: ofKind('state') }
+/** What differs between two sets of logs: what `findDivergence` finds. */
+export class Divergence extends columnarStage<DivergenceColumns>() {
+  readonly #byKind = group(this.variables, ({ kind }) => kind)
+  readonly #byName = index(
+    this.variables,
+    ({ kind }) => kind,
+    ({ name }) => name,
+  )
+
+  #ofKind(kind: VariableKind): readonly VariableDivergence[] {
+    return this.#byKind.get(kind) ?? []
   }
 
   /** How many tests were performed of variables of a kind: the family they are corrected for. */
   tests(kind: VariableKind): number {
-    let performed = 0
-    for (const { features } of this.#byKind[kind].values()) {
-      for (const { tested } of features) performed += Number(tested)
-    }
-    return performed
+    return sum(this.#ofKind(kind), ({ features }) => features.filter(({ tested }) => tested).length)
   }
 
   /** One variable; undefined where there is none of that name. */
   variable(kind: VariableKind, name: string): VariableDivergence | undefined {
-    return this.#byKind[kind].get(name)
+    return this.#byName.get(kind)?.get(name)
   }
 
   /** What only one class logged: new messages, or missing ones. Events come first, in more instances and more messages first. */
@@ -123,59 +107,40 @@ export class Divergence extends Stage {
 
   /** The largest finite |t| of a kind, over all features; 0 where there is none. */
   largest(kind: VariableKind): number {
-    const known = this.#largest.get(kind)
-    if (known !== undefined) return known
-    let largest = 0
-    for (const { features } of this.#byKind[kind].values()) {
-      for (const { t } of features) {
-        if (Number.isFinite(t)) largest = Math.max(largest, Math.abs(t))
-      }
-    }
-    this.#largest.set(kind, largest)
-    return largest
+    return max(this.#ofKind(kind), largestFinite) ?? 0
   }
 
   /** One row a variable, the most divergent first, with the feature that differs most. */
   table(): StageTable {
-    const strongest = this.variables.map(({ features }) =>
-      largestT(features.filter(({ tested }) => tested)),
-    )
-    return stageTable({
-      variable: this.variables.map(({ name }) => name),
-      kind: this.variables.map(({ kind }) => kind),
-      score: this.variables.map(({ score }) => score),
-      significant: this.variables.map(
-        ({ features }) => features.filter(({ significant }) => significant).length,
-      ),
-      feature: strongest.map((test) => test?.feature ?? ''),
-      t: strongest.map((test) => test?.t ?? Number.NaN),
-      beforeMean: strongest.map((test) => test?.beforeMean ?? Number.NaN),
-      afterMean: strongest.map((test) => test?.afterMean ?? Number.NaN),
-      beforeInstances: this.variables.map(({ presence }) => presence.before),
-      afterInstances: this.variables.map(({ presence }) => presence.after),
+    const rows = this.variables.map(({ features, presence, ...variable }) => {
+      const strongest = largestT(features.filter(({ tested }) => tested))
+      return {
+        ...variable,
+        variable: variable.name,
+        significant: features.filter(({ significant }) => significant).length,
+        feature: strongest?.feature ?? '',
+        t: strongest?.t ?? Number.NaN,
+        beforeMean: strongest?.beforeMean ?? Number.NaN,
+        afterMean: strongest?.afterMean ?? Number.NaN,
+        beforeInstances: presence.before,
+        afterInstances: presence.after,
+      }
     })
+    return rowTable(rows, [
+      ...(['variable', 'kind', 'score', 'significant', 'feature', 't'] as const),
+      ...(['beforeMean', 'afterMean', 'beforeInstances', 'afterInstances'] as const),
+    ])
   }
 
   /** One row a feature of a variable, in the order of `table`. */
   featureTable(): StageTable {
     const rows = this.variables.flatMap(({ name, kind, features }) =>
-      features.map((test) => ({ name, kind, test })),
+      features.map((test) => ({ ...test, variable: name, kind })),
     )
-    const column = <T>(value: (test: FeatureTest) => T) => rows.map(({ test }) => value(test))
-    return stageTable({
-      variable: rows.map(({ name }) => name),
-      kind: rows.map(({ kind }) => kind),
-      feature: column(({ feature }) => feature),
-      t: column(({ t }) => t),
-      df: column(({ df }) => df),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      significant: column(({ significant }) => significant),
-      beforeMean: column(({ beforeMean }) => beforeMean),
-      afterMean: column(({ afterMean }) => afterMean),
-      beforeCount: column(({ beforeCount }) => beforeCount),
-      afterCount: column(({ afterCount }) => afterCount),
-    })
+    return rowTable(rows, [
+      ...(['variable', 'kind', 'feature', 't', 'df', 'p', 'q', 'significant'] as const),
+      ...(['beforeMean', 'afterMean', 'beforeCount', 'afterCount'] as const),
+    ])
   }
 }
 
@@ -195,6 +160,11 @@ export function byPresence(a: VariableDivergence, b: VariableDivergence): number
 /** The significant feature of a variable with the largest |t|; undefined where none is. */
 export function strongestDifference({ features }: VariableDivergence): FeatureTest | undefined {
   return largestT(features.filter(({ significant }) => significant))
+}
+
+/** The largest finite |t| of a variable; 0 where there is none. */
+export function largestFinite({ features }: VariableDivergence): number {
+  return max(features, ({ t }) => (Number.isFinite(t) ? Math.abs(t) : 0)) ?? 0
 }
 
 /** Of equally large ones the first. */

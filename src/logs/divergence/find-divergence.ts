@@ -1,3 +1,4 @@
+import { ascending } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
@@ -12,6 +13,7 @@ import {
   Divergence,
   type DivergenceOptions,
   type FeatureTest,
+  largestFinite,
   type Presence,
   type VariableDivergence,
 } from './divergence.ts'
@@ -48,7 +50,9 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
   const variables = VARIABLE_KINDS.flatMap((kind) => variablesOf(logs, kind, groups, chosen))
   const { values } = performanceMetric(logs, chosen.metric)
   const { feature: _, ...test } = openTest('count', values, groups)
-  return new Divergence(logs, chosen, {
+  return new Divergence({
+    logs,
+    options: chosen,
     variables: variables.sort(mostDivergentFirst),
     performance: { ...test, q: test.p, significant: test.p < chosen.alpha },
   })
@@ -174,29 +178,16 @@ function leastP({ beforeCount, afterCount }: WelchResult): number {
 
 function mostDivergentFirst(a: VariableDivergence, b: VariableDivergence): number {
   if (a.score !== b.score) return b.score - a.score
-  if (a.score > 0) return byName(a, b)
+  if (a.score > 0) return ascending(`${a.kind} ${a.name}`, `${b.kind} ${b.name}`)
   const order = place(a) - place(b)
   if (order !== 0) return order
-  return a.presence.onlyIn === null
-    ? largestT(b) - largestT(a) || byPresence(a, b)
-    : byPresence(a, b)
-}
-
-function byName(a: VariableDivergence, b: VariableDivergence): number {
-  const [x, y] = [`${a.kind} ${a.name}`, `${b.kind} ${b.name}`]
-  return x < y ? -1 : Number(x > y)
+  const bySize = a.presence.onlyIn === null ? largestFinite(b) - largestFinite(a) : 0
+  return bySize || byPresence(a, b)
 }
 
 /** What is new after tells more than what is missing. */
 function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
-}
-
-function largestT({ features }: VariableDivergence): number {
-  return features.reduce(
-    (most, { t }) => (Number.isFinite(t) ? Math.max(most, Math.abs(t)) : most),
-    0,
-  )
 }
 
 /** In which instances each variable of a kind occurs. */

@@ -13,11 +13,7 @@ export function delimiterOf(header: string): string {
   return DELIMITERS.reduce((best, next) => (columns(next) > columns(best) ? next : best))
 }
 
-/**
- * Reads a log in CSV, one message a row, under a header line.
- *
- * @throws TraceFormatError for a header line without the columns that are needed
- */
+/** @throws TraceFormatError for a header line without the columns that are needed */
 export async function readCsvLog(
   file: LogFile,
   settings: ReadSettings,
@@ -35,13 +31,13 @@ export async function readCsvLog(
       requireColumns(header, settings, name)
       return
     }
-    const text = () => fields.join(delimiter)
+    const text = fields.join(delimiter)
     if (fields.length !== header.length) {
-      sink.skip(SKIPPED.broken, line, text())
+      sink.skip(SKIPPED.broken, line, text)
       return
     }
     for (const [i, field] of fields.entries()) message.field(header[i] as string, field)
-    message.finish(line, text())
+    message.finish(line, text)
   })
   for await (const chunk of chunks) {
     const endless = rows.push(chunk)
@@ -66,26 +62,21 @@ export function columnNames(
   { time, name, instance, value, numbers }: ReadSettings,
 ): readonly string[] {
   const names = fields.map((field) => field.replace(/^\uFEFF/, '').trim())
-  const wanted = [
-    ...time,
-    ...name,
-    ...numbers,
-    ...[instance, value].filter((one) => one !== undefined),
-  ]
+  const wanted = [...time, ...name, ...numbers, instance, value]
   return names.map((column) => {
-    const other = wanted.find((one) => one.toLowerCase() === column.toLowerCase())
+    const other = wanted.find((one) => one?.toLowerCase() === column.toLowerCase())
     return other === undefined || names.includes(other) ? column : other
   })
 }
 
 function requireColumns(header: readonly string[], settings: ReadSettings, file: string): void {
   const { time, name, instance } = settings
-  const needed: [option: string, columns: readonly string[]][] = [
-    ['fields.time', time],
-    ['fields.name', name],
-  ]
-  if (instance !== undefined) needed.push(['instance', [instance]])
-  for (const [option, columns] of needed) {
+  const needed = {
+    'fields.time': time,
+    'fields.name': name,
+    ...(instance !== undefined && { instance: [instance] }),
+  }
+  for (const [option, columns] of Object.entries(needed)) {
     if (columns.some((column) => header.includes(column))) continue
     throw new TraceFormatError(
       `The header line has no column ${columns.join(' or ')}; it has ${header.join(', ')}`,

@@ -1,5 +1,5 @@
 import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
-import { FieldMessage, fieldRoles, INSTANCE, NAME, TIME, VALUE } from './field-message.ts'
+import { FieldMessage, INSTANCE, NAME, TIME, VALUE } from './field-message.ts'
 import type { LogClock } from './log-clock.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogLane, type LogSink, SKIPPED } from './log-sink.ts'
@@ -29,13 +29,9 @@ class JsonLines {
   readonly #nested: readonly (readonly [field: string, path: readonly string[]])[]
   readonly #plain: PlainJsonLine
   readonly #decoder = new TextDecoder()
-  /** One for all calls: there is one or more a line. */
-  readonly #range: [start: number, end: number] = [0, 0]
-  readonly #names = new ByteInterner()
-  readonly #eventCodes: number[] = []
-  readonly #stateCodes: number[] = []
-  readonly #instances = new ByteInterner()
-  readonly #instanceCodes: number[] = []
+  readonly #events: CodesOfBytes
+  readonly #states: CodesOfBytes
+  readonly #instances: CodesOfBytes
   #rest: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
   /** Whether the line that goes on is given up. */
   #isTooLong = false
@@ -44,10 +40,14 @@ class JsonLines {
     this.#sink = sink
     this.#clock = clock
     this.#message = new FieldMessage(settings, clock, sink)
-    this.#nested = [...this.#message.fields].flatMap((field) =>
-      field.includes('.') ? [[field, field.split('.')] as const] : [],
-    )
-    this.#plain = new PlainJsonLine(fieldRoles(settings))
+    this.#nested = [...this.#message.roles.keys()]
+      .filter((field) => field.includes('.'))
+      .map((field) => [field, field.split('.')])
+    this.#plain = new PlainJsonLine(this.#message.roles)
+    const { lane } = sink
+    this.#events = new CodesOfBytes((name) => lane?.builder.eventCode(name) ?? -1)
+    this.#states = new CodesOfBytes((name) => lane?.builder.stateCode(name) ?? -1)
+    this.#instances = new CodesOfBytes((id) => lane?.instanceCode(id) ?? -1)
   }
 
   push(bytes: Uint8Array): void {
@@ -113,46 +113,13 @@ class JsonLines {
       ? this.#clock.number(time.number)
       : this.#clock.text(latin1(bytes, time.start, time.end))
     if (Number.isNaN(timeUs)) return false
-    const instance = lane.pathInstance >= 0 ? lane.pathInstance : this.#instanceCode(lane, view)
-    if (instance < 0) return false
-    const number = this.#numberOf(this.#names, view, name)
-    if (hasValue) lane.state(instance, this.#stateCode(lane, number), timeUs, value.number)
-    else lane.event(instance, this.#eventCode(lane, number), timeUs)
+    const id = fields[INSTANCE]
+    if (lane.pathInstance < 0 && !id.isThere) return false
+    const instance = lane.pathInstance < 0 ? this.#instances.code(view, id) : lane.pathInstance
+    const { builder } = lane
+    if (hasValue) builder.state(instance, this.#states.code(view, name), timeUs, value.number)
+    else builder.event(instance, this.#events.code(view, name), timeUs)
     return true
-  }
-
-  #numberOf(interner: ByteInterner, view: DataView, { start, end }: PlainField): number {
-    const range = this.#range
-    range[0] = start
-    range[1] = end
-    return interner.intern(view, range, hashBytes(view, start, end))
-  }
-
-  #instanceCode(lane: LogLane, view: DataView): number {
-    const field = this.#plain.fields[INSTANCE]
-    if (!field.isThere) return -1
-    const number = this.#numberOf(this.#instances, view, field)
-    const known = this.#instanceCodes[number]
-    if (known !== undefined) return known
-    const code = lane.instanceCode(this.#decoder.decode(this.#instances.bytes(number)))
-    this.#instanceCodes[number] = code
-    return code
-  }
-
-  #eventCode(lane: LogLane, number: number): number {
-    const known = this.#eventCodes[number]
-    if (known !== undefined) return known
-    const code = lane.eventCode(this.#decoder.decode(this.#names.bytes(number)))
-    this.#eventCodes[number] = code
-    return code
-  }
-
-  #stateCode(lane: LogLane, number: number): number {
-    const known = this.#stateCodes[number]
-    if (known !== undefined) return known
-    const code = lane.stateCode(this.#decoder.decode(this.#names.bytes(number)))
-    this.#stateCodes[number] = code
-    return code
   }
 
   #parse(bytes: Uint8Array): void {
@@ -166,6 +133,30 @@ class JsonLines {
     for (const key in record) this.#message.field(key, record[key])
     for (const [field, path] of this.#nested) this.#message.field(field, at(record, path))
     this.#message.finish(this.count, text)
+  }
+}
+
+/** Codes of byte strings, of which each is decoded once. */
+class CodesOfBytes {
+  readonly #codeOf: (text: string) => number
+  readonly #numbers = new ByteInterner()
+  readonly #codes: number[] = []
+  /** One for all calls: there is one or more a line. */
+  readonly #range: [start: number, end: number] = [0, 0]
+
+  constructor(codeOf: (text: string) => number) {
+    this.#codeOf = codeOf
+  }
+
+  code(view: DataView, { start, end }: PlainField): number {
+    this.#range[0] = start
+    this.#range[1] = end
+    const number = this.#numbers.intern(view, this.#range, hashBytes(view, start, end))
+    const known = this.#codes[number]
+    if (known !== undefined) return known
+    const code = this.#codeOf(new TextDecoder().decode(this.#numbers.bytes(number)))
+    this.#codes[number] = code
+    return code
   }
 }
 

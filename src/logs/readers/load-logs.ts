@@ -1,4 +1,4 @@
-import { FlowdeltaError, OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
@@ -106,47 +106,22 @@ async function minedMatcher(
   return undefined
 }
 
-/**
- * Reads the logs of one period into a builder, to which other messages may be added as well. Takes the
- * options of `loadLogs`, but mines no templates: mine them with `mineLogTemplates` from both periods.
- *
- * @throws FlowdeltaError for free text without templates; else as `loadLogs`
- *
- * @example
- * const builder = new LogBuilder()
- * const bytes = '{"time":1,"name":"queue length","value":3}'
- * await readLogsInto(builder, 'before', { name: 'node 1', bytes })
- * builder.build().instances // [ 'node 1' ]
- */
-export async function readLogsInto(
-  builder: LogBuilder,
-  logClass: LogClass,
-  paths: LogPaths,
-  options: LogReadOptions = {},
-): Promise<void> {
-  const settings = readSettings(options)
-  const inputs = await logInputs(paths)
-  if (settings.templates === 'mined') await refuseFreeText(inputs, settings)
-  await readInputsInto(builder, logClass, inputs, { settings, matcher: matcherOf(settings) })
-}
-
 /** What gives free text its names, if the options say so already. */
 function matcherOf({ templates }: ReadSettings): TemplateMatcher | 'none' | undefined {
   if (templates instanceof LogTemplates) return new TemplateMatcher(templates)
   return templates === 'none' ? 'none' : undefined
 }
 
+interface Reading {
+  readonly settings: ReadSettings
+  readonly matcher: TemplateMatcher | 'none' | undefined
+}
+
 async function readInputsInto(
   builder: LogBuilder,
   logClass: LogClass,
   inputs: readonly LogInput[],
-  {
-    settings,
-    matcher,
-  }: {
-    readonly settings: ReadSettings
-    readonly matcher: TemplateMatcher | 'none' | undefined
-  },
+  { settings, matcher }: Reading,
 ): Promise<void> {
   const isByPath = settings.instance === undefined
   for (const { id, files, isFile } of inputs) {
@@ -157,20 +132,6 @@ async function readInputsInto(
     }
     if (isByPath) builder.close(pathInstance)
   }
-}
-
-async function refuseFreeText(inputs: readonly LogInput[], settings: ReadSettings): Promise<void> {
-  for (const file of inputs.flatMap(({ files }) => files)) {
-    if (!(await hasFreeText(file, settings))) continue
-    throw new FlowdeltaError(
-      `${file.name} has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give them as \`templates\`.`,
-    )
-  }
-}
-
-interface Reading {
-  readonly settings: ReadSettings
-  readonly matcher: TemplateMatcher | 'none' | undefined
 }
 
 /**

@@ -4,7 +4,7 @@ import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import { templateName } from './drain/log-templates.ts'
-import type { TemplateMatch, TemplateMatcher } from './drain/template-matcher.ts'
+import type { TemplateMatcher } from './drain/template-matcher.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -38,15 +38,17 @@ export interface LogSink {
   countLines(count: number): void
 }
 
-/** Names are turned into codes once; a message is then numbers only. */
+/** A sink that only looks at messages. */
+export function onlyMessages(record: LogSink['record']): LogSink {
+  return { record, skip() {}, skipFile() {}, countLines() {} }
+}
+
+/** Where readers that number names themselves put messages. */
 export interface LogLane {
+  readonly builder: LogBuilder
   /** The instance that the path is, −1 where a field says it. */
   readonly pathInstance: number
   instanceCode(id: string): number
-  eventCode(name: string): number
-  stateCode(name: string): number
-  event(instance: number, code: number, timeUs: number): void
-  state(instance: number, code: number, timeUs: number, value: number): void
 }
 
 /** One open file, and what reads it. */
@@ -70,8 +72,7 @@ export const SKIPPED = {
   tooLong: 'is longer than 16 MB',
 } as const
 
-/** A step that helps, and the options that it names. */
-export interface LogAdvice {
+interface LogAdvice {
   /** A sentence without its full stop; `''` where nothing can be done. */
   readonly text: string
   readonly options: OptionAdvice
@@ -135,11 +136,8 @@ export function adviceFor(
     )
   }
   const { text, options } = skipAdvice(reason)
-  const advice = text === '' ? 'Give other logs' : text
-  return {
-    text: fields.length === 0 ? advice : `${advice}; there are ${fields.join(', ')}`,
-    options,
-  }
+  const known = fields.length === 0 ? '' : `; there are ${fields.join(', ')}`
+  return { text: `${text === '' ? 'Give other logs' : text}${known}`, options }
 }
 
 interface WriterOptions {
@@ -162,18 +160,13 @@ export class LogWriter implements LogSink {
     const { builder, logClass, pathInstance } = options
     const instances = new Map<string, number>()
     this.lane = {
+      builder,
       pathInstance,
       instanceCode(id) {
-        const known = instances.get(id)
-        if (known !== undefined) return known
-        const code = builder.instanceCode(logClass, id)
+        const code = instances.get(id) ?? builder.instanceCode(logClass, id)
         instances.set(id, code)
         return code
       },
-      eventCode: (name) => builder.eventCode(name),
-      stateCode: (name) => builder.stateCode(name),
-      event: (instance, code, timeUs) => builder.event(instance, code, timeUs),
-      state: (instance, code, timeUs, value) => builder.state(instance, code, timeUs, value),
     }
   }
 
@@ -183,21 +176,14 @@ export class LogWriter implements LogSink {
     const name =
       isText && matcher === 'none' ? templateName(record.component ?? '', record.name) : record.name
     const instance = this.#instanceOf(record)
-    if (instance < 0) {
-      this.skip(SKIPPED.noInstance, line, name)
-      return
+    if (instance < 0) this.skip(SKIPPED.noInstance, line, name)
+    else if (Number.isNaN(timeUs)) this.skip(SKIPPED.noTime, line, name)
+    else if (isText && matcher !== 'none') this.#text(record, instance)
+    else {
+      if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
+      else builder.event(instance, builder.eventCode(name), timeUs)
+      this.#numbers(record, instance, name)
     }
-    if (Number.isNaN(timeUs)) {
-      this.skip(SKIPPED.noTime, line, name)
-      return
-    }
-    if (isText && matcher !== 'none') {
-      this.#text(record, instance)
-      return
-    }
-    if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
-    else builder.event(instance, builder.eventCode(name), timeUs)
-    this.#numbers(record, instance, name)
   }
 
   skip(reason: string, line: number, text: string): void {
@@ -228,7 +214,12 @@ export class LogWriter implements LogSink {
       return
     }
     const { match, values } = found
-    if (match.event < 0) this.#number(match)
+    if (match.event < 0) {
+      match.event = builder.eventCode(match.name)
+      for (const place of match.wildcards) {
+        match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
+      }
+    }
     if (value !== undefined) builder.state(instance, builder.stateCode(match.name), timeUs, value)
     else builder.event(instance, match.event, timeUs)
     for (let i = 0; i < match.wildcards.length; i++) {
@@ -238,20 +229,10 @@ export class LogWriter implements LogSink {
     this.#numbers(record, instance, match.name)
   }
 
-  #numbers({ numbers, timeUs }: LogRecord, instance: number, name: string): void {
-    if (numbers === undefined || numbers.length === 0) return
+  #numbers({ numbers = [], timeUs }: LogRecord, instance: number, name: string): void {
     const { builder } = this.#options
     for (const [key, value] of numbers) {
       builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, value)
-    }
-  }
-
-  /** Asks for the codes of a template that comes for the first time. */
-  #number(match: TemplateMatch): void {
-    const { builder } = this.#options
-    match.event = builder.eventCode(match.name)
-    for (const place of match.wildcards) {
-      match.states.push(place === 0 ? -1 : builder.stateCode(`${match.name} #${place}`))
     }
   }
 }

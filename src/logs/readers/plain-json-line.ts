@@ -1,5 +1,5 @@
 // Runs once a byte of files of gigabytes: bytes are indexed without checks.
-import { type FieldRole, NUMBER } from './field-message.ts'
+import { type FieldRole, NONE, NUMBER } from './field-message.ts'
 
 const NEWLINE = 10
 const SPACE = 32
@@ -17,9 +17,6 @@ const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** Numbers of so many digits may be exact; 10²² is the last exact power. */
 const EXACT_DIGITS = 16
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
-
-/** The rank of a field that is not there; a small integer, as all ranks are. */
-const NONE = 1 << 20
 
 /** A key as the line before had it at the same place: nearly always the key of this line, too. */
 interface ExpectedKey {

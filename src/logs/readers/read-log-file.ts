@@ -5,7 +5,7 @@ import { columnNames, delimiterOf, readCsvLog } from './csv-log.ts'
 import { parsedObject, readJsonLines } from './json-lines.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
-import type { LogFile, LogSink } from './log-sink.ts'
+import { type LogFile, type LogSink, onlyMessages } from './log-sink.ts'
 import { logfmtPairs, readLogfmt } from './logfmt.ts'
 import { readOtlpLog } from './otlp-log.ts'
 import { log4jLayout, readTextMessages, templateLayout, textLayout } from './text-log.ts'
@@ -57,14 +57,9 @@ export async function hasFreeText(
   if (format === undefined || head.trim() === '') return false
   if (format !== 'jsonl' && format !== 'csv' && format !== 'logfmt') return true
   let found = false
-  const sink: LogSink = {
-    record({ isText }) {
-      found ||= isText
-    },
-    skip() {},
-    skipFile() {},
-    countLines() {},
-  }
+  const sink = onlyMessages(({ isText }) => {
+    found ||= isText
+  })
   const file = { name: source.name, chunks: only(bytes), sink }
   await readInFormat(format, file, { settings, head })
   return found

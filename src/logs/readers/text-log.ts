@@ -1,7 +1,7 @@
 import { datePattern, KNOWN_TIMES } from './date-pattern.ts'
 import type { LogClock } from './log-clock.ts'
 import type { ReadSettings } from './log-read-options.ts'
-import { type LogFile, type LogSink, SKIPPED } from './log-sink.ts'
+import { type LogFile, SKIPPED } from './log-sink.ts'
 
 interface TextOptions {
   readonly layout: LineLayout
@@ -15,108 +15,70 @@ interface TextOptions {
  * it. An exception that the message or its stack trace names is an event of its own, once a message:
  * `threw java.io.IOException: No space left`. So one cause has one name, whoever tells of it.
  */
-export async function readTextMessages(file: LogFile, options: TextOptions): Promise<void> {
-  file.sink.countLines(await readLines(file.chunks, new TextMessages(file.sink, options)))
-}
-
-class TextMessages implements LineTaker {
-  readonly #sink: LogSink
-  readonly #options: TextOptions
-  /** The message that further lines belong to. */
-  #head: LineParts | undefined
-  #timeUs = Number.NaN
-  /** Exceptions that the message has named. */
-  #thrown: string[] = []
-
-  constructor(sink: LogSink, options: TextOptions) {
-    this.#sink = sink
-    this.#options = options
-  }
-
-  line(text: string, line: number): void {
-    const parts = this.#options.layout(text)
-    if (parts !== undefined) this.#begin(parts, line)
-    else if (text.trim() !== '') this.#goOn(text, line)
-  }
-
-  tooLong(beginning: string, line: number): void {
-    this.#sink.skip(SKIPPED.tooLong, line, beginning)
-  }
-
-  #begin(parts: LineParts, line: number): void {
-    const { time, name, isText, component, instance, value, numbers } = parts
-    this.#head = parts
-    if (this.#thrown.length > 0) this.#thrown = []
-    const timeUs = this.#options.clock.text(time)
-    this.#timeUs = timeUs
-    const number = value === undefined || value.trim() === '' ? undefined : Number(value)
-    if (Number.isNaN(number)) {
-      this.#sink.skip(SKIPPED.noNumber, line, `${name} ${value}`)
-      return
-    }
-    this.#sink.record({
-      line,
-      timeUs,
-      instance,
-      name,
-      isText,
-      component,
-      value: number,
-      numbers,
-    })
-    // A line without a time is one skipped line, whatever else it says.
-    const thrown = isText && !Number.isNaN(timeUs) ? lastMentioned(name) : undefined
-    if (thrown !== undefined) this.#throw(thrown, line)
-  }
-
-  #goOn(text: string, line: number): void {
-    const thrown = thrownAtStart(text)
-    if (this.#head === undefined) {
-      this.#sink.skip(SKIPPED.beforeFirst, line, text)
-      return
-    }
-    if (thrown !== undefined && this.#throw(thrown, line)) return
-    const isFurther = this.#options.isOpen || thrown !== undefined || /^\s/.test(text)
-    this.#sink.skip(isFurther ? SKIPPED.continuation : SKIPPED.notMatched, line, text)
-  }
-
+export async function readTextMessages(
+  file: LogFile,
+  { layout, clock, isOpen }: TextOptions,
+): Promise<void> {
+  const { sink } = file
+  /** What further lines belong to. */
+  let message: { readonly timeUs: number; readonly instance: string | undefined } | undefined
+  let thrown: string[] = []
   /** Whether the message had not named it before. */
-  #throw({ className, message }: ThrownException, line: number): boolean {
-    const key = `${className}: ${message}`
-    if (this.#thrown.includes(key)) return false
-    this.#thrown.push(key)
-    this.#sink.record({
-      ...{ line, timeUs: this.#timeUs, instance: this.#head?.instance },
-      ...{ name: message, isText: true, component: `threw ${className}` },
-    })
+  const isNew = ({ className, message: name }: ThrownException, line: number) => {
+    const key = `${className}: ${name}`
+    if (message === undefined || thrown.includes(key)) return false
+    thrown.push(key)
+    sink.record({ line, ...message, name, isText: true, component: `threw ${className}` })
     return true
   }
+  const begin = (parts: LineParts, line: number) => {
+    const { time, value, ...said } = parts
+    const timeUs = clock.text(time)
+    message = { timeUs, instance: said.instance }
+    if (thrown.length > 0) thrown = []
+    const number = value === undefined || value.trim() === '' ? undefined : Number(value)
+    if (Number.isNaN(number)) {
+      sink.skip(SKIPPED.noNumber, line, `${said.name} ${value}`)
+      return
+    }
+    sink.record({ line, timeUs, ...said, value: number })
+    // A line without a time is one skipped line, whatever else it says.
+    const mentioned = said.isText && !Number.isNaN(timeUs) ? lastMentioned(said.name) : undefined
+    if (mentioned !== undefined) isNew(mentioned, line)
+  }
+  const goOn = (text: string, line: number) => {
+    const found = thrownAtStart(text)
+    if (message === undefined) sink.skip(SKIPPED.beforeFirst, line, text)
+    else if (found === undefined || !isNew(found, line)) {
+      const isFurther = isOpen || found !== undefined || /^\s/.test(text)
+      sink.skip(isFurther ? SKIPPED.continuation : SKIPPED.notMatched, line, text)
+    }
+  }
+  await readLines(file, (text, line) => {
+    const parts = layout(text)
+    if (parts !== undefined) begin(parts, line)
+    else if (text.trim() !== '') goOn(text, line)
+  })
 }
 
 /** Characters. */
 const MAX_LINE_LENGTH = 1 << 24
 
-/** Takes the lines of a text; `line` is 1-based. */
-export interface LineTaker {
-  line(text: string, line: number): void
-  /** A line too long to be one; `beginning` is what it begins with. */
-  tooLong(beginning: string, line: number): void
-}
-
 /**
- * Splits UTF-8 text into lines that end in LF or CRLF; blank ones are handed on too. Gives the
- * number of lines.
+ * Splits UTF-8 text into lines that end in LF or CRLF, and counts them; blank ones are handed on too.
+ *
+ * @param onLine takes a line and its number, from 1
  */
 export async function readLines(
-  chunks: AsyncIterable<Uint8Array>,
-  taker: LineTaker,
-): Promise<number> {
+  { chunks, sink }: LogFile,
+  onLine: (text: string, line: number) => void,
+): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''
   let line = 1
   let isTooLong = false
   const take = (text: string) => {
-    if (!isTooLong) taker.line(text.endsWith('\r') ? text.slice(0, -1) : text, line)
+    if (!isTooLong) onLine(text.endsWith('\r') ? text.slice(0, -1) : text, line)
     isTooLong = false
     line++
   }
@@ -130,14 +92,14 @@ export async function readLines(
     }
     rest = from > 0 ? text.slice(from) : isTooLong ? '' : rest + text
     if (rest.length > MAX_LINE_LENGTH) {
-      taker.tooLong(rest.slice(0, 200), line)
+      sink.skip(SKIPPED.tooLong, line, rest.slice(0, 200))
       rest = ''
       isTooLong = true
     }
   }
   rest += decoder.decode()
   if (rest !== '' || isTooLong) take(rest)
-  return line - 1
+  sink.countLines(line - 1)
 }
 
 /** What the first line of a message says. */

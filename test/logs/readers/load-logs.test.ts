@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import { mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
-import { loadLogs, readLogsInto } from '../../../src/logs/readers/load-logs.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import type { LogReadOptions } from '../../../src/logs/readers/log-read-options.ts'
 import { contentOf, eventCounts, firstTimes, readText, skipped } from './log-messages.ts'
 
@@ -102,30 +100,6 @@ describe('formats are recognized', () => {
   test('or the file is refused', async () => {
     await expect(readText('no log\nat all\n')).rejects.toThrow(
       'a.log: This is in no log format that is known; it begins "no log at all ". Known formats are jsonl, csv, logfmt, text, log4j, otlp.',
-    )
-  })
-})
-
-describe('readLogsInto', () => {
-  test('adds to a builder', async () => {
-    const builder = new LogBuilder()
-    builder.setInstance('before', 'by hand')
-    builder.logEvent(0, 'a')
-    await readLogsInto(builder, 'after', at('plain.csv'))
-    const logs = builder.build()
-    expect(logs.instances).toEqual(['by hand', at('plain.csv')])
-    expect(eventCounts(logs)).toEqual({ a: [1, 1], b: [0, 1] })
-  })
-
-  test('asks for templates where there is free text, and uses them', async () => {
-    const log = { name: 'n', bytes: '2015-10-17 21:47:48 took 5 ms\n' }
-    await expect(readLogsInto(new LogBuilder(), 'before', log)).rejects.toThrow(
-      'n has free text, whose names must be the same in both classes. Mine them from the logs of both with mineLogTemplates, and give them as `templates`.',
-    )
-    const builder = new LogBuilder()
-    await readLogsInto(builder, 'before', log, { templates: await mineLogTemplates(log) })
-    expect(contentOf(builder.build())).toEqual(
-      contentOf(await loadLogs({ before: log, after: [] })),
     )
   })
 })

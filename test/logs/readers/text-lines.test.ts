@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
-import { mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
-import { readLogsInto } from '../../../src/logs/readers/load-logs.ts'
+import { loadLogs } from '../../../src/logs/readers/load-logs.ts'
 import { readLines } from '../../../src/logs/readers/text-log.ts'
 
 async function linesOf(text: string, size: number) {
@@ -12,10 +10,18 @@ async function linesOf(text: string, size: number) {
     const bytes = new TextEncoder().encode(text)
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
   }
-  const count = await readLines(chunks(), {
-    line: (line, number) => lines.push(`${number}|${line}`),
-    tooLong: (_, number) => tooLong.push(number),
-  })
+  let count = 0
+  const sink = {
+    record() {},
+    skip: (_: string, line: number) => tooLong.push(line),
+    skipFile() {},
+    countLines: (lines: number) => {
+      count = lines
+    },
+  }
+  await readLines({ name: 'a.log', chunks: chunks(), sink }, (line, number) =>
+    lines.push(`${number}|${line}`),
+  )
   return { lines, tooLong, count }
 }
 
@@ -69,13 +75,13 @@ describe('no line is lost silently', () => {
         fc.array(fc.constantFrom('', ...kinds), { maxLength: 12 }),
         async (lines) => {
           const bytes = `${header}${lines.join('\n')}\n`
-          const templates = await mineLogTemplates({ name: 'a.log', bytes }, { format })
-          const builder = new LogBuilder()
-          await readLogsInto(builder, 'before', { name: 'a.log', bytes }, { format, templates })
-          const { report } = builder.build()
+          // One message, as logs without any are refused.
+          const other = { name: 'b.log', bytes: `${header}${kinds[0]}\n` }
+          const before = [{ name: 'a.log', bytes }, other]
+          const { report } = await loadLogs({ before, after: [] }, { format })
           const { event, state } = report.messages
           const blank = lines.filter((line) => line === '').length
-          expect(event + state + report.skippedLines + blank).toBe(lines.length || 0)
+          expect(event + state + report.skippedLines + blank).toBe(lines.length + 1)
         },
       ),
       { seed: 3, numRuns: 60 },

@@ -52,24 +52,18 @@ function mask(name: string, source: string): LogMask {
   return { name, pattern: new RegExp(source) }
 }
 
-/** A text in which what masks match is replaced; the matched text of each replacement. */
-interface MaskedText {
-  readonly text: string
-  /** What stood in place of each mask, in order. */
-  readonly values: readonly string[]
-}
-
 /** Replaces what `masks` match, from left to right; where several match, the first of them. */
 export class Masker {
-  readonly #masks: readonly LogMask[]
+  /** How masks are shown. */
+  readonly shown: readonly string[]
+  /** How masks are shown whose matches are numbers. */
+  readonly numbers: ReadonlySet<string>
   readonly #pattern: RegExp | undefined
   /** The group of each mask, and that of what would come after them. */
   readonly #groups: readonly number[]
-  readonly #shown: readonly string[]
 
   /** @throws OptionError for a mask without a name or with a named group */
   constructor(masks: readonly LogMask[]) {
-    this.#masks = masks
     for (const { name, pattern } of masks) {
       if (typeof name !== 'string' || !/^\w+$/.test(name)) {
         throw new OptionError('mining.masks', name, 'masks whose names are letters and digits')
@@ -78,7 +72,8 @@ export class Masker {
         throw new OptionError('mining.masks', pattern, 'regular expressions without named groups')
       }
     }
-    this.#shown = masks.map(({ name }) => `<${name}>`)
+    this.shown = masks.map(({ name }) => `<${name}>`)
+    this.numbers = new Set(this.shown.filter((_, i) => masks[i]?.isNumber))
     let group = 1
     this.#groups = masks.map(({ pattern }) => {
       const own = group
@@ -91,17 +86,8 @@ export class Masker {
       masks.length === 0 ? undefined : new RegExp(sources.join('|'), isInsensitive ? 'gi' : 'g')
   }
 
-  /** How masks are shown whose matches are numbers. */
-  get numbers(): ReadonlySet<string> {
-    return new Set(this.#masks.filter((one) => one.isNumber).map(({ name }) => `<${name}>`))
-  }
-
-  /** How all masks are shown. */
-  get shown(): ReadonlySet<string> {
-    return new Set(this.#shown)
-  }
-
-  mask(text: string): MaskedText {
+  /** The text with what masks match replaced, and what stood in place of each. */
+  mask(text: string): { readonly text: string; readonly values: readonly string[] } {
     const pattern = this.#pattern
     if (pattern === undefined) return { text, values: [] }
     pattern.lastIndex = 0
@@ -124,7 +110,7 @@ export class Masker {
   #shownAs(found: RegExpExecArray): string {
     let mask = 0
     while (found[this.#groups[mask] as number] === undefined) mask++
-    return this.#shown[mask] as string
+    return this.shown[mask] as string
   }
 }
 

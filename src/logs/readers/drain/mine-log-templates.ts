@@ -1,6 +1,7 @@
+import { ascending, rollups, sum } from 'd3-array'
 import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
-import type { LogRecord, LogSink } from '../log-sink.ts'
+import { type LogRecord, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
 import { LogTemplates, templateName } from './log-templates.ts'
 import { Masker, type MiningOptions } from './masks.ts'
@@ -35,20 +36,21 @@ export async function mineInputs(
   inputs: readonly LogInput[],
   settings: ReadSettings,
 ): Promise<LogTemplates> {
-  const sink = new TemplateMiner(settings.mining)
+  const miner = new TemplateMiner(settings.mining)
+  const sink = onlyMessages((message) => miner.add(message))
   // Groups depend on what came first, which must not depend on which class is called before.
-  const sorted = inputs.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
+  const sorted = inputs.toSorted((a, b) => ascending(a.id, b.id))
   for (const { files, isFile } of sorted) {
     for (const file of files) await readLogFile(file, { settings, sink, isRequired: isFile })
   }
-  return sink.finish()
+  return miner.finish()
 }
 
 const MAX_KNOWN = 1 << 16
 const SHOWN_CHARACTERS = 200
 
 /** Mines templates from the free text of the messages it is given; passes over all others. */
-class TemplateMiner implements LogSink {
+class TemplateMiner {
   readonly #options: Required<MiningOptions>
   readonly #masker: Masker
   readonly #tree: DrainTree
@@ -61,7 +63,7 @@ class TemplateMiner implements LogSink {
     this.#tree = new DrainTree(options)
   }
 
-  record({ name, isText, component = '' }: LogRecord): void {
+  add({ name, isText, component = '' }: LogRecord): void {
     if (!isText) return
     const { text } = this.#masker.mask(name)
     const key = `${component}\n${text}`
@@ -79,38 +81,26 @@ class TemplateMiner implements LogSink {
     this.#known.set(key, group)
   }
 
-  skip(): void {}
-
-  skipFile(): void {}
-
-  countLines(): void {}
-
   /** The templates, most messages first. Groups that came to the same are one. */
   finish(): LogTemplates {
-    const byName = new Map<
-      string,
-      { name: string; component: string; text: string; count: number; example: string }
-    >()
-    for (const { component, tokens, count, example } of this.#tree.groups) {
-      const text = tokens.join(' ')
-      const name = templateName(component, text)
-      const known = byName.get(name)
-      if (known === undefined) byName.set(name, { name, component, text, count, example })
-      else known.count += count
-    }
-    const sorted = [...byName.values()].sort(
-      (a, b) => b.count - a.count || (a.name < b.name ? -1 : 1),
+    const named = this.#tree.groups.map(({ component, tokens, count, example }) => {
+      const pattern = { component, text: tokens.join(' ') }
+      return { name: templateName(component, pattern.text), patterns: [pattern], count, example }
+    })
+    const templates = rollups(
+      named,
+      (alike) => ({ ...(alike[0] as (typeof named)[0]), count: sum(alike, ({ count }) => count) }),
+      ({ name }) => name,
     )
+      .map(([, template]) => template)
+      .sort((a, b) => b.count - a.count || ascending(a.name, b.name))
     return new LogTemplates(
-      sorted.map(({ name, component, text, count, example }, i) => ({
-        ...{ id: i + 1, name, patterns: [{ component, text }], count, example },
-      })),
+      templates.map((template, i) => ({ id: i + 1, ...template })),
       this.#options.masks,
     )
   }
 }
 
-/** Messages of one form. */
 interface MessageGroup {
   readonly component: string
   /** What all of them have in common, with wildcards for the rest. */

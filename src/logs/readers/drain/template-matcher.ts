@@ -25,12 +25,6 @@ export interface TemplateMatch {
   readonly states: number[]
 }
 
-/** A match, and what stood in place of its masks. */
-export interface MatchedText {
-  readonly match: TemplateMatch
-  readonly values: readonly string[]
-}
-
 interface Candidate {
   readonly name: string
   readonly tokens: readonly string[]
@@ -43,16 +37,12 @@ interface Candidate {
  */
 export class TemplateMatcher {
   readonly #masker: Masker
-  readonly #numbers: ReadonlySet<string>
-  readonly #shown: ReadonlySet<string>
   /** By component and number of tokens, fewest wildcards first. */
   readonly #candidates = new Map<string, Candidate[]>()
   readonly #known = new Map<string, TemplateMatch | null>()
 
   constructor({ templates, masks }: LogTemplates) {
     this.#masker = new Masker(masks)
-    this.#numbers = this.#masker.numbers
-    this.#shown = this.#masker.shown
     for (const { name, patterns } of templates) {
       for (const { component, text } of patterns) {
         const tokens = tokensOf(text)
@@ -66,8 +56,11 @@ export class TemplateMatcher {
     for (const candidates of this.#candidates.values()) candidates.sort((a, b) => a.wild - b.wild)
   }
 
-  /** `undefined` for a text that no template matches. */
-  match(component: string, text: string): MatchedText | undefined {
+  /** The template of a text, and what stood in place of its masks; undefined if none matches. */
+  match(
+    component: string,
+    text: string,
+  ): { readonly match: TemplateMatch; readonly values: readonly string[] } | undefined {
     const masked = this.#masker.mask(text)
     const key = component === '' ? masked.text : `${component}\n${masked.text}`
     let match = this.#known.get(key)
@@ -92,16 +85,17 @@ export class TemplateMatcher {
   }
 
   #wildcardsOf(template: readonly string[], tokens: readonly string[]): number[] {
+    const { shown, numbers } = this.#masker
     const wildcards: number[] = []
     let place = 0
     for (const [i, token] of tokens.entries()) {
-      const masks = (token.match(SHOWN) ?? []).filter((shown) => this.#shown.has(shown))
+      const masks = (token.match(SHOWN) ?? []).filter((text) => shown.includes(text))
       const isWild = template[i] === WILDCARD
       if (isWild) place++
       const isOneNumber = masks.length === 1 && token.replace(PUNCTUATION, '') === masks[0]
-      for (const shown of masks) {
+      for (const mask of masks) {
         if (!isWild) place++
-        const isNumber = this.#numbers.has(shown) && (!isWild || isOneNumber)
+        const isNumber = numbers.has(mask) && (!isWild || isOneNumber)
         wildcards.push(isNumber ? place : 0)
       }
     }

@@ -60,7 +60,7 @@ export const CALLING_CONTEXT_STYLE = `
 export function CallingContextView(props: ViewProps<CallingContextData, CallingContextOptions>) {
   const { requests, omitted } = props.data
   const contexts = useMemo(
-    () => new CallingContexts(props.data.contexts, requests),
+    () => new CallingContexts({ contexts: props.data.contexts, requests }),
     [props.data, requests],
   )
   const state = useWidgetOptions(CALLING_CONTEXT_OPTIONS, props)

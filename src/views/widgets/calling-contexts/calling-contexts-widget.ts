@@ -48,7 +48,7 @@ function data(
 }
 
 function description({ contexts, requests, omitted }: CallingContextData): string {
-  const all = new CallingContexts(contexts, requests)
+  const all = new CallingContexts({ contexts, requests })
   const mean = (period: Period) =>
     amountText('time', all.totalUs(period) / Math.max(1, requests[period]))
   const chains = counted(contexts.length + omitted, 'chain')

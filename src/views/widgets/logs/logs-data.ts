@@ -318,31 +318,30 @@ export function restoreLogs({ carried }: LogsData): RestoredLogs {
     report: NO_REPORT,
   })
   const options = { metric: metric.given, weights: 'none' as const }
-  const divergence = new Divergence(
-    logs,
-    { ...options, ...data.divergence },
-    { performance, variables },
-  )
+  const divergence = new Divergence({
+    ...{ logs, performance, variables },
+    options: { ...options, ...data.divergence },
+  })
   const known = new Map(networks.map((network) => [keyText(network), network]))
   const restored = new DependencyNetworks(
-    logs,
-    { ...readOptions(DEPENDENCY_OPTIONS), metric: metric.given, minSplit: data.least },
     {
+      logs,
+      options: { ...readOptions(DEPENDENCY_OPTIONS), metric: metric.given, minSplit: data.least },
       metric: { name: metric.name, unit: metric.unit, values: metricValues },
-      learned: {
-        known: new Map(known),
-        grownAt: data.least,
-        // What was not carried is empty here, and not shown.
-        learn: (key) => ({
-          ...key,
-          metric: metric.name,
-          names: [],
-          instances: 0,
-          mass: 1,
-          variablesLeftOut: 0,
-          edges: [],
-        }),
-      },
+    },
+    {
+      known: new Map(known),
+      grownAt: data.least,
+      // What was not carried is empty here, and not shown.
+      learn: (key) => ({
+        ...key,
+        metric: metric.name,
+        names: [],
+        instances: 0,
+        mass: 1,
+        variablesLeftOut: 0,
+        edges: [],
+      }),
     },
   )
   return {
