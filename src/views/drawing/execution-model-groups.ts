@@ -1,3 +1,4 @@
+import { ascending } from 'd3-array'
 import type { ExecutionModel } from '../../whatif/models/execution-models.ts'
 
 /** Calls of a model that are drawn as one: equal ones at the same time, or one after the other. */
@@ -10,18 +11,18 @@ export interface CallGroup {
 }
 
 /** A model with its groups in an order in which each comes after those it waits for. */
-export interface GroupedModel {
+interface GroupedModel {
   readonly groups: readonly CallGroup[]
   /** Groups that the reply waits for; none: the start. */
   readonly replyWaitsFor: readonly number[]
 }
 
 interface Growing {
-  nodes: number[]
+  readonly name: string
+  readonly nodes: number[]
   inSequence: boolean
-  name: string
-  before: Set<Growing>
-  after: Set<Growing | 'reply'>
+  readonly before: Set<Growing>
+  after: Set<Growing>
 }
 
 /**
@@ -33,34 +34,43 @@ export function groupedModel({
   predecessors,
   returnPredecessors,
 }: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>): GroupedModel {
-  const grown = nodes.map(
-    ({ service, operation }, node): Growing => ({
-      ...{ nodes: [node], inSequence: false, name: JSON.stringify([service, operation]) },
-      ...{ before: new Set(), after: new Set() },
+  const names = nodes.map(({ service, operation }) => JSON.stringify([service, operation]))
+  const grown = [...names, 'reply'].map(
+    (name, node): Growing => ({
+      ...{ name, nodes: [node], inSequence: false, before: new Set(), after: new Set() },
     }),
   )
+  const links = [...predecessors, returnPredecessors]
   grown.forEach((group, node) => {
-    for (const before of predecessors[node] ?? []) link(grown[before] as Growing, group)
+    for (const number of links[node] ?? []) {
+      const before = grown[number] as Growing
+      before.after.add(group)
+      group.before.add(before)
+    }
   })
-  for (const last of returnPredecessors) (grown[last] as Growing).after.add('reply')
-  return finished(inSequence(sideBySide(grown)))
+  const reply = grown.at(-1) as Growing
+  const order = inOrder(inSequence(sideBySide(grown))).filter((group) => group !== reply)
+  const places = new Map(order.map((group, i) => [group, i]))
+  const placesOf = (groups: ReadonlySet<Growing>) =>
+    Array.from(groups, (group) => places.get(group) as number).sort(ascending)
+  return {
+    groups: order.map(({ nodes: members, inSequence: isSequence, before }) => ({
+      nodes: members.sort(ascending),
+      inSequence: isSequence,
+      waitsFor: placesOf(before),
+    })),
+    replyWaitsFor: placesOf(reply.before),
+  }
 }
 
-function link(before: Growing, after: Growing): void {
-  before.after.add(after)
-  after.before.add(before)
-}
-
-/** Merges equal calls with the same neighbours. */
+/** Merges equal calls with the same neighbors. */
 function sideBySide(groups: readonly Growing[]): Growing[] {
   const numbers = new Map(groups.map((group, i) => [group, i]))
-  const numbersOf = (set: ReadonlySet<Growing | 'reply'>) =>
-    Array.from(set, (each) => (each === 'reply' ? -1 : (numbers.get(each) as number)))
-      .sort((a, b) => a - b)
-      .join()
+  const numbersOf = (set: ReadonlySet<Growing>) =>
+    Array.from(set, (each) => numbers.get(each) as number).sort(ascending)
   const first = new Map<string, Growing>()
   return groups.filter((group) => {
-    const key = [group.name, numbersOf(group.before), numbersOf(group.after)].join('|')
+    const key = JSON.stringify([group.name, numbersOf(group.before), numbersOf(group.after)])
     const same = first.get(key)
     if (same === undefined) {
       first.set(key, group)
@@ -68,7 +78,7 @@ function sideBySide(groups: readonly Growing[]): Growing[] {
     }
     same.nodes.push(...group.nodes)
     for (const before of group.before) before.after.delete(group)
-    for (const after of group.after) if (after !== 'reply') after.before.delete(group)
+    for (const after of group.after) after.before.delete(group)
     return false
   })
 }
@@ -76,19 +86,17 @@ function sideBySide(groups: readonly Growing[]): Growing[] {
 /** Merges single calls that only follow an equal one. */
 function inSequence(groups: readonly Growing[]): Growing[] {
   const gone = new Set<Growing>()
+  const isSingle = ({ nodes, inSequence: isSequence }: Growing) => nodes.length === 1 || isSequence
   for (const group of groups) {
     if (gone.has(group)) continue
     for (;;) {
-      const [next] = group.after
-      if (group.after.size !== 1 || next === undefined || next === 'reply') break
-      const isAlone = group.nodes.length === 1 || group.inSequence
-      if (next.name !== group.name || next.before.size !== 1) break
-      if (!isAlone || (next.nodes.length > 1 && !next.inSequence)) break
+      const [next, other] = group.after
+      if (next === undefined || other !== undefined || next.before.size !== 1) break
+      if (next.name !== group.name || !isSingle(group) || !isSingle(next)) break
       group.nodes.push(...next.nodes)
       group.inSequence = true
       group.after = next.after
       for (const after of next.after) {
-        if (after === 'reply') continue
         after.before.delete(next)
         after.before.add(group)
       }
@@ -98,27 +106,14 @@ function inSequence(groups: readonly Growing[]): Growing[] {
   return groups.filter((group) => !gone.has(group))
 }
 
-function finished(groups: readonly Growing[]): GroupedModel {
-  const order: Growing[] = []
+/** Groups after all they wait for. */
+function inOrder(groups: readonly Growing[]): Growing[] {
   const placed = new Set<Growing>()
-  while (order.length < groups.length) {
-    const ready = groups.filter(
+  for (let ready = groups; ready.length > 0; ) {
+    ready = groups.filter(
       (group) => !placed.has(group) && [...group.before].every((each) => placed.has(each)),
     )
-    // An order without circles always has one that is ready.
-    if (ready.length === 0) break
-    for (const group of ready) {
-      placed.add(group)
-      order.push(group)
-    }
+    for (const group of ready) placed.add(group)
   }
-  const place = new Map(order.map((group, i) => [group, i]))
-  return {
-    groups: order.map(({ nodes, inSequence: isSequence, before }) => ({
-      nodes: [...nodes].sort((a, b) => a - b),
-      inSequence: isSequence,
-      waitsFor: Array.from(before, (each) => place.get(each) as number).sort((a, b) => a - b),
-    })),
-    replyWaitsFor: order.flatMap(({ after }, i) => (after.has('reply') ? [i] : [])),
-  }
+  return [...placed]
 }
