@@ -1,3 +1,5 @@
+import { range } from 'd3-array'
+
 /** Two drawn nodes with something between them that is not drawn. */
 export interface FlowGap {
   readonly from: number
@@ -30,9 +32,9 @@ export function flowPart(
   flow: Flow,
   { order, limit }: { order: readonly number[]; limit: number },
 ): FlowPart {
-  const nodes = flow.size <= limit ? numbers(flow.size) : endsOf(flow, { order, limit })
+  const nodes = flow.size <= limit ? range(flow.size) : endsOf(flow, { order, limit })
   const drawn = new Set(nodes)
-  const edges = numbers(flow.from.length).filter(
+  const edges = [...flow.from.keys()].filter(
     (edge) => drawn.has(flow.from[edge] as number) && drawn.has(flow.to[edge] as number),
   )
   return { nodes, edges, gaps: nodes.length === flow.size ? [] : gapsOf(flow, { drawn, edges }) }
@@ -55,65 +57,45 @@ function gapsOf(
   { size, from, to }: Flow,
   { drawn, edges }: { drawn: ReadonlySet<number>; edges: readonly number[] },
 ): FlowGap[] {
-  const below = neighbourLists(size, from, to)
-  const above = neighbourLists(size, to, from)
+  const neighbors = (near: Uint32Array, far: Uint32Array) => {
+    const lists: number[][] = Array.from({ length: size }, () => [])
+    near.forEach((node, edge) => {
+      lists[node]?.push(far[edge] as number)
+    })
+    return (node: number) => lists[node] as readonly number[]
+  }
+  const [below, above] = [neighbors(from, to), neighbors(to, from)]
+  /** The nodes that are not drawn and that one comes to without meeting a drawn one. */
+  const leftOut = (start: number, nextOf: (node: number) => readonly number[]) => {
+    const next = (node: number) => nextOf(node).filter((each) => !drawn.has(each))
+    return reachable(next(start), next)
+  }
   const next = new Map<number, Set<number>>([...drawn].map((node) => [node, new Set<number>()]))
   for (const edge of edges) next.get(from[edge] as number)?.add(to[edge] as number)
-  const gaps: FlowGap[] = []
-  for (const source of drawn) {
-    const passed = leftOut(source, below, drawn)
-    const ends = new Set(
-      [...passed].flatMap((node) => (below[node] as number[]).filter((end) => drawn.has(end))),
-    )
-    for (const end of ends) {
-      const back = leftOut(end, above, drawn)
-      const nodes = [...passed].filter((node) => back.has(node)).length
-      gaps.push({ from: source, to: end, nodes })
-    }
-  }
-  for (const gap of gaps) next.get(gap.from)?.add(gap.to)
-  return gaps.filter((gap) => !hasDetour(gap, next))
-}
-
-/** The nodes that are not drawn and that one comes to from `start` without meeting a drawn one. */
-function leftOut(
-  start: number,
-  next: readonly (readonly number[])[],
-  drawn: ReadonlySet<number>,
-): Set<number> {
-  const found = new Set<number>()
-  const pending = [start]
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    for (const other of next[node] as readonly number[]) {
-      if (drawn.has(other) || found.has(other)) continue
-      found.add(other)
-      pending.push(other)
-    }
-  }
-  return found
-}
-
-/** Whether another way leads from one end of a gap to the other: then the gap says nothing new. */
-function hasDetour({ from, to }: FlowGap, next: ReadonlyMap<number, ReadonlySet<number>>): boolean {
-  const seen = new Set<number>()
-  const pending = [...(next.get(from) ?? [])].filter((node) => node !== to)
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (node === to) return true
-    if (seen.has(node)) continue
-    seen.add(node)
-    pending.push(...(next.get(node) ?? []))
-  }
-  return false
-}
-
-function neighbourLists(size: number, near: Uint32Array, far: Uint32Array): number[][] {
-  const lists: number[][] = Array.from({ length: size }, () => [])
-  near.forEach((node, edge) => {
-    lists[node]?.push(far[edge] as number)
+  const gaps = [...drawn].flatMap((source) => {
+    const passed = leftOut(source, below)
+    const ends = new Set([...passed].flatMap(below).filter((end) => drawn.has(end)))
+    return Array.from(ends, (end): FlowGap => {
+      const back = leftOut(end, above)
+      return { from: source, to: end, nodes: [...passed].filter((node) => back.has(node)).length }
+    })
   })
-  return lists
+  for (const gap of gaps) next.get(gap.from)?.add(gap.to)
+  const followers = (node: number) => [...(next.get(node) ?? [])]
+  // Where another way leads from one end of a gap to the other, the gap says nothing new.
+  return gaps.filter((gap) => {
+    const others = followers(gap.from).filter((node) => node !== gap.to)
+    return !reachable(others, followers).has(gap.to)
+  })
 }
 
-function numbers(count: number): number[] {
-  return Array.from({ length: count }, (_, i) => i)
+/** Some nodes and all that follows them. */
+function reachable(
+  start: readonly number[],
+  nextOf: (node: number) => readonly number[],
+): Set<number> {
+  const found = new Set(start)
+  // What is added on the way is visited too.
+  for (const node of found) for (const next of nextOf(node)) found.add(next)
+  return found
 }

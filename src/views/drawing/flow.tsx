@@ -11,13 +11,12 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { drawnFlow, drawnName, rootName } from '../charts/node-names.ts'
 import type { FlowLayout } from './flow-layout.ts'
 import { type FlowGap, flowPart } from './flow-part.ts'
+import { LegendRows, layOutLegend } from './legend.tsx'
 import {
   type GraphBox,
   type GraphLine,
-  LineLegend,
   type LineLook,
   layOutGraph,
-  layOutLegend,
   NodeLink,
 } from './node-link.tsx'
 
@@ -154,7 +153,7 @@ export function flowPicture(
     layout,
     drawing: (
       <>
-        <LineLegend entries={entries} width={width} />
+        <LegendRows entries={entries} width={width} />
         <g transform={`translate(${(width - layout.width) / 2} ${legend})`}>
           <NodeLink boxes={boxes} lines={lines} layout={layout} />
         </g>

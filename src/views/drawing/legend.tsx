@@ -1,55 +1,95 @@
 import type { ComponentChildren } from 'preact'
 import { Figure } from './figure.tsx'
-import { useInk } from './ink.ts'
+import { type Ink, useInk } from './ink.ts'
+import { type LineLook, strokeOf } from './node-link.tsx'
+import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
-interface LegendEntry {
+/** A sign and what it means. */
+export interface LegendEntry {
+  readonly text: string
+  /** The kind of line that is the sign. */
+  readonly look?: LineLook
+  /** Draws another sign, from where it begins, around a height of 0. */
+  readonly sign?: (ink: Ink) => ComponentChildren
+  /** Width of the sign; 0 for none. */
+  readonly width?: number
+}
+
+const TEXT_SIZE = 11
+const SAMPLE = 28
+const AFTER_SAMPLE = 7
+const BETWEEN = 18
+const ROW = 20
+
+/** Returns where the entries of a legend stand in rows of a width, and how high it is. */
+export function layOutLegend(entries: readonly LegendEntry[], width: number) {
+  let [x, y] = [0, 0]
+  const places = entries.map(({ text, width: sample = SAMPLE }) => {
+    const needed = besideSample(sample) + textWidth(text, TEXT_SIZE)
+    if (x > 0 && x + needed > width) [x, y] = [0, y + ROW]
+    const place = { x, y }
+    x += needed + BETWEEN
+    return place
+  })
+  return { places, height: entries.length === 0 ? 0 : y + ROW }
+}
+
+function besideSample(width: number): number {
+  return width === 0 ? 0 : width + AFTER_SAMPLE
+}
+
+/** Explains the signs of a drawing. */
+export function LegendRows({
+  entries,
+  width,
+}: {
+  readonly entries: readonly LegendEntry[]
+  readonly width: number
+}) {
+  const ink = useInk()
+  const { places } = layOutLegend(entries, width)
+  return (
+    <g font-size={TEXT_SIZE}>
+      {entries.map(({ text, look, sign, width: sample = SAMPLE }, i) => (
+        <g
+          key={text}
+          transform={`translate(${tenth(places[i]?.x ?? 0)} ${(places[i]?.y ?? 0) + ROW / 2})`}
+        >
+          {look === undefined ? null : <path d={`M0 0h${sample}`} {...strokeOf(look, ink)} />}
+          {sign?.(ink)}
+          <text x={besideSample(sample)} y={4} style={`fill:${ink.text}`}>
+            {text}
+          </text>
+        </g>
+      ))}
+    </g>
+  )
+}
+
+/** A mark and what it means. */
+interface Mark {
   readonly name: string
   /** Drawn 24 pixels wide and 18 high; an entry without is a text alone. */
   readonly mark?: ComponentChildren
 }
 
-interface LegendProps {
-  readonly entries: readonly LegendEntry[]
+/** Explains marks in a figure of their own. */
+export function Legend({
+  entries,
+  width,
+}: {
+  readonly entries: readonly Mark[]
   readonly width: number
-}
-
-const LINE = 18
-const MARK = 30
-const GAP = 14
-const FONT_SIZE = 11
-
-/** Explains marks, as many on a line as fit. */
-export function Legend({ entries, width }: LegendProps) {
-  let [x, y] = [0, 0]
-  const places = entries.map((entry) => {
-    const room = (entry.mark === undefined ? 0 : MARK) + textWidth(entry.name, FONT_SIZE)
-    if (x > 0 && x + room > width) [x, y] = [0, y + LINE]
-    const left = x
-    x += room + GAP
-    return { ...entry, x: left, y }
-  })
+}) {
+  const drawn = entries.map(({ name, mark }) => ({
+    text: name,
+    width: mark === undefined ? 0 : 24,
+    sign: () => <g transform="translate(0 -9)">{mark}</g>,
+  }))
   return (
-    <Figure width={width} height={y + LINE} label="Legend">
-      <Entries places={places} />
+    <Figure width={width} height={layOutLegend(drawn, width).height} label="Legend">
+      <LegendRows entries={drawn} width={width} />
     </Figure>
-  )
-}
-
-type Placed = LegendEntry & { readonly x: number; readonly y: number }
-
-function Entries({ places }: { readonly places: readonly Placed[] }) {
-  const ink = useInk()
-  return (
-    <g font-size={FONT_SIZE}>
-      {places.map(({ name, mark, x, y }) => (
-        <g key={name} transform={`translate(${x} ${y})`}>
-          {mark}
-          <text x={mark === undefined ? 0 : MARK} y="13" style={`fill:${ink.soft}`}>
-            {name}
-          </text>
-        </g>
-      ))}
-    </g>
   )
 }

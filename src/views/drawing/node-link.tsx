@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
 import { type FlowLayout, flowLayout, type PlacedBox } from './flow-layout.ts'
 import { type Ink, useInk } from './ink.ts'
@@ -53,13 +53,13 @@ const PADDING = 16
 const LINE = 14
 /** Room between a line and its text, for thick lines. */
 const ASIDE = 3
-const MAX_NAME_WIDTH = 280
+const MAX_WIDTH = 480
 const ARROW = { half: 4, length: 8 }
 
 /** Returns how large a box is for its words. */
 export function boxSize(name: string, detail: string) {
   const widest = Math.max(textWidth(name, SIZES.name), textWidth(detail, SIZES.detail))
-  return { width: Math.min(MAX_NAME_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
+  return { width: Math.min(MAX_WIDTH, PADDING + widest), height: detail === '' ? 26 : 36 }
 }
 
 /**
@@ -150,7 +150,8 @@ function Line({
   )
 }
 
-function strokeOf(
+/** Returns the attributes of a path with that look. */
+export function strokeOf(
   { color, width, opacity, dash }: LineLook,
   ink: Ink,
 ): JSX.SVGAttributes<SVGPathElement> {
@@ -205,67 +206,6 @@ export function NodeBox({
           {fittedText(detail, room, SIZES.detail)}
         </text>
       )}
-    </g>
-  )
-}
-
-/** A sign and what it means. */
-export interface LegendEntry {
-  readonly text: string
-  /** The kind of line that is the sign. */
-  readonly look?: LineLook
-  /** Draws another sign, from where it begins, around a height of 0. */
-  readonly sign?: (ink: Ink) => ComponentChildren
-  /** Width of the sign; 0 for none. */
-  readonly width?: number
-}
-
-const SAMPLE = 28
-const AFTER_SAMPLE = 7
-const BETWEEN = 18
-const ROW = 20
-
-/** Returns where the entries of a legend stand in rows of a width, and how high it is. */
-export function layOutLegend(entries: readonly LegendEntry[], width: number) {
-  let [x, y] = [0, 0]
-  const places = entries.map(({ text, width: sample = SAMPLE }) => {
-    const needed = besideSample(sample) + textWidth(text, SIZES.text)
-    if (x > 0 && x + needed > width) [x, y] = [0, y + ROW]
-    const place = { x, y }
-    x += needed + BETWEEN
-    return place
-  })
-  return { places, height: entries.length === 0 ? 0 : y + ROW }
-}
-
-function besideSample(width: number): number {
-  return width === 0 ? 0 : width + AFTER_SAMPLE
-}
-
-/** Explains the signs of a drawing. */
-export function LineLegend({
-  entries,
-  width,
-}: {
-  readonly entries: readonly LegendEntry[]
-  readonly width: number
-}) {
-  const ink = useInk()
-  const { places } = layOutLegend(entries, width)
-  return (
-    <g font-size={SIZES.text}>
-      {entries.map(({ text, look, sign, width: sample = SAMPLE }, i) => (
-        <g
-          key={text}
-          transform={`translate(${tenth(places[i]?.x ?? 0)} ${(places[i]?.y ?? 0) + ROW / 2})`}
-        >
-          {look === undefined ? null : <path d={`M0 0h${sample}`} {...strokeOf(look, ink)} />}
-          {sign?.(ink)}
-          <text x={besideSample(sample)} y={4} style={`fill:${ink.text}`}>
-            {text}
-          </text>
-        </g>
-      ))}
     </g>
   )
 }

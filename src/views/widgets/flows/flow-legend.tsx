@@ -1,5 +1,5 @@
 import { type Ink, useInk } from '../../drawing/ink.ts'
-import { type LegendEntry, LineLegend, layOutLegend } from '../../drawing/node-link.tsx'
+import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
@@ -39,7 +39,7 @@ export function FlowLegend({ layout: { width, blocks } }: { readonly layout: Flo
     <>
       {blocks.map(({ y, entries }) => (
         <g key={y} transform={`translate(0 ${y})`}>
-          <LineLegend entries={entries} width={width} />
+          <LegendRows entries={entries} width={width} />
         </g>
       ))}
     </>

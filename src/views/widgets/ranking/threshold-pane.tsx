@@ -5,7 +5,7 @@ import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-l
 import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
 import { type Ink, useInk } from '../../drawing/ink.ts'
-import { LineLegend } from '../../drawing/node-link.tsx'
+import { LegendRows } from '../../drawing/legend.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
 const WIDTH = 640
@@ -175,7 +175,7 @@ function Curve({ curve, threshold, x }: CurveProps) {
     >
       <g font-size="11">
         <g transform={`translate(${BOX.left} 0)`}>
-          <LineLegend entries={looks} width={BOX.width} />
+          <LegendRows entries={looks} width={BOX.width} />
         </g>
         <LeftAxis scale={y} box={BOX} ink={ink} />
         <BottomAxis

@@ -15,14 +15,8 @@ import { actOnKey, Choice, useWidth } from '../../drawing/controls.tsx'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
-import {
-  type GraphLine,
-  LineLegend,
-  type LineLook,
-  layOutGraph,
-  layOutLegend,
-  NodeLink,
-} from '../../drawing/node-link.tsx'
+import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { type GraphLine, type LineLook, layOutGraph, NodeLink } from '../../drawing/node-link.tsx'
 import type { DetailEdge, SpreadRow, VarianceDetail } from './variance-data.ts'
 import type { VarianceLink } from './variance-graph.ts'
 
@@ -161,7 +155,7 @@ export function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: 
   return (
     <div>
       <Figure width={room} height={layOutLegend(LEGEND, room).height} label="Meaning of the lines">
-        <LineLegend entries={LEGEND} width={room} />
+        <LegendRows entries={LEGEND} width={room} />
       </Figure>
       <div ref={place} class={`fd-variance-flow${isFitted ? '' : ' fd-variance-whole'}`}>
         <Figure
