@@ -1,4 +1,4 @@
-import { graphlib, layout } from '@dagrejs/dagre'
+import { group, rollup } from 'd3-array'
 import type { JSX } from 'preact'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
@@ -10,6 +10,7 @@ import type {
 import { attentionTree } from '../../logs/attention/attention.ts'
 import { featureText } from '../../logs/features/features.ts'
 import { tText } from '../charts/log-values.ts'
+import { layeredGraph, type PlacedBox } from './flow-layout.ts'
 import { useInk } from './ink.ts'
 import { type Point, smoothPath, tenth } from './path.ts'
 import type { Picture } from './picture.tsx'
@@ -95,18 +96,12 @@ function Dependency({
 }) {
   const ink = useInk()
   const opacity = edge.inTree ? 0.75 : 0.32
-  const end = points.at(-1)
-  const isRight = (points[0]?.x ?? 0) <= (end?.x ?? 0)
-  const tip = edge.directed ? end : undefined
+  const [start, end] = [points[0], points.at(-1)] as [Point, Point]
   const half = 4 + strokeWidth / 2
-  const back = isRight ? -ARROW : ARROW
-  const line =
-    tip === undefined
-      ? points
-      : [
-          ...points.filter(({ x }) => (isRight ? x <= tip.x + back : x >= tip.x + back)),
-          { x: tip.x + back, y: tip.y },
-        ]
+  const back = start.x <= end.x ? -ARROW : ARROW
+  const tip = { x: end.x + back, y: end.y }
+  const isBefore = ({ x }: Point) => (back < 0 ? x <= tip.x : x >= tip.x)
+  const line = edge.directed ? [...points.filter(isBefore), tip] : points
   return (
     <g stroke-opacity={opacity} fill-opacity={opacity} data-in-tree={edge.inTree}>
       <title>
@@ -119,12 +114,12 @@ function Dependency({
         stroke-linejoin="round"
         style={`stroke:${ink.soft}`}
       />
-      {tip === undefined ? null : (
+      {edge.directed ? (
         <path
-          d={`M${tenth(tip.x)},${tenth(tip.y)}l${back},${-half}v${2 * half}Z`}
+          d={`M${tenth(end.x)},${tenth(end.y)}l${back},${-half}v${2 * half}Z`}
           style={`fill:${ink.soft}`}
         />
-      )}
+      ) : null}
     </g>
   )
 }
@@ -193,90 +188,74 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
     .filter(({ from, to }) => kept.has(from) && kept.has(to))
     .sort((a, b) => Number(a.inTree) - Number(b.inTree))
   const { depth } = attentionTree({ ...graph, nodes, edges })
-  const depthOf = (name: string) => depth.get(name) ?? 0
-  const isTowardsMetric = ({ from, to }: AttentionEdge) => depthOf(from) >= depthOf(to)
-  const sizes = nodes.map((node) => {
+  const placeOf = new Map(nodes.map(({ name }, place) => [name, place]))
+  const links = edges.map((edge) => {
+    const ends = [edge.from, edge.to].map((name) => ({
+      place: placeOf.get(name) ?? 0,
+      depth: depth.get(name) ?? 0,
+    })) as [End, End]
+    const isTowardsMetric = ends[0].depth >= ends[1].depth
+    const [left, right] = isTowardsMetric ? ends : [ends[1], ends[0]]
+    return { edge, from: left.place, to: right.place, isTowardsMetric }
+  })
+  const variables = nodes.map((node) => {
     const fontSize = FONT.min + (FONT.max - FONT.min) * Math.min(1, node.divergence)
     const label = shortText(node.name, MAX_LABEL_LENGTH)
     return { node, fontSize, label, width: textWidth(label, fontSize) }
   })
-  // Names may be those of object properties: nodes are told by their numbers.
-  const ids = new Map(nodes.map(({ name }, i) => [name, `n${i}`]))
-  const idOf = (name: string) => ids.get(name) ?? ''
-  const placed = new graphlib.Graph({ multigraph: true })
-  placed.setGraph({
-    rankdir: 'LR',
-    ranksep: 64,
-    nodesep: 8,
-    edgesep: 8,
-    marginx: MARGIN,
-    marginy: MARGIN,
-  })
-  for (const { node, width } of sizes) {
-    placed.setNode(idOf(node.name), { width: width + 2 * NEAR, height: HEIGHT })
-  }
-  edges.forEach((edge, i) => {
-    const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
-    placed.setEdge(idOf(left), idOf(right), { weight: edge.inTree ? 8 : 1 }, String(i))
-  })
-  layout(placed)
-  const strongest = edges.reduce((most, { weight }) => Math.max(most, weight), 0)
-  const box = (name: string) => placed.node(idOf(name)) as Box
-  const columns = columnsOf(nodes.map(({ name }) => box(name)))
-  const { width = 0, height = 0 } = placed.graph() as { width?: number; height?: number }
+  const layered = layeredGraph(
+    variables.map(({ width }) => ({ width: width + 2 * NEAR, height: HEIGHT })),
+    links.map(({ edge, from, to }) => ({ from, to, weight: edge.inTree ? 8 : 1 })),
+    { rankdir: 'LR', ranksep: 64, nodesep: 8, edgesep: 8, marginx: MARGIN, marginy: MARGIN },
+  )
+  const strongest = Math.max(...edges.map(({ weight }) => weight))
+  // From where to where names of a column reach, by the middle of the column.
+  const columns = rollup(
+    layered.nodes,
+    (boxes): Extent => [
+      Math.min(...boxes.map(({ x, width }) => x - width / 2)),
+      Math.max(...boxes.map(({ x, width }) => x + width / 2)),
+    ],
+    ({ x }) => x,
+  )
   return {
-    width,
-    height,
-    variables: sizes.map((size) => ({
-      ...size,
-      x: box(size.node.name).x,
-      y: box(size.node.name).y,
-    })),
-    dependencies: edges.map((edge, i) => {
-      const [left, right] = isTowardsMetric(edge) ? [edge.from, edge.to] : [edge.to, edge.from]
-      const { points } = placed.edge(idOf(left), idOf(right), String(i)) as unknown as {
-        points: readonly Point[]
-      }
-      const way = wayBetween(box(left), box(right), points.slice(1, -1), columns)
+    width: layered.width,
+    height: layered.height,
+    variables: variables.map((variable, i) => {
+      const { x, y } = layered.nodes[i] as PlacedBox
+      return { ...variable, x, y }
+    }),
+    dependencies: links.map(({ edge, from, to, isTowardsMetric }, i) => {
+      const between = layered.edges[i]?.points.slice(1, -1) ?? []
+      const ends = [layered.nodes[from], layered.nodes[to]] as [PlacedBox, PlacedBox]
+      const way = wayBetween(ends, between, columns)
       return {
         edge,
-        points: isTowardsMetric(edge) ? way : way.toReversed(),
+        points: isTowardsMetric ? way : way.toReversed(),
         strokeWidth: STROKE.min + ((STROKE.max - STROKE.min) * edge.weight) / strongest,
       }
     }),
   }
 }
 
-interface Box extends Point {
-  readonly width: number
+interface End {
+  readonly place: number
+  readonly depth: number
 }
 
-/** From where to where names of a column reach, by the middle of the column. */
-type Columns = ReadonlyMap<number, readonly [left: number, right: number]>
-
-function columnsOf(boxes: readonly Box[]): Columns {
-  const columns = new Map<number, readonly [left: number, right: number]>()
-  for (const { x, width } of boxes) {
-    const [left, right] = columns.get(x) ?? [x, x]
-    columns.set(x, [Math.min(left, x - width / 2), Math.max(right, x + width / 2)])
-  }
-  return columns
-}
+type Extent = readonly [left: number, right: number]
 
 /** A line that passes every column straight, between its names, and bends only between columns. */
 function wayBetween(
-  start: Box,
-  end: Box,
+  [start, end]: readonly [PlacedBox, PlacedBox],
   between: readonly Point[],
-  columns: Columns,
+  columns: ReadonlyMap<number, Extent>,
 ): readonly Point[] {
-  const startRight = columns.get(start.x)?.[1] ?? start.x
-  const endLeft = columns.get(end.x)?.[0] ?? end.x
   return [
     { x: start.x + start.width / 2, y: start.y },
-    { x: startRight, y: start.y },
+    { x: columns.get(start.x)?.[1] ?? start.x, y: start.y },
     ...between.flatMap(({ x, y }) => (columns.get(x) ?? []).map((side) => ({ x: side, y }))),
-    { x: endLeft, y: end.y },
+    { x: columns.get(end.x)?.[0] ?? end.x, y: end.y },
     { x: end.x - end.width / 2, y: end.y },
   ]
 }
@@ -287,14 +266,14 @@ function wayBetween(
  */
 export function tellingVariables(graph: AttentionGraph, limit: number): ReadonlySet<string> {
   const kept = new Set(graph.nodes.map(({ name }) => name))
-  const linksOf = new Map<string, string[]>()
-  for (const { from, to, inTree } of graph.edges) {
-    if (!inTree) continue
-    linksOf.set(from, [...(linksOf.get(from) ?? []), to])
-    linksOf.set(to, [...(linksOf.get(to) ?? []), from])
-  }
+  const links = graph.edges.filter(({ inTree }) => inTree)
+  const ends = links.flatMap(({ from, to }) => [
+    { name: from, other: to },
+    { name: to, other: from },
+  ])
+  const near = group(ends, ({ name }) => name)
   const isLeaf = (name: string) =>
-    (linksOf.get(name) ?? []).filter((other) => kept.has(other)).length < 2
+    (near.get(name) ?? []).filter(({ other }) => kept.has(other)).length < 2
   // Those that add least first; the metric, which stands first in a graph, always stays.
   const rising = graph.nodes.slice(1).toReversed()
   while (kept.size > limit) {

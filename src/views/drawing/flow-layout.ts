@@ -25,7 +25,7 @@ export interface LayoutInput {
   readonly edges: readonly { from: number; to: number; labelWidth: number; labelHeight: number }[]
 }
 
-const MARGIN = 8
+const MARGINS = { marginx: 8, marginy: 8 }
 /** How far an edge runs straight into a box: as long as its arrow. */
 const ARROW = 8
 /** How far from a box's corners edges stay. */
@@ -38,37 +38,67 @@ const CORNER = 14
  * Source: Gansner et al. 1993, "A technique for drawing directed graphs", as in dagre.
  */
 export function flowLayout({ nodes, edges }: LayoutInput): FlowLayout {
+  const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => ({
+    ...{ from, to, width, height, labelpos: 'r', labeloffset: 6 },
+  }))
+  const settings = { rankdir: 'TB', nodesep: 24, edgesep: 14, ranksep: 38, ...MARGINS }
+  const layered = layeredGraph(nodes, labels, settings)
+  return {
+    ...layered,
+    edges: edges.map(({ from, to, labelWidth, labelHeight }, i) => {
+      const { points, x, y } = layered.edges[i] as LaidOutEdge
+      const [source, target] = [layered.nodes[from] as PlacedBox, layered.nodes[to] as PlacedBox]
+      return {
+        points: upright(points, { source, target, label: { y, height: labelHeight } }),
+        label: { x: x - labelWidth / 2, y },
+      }
+    }),
+  }
+}
+
+/** A graph as dagre places it: boxes, and edges with their way and the middle of their label. */
+interface LayeredGraph {
+  readonly width: number
+  readonly height: number
+  readonly nodes: readonly PlacedBox[]
+  readonly edges: readonly LaidOutEdge[]
+}
+
+interface LaidOutEdge extends Point {
+  readonly points: readonly Point[]
+}
+
+/**
+ * Places boxes in layers.
+ *
+ * @param edges ends by number of box, and what dagre knows of edges, such as `weight`
+ * @param settings of the graph, as dagre names them
+ */
+export function layeredGraph(
+  boxes: LayoutInput['nodes'],
+  edges: readonly { readonly from: number; readonly to: number }[],
+  settings: Readonly<Record<string, unknown>>,
+): LayeredGraph {
   const graph = new graphlib.Graph({ multigraph: true })
-  graph.setGraph({
-    rankdir: 'TB',
-    nodesep: 24,
-    edgesep: 14,
-    ranksep: 38,
-    marginx: MARGIN,
-    marginy: MARGIN,
+  graph.setGraph({ ...settings })
+  boxes.forEach(({ width, height }, number) => {
+    graph.setNode(String(number), { width, height })
   })
-  nodes.forEach((node, number) => {
-    graph.setNode(String(number), { ...node })
-  })
-  edges.forEach(({ from, to, labelWidth, labelHeight }, number) => {
-    const label = { width: labelWidth, height: labelHeight, labelpos: 'r', labeloffset: 6 }
+  edges.forEach(({ from, to, ...label }, number) => {
     graph.setEdge(String(from), String(to), label, String(number))
   })
   layout(graph)
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
   return {
     ...{ width, height },
-    nodes: nodes.map((_, number) => placedBox(graph.node(String(number)))),
-    edges: edges.map(({ from, to, labelWidth, labelHeight }, number) => {
-      const source = placedBox(graph.node(String(from)))
-      const target = placedBox(graph.node(String(to)))
-      const edge = graph.edge(String(from), String(to), String(number)) as unknown as LaidOutEdge
-      const { points, x, y } = edge
-      return {
-        points: upright(points, { source, target, label: { y, height: labelHeight } }),
-        label: { x: x - labelWidth / 2, y },
-      }
+    nodes: boxes.map((_, number) => {
+      const { x, y, ...size } = graph.node(String(number)) as PlacedBox
+      return { x, y, width: size.width, height: size.height }
     }),
+    edges: edges.map(
+      ({ from, to }, i) =>
+        graph.edge(String(from), String(to), String(i)) as unknown as LaidOutEdge,
+    ),
   }
 }
 
@@ -78,7 +108,15 @@ export function flowLayout({ nodes, edges }: LayoutInput): FlowLayout {
  */
 function upright(
   points: readonly Point[],
-  { source, target, label }: { source: PlacedBox; target: PlacedBox; label: LabelPlace },
+  {
+    source,
+    target,
+    label,
+  }: {
+    source: PlacedBox
+    target: PlacedBox
+    label: { readonly y: number; readonly height: number }
+  },
 ): Point[] {
   const between = points.slice(1, -1).flatMap(({ x, y }) => {
     if (Math.abs(y - label.y) > 0.5) return [{ x, y }]
@@ -104,19 +142,4 @@ function upright(
 function within({ x: centre, width }: PlacedBox, x: number): number {
   const room = Math.max(0, width / 2 - CORNER)
   return Math.min(centre + room, Math.max(centre - room, x))
-}
-
-interface LabelPlace {
-  readonly y: number
-  readonly height: number
-}
-
-/** What dagre adds to an edge. */
-interface LaidOutEdge extends Point {
-  readonly points: readonly Point[]
-}
-
-function placedBox(node: unknown): PlacedBox {
-  const { x, y, width, height } = node as PlacedBox
-  return { x, y, width, height }
 }
