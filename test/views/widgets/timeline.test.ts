@@ -4,7 +4,7 @@ import { categorize } from '../../../src/compare/categories/categorize.ts'
 import type { Comparison } from '../../../src/compare/comparison.ts'
 import { AFTER, BEFORE, FlowSet, type Period } from '../../../src/flows/flow-set.ts'
 import { explore } from '../../../src/views/explore.ts'
-import { arrivalBins, densityPaths } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
+import { densityPaths, timeBins } from '../../../src/views/widgets/timeline/timeline-drawing.tsx'
 import {
   movedRange,
   numberCode,
@@ -19,6 +19,10 @@ import {
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { comparison, dataOf, pasted } from './timeline-fixture.ts'
+
+/** Requests of category 0 with a start and a response time each. */
+const arrivals = (times: readonly (readonly [startUs: number, timeUs: number])[]) =>
+  times.map(([startUs, timeUs]) => ({ startUs, timeUs, category: 0 }))
 
 describe('ranges', () => {
   const span = { spanUs: [0, 100], stepUs: 5 } as const
@@ -119,7 +123,7 @@ describe('summaries', () => {
       const selected = pasted(
         timelineCode(dataOf(comparison), { ranges: [range, range], filter: { kind: 'all' } }),
       )
-      const found = summarizeRange(model.requests[0], range, [0, 90e6])
+      const found = summarizeRange(model.requests[0], range, model.requests[0])
       expect(found.requests).toBe(selected.count(BEFORE))
       const times = selected.responseTimeUs.slice(0, found.requests)
       const mean = times.reduce((sum, time) => sum + time, 0) / times.length
@@ -128,15 +132,15 @@ describe('summaries', () => {
   })
 
   test('rates count only time in which there were requests', () => {
-    const requests = {
-      startUs: Float64Array.of(0, 1e6, 2e6),
-      responseTimeUs: Float64Array.of(3, 1, 2),
-      categories: Uint32Array.of(0, 0, 0),
-    }
-    expect(summarizeRange(requests, [1e6, 9e6], [0, 2e6])).toEqual({
+    const requests = arrivals([
+      [0, 3],
+      [1e6, 1],
+      [2e6, 2],
+    ])
+    expect(summarizeRange(requests, [1e6, 9e6], requests)).toEqual({
       ...{ requests: 2, all: 3, perSecond: 2, meanUs: 1.5, medianUs: 1.5 },
     })
-    const none = summarizeRange(requests, [5e6, 9e6], [0, 2e6])
+    const none = summarizeRange(requests, [5e6, 9e6], requests)
     expect([none.requests, none.perSecond, none.meanUs]).toEqual([0, Number.NaN, Number.NaN])
   })
 
@@ -152,11 +156,12 @@ describe('summaries', () => {
 })
 
 describe('the drawing', () => {
-  const requests = {
-    startUs: Float64Array.of(0, 10, 10, 95),
-    responseTimeUs: Float64Array.of(0, 50, 50, 100),
-    categories: Uint32Array.of(0, 0, 0, 0),
-  }
+  const requests = arrivals([
+    [0, 0],
+    [10, 50],
+    [10, 50],
+    [95, 100],
+  ])
 
   test('puts a run of cells into the path of its darkness', () => {
     const even = {
@@ -169,7 +174,8 @@ describe('the drawing', () => {
   })
 
   test('counts arrivals in equal parts of the time', () => {
-    expect(arrivalBins(requests, { spanUs: [0, 96], binUs: 20 })).toEqual([3, 0, 0, 0, 1])
+    const bins = timeBins(requests, { spanUs: [0, 96], binUs: 20 })
+    expect(bins.map(({ length }) => length)).toEqual([3, 0, 0, 0, 1])
   })
 })
 
@@ -194,7 +200,7 @@ describe('what goes into a page', () => {
       comparison.flows.report,
     )
     const broken = { flows, categories: categorize(flows) } as Comparison
-    expect(timelineModel(dataOf(broken)).requests[0].startUs.length).toBe(9999)
+    expect(timelineModel(dataOf(broken)).requests[0].length).toBe(9999)
   })
 
   test('the picture says what is selected', () => {

@@ -1,16 +1,12 @@
+import { pointer } from 'd3-selection'
 import { useRef } from 'preact/hooks'
 import type { Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
+import { actOnKey } from '../../drawing/controls.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { RangeShade, type TimelineLayout } from './timeline-drawing.tsx'
-import {
-  movedRange,
-  type RangeEnd,
-  rangeBetween,
-  type TimelineModel,
-  withEnd,
-} from './timeline-model.ts'
+import { movedRange, rangeBetween, type TimelineModel, withEnd } from './timeline-model.ts'
 
 interface BrushProps {
   readonly period: Period
@@ -27,20 +23,23 @@ type Drag = (timeUs: number) => RangeUs | null
 const LARGE = 20
 /** Pixels that a pointer may move in a click. */
 const MAX_CLICK = 3
-const GRIP = { width: 9, height: 30 } as const
+const GRIP = { x: -4.5, width: 9, height: 30, rx: 3 } as const
 
 /** Selects a range of time in one period, by dragging or by the arrow keys on its ends. */
 export function TimelineBrush({ period, model, layout, range, onChange }: BrushProps) {
   const drag = useRef<Drag | null>(null)
   const ink = useInk()
   const { x } = layout
-  const box = layout.panels[period].whole
+  const { spanUs, stepUs } = model
+  const box = layout.panels[period]
+  const name = period === 0 ? 'before' : 'after'
   const pixelOf = (timeUs: number) => box.left + x.share(timeUs) * box.width
   const timeAt = (event: PointerEvent) => {
-    const svg = (event.currentTarget as SVGElement).ownerSVGElement as SVGSVGElement
-    const { left, width } = svg.getBoundingClientRect()
-    const at = ((event.clientX - left) * layout.width) / width
+    const [at] = pointer(event, (event.currentTarget as SVGElement).ownerSVGElement)
     return x.value(Math.min(1, Math.max(0, (at - box.left) / box.width)))
+  }
+  const letGo = () => {
+    drag.current = null
   }
   const dragging = (begin: (fromUs: number) => Drag) => ({
     onPointerDown: (event: PointerEvent) => {
@@ -51,19 +50,29 @@ export function TimelineBrush({ period, model, layout, range, onChange }: BrushP
     onPointerMove: (event: PointerEvent) => {
       if (drag.current !== null) onChange(drag.current(timeAt(event)))
     },
-    onPointerUp: () => {
-      drag.current = null
-    },
-    onPointerCancel: () => {
-      drag.current = null
-    },
+    onPointerUp: letGo,
+    onPointerCancel: letGo,
   })
   const newRange = (fromUs: number): Drag => {
-    const before = range
-    return (timeUs) =>
-      Math.abs(pixelOf(timeUs) - pixelOf(fromUs)) > MAX_CLICK
-        ? rangeBetween(model, fromUs, timeUs)
-        : before
+    const isDrag = (timeUs: number) => Math.abs(pixelOf(timeUs) - pixelOf(fromUs)) > MAX_CLICK
+    return (timeUs) => (isDrag(timeUs) ? rangeBetween(model, fromUs, timeUs) : range)
+  }
+  const moveEnd = (event: KeyboardEvent, end: 0 | 1) => {
+    const timeUs = (range ?? spanUs)[end]
+    const go = (next: number) => onChange(withEnd(model, range, { end, timeUs: next }))
+    const by = (steps: number) => () => go(timeUs + steps * stepUs)
+    const few = event.shiftKey ? LARGE : 1
+    actOnKey(event, {
+      ArrowLeft: by(-few),
+      ArrowDown: by(-few),
+      ArrowRight: by(few),
+      ArrowUp: by(few),
+      PageDown: by(-LARGE),
+      PageUp: by(LARGE),
+      Home: () => go(spanUs[0]),
+      End: () => go(spanUs[1]),
+      Escape: () => onChange(null),
+    })
   }
   const area = { y: box.top, height: box.height, fill: 'transparent' }
   return (
@@ -74,7 +83,7 @@ export function TimelineBrush({ period, model, layout, range, onChange }: BrushP
         width={box.width}
         {...area}
         class="fd-brush-area"
-        data-period={period === 0 ? 'before' : 'after'}
+        data-period={name}
         {...dragging(newRange)}
       />
       {range === null ? null : (
@@ -86,78 +95,35 @@ export function TimelineBrush({ period, model, layout, range, onChange }: BrushP
           {...dragging((fromUs) => (timeUs) => movedRange(model, range, timeUs - fromUs))}
         />
       )}
-      {([0, 1] as const).map((end) => (
-        <g
-          key={end}
-          {...sliderProps(end, { period, model, range, onChange })}
-          {...dragging(() => (timeUs) => withEnd(model, range, { end, timeUs }))}
-          transform={`translate(${pixelOf((range ?? model.spanUs)[end])} 0)`}
-        >
-          <rect x="-7" width="14" {...area} />
+      {([0, 1] as const).map((end) => {
+        const timeUs = (range ?? spanUs)[end]
+        return (
           <g
-            class="fd-brush-grip"
-            transform={`translate(0 ${box.top + box.height / 2 - GRIP.height / 2})`}
+            key={end}
+            class="fd-brush-end"
+            role="slider"
+            tabindex={0}
+            aria-label={`${name}, ${end === 0 ? 'from' : 'to'}`}
+            aria-orientation="horizontal"
+            aria-valuemin={spanUs[0]}
+            aria-valuemax={spanUs[1]}
+            aria-valuenow={timeUs}
+            aria-valuetext={timeText(timeUs, spanUs)}
+            transform={`translate(${pixelOf(timeUs)} 0)`}
+            onKeyDown={(event) => moveEnd(event, end)}
+            {...dragging(() => (to) => withEnd(model, range, { end, timeUs: to }))}
           >
-            <rect x={-GRIP.width / 2} {...GRIP} rx="3" fill={ink.back} stroke={ink.text} />
-            <path d="M-1.5 9v12m3 -12v12" stroke={ink.soft} fill="none" />
+            <rect x="-7" width="14" {...area} />
+            <g
+              class="fd-brush-grip"
+              transform={`translate(0 ${box.top + (box.height - GRIP.height) / 2})`}
+            >
+              <rect {...GRIP} fill={ink.back} stroke={ink.text} />
+              <path d="M-1.5 9v12m3 -12v12" stroke={ink.soft} fill="none" />
+            </g>
           </g>
-        </g>
-      ))}
+        )
+      })}
     </g>
   )
-}
-
-/** Makes an end of a range a slider that keys move. */
-function sliderProps(
-  end: RangeEnd,
-  { period, model, range, onChange }: Omit<BrushProps, 'layout'>,
-) {
-  const { spanUs, stepUs } = model
-  const timeUs = (range ?? spanUs)[end]
-  return {
-    class: 'fd-brush-end',
-    role: 'slider' as const,
-    tabindex: 0,
-    'aria-label': `${period === 0 ? 'before' : 'after'}, ${end === 0 ? 'from' : 'to'}`,
-    'aria-orientation': 'horizontal' as const,
-    'aria-valuemin': spanUs[0],
-    'aria-valuemax': spanUs[1],
-    'aria-valuenow': timeUs,
-    'aria-valuetext': timeText(timeUs, spanUs),
-    onKeyDown: (event: KeyboardEvent) => {
-      const next = keyedTime(event, { timeUs, stepUs, spanUs })
-      if (next === undefined) return
-      event.preventDefault()
-      onChange(next === null ? null : withEnd(model, range, { end, timeUs: next }))
-    },
-  }
-}
-
-/** Returns where a key moves an end; `null` to select everything, `undefined` for other keys. */
-function keyedTime(
-  { key, shiftKey }: KeyboardEvent,
-  { timeUs, stepUs, spanUs }: { timeUs: number; stepUs: number; spanUs: RangeUs },
-): number | null | undefined {
-  const large = LARGE * stepUs
-  const step = shiftKey ? large : stepUs
-  switch (key) {
-    case 'ArrowLeft':
-    case 'ArrowDown':
-      return timeUs - step
-    case 'ArrowRight':
-    case 'ArrowUp':
-      return timeUs + step
-    case 'PageDown':
-      return timeUs - large
-    case 'PageUp':
-      return timeUs + large
-    case 'Home':
-      return spanUs[0]
-    case 'End':
-      return spanUs[1]
-    case 'Escape':
-      return null
-    default:
-      return undefined
-  }
 }

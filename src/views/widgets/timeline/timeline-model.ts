@@ -1,16 +1,15 @@
-import { bisectLeft, mean } from 'd3-array'
+import { cumsum, max, mean, median, min, sort } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { textLiteral } from '../../../core/code-literals.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { roundUp } from '../../drawing/axis-scale.ts'
 
 /** Requests of one period as a page gets them: by arrival, in whole µs since the one before. */
 interface PackedRequests {
   readonly gapsUs: readonly number[]
-  readonly responseTimeUs: readonly number[]
+  readonly timesUs: readonly number[]
   readonly categories: readonly number[]
 }
 
@@ -26,10 +25,12 @@ export interface TimelineData {
   readonly initial: TimelineState
 }
 
-/** Requests that are looked at. */
-export type TimelineFilter =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'root' | 'category'; readonly of: number }
+/** Requests that are looked at: all, those that begin alike, or those of a category. */
+export interface TimelineFilter {
+  readonly kind: 'all' | 'root' | 'category'
+  /** Number of the root or category. */
+  readonly of?: number
+}
 
 /** State that the reader has set. */
 export interface TimelineState {
@@ -37,17 +38,18 @@ export interface TimelineState {
   readonly filter: TimelineFilter
 }
 
-/** Requests of one period by arrival. */
-export interface TimelineRequests {
+export interface TimelineRequest {
   /** In whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
-  readonly startUs: Float64Array
-  readonly responseTimeUs: Float64Array
-  readonly categories: Uint32Array
+  readonly startUs: number
+  /** Response time. */
+  readonly timeUs: number
+  readonly category: number
 }
 
 /** Both periods on one scale of time. */
 export interface TimelineModel {
-  readonly requests: readonly [TimelineRequests, TimelineRequests]
+  /** Requests of both periods, by arrival. */
+  readonly requests: readonly [readonly TimelineRequest[], readonly TimelineRequest[]]
   /** From the first arrival, or 0 where that is earlier, to beyond the last. */
   readonly spanUs: RangeUs
   /** Unit that ranges are rounded to. */
@@ -72,18 +74,15 @@ export function timelineData(
   { flows, categories }: Comparison,
   { name, initial }: Pick<TimelineData, 'name' | 'initial'>,
 ): TimelineData {
-  const roots = new Map<string, number>()
-  const named = Array.from({ length: categories.size }, (_, category) => {
-    const text = categories.root(category)
-    const root = roots.get(text) ?? roots.size
-    roots.set(text, root)
-    return [root, rootName(categories, category, MAX_NAME_LENGTH)] as const
-  })
+  const ofCategory = Array.from({ length: categories.size }, (_, of) => categories.root(of))
+  const roots = [...new Set(ofCategory)]
+  const numberOf = new Map(roots.map((root, i) => [root, i]))
   return {
-    name,
-    initial,
-    roots: [...roots.keys()],
-    categories: named,
+    ...{ name, initial, roots },
+    categories: ofCategory.map((root, category) => [
+      numberOf.get(root) as number,
+      rootName(categories, category, MAX_NAME_LENGTH),
+    ]),
     packed: [
       packRequests(flows, BEFORE, categories.categoryOf),
       packRequests(flows, AFTER, categories.categoryOf),
@@ -96,24 +95,35 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array): 
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const start = (request: number) => Math.floor(flows.startUs[request] as number)
   const time = (request: number) => flows.responseTimeUs[request] as number
-  const rows = Array.from({ length: flows.count(period) }, (_, i) => first + i)
-    .filter((request) => Number.isFinite(start(request)) && Number.isFinite(time(request)))
-    .sort((a, b) => start(a) - start(b) || a - b)
+  const requests = Array.from({ length: flows.count(period) }, (_, i) => first + i)
+  const rows = sort(
+    requests.filter((row) => Number.isFinite(start(row)) && Number.isFinite(time(row))),
+    start,
+  )
   return {
-    gapsUs: rows.map((request, i) => start(request) - (i === 0 ? 0 : start(rows[i - 1] as number))),
-    responseTimeUs: rows.map((request) => Number(time(request).toPrecision(DIGITS))),
-    categories: rows.map((request) => categoryOf[request] as number),
+    gapsUs: rows.map((row, i) => start(row) - (i === 0 ? 0 : start(rows[i - 1] as number))),
+    timesUs: rows.map((row) => Number(time(row).toPrecision(DIGITS))),
+    categories: rows.map((row) => categoryOf[row] as number),
   }
 }
 
 /** Unpacks the data of a page. */
 export function timelineModel({ packed }: TimelineData): TimelineModel {
-  const requests = [unpackRequests(packed[0]), unpackRequests(packed[1])] as const
-  const earliest = Math.min(0, ...requests.map(({ startUs }) => startUs[0] ?? 0))
-  const latest = Math.max(0, ...requests.map(({ startUs }) => startUs.at(-1) ?? 0))
+  const unpack = ({ gapsUs, timesUs, categories }: PackedRequests) =>
+    Array.from(
+      cumsum(gapsUs),
+      (startUs, i): TimelineRequest => ({
+        startUs,
+        timeUs: timesUs[i] as number,
+        category: categories[i] as number,
+      }),
+    )
+  const requests = [unpack(packed[0]), unpack(packed[1])] as const
+  const earliest = Math.min(0, ...requests.map((arrived) => arrived[0]?.startUs ?? 0))
+  const latest = Math.max(0, ...requests.map((arrived) => arrived.at(-1)?.startUs ?? 0))
   const stepUs = Math.max(1, roundUp((latest - earliest + 1) / PLACES))
-  const times = requests.flatMap(({ responseTimeUs }) => Array.from(responseTimeUs)).sort(ascending)
-  const [least = 1, high = 0] = [times[0], times.at(-1)]
+  const times = packed.flatMap(({ timesUs }) => timesUs)
+  const [least = 1, high = 0] = [min(times), max(times)]
   return {
     requests,
     stepUs,
@@ -123,44 +133,21 @@ export function timelineModel({ packed }: TimelineData): TimelineModel {
       // A range does not contain its end; the last request must be inside.
       (Math.floor(latest / stepUs) + 1) * stepUs,
     ],
-    extentUs: high > 0 ? [times.find((time) => time > 0) ?? high, high] : [1, 10],
+    extentUs: high > 0 ? [min(times.filter((time) => time > 0)) ?? high, high] : [1, 10],
     zeroUs: least <= 0 ? least : null,
-  }
-}
-
-function ascending(a: number, b: number): number {
-  return a - b
-}
-
-function unpackRequests({ gapsUs, responseTimeUs, categories }: PackedRequests): TimelineRequests {
-  let nowUs = 0
-  return {
-    startUs: Float64Array.from(gapsUs, (gap) => {
-      nowUs += gap
-      return nowUs
-    }),
-    responseTimeUs: Float64Array.from(responseTimeUs),
-    categories: Uint32Array.from(categories),
   }
 }
 
 /** Returns only the requests that a filter keeps, of one period. */
 export function filteredRequests(
-  { startUs, responseTimeUs, categories }: TimelineRequests,
+  requests: readonly TimelineRequest[],
   named: TimelineData['categories'],
-  filter: TimelineFilter,
-): TimelineRequests {
-  if (filter.kind === 'all') return { startUs, responseTimeUs, categories }
-  const { kind, of } = filter
-  const isKept = (_: number, i: number) => {
-    const category = categories[i] as number
-    return of === (kind === 'root' ? named[category]?.[0] : category)
-  }
-  return {
-    startUs: startUs.filter(isKept),
-    responseTimeUs: responseTimeUs.filter(isKept),
-    categories: categories.filter(isKept),
-  }
+  { kind, of }: TimelineFilter,
+): readonly TimelineRequest[] {
+  if (kind === 'all') return requests
+  return requests.filter(
+    ({ category }) => of === (kind === 'root' ? named[category]?.[0] : category),
+  )
 }
 
 /** Facts about the requests in a range. */
@@ -178,50 +165,38 @@ export interface TimelineSummary {
 /**
  * Counts and averages the requests in a range of one period; `null` is all of it.
  *
- * @param span first and last arrival of the period, filtered or not
+ * @param arrived all requests of the period, filtered or not
  */
 export function summarizeRange(
-  { startUs, responseTimeUs }: TimelineRequests,
+  requests: readonly TimelineRequest[],
   range: RangeUs | null,
-  [firstUs, lastUs]: RangeUs,
+  arrived: readonly TimelineRequest[],
 ): TimelineSummary {
+  const [firstUs, lastUs] = [arrived[0]?.startUs ?? 0, arrived.at(-1)?.startUs ?? 0]
   const [fromUs, toUs] = range ?? [firstUs, lastUs]
-  const times = (
-    range === null
-      ? responseTimeUs.slice()
-      : responseTimeUs.slice(bisectLeft(startUs, fromUs), bisectLeft(startUs, toUs))
-  ).sort()
+  const within = requests.filter(
+    ({ startUs }) => range === null || (startUs >= fromUs && startUs < toUs),
+  )
   // Time before the first and after the last arrival says nothing about the rate.
   const coveredUs = Math.min(toUs, lastUs) - Math.max(fromUs, firstUs)
+  const times = within.map(({ timeUs }) => timeUs)
   return {
     requests: times.length,
-    all: startUs.length,
+    all: requests.length,
     perSecond: coveredUs > 0 ? (times.length / coveredUs) * 1e6 : Number.NaN,
     meanUs: mean(times) ?? Number.NaN,
-    medianUs: quantile(times, 0.5),
+    medianUs: median(times) ?? Number.NaN,
   }
-}
-
-/** Returns the first and last arrival of a period, filtered or not. */
-export function arrivalSpan({ requests }: TimelineModel, period: Period): RangeUs {
-  const { startUs } = requests[period]
-  return [startUs[0] ?? 0, startUs.at(-1) ?? 0]
 }
 
 /** Writes a rate in the unit a person would use: `118 a second`, `2.5 a minute`. */
 export function rateText(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '–'
-  const [factor, unit] =
-    perSecond >= 1 || perSecond === 0
-      ? [1, 'a second']
-      : perSecond * 60 >= 1
-        ? [60, 'a minute']
-        : [3600, 'an hour']
-  return `${Number((perSecond * factor).toPrecision(3)).toLocaleString('en-US')} ${unit}`
+  const said = (rate: number) => Number(rate.toPrecision(3)).toLocaleString('en-US')
+  if (perSecond >= 1 || perSecond === 0) return `${said(perSecond)} a second`
+  const perMinute = 60 * perSecond
+  return perMinute >= 1 ? `${said(perMinute)} a minute` : `${said(60 * perMinute)} an hour`
 }
-
-/** End of a range. */
-export type RangeEnd = 0 | 1
 
 type Span = Pick<TimelineModel, 'spanUs' | 'stepUs'>
 
@@ -245,11 +220,11 @@ export function movedRange({ spanUs, stepUs }: Span, [from, to]: RangeUs, byUs: 
   return [from + by, to + by]
 }
 
-/** Moves one end of a range; the ends do not cross. */
+/** Moves the beginning (0) or end (1) of a range; they do not cross. */
 export function withEnd(
   span: Span,
   range: RangeUs | null,
-  { end, timeUs }: { readonly end: RangeEnd; readonly timeUs: number },
+  { end, timeUs }: { readonly end: 0 | 1; readonly timeUs: number },
 ): RangeUs | null {
   const [from, to] = range ?? span.spanUs
   return end === 0
@@ -270,15 +245,19 @@ const MAX_LITERAL_LENGTH = 80
  */
 export function timelineCode(data: TimelineData, { ranges, filter }: TimelineState): string {
   const { name } = data
-  const [before, after] = ranges
   const of = `${name}.categories.categoryOf[request]`
+  const where = {
+    all: '',
+    category: `${of} === ${filter.of}`,
+    root: `${name}.categories.root(${of}) === ${rootCode(data, filter.of ?? 0)}`,
+  }[filter.kind]
   const parts = [
-    ...(before === null ? [] : [`beforeUs: ${rangeCode(before)}`]),
-    ...(after === null ? [] : [`afterUs: ${rangeCode(after)}`]),
-    ...(filter.kind === 'category' ? [`where: (request) => ${of} === ${filter.of}`] : []),
-    ...(filter.kind === 'root'
-      ? [`where: (request) => ${name}.categories.root(${of}) === ${rootCode(data, filter.of)}`]
-      : []),
+    ...ranges.flatMap((range, i) =>
+      range === null
+        ? []
+        : [`${i === 0 ? 'before' : 'after'}Us: [${range.map(numberCode).join(', ')}]`],
+    ),
+    ...(where === '' ? [] : [`where: (request) => ${where}`]),
   ]
   return parts.length === 0
     ? `${name}.flows`
@@ -287,13 +266,9 @@ export function timelineCode(data: TimelineData, { ranges, filter }: TimelineSta
 
 /** Writes a name from a trace as a literal, or where to find it if it is long. */
 function rootCode({ name, roots, categories }: TimelineData, root: number): string {
-  const literal = textLiteral(roots[root] as string)
+  const literal = textLiteral(roots[root] ?? '')
   if (literal.length <= MAX_LITERAL_LENGTH) return literal
   return `${name}.categories.root(${categories.findIndex(([of]) => of === root)})`
-}
-
-function rangeCode([fromUs, toUs]: RangeUs): string {
-  return `[${numberCode(fromUs)}, ${numberCode(toUs)}]`
 }
 
 /** Writes a number as short as it can be read: `12.3e6`, `250_500`. */

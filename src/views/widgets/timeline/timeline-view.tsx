@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { rollup, sort } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
@@ -9,12 +9,12 @@ import { StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
+import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { ViewProps } from '../define-widget.ts'
 import { TimelineBrush } from './timeline-brush.tsx'
-import { RangeShade, TimelineDrawing, timelineLayout } from './timeline-drawing.tsx'
+import { DARKNESS, RangeShade, TimelineDrawing, timelineLayout } from './timeline-drawing.tsx'
 import {
-  arrivalSpan,
   filteredRequests,
   rateText,
   summarizeRange,
@@ -26,7 +26,6 @@ import {
   timelineModel,
 } from './timeline-model.ts'
 
-const PERIODS = [0, 1] as const
 /** Pixels from dot to dot; a still, which cannot be compressed, has larger ones. */
 const CELL = 3
 const STILL_CELL = 4
@@ -34,19 +33,15 @@ const STILL_CELL = 4
 /** Shows arrivals and response times of both periods, to select a stretch of time in each. */
 export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'data'>) {
   const model = useMemo(() => timelineModel(data), [data])
-  const [state, setState] = useState<TimelineState>(data.initial)
+  const [{ filter, ranges }, setState] = useState<TimelineState>(data.initial)
   const [isLinked, setLinked] = useState(false)
   const [place, width] = useWidth<HTMLDivElement>()
   const isStill = useIsStill()
   const ink = useInk()
-  const { filter, ranges } = state
   const requests = useMemo(() => {
     const [before, after] = model.requests
-    const { categories } = data
-    return [
-      filteredRequests(before, categories, filter),
-      filteredRequests(after, categories, filter),
-    ] as const
+    const kept = (all: typeof before) => filteredRequests(all, data.categories, filter)
+    return [kept(before), kept(after)] as const
   }, [data, model, filter])
   const layout = useMemo(() => timelineLayout(model, width), [model, width])
   const cell = isStill ? STILL_CELL : CELL
@@ -55,14 +50,12 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
     () => <TimelineDrawing {...{ model, requests, layout, cell, ink }} />,
     [model, requests, layout],
   )
+  const setRanges = (next: TimelineState['ranges']) => setState({ filter, ranges: next })
   const setRange = (period: 0 | 1, range: RangeUs | null) =>
-    setState({
-      filter,
-      ranges: [
-        period === 0 || isLinked ? range : ranges[0],
-        period === 1 || isLinked ? range : ranges[1],
-      ],
-    })
+    setRanges([
+      period === 0 || isLinked ? range : ranges[0],
+      period === 1 || isLinked ? range : ranges[1],
+    ])
   return (
     <section aria-label="Timeline">
       <div class="fd-bar">
@@ -78,7 +71,7 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
             onInput={({ currentTarget: { checked } }) => {
               setLinked(checked)
               const range = ranges[0] ?? ranges[1]
-              if (checked) setState({ filter, ranges: [range, range] })
+              if (checked) setRanges([range, range])
             }}
           />
           same range in both
@@ -86,26 +79,41 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
         <button
           type="button"
           disabled={ranges[0] === null && ranges[1] === null}
-          onClick={() => setState({ filter, ranges: [null, null] })}
+          onClick={() => setRanges([null, null])}
         >
           Select everything
         </button>
       </div>
+      <Legend
+        width={width}
+        entries={[
+          { name: 'requests in one dot:' },
+          ...DARKNESS.map(({ text: name, opacity }) => ({
+            name,
+            mark: <rect x="15" y="5" width="9" height="9" fill={ink.text} opacity={opacity} />,
+          })),
+          {
+            name: `median of each ${formatDuration(model.binUs)}`,
+            mark: <line x2="24" y1="9" y2="9" stroke={ink.text} stroke-width="1.5" />,
+          },
+        ]}
+      />
       <div ref={place}>
         <Figure
           width={width}
           height={layout.height}
           label="When requests arrived and how long they took, before and after"
-          font-size="11"
           role="group"
         >
           <g font-size="11">
             {drawing}
-            {PERIODS.map((period) => {
+            {([0, 1] as const).map((period) => {
               const range = ranges[period]
-              const { whole } = layout.panels[period]
               return isStill ? (
-                <RangeShade key={period} range={range} box={whole} x={layout.x} ink={ink} />
+                <RangeShade
+                  key={period}
+                  {...{ range, box: layout.panels[period], x: layout.x, ink }}
+                />
               ) : (
                 <TimelineBrush
                   key={period}
@@ -125,44 +133,40 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
         ranges={ranges}
         spanUs={model.spanUs}
         summaries={[
-          summarizeRange(requests[0], ranges[0], arrivalSpan(model, 0)),
-          summarizeRange(requests[1], ranges[1], arrivalSpan(model, 1)),
+          summarizeRange(requests[0], ranges[0], model.requests[0]),
+          summarizeRange(requests[1], ranges[1], model.requests[1]),
         ]}
       />
-      <StateCode code={timelineCode(data, state)} />
+      <StateCode code={timelineCode(data, { ranges, filter })} />
     </section>
   )
 }
 
-type Ranges = TimelineState['ranges']
-
 interface FactsProps {
   readonly summaries: readonly [TimelineSummary, TimelineSummary]
-  readonly ranges: Ranges
+  readonly ranges: TimelineState['ranges']
   readonly spanUs: RangeUs
 }
 
 /** Compares the selected requests of both periods. */
 function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
-  const fact = (
-    number: 0 | 1,
-    { requests, all, perSecond, meanUs, medianUs }: TimelineSummary,
-  ) => ({
+  const known = (us: number, text: (us: number) => string) => (Number.isFinite(us) ? text(us) : '–')
+  const fact = (number: 0 | 1, { requests, all, ...rest }: TimelineSummary) => ({
     period: number === 0 ? 'before' : 'after',
     arrived: rangeText(ranges[number], spanUs),
     requests: requests === all ? grouped(all) : `${grouped(requests)} (${percent(requests / all)})`,
-    rate: rateText(perSecond),
-    mean: durationText(meanUs, formatDuration),
-    median: durationText(medianUs, formatDuration),
+    rate: rateText(rest.perSecond),
+    mean: known(rest.meanUs, formatDuration),
+    median: known(rest.medianUs, formatDuration),
   })
-  const requests = after.requests - before.requests
+  const more = after.requests - before.requests
   const difference = {
     period: 'after − before',
     arrived: '',
-    requests: requests === 0 ? '0' : `${requests > 0 ? '+' : '−'}${grouped(Math.abs(requests))}`,
+    requests: signed(more, grouped(Math.abs(more))),
     rate: rateChange(before.perSecond, after.perSecond),
-    mean: durationText(after.meanUs - before.meanUs, signedDuration),
-    median: durationText(after.medianUs - before.medianUs, signedDuration),
+    mean: known(after.meanUs - before.meanUs, signedDuration),
+    median: known(after.medianUs - before.medianUs, signedDuration),
   }
   return (
     <div aria-live="polite">
@@ -171,7 +175,7 @@ function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
         columns={[
           { title: 'period', isHead: true, cell: ({ period }) => period },
           { title: 'arrived', cell: ({ arrived }) => arrived },
-          { title: 'requests', isNumber: true, cell: (row) => row.requests },
+          { title: 'requests', isNumber: true, cell: ({ requests }) => requests },
           { title: 'rate', isNumber: true, cell: ({ rate }) => rate },
           { title: 'mean time', isNumber: true, cell: ({ mean }) => mean },
           { title: 'median time', isNumber: true, cell: ({ median }) => median },
@@ -187,15 +191,14 @@ function rangeText(range: RangeUs | null, spanUs: RangeUs): string {
   return `from ${timeText(range[0], spanUs)} to ${timeText(range[1], spanUs)}`
 }
 
-function durationText(us: number, text: (us: number) => string): string {
-  return Number.isFinite(us) ? text(us) : '–'
+function signed(change: number, size: string): string {
+  return change === 0 ? size : `${change > 0 ? '+' : '−'}${size}`
 }
 
 function rateChange(before: number, after: number): string {
   const change = after / before - 1
   if (!Number.isFinite(change)) return '–'
-  if (Math.abs(change) < 0.005) return 'the same'
-  return `${change > 0 ? '+' : '−'}${percent(Math.abs(change))}`
+  return Math.abs(change) < 0.005 ? 'the same' : signed(change, percent(Math.abs(change)))
 }
 
 /** Longer lists are not read. */
@@ -209,24 +212,28 @@ interface FilterProps {
 }
 
 /** Chooses whose requests are looked at: all, those that begin alike, or those of a category. */
-function FilterSelect({ data, filter, onChange }: FilterProps) {
-  const requests = useMemo(() => data.packed.flatMap(({ categories }) => categories), [data])
-  const options = (kind: 'root' | 'category', nameOf: (number: number) => string) => {
-    const numberOf = (category: number) =>
-      kind === 'root' ? (data.categories[category]?.[0] ?? -1) : category
-    return [...rollup(requests, (found) => found.length, numberOf)]
-      .sort(([a, ofA], [b, ofB]) => ofB - ofA || a - b)
-      .filter(
-        ([number], place) => place < MAX_CHOICES || (filter.kind === kind && filter.of === number),
-      )
+function FilterSelect({ data: { packed, categories, roots }, filter, onChange }: FilterProps) {
+  const requests = useMemo(() => packed.flatMap((period) => period.categories), [packed])
+  const options = (
+    kind: 'root' | 'category',
+    numberOf: (category: number) => number,
+    nameOf: (number: number) => string,
+  ) => {
+    const counts = rollup(requests, (found) => found.length, numberOf)
+    const byCount = sort(
+      counts,
+      ([, count]) => -count,
+      ([number]) => number,
+    )
+    const isChosen = (number: number) => filter.kind === kind && filter.of === number
+    return byCount
+      .filter(([number], place) => place < MAX_CHOICES || isChosen(number))
       .map(([number, count]) => (
         <option key={number} value={`${kind} ${number}`}>
           {nameOf(number)}: {grouped(count)}
         </option>
       ))
   }
-  const root = (number: number) => shortText(data.roots[number] ?? '', MAX_NAME_LENGTH)
-  const category = (number: number) => `${data.categories[number]?.[1]} (${number})`
   return (
     <label>
       requests
@@ -234,14 +241,24 @@ function FilterSelect({ data, filter, onChange }: FilterProps) {
         value={filter.kind === 'all' ? 'all' : `${filter.kind} ${filter.of}`}
         onInput={({ currentTarget }) => {
           const [kind, of] = currentTarget.value.split(' ')
-          onChange(
-            kind === 'root' || kind === 'category' ? { kind, of: Number(of) } : { kind: 'all' },
-          )
+          onChange({ kind: kind as TimelineFilter['kind'], of: Number(of ?? 0) })
         }}
       >
         <option value="all">all</option>
-        <optgroup label="that begin with">{options('root', root)}</optgroup>
-        <optgroup label="of a category">{options('category', category)}</optgroup>
+        <optgroup label="that begin with">
+          {options(
+            'root',
+            (category) => categories[category]?.[0] ?? -1,
+            (root) => shortText(roots[root] ?? '', MAX_NAME_LENGTH),
+          )}
+        </optgroup>
+        <optgroup label="of a category">
+          {options(
+            'category',
+            (category) => category,
+            (category) => `${categories[category]?.[1]} (${category})`,
+          )}
+        </optgroup>
       </select>
     </label>
   )
