@@ -3,18 +3,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StageTable, stageTable } from '../../../src/core/stage-table.ts'
 import { tableColumns, tableData, valueAt } from '../../../src/views/widgets/table/table-columns.ts'
+import { columnFilter, searchFilter } from '../../../src/views/widgets/table/table-filters.ts'
+import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
+import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
 import {
-  columnFilter,
   keptRows,
-  searchFilter,
   sortedRows,
   stateFilters,
   type TableState,
   tableCode,
   untouched,
-} from '../../../src/views/widgets/table/table-query.ts'
-import { columnSummarizer } from '../../../src/views/widgets/table/table-summary.tsx'
-import { explorableTableHtml, exploreTable } from '../../../src/views/widgets/table/table-widget.ts'
+} from '../../../src/views/widgets/table/use-table.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 
 const requests = () =>

@@ -1,11 +1,39 @@
 import { shortText } from '../../../core/shown-text.ts'
 import { isDuration } from '../../../core/table-cells.ts'
 import { formatDuration } from '../../../core/units.ts'
+import { grouped } from '../../../core/words.ts'
 import { isFilterable, isSortable, type TableColumn } from './table-columns.ts'
-import { columnFilter } from './table-query.ts'
+import { columnFilter } from './table-filters.ts'
 import type { UsedTable } from './use-table.ts'
 
-const MAX_NAME_LENGTH = 40
+/** Styles tables that can be sorted and filtered. */
+export const TABLE_STYLE = `
+.fd-sort { background: none; border: 0; padding: 0; font-weight: 600; white-space: nowrap; }
+.fd-arrow { margin-left: 4px; font-size: 10px; color: var(--fd-focus); }
+.fd-arrow-off { color: var(--fd-soft); opacity: 0.6; }
+.fd-long { min-width: 16em; overflow-wrap: anywhere; }
+.fd-sum { vertical-align: bottom; font-size: 11px; line-height: 1.3; white-space: nowrap; min-width: 104px; }
+.fd-sum-number { text-align: right; }
+.fd-sum-number svg { margin-left: auto; }
+.fd-sum .fd-top { display: flex; justify-content: space-between; gap: 10px; width: 100%; min-width: 120px; white-space: nowrap; font-size: 11px; line-height: 1.3;
+  border: 0; border-radius: 0; margin: 0 0 1px; padding: 0 3px; text-align: left;
+  background: linear-gradient(90deg, var(--fd-selected) var(--fd-share), var(--fd-raised) var(--fd-share), var(--fd-raised) var(--fd-all), transparent var(--fd-all)); }
+.fd-filters td { padding-top: 4px; padding-bottom: 6px; border-bottom: 2px solid var(--fd-line); vertical-align: top; }
+.fd-filters input, .fd-filters select { width: 100%; min-width: 64px; font-size: 12px; }
+input::placeholder { color: var(--fd-soft); opacity: 1; }
+input[aria-invalid="true"] { border-color: var(--fd-change); }
+.fd-problem { color: var(--fd-change); font-size: 11px; }
+.fd-pager { margin-top: 8px; }
+.fd-pages { display: inline-flex; gap: 4px; }
+button:disabled { opacity: 0.45; cursor: default; }
+.fd-sum .fd-top:disabled { opacity: 1; color: inherit; }
+.fd-columns { position: relative; }
+.fd-columns summary { cursor: pointer; }
+.fd-choices { position: absolute; z-index: 2; display: grid; gap: 2px; padding: 8px 10px; margin-top: 4px; max-height: 20em; overflow: auto;
+  white-space: nowrap; background: var(--fd-back); border: 1px solid var(--fd-line); border-radius: 4px; }
+`
+
+export const MAX_NAME_LENGTH = 40
 
 interface ColumnPlace {
   readonly table: UsedTable
@@ -18,20 +46,16 @@ export function HeadCell({ table, at }: ColumnPlace) {
   const column = table.columns[at] as TableColumn
   const { sort } = table.state
   const place = sort.findIndex((key) => key.column === at)
-  const key = sort[place]
+  const order = sort[place]?.descending
   const name = shortText(column.name, MAX_NAME_LENGTH)
-  const rank = sort.length > 1 && place >= 0 ? String(place + 1) : ''
+  const look = order === undefined ? 'none' : order ? 'descending' : 'ascending'
   const hints = [
     name === column.name ? '' : column.name,
     isDuration(column.name) ? 'durations; in code in µs' : '',
     'sort; with Shift, sort by this too',
   ]
   return (
-    <th
-      scope="col"
-      class={column.format.numeric ? 'fd-amount' : ''}
-      aria-sort={key === undefined ? 'none' : key.descending ? 'descending' : 'ascending'}
-    >
+    <th scope="col" class={column.format.numeric ? 'fd-amount' : ''} aria-sort={look}>
       {isSortable(column) ? (
         <button
           type="button"
@@ -40,9 +64,9 @@ export function HeadCell({ table, at }: ColumnPlace) {
           onClick={(event) => table.sortBy(at, { andThen: event.shiftKey })}
         >
           {name}
-          <span aria-hidden="true" class={key === undefined ? 'fd-arrow fd-arrow-off' : 'fd-arrow'}>
-            {key === undefined ? '↕' : key.descending ? '▼' : '▲'}
-            {rank}
+          <span aria-hidden="true" class={`fd-arrow ${order === undefined ? 'fd-arrow-off' : ''}`}>
+            {{ none: '↕', descending: '▼', ascending: '▲' }[look]}
+            {sort.length > 1 && place >= 0 ? place + 1 : ''}
           </span>
         </button>
       ) : (
@@ -76,15 +100,15 @@ export function FilterRow({ table, shown, others = 0 }: FilterRowProps) {
 function Filter({ table, at }: ColumnPlace) {
   const column = table.columns[at] as TableColumn
   const written = table.state.filters[at] ?? ''
-  const label = `Only rows where ${column.name} is`
+  const input = {
+    value: written,
+    'aria-label': `Only rows where ${column.name} is`,
+    onInput: (event: Event) => table.filter(at, (event.currentTarget as HTMLInputElement).value),
+  }
   if (!isFilterable(column)) return null
   if (column.kind === 'boolean') {
     return (
-      <select
-        aria-label={label}
-        value={written}
-        onInput={({ currentTarget }) => table.filter(at, currentTarget.value)}
-      >
+      <select {...input}>
         <option value="">any</option>
         <option value="true">true</option>
         <option value="false">false</option>
@@ -96,14 +120,12 @@ function Filter({ table, at }: ColumnPlace) {
   return (
     <>
       <input
+        {...input}
         type="search"
         class="fd-filter"
-        aria-label={label}
-        value={written}
         placeholder={placeholder(column)}
         title={problem === '' ? filterHelp(column) : problem}
         aria-invalid={problem !== ''}
-        onInput={({ currentTarget }) => table.filter(at, currentTarget.value)}
       />
       {problem === '' ? null : (
         <div role="alert" class="fd-problem">
@@ -116,7 +138,7 @@ function Filter({ table, at }: ColumnPlace) {
 
 /** Shows by example how to filter: numbers with one of the column's own size. */
 function placeholder(column: TableColumn): string {
-  if ('words' in column) return 'has …'
+  if (!column.isNumber) return 'has …'
   const size = Math.abs(column.largest)
   const round = size > 0 ? 10 ** Math.floor(Math.log10(size)) : 0
   return `> ${isDuration(column.name) ? formatDuration(round) : round}`
@@ -126,4 +148,32 @@ function filterHelp({ kind }: TableColumn): string {
   return kind === 'text'
     ? 'part of the text; =text for the whole, !=text for anything else'
     : '> 100, <= 5, 2..5, = 3, != 0; a number alone finds what is shown so'
+}
+
+/** Searches all columns. */
+export function SearchField({ table, label }: { table: UsedTable; label: string }) {
+  return (
+    <input
+      type="search"
+      value={table.state.search}
+      aria-label={label}
+      placeholder="search, or > 100"
+      title="text or a number in any column; > 100 for any number above"
+      onInput={({ currentTarget }) => table.change({ search: currentTarget.value })}
+    />
+  )
+}
+
+/** Says how many rows the filters leave. */
+export function KeptCount({ kept, rows, all }: { kept: number; rows: number; all: string }) {
+  return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
+}
+
+/** Takes search, filters and order away. */
+export function StartOver({ table }: { table: UsedTable }) {
+  return table.isUntouched ? null : (
+    <button type="button" onClick={table.reset}>
+      Start over
+    </button>
+  )
 }

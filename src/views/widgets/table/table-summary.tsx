@@ -1,8 +1,8 @@
-import { extent, max, median, min } from 'd3-array'
+import { extent, max, median, min, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import type { NumberColumn, TableColumn, WordColumn } from './table-columns.ts'
+import { numberAt, type TableColumn } from './table-columns.ts'
 
 /** What the rows that are left have in one column. */
 export type ColumnSummary = NumberSummary | WordSummary
@@ -41,25 +41,32 @@ const MIN_LOG_RATIO = 100
 
 /** Prepares summaries of one column: counts all of its rows once, those left as often as asked. */
 export function columnSummarizer(column: TableColumn): (kept: Uint32Array) => ColumnSummary {
-  return 'words' in column ? wordSummarizer(column) : numberSummarizer(column)
+  return column.isNumber ? numberSummarizer(column) : wordSummarizer(column)
 }
 
-function numberSummarizer({ numbers }: NumberColumn) {
+function numberSummarizer(column: TableColumn) {
+  const numbers = Float64Array.from(column.values, (_, row) => numberAt(column, row))
   const [low = Number.NaN, high = Number.NaN] = extent(numbers.filter(Number.isFinite))
   const isLog = low > 0 && high / low > MIN_LOG_RATIO
   const size = Number.isNaN(low) ? 0 : low < high ? BINS : 1
-  const scale = (isLog ? scaleLog : scaleLinear)().domain([low, high]).range([0, size])
-  const binOf = (value: number) => (size === 1 ? 0 : Math.min(size - 1, Math.floor(scale(value))))
-  const bins = Int8Array.from(numbers, (value) => (Number.isFinite(value) ? binOf(value) : -1))
-  const all = countEach(bins, size)
+  const scale = (isLog ? scaleLog : scaleLinear)([low, high], [0, size])
+  const countBins = (values: Float64Array) => {
+    const counts = new Uint32Array(size)
+    for (const value of values.filter(Number.isFinite)) {
+      const bin = size === 1 ? 0 : Math.min(size - 1, Math.floor(scale(value)))
+      counts[bin] = (counts[bin] as number) + 1
+    }
+    return counts
+  }
+  const all = countBins(numbers)
   return (kept: Uint32Array): NumberSummary => {
-    const left = countEach(kept, size, (row) => bins[row] as number)
-    const values = Array.from(kept, (row) => numbers[row] as number)
+    const values = Float64Array.from(kept, (row) => numbers[row] as number)
+    const left = countBins(values)
     return {
       kind: 'number',
       isLog,
       missing: values.filter(Number.isNaN).length,
-      bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] ?? 0 })),
+      bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
       min: min(values) ?? Number.NaN,
       median: median(values) ?? Number.NaN,
       max: max(values) ?? Number.NaN,
@@ -67,37 +74,27 @@ function numberSummarizer({ numbers }: NumberColumn) {
   }
 }
 
-function wordSummarizer({ words, codes }: WordColumn) {
-  const all = countEach(codes, words.length)
-  const count = (code: number) => all[code] as number
-  const top = [...words.keys()].sort((a, b) => count(b) - count(a) || a - b).slice(0, TOP_WORDS)
+function wordSummarizer({ values }: TableColumn) {
+  const countWords = (rows: Iterable<number>) => {
+    const counts = rollup(
+      rows,
+      ({ length }) => length,
+      (row) => values[row] ?? null,
+    )
+    const missing = counts.get(null) ?? 0
+    counts.delete(null)
+    return { counts, missing }
+  }
+  const top = sort(countWords(values.keys()).counts, ([, rows]) => -rows).slice(0, TOP_WORDS)
   return (kept: Uint32Array): WordSummary => {
-    const left = countEach(kept, words.length, (row) => codes[row] as number)
+    const { counts, missing } = countWords(kept)
     return {
       kind: 'words',
-      missing: kept.length - left.reduce((sum, rows) => sum + rows, 0),
-      top: top.map((code) => ({
-        word: words[code] as string,
-        all: count(code),
-        kept: left[code] as number,
-      })),
-      distinct: left.filter((rows) => rows > 0).length,
+      missing,
+      top: top.map(([word, all]) => ({ word: String(word), all, kept: counts.get(word) ?? 0 })),
+      distinct: counts.size,
     }
   }
-}
-
-/** Counts how often each code from 0 on occurs; -1 stands for none. */
-function countEach(
-  items: Int8Array | Int32Array | Uint32Array,
-  size: number,
-  codeOf = (item: number) => item,
-): Uint32Array {
-  const counts = new Uint32Array(size)
-  for (const item of items) {
-    const code = codeOf(item)
-    if (code >= 0) counts[code] = (counts[code] as number) + 1
-  }
-  return counts
 }
 
 interface CellProps<Summary> {
@@ -131,26 +128,10 @@ function Numbers({ column, summary }: Omit<CellProps<NumberSummary>, 'onFilter'>
     column.kind === 'date' ? new Date(value).toISOString().slice(0, 10) : column.format.text(value)
   if (Number.isNaN(middle)) return null
   const facts = low === high ? `all ${text(low)}` : `${text(low)} to ${text(high)}`
-  const scale = isLog ? ' (log scale)' : ''
-  return (
-    <>
-      <Histogram bins={bins} label={`${column.name}: ${facts}, median ${text(middle)}${scale}`} />
-      <div class="fd-soft">{facts}</div>
-      {low === high ? null : <div class="fd-soft">median {text(middle)}</div>}
-    </>
-  )
-}
-
-/** Draws all rows pale and those left in full; a single row is seen too. */
-function Histogram({
-  bins,
-  label,
-}: {
-  readonly bins: readonly RowCount[]
-  readonly label: string
-}) {
+  const label = `${column.name}: ${facts}, median ${text(middle)}${isLog ? ' (log scale)' : ''}`
   const most = Math.max(...bins.map(({ all }) => all), 1)
-  const step = WIDTH / Math.max(bins.length, 1)
+  const step = WIDTH / bins.length
+  // All rows pale and those left in full; a single row is seen too.
   const bars = (rowsOf: (bin: RowCount) => number) =>
     bins
       .map((bin, i) => {
@@ -160,11 +141,15 @@ function Histogram({
       })
       .join('')
   return (
-    <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
-      <title>{label}</title>
-      <path d={bars(({ all }) => all)} style="fill:var(--fd-line)" />
-      <path d={bars(({ kept }) => kept)} style="fill:var(--fd-soft)" />
-    </svg>
+    <>
+      <svg width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
+        <title>{label}</title>
+        <path d={bars(({ all }) => all)} style="fill:var(--fd-line)" />
+        <path d={bars(({ kept }) => kept)} style="fill:var(--fd-soft)" />
+      </svg>
+      <div class="fd-soft">{facts}</div>
+      {low === high ? null : <div class="fd-soft">median {text(middle)}</div>}
+    </>
   )
 }
 

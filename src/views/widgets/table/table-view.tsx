@@ -1,11 +1,18 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import { StateCode } from '../../drawing/controls.tsx'
+import { actOnKey, StateCode } from '../../drawing/controls.tsx'
 import { StillTable } from '../../drawing/figure.tsx'
 import type { ViewProps } from '../define-widget.ts'
 import { type TableColumn, type TableData, valueAt } from './table-columns.ts'
-import { FilterRow, HeadCell } from './table-head.tsx'
+import {
+  FilterRow,
+  HeadCell,
+  KeptCount,
+  MAX_NAME_LENGTH,
+  SearchField,
+  StartOver,
+} from './table-head.tsx'
 import { type ColumnSummary, columnSummarizer, SummaryCell } from './table-summary.tsx'
 import { type UsedTable, useTable } from './use-table.ts'
 
@@ -13,7 +20,6 @@ const PAGE_SIZES = [10, 20, 50, 100]
 /** Shorter tables are seen whole: filters and summaries come when asked for. */
 const MIN_ROWS_WITH_FILTERS = 8
 const STILL_ROWS = 10
-const MAX_NAME_LENGTH = 40
 const MAX_CELL_LENGTH = 72
 
 /** Shows a table to sort, to filter, to summarize and to page through. */
@@ -31,27 +37,47 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
     [columns, isOpen],
   )
   const summaries = useMemo(() => summarizers.map((summary) => summary(kept)), [summarizers, kept])
-  const shown = columns.flatMap((_, at) => (state.hidden.includes(at) ? [] : [at]))
-  const turnPage = (event: KeyboardEvent) => {
-    const to = { PageDown: page + 1, PageUp: page - 1, Home: 0, End: lastPage }[event.key]
-    if (to === undefined || event.target !== event.currentTarget) return
-    event.preventDefault()
-    setPage(Math.max(0, Math.min(lastPage, to)))
-  }
+  const shown = columns.flatMap((column, at) =>
+    state.hidden.includes(at) ? [] : [{ at, column, summary: summaries[at] }],
+  )
+  const turn = (to: number) => setPage(Math.max(0, Math.min(lastPage, to)))
   // A scrolling group that keys turn the pages of: no element of HTML is one.
   const pages = {
     role: 'group' as const,
     'aria-label': `${data.title}, rows`,
     tabIndex: 0,
-    onKeyDown: turnPage,
+    onKeyDown: (event: KeyboardEvent) =>
+      actOnKey(event, {
+        PageDown: () => turn(page + 1),
+        PageUp: () => turn(page - 1),
+        Home: () => turn(0),
+        End: () => turn(lastPage),
+      }),
   }
+  const allRows =
+    data.rows < data.totalRows
+      ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
+      : counted(data.rows, 'row')
   return (
     <section aria-label={data.title}>
-      <Tools {...{ table, data, isOpen }} onOpen={setOpen} />
+      <div class="fd-bar">
+        {isOpen ? <SearchField table={table} label="Only rows with" /> : null}
+        <KeptCount kept={kept.length} rows={data.rows} all={allRows} />
+        <button type="button" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters and summaries
+        </button>
+        <ColumnChoice table={table} />
+        <StartOver table={table} />
+      </div>
       <StillTable
-        columns={shown.map((at) => stillColumn(columns[at] as TableColumn))}
+        columns={shown.map(({ column: { name, format } }) => ({
+          title: name,
+          align: format.numeric ? 'end' : 'start',
+        }))}
         rows={Array.from(sorted.subarray(0, STILL_ROWS), (row) =>
-          shown.map((at) => stillCell(columns[at] as TableColumn, row)),
+          shown.map(({ column }) =>
+            shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
+          ),
         )}
         max={STILL_ROWS}
         total={sorted.length}
@@ -60,33 +86,33 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
           <table aria-label={data.title} aria-rowcount={kept.length + 1}>
             <thead>
               <tr aria-rowindex={1}>
-                {shown.map((at) => (
+                {shown.map(({ at }) => (
                   <HeadCell key={at} table={table} at={at} />
                 ))}
               </tr>
               {isOpen ? (
                 <>
                   <tr>
-                    {shown.map((at) => (
+                    {shown.map(({ at, column, summary }) => (
                       <SummaryCell
                         key={at}
-                        column={columns[at] as TableColumn}
-                        summary={summaries[at] as ColumnSummary}
+                        column={column}
+                        summary={summary as ColumnSummary}
                         onFilter={(text) =>
                           table.filter(at, state.filters[at] === text ? '' : text)
                         }
                       />
                     ))}
                   </tr>
-                  <FilterRow table={table} shown={shown} />
+                  <FilterRow table={table} shown={shown.map(({ at }) => at)} />
                 </>
               ) : null}
             </thead>
             <tbody>
               {Array.from(sorted.subarray(first, first + pageSize), (row, i) => (
                 <tr key={row} aria-rowindex={first + i + 2}>
-                  {shown.map((at) => (
-                    <ValueCell key={at} column={columns[at] as TableColumn} row={row} />
+                  {shown.map(({ at, column }) => (
+                    <ValueCell key={at} column={column} row={row} />
                   ))}
                 </tr>
               ))}
@@ -113,71 +139,6 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
       ) : null}
       {isOpen || table.code !== data.name ? <StateCode code={table.code} /> : null}
     </section>
-  )
-}
-
-interface ToolsProps {
-  readonly table: UsedTable
-  readonly data: TableData
-  /** Whether filters and summaries are shown. */
-  readonly isOpen: boolean
-  readonly onOpen: (isOpen: boolean) => void
-}
-
-function Tools({ table, data, isOpen, onOpen }: ToolsProps) {
-  const all =
-    data.rows < data.totalRows
-      ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
-      : counted(data.rows, 'row')
-  return (
-    <div class="fd-bar">
-      {isOpen ? <SearchField table={table} label="Only rows with" /> : null}
-      <KeptCount kept={table.kept.length} rows={data.rows} all={all} />
-      <button type="button" aria-pressed={isOpen} onClick={() => onOpen(!isOpen)}>
-        Filters and summaries
-      </button>
-      <ColumnChoice table={table} />
-      <StartOver table={table} />
-    </div>
-  )
-}
-
-/** Searches all columns. */
-export function SearchField({
-  table,
-  label,
-}: {
-  readonly table: UsedTable
-  readonly label: string
-}) {
-  return (
-    <input
-      type="search"
-      value={table.state.search}
-      aria-label={label}
-      placeholder="search, or > 100"
-      title="text or a number in any column; > 100 for any number above"
-      onInput={({ currentTarget }) => table.change({ search: currentTarget.value })}
-    />
-  )
-}
-
-/** Says how many rows the filters leave. */
-export function KeptCount(props: {
-  readonly kept: number
-  readonly rows: number
-  readonly all: string
-}) {
-  const { kept, rows, all } = props
-  return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
-}
-
-/** Takes search, filters and order away. */
-export function StartOver({ table }: { readonly table: UsedTable }) {
-  return table.isUntouched ? null : (
-    <button type="button" onClick={table.reset}>
-      Start over
-    </button>
   )
 }
 
@@ -208,14 +169,6 @@ function ColumnChoice({ table: { columns, state, change } }: { readonly table: U
       </div>
     </details>
   )
-}
-
-function stillColumn({ name, format }: TableColumn) {
-  return { title: name, align: format.numeric ? ('end' as const) : ('start' as const) }
-}
-
-function stillCell(column: TableColumn, row: number): string {
-  return shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH)
 }
 
 /** Shows a value as a person says it, to the last digit on hover. */
@@ -253,6 +206,7 @@ interface PagerProps {
 
 function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }: PagerProps) {
   const first = page * pageSize
+  const last = Math.min(rows, first + pageSize)
   const turn = (name: string, sign: string, to: number) => (
     <button
       type="button"
@@ -264,6 +218,8 @@ function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }
       {sign}
     </button>
   )
+  const span = `rows ${grouped(first + 1)} to ${grouped(last)} of ${grouped(rows)}`
+  const words = lastPage === 0 ? counted(rows, 'row') : span
   return (
     <nav class="fd-bar fd-pager" aria-label="Pages">
       {lastPage === 0 ? null : (
@@ -272,13 +228,7 @@ function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }
           {turn('Previous page', '‹', page - 1)}
         </span>
       )}
-      <span aria-live="polite">
-        {rows === 0
-          ? 'no rows'
-          : lastPage === 0
-            ? counted(rows, 'row')
-            : `rows ${grouped(first + 1)} to ${grouped(Math.min(rows, first + pageSize))} of ${grouped(rows)}`}
-      </span>
+      <span aria-live="polite">{rows === 0 ? 'no rows' : words}</span>
       {lastPage === 0 ? null : (
         <span class="fd-pages">
           {turn('Next page', '›', page + 1)}

@@ -9,7 +9,7 @@ import { pagePromise, RUNTIME_MARKS } from '../../page/page-promise.ts'
 import { defineWidget, STAGE_NAME, type WidgetCall } from '../define-widget.ts'
 import { makeWidget, Widget } from '../widget.ts'
 import { type TableData, tableData } from './table-columns.ts'
-import { TABLE_STYLE } from './table-style.ts'
+import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
 
 const TABLE_OPTIONS = defineOptions({
@@ -27,8 +27,8 @@ const TABLE_OPTIONS = defineOptions({
 export const tableWidget = defineWidget({
   name: 'table',
   title: ({ title }: TableData) => title,
-  description: ({ totalRows, columns }) =>
-    `${counted(totalRows, 'row')} of ${counted(columns.length, 'column')}; ` +
+  description: ({ totalRows, totalColumns }) =>
+    `${counted(totalRows, 'row')} of ${counted(totalColumns, 'column')}; ` +
     'sort by a column’s name, write filters below it.',
   options: TABLE_OPTIONS,
   data: (table: Table, { pageSize, title, limit, name }) =>

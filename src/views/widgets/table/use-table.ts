@@ -1,14 +1,24 @@
+import { ascending } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
-import { type TableColumn, type TableData, tableColumns } from './table-columns.ts'
-import {
-  keptRows,
-  nextSort,
-  sortedRows,
-  stateFilters,
-  type TableState,
-  tableCode,
-  untouched,
-} from './table-query.ts'
+import { fieldLiteral, textLiteral } from '../../../core/code-literals.ts'
+import { isSortable, type TableColumn, type TableData, tableColumns } from './table-columns.ts'
+import { columnFilter, type RowFilter, searchFilter } from './table-filters.ts'
+
+/** State of a table as its reader has set it; columns are called by their number. */
+export interface TableState {
+  /** Text searched in every column. */
+  readonly search: string
+  /** Filter written for each column. */
+  readonly filters: readonly string[]
+  /** Columns to sort by, the most important first; the table's own order if empty. */
+  readonly sort: readonly SortKey[]
+  readonly hidden: readonly number[]
+}
+
+interface SortKey {
+  readonly column: number
+  readonly descending: boolean
+}
 
 /** A table in the state its reader has brought it to. */
 export interface UsedTable {
@@ -42,18 +52,119 @@ export function useTable(data: TableData): UsedTable {
   )
   const change = (changes: Partial<TableState>) => setState({ ...state, ...changes })
   return {
-    columns,
-    state,
-    kept,
-    sorted,
-    change,
+    ...{ columns, state, kept, sorted, change },
     code: tableCode(data, columns, state),
     isUntouched: search === '' && sort.length === 0 && filters.every((text) => text === ''),
     filter: (column, text) => change({ filters: filters.with(column, text) }),
     sortBy: (column, { andThen }) => {
-      const known = columns[column]
-      if (known !== undefined) change({ sort: nextSort(sort, { column, known, andThen }) })
+      // Numbers begin with the largest, words with A.
+      const descending = columns[column]?.isNumber ?? false
+      const before = sort.find((key) => key.column === column)
+      const isSecond = before?.descending === descending
+      const next =
+        before === undefined || isSecond ? [{ column, descending: descending !== isSecond }] : []
+      if (!andThen) change({ sort: next })
+      else if (before === undefined) change({ sort: [...sort, ...next] })
+      else change({ sort: sort.flatMap((key) => (key === before ? next : [key])) })
     },
     reset: () => setState({ ...untouched(columns), hidden: state.hidden }),
   }
+}
+
+/** Returns the state at first: the table's own order and all of its rows. */
+export function untouched(columns: readonly TableColumn[]): TableState {
+  return { search: '', filters: columns.map(() => ''), sort: [], hidden: [] }
+}
+
+/** Returns the filters of a state, without those that cannot be understood. */
+export function stateFilters(
+  columns: readonly TableColumn[],
+  { search, filters }: Pick<TableState, 'search' | 'filters'>,
+): RowFilter[] {
+  const found = columns.map((column, i) => columnFilter(column, filters[i] ?? ''))
+  return [...found, searchFilter(columns, search)].filter(
+    (filter) => filter !== null && 'test' in filter,
+  )
+}
+
+/** Returns the rows that all filters keep, in the table's own order. */
+export function keptRows(rows: number, filters: readonly RowFilter[]): Uint32Array {
+  return Uint32Array.from({ length: rows }, (_, row) => row).filter((row) =>
+    filters.every((filter) => filter.test(row)),
+  )
+}
+
+/** Sorts rows: missing values last, equal ones in the order that Arquero gives them. */
+export function sortedRows(
+  kept: Uint32Array,
+  columns: readonly TableColumn[],
+  { sort, origin }: Pick<TableState, 'sort'> & Pick<TableData, 'origin'>,
+): Uint32Array {
+  const orders = sort.flatMap(({ column, descending }) => {
+    const known = columns[column]
+    return known === undefined || !isSortable(known) ? [] : [columnOrder(known, descending)]
+  })
+  if (orders.length === 0) return kept
+  const place = (row: number) => origin?.[row] ?? row
+  orders.push((a, b) => place(a) - place(b))
+  return kept.slice().sort((a, b) => {
+    for (const order of orders) {
+      const difference = order(a, b)
+      if (difference !== 0) return difference
+    }
+    return 0
+  })
+}
+
+/** Compares as Arquero does, except that missing values come last both ways. */
+function columnOrder(column: TableColumn, descending: boolean): (a: number, b: number) => number {
+  const { values } = column
+  const sign = descending ? -1 : 1
+  const isMissing = (value: unknown) => value === null || Number.isNaN(value)
+  return (a, b) => {
+    const [u, v] = [values[a] ?? null, values[b] ?? null]
+    if (isMissing(u) || isMissing(v)) {
+      const missing = Number(isMissing(u)) - Number(isMissing(v))
+      return missing !== 0 ? missing : sign * (Number(v === null) - Number(u === null))
+    }
+    return sign * ascending(u ?? undefined, v ?? undefined)
+  }
+}
+
+/**
+ * Returns the Arquero expression for the rows shown:
+ * `table.filter(d => d.requests > 100).orderby(aq.desc('contributionUs'))`.
+ */
+export function tableCode(
+  { name, rows, totalRows, isGrouped }: TableData,
+  columns: readonly TableColumn[],
+  state: TableState,
+): string {
+  const filters = stateFilters(columns, state).map(({ code }) => code)
+  const all = filters.map((code) =>
+    filters.length > 1 && code.includes(' || ') ? `(${code})` : code,
+  )
+  const keys = state.sort.flatMap(({ column, descending }) => sortCode(columns[column], descending))
+  const shown = columns.filter((_, i) => !state.hidden.includes(i))
+  const names = shown.map((column) => textLiteral(column.name))
+  return [
+    name,
+    rows < totalRows ? `${isGrouped ? '.ungroup()' : ''}.slice(0, ${rows})` : '',
+    all.length === 0 ? '' : `.filter(d => ${all.join(' && ')})`,
+    keys.length === 0 ? '' : `.orderby(${keys.join(', ')})`,
+    shown.length === columns.length ? '' : `.select(${names.join(', ')})`,
+  ].join('')
+}
+
+function sortCode(column: TableColumn | undefined, descending: boolean): string[] {
+  if (column === undefined || !isSortable(column)) return []
+  const name = textLiteral(column.name)
+  if (descending) return [`aq.desc(${name})`]
+  const field = fieldLiteral(column.name)
+  // Arquero puts missing values first; only NaN differs from itself.
+  const missing = [
+    ...(column.hasNull ? [`${field} == null`] : []),
+    ...(column.hasNaN ? [`${field} !== ${field}`] : []),
+  ]
+  return [...(missing.length > 0 ? [`d => ${missing.join(' || ')}`] : []), name]
 }
