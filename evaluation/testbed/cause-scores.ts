@@ -1,6 +1,6 @@
 import { siblingPercentiles } from '../../src/stats/sibling-percentile.ts'
 import type { CallPaths } from '../../src/whatif/calls/call-paths.ts'
-import type { PreparedDiagnosis } from '../../src/whatif/diagnosis/diagnosis-subject.ts'
+import type { PreparedDiagnosis } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import type { Evaluation } from '../../src/whatif/diagnosis/evaluate-scenario.ts'
 import { scoreSiblings, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
 import type { Candidate } from '../../src/whatif/scenarios/scenario.ts'

@@ -4,7 +4,7 @@ import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-opti
 import {
   type PreparedDiagnosis,
   prepareDiagnosis,
-} from '../../src/whatif/diagnosis/diagnosis-subject.ts'
+} from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { growDiagnosis, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
 import { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'

@@ -1,9 +1,6 @@
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
-import {
-  type ProfileQuantiles,
-  profileQuantiles,
-  type ScenarioProfile,
-} from '../whatif/scenarios/apply-scenario.ts'
+import { type ProfileQuantiles, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
+import type { ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import {
   about,
   COUNT,

@@ -4,7 +4,7 @@ import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
-import { type ProfileQuantiles, profileQuantiles } from '../whatif/scenarios/apply-scenario.ts'
+import { type ProfileQuantiles, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
 import { textTable } from './printing.ts'
 import type { Predictions } from './whatif-document.ts'
 

@@ -4,9 +4,8 @@ export {
   diagnoseLatencyStepwise,
 } from './diagnosis/diagnose-latency.ts'
 export type { DiagnosisOptions } from './diagnosis/diagnosis-options.ts'
-export type { LatencyTarget } from './diagnosis/diagnosis-subject.ts'
 export type { DiagnosedScenario, LatencyDiagnosis } from './diagnosis/latency-diagnosis.ts'
-export type { HistogramTarget, WishTarget } from './diagnosis/latency-target.ts'
+export type { HistogramTarget, LatencyTarget, WishTarget } from './diagnosis/latency-target.ts'
 export type {
   ExecutionModel,
   ExecutionModelOptions,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import { randomSource } from '../../src/stats/random.ts'
 import { wassersteinDistance } from '../../src/stats/wasserstein.ts'
-import { histogramTarget, wishTarget } from '../../src/whatif/diagnosis/latency-target.ts'
+import { knownTarget, wishTarget } from '../../src/whatif/diagnosis/latency-target.ts'
 import {
   type DivergenceName,
   divergenceTo,
@@ -133,9 +133,9 @@ describe('targets that are no traces', () => {
   })
 
   test('a histogram', () => {
-    const { profile } = histogramTarget({ edges: [0, 100, 300], counts: [1, 3] })
+    const { profile } = knownTarget(base, { edges: [0, 100, 300], counts: [1, 3] })
     expect(profile.requests).toBe(4)
     expect(profile.quantile(0.25)).toBeCloseTo(100, -1)
-    expect(() => histogramTarget({ edges: [0, 100], counts: [1, 3] })).toThrow('edges')
+    expect(() => knownTarget(base, { edges: [0, 100], counts: [1, 3] })).toThrow('edges')
   })
 })

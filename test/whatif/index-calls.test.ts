@@ -130,8 +130,6 @@ describe('calls of spans', () => {
     const [before, after] = [PAIR.slice(0, 1), PAIR].map((spans) => makeSpans(spans))
     const { paths, forests } = indexCalls([before, after] as never)
     expect(forests.map(({ path }) => [...path])).toEqual([[0], [0, 1, 2]])
-    expect([paths.parent(2), paths.depth(2), paths.isWithin(2, 1), paths.isWithin(1, 2)]).toEqual([
-      ...[1, 2, true, false],
-    ])
+    expect([paths.parent(2), paths.above(2)]).toEqual([1, [0, 1]])
   })
 })

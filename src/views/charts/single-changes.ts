@@ -3,11 +3,8 @@ import { count, defineOptions, type OptionsOf, readOptions } from '../../core/op
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, signedDuration } from '../../core/words.ts'
-import type {
-  ProfileSummary,
-  SingleChange,
-  SingleChanges,
-} from '../../whatif/scenarios/single-changes.ts'
+import type { ProfileSummary } from '../../whatif/recompute/latency-profile.ts'
+import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-changes.ts'
 import { linearDurationAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts, rowNames, ruleAt } from './channels.ts'

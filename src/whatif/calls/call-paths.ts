@@ -7,112 +7,105 @@ const NO_PATH = -1
 /** Between service and operation in the dictionary's keys: in neither of them. */
 const SEPARATOR = '\u0000'
 
+/** A chain of calls: what is called, and by the calls of which path. */
+interface CallPath {
+  readonly parent: number
+  readonly name: number
+}
+
+/** What is called. */
+export interface CallName {
+  readonly service: string
+  readonly operation: string
+}
+
 /**
  * The chains of calls that occur, from a request's root down: `frontend GET /cart › cart GetCart`
  * is a path. Paths and names are numbered from 0, the same in all periods; a path's number is larger
  * than its caller's.
  */
 export class CallPaths {
-  readonly #names = new Dictionary()
-  readonly #services: string[] = []
-  readonly #operations: string[] = []
+  readonly #numbers = new Dictionary()
+  readonly #names: CallName[] = []
   readonly #known = new Map<number, number>()
-  readonly #parent: number[] = []
-  readonly #name: number[] = []
-  readonly #depth: number[] = []
+  readonly #paths: CallPath[] = []
 
-  /** How many paths there are. */
+  /** Number of paths. */
   get size(): number {
-    return this.#parent.length
+    return this.#paths.length
   }
 
-  /** How many different things are called. */
+  /** Number of different things that are called. */
   get names(): number {
-    return this.#names.size
+    return this.#names.length
   }
 
-  /** The number of what is called: an operation of a service, new if need be. */
+  /** All paths, ascending. */
+  all(): number[] {
+    return [...this.#paths.keys()]
+  }
+
+  /** Returns the number of what is called, an operation of a service; new if need be. */
   nameOf(service: string, operation: string): number {
-    const name = this.#names.code(service + SEPARATOR + operation)
-    if (name === this.#services.length) {
-      this.#services.push(service)
-      this.#operations.push(operation)
-    }
+    const name = this.#numbers.code(service + SEPARATOR + operation)
+    if (name === this.#names.length) this.#names.push({ service, operation })
     return name
   }
 
-  /** The path of requests to `name`, new if need be. */
-  root(name: number): number {
-    return this.#intern(NO_PATH, name)
-  }
-
-  /** The path of calls to `name` by the calls of `path`, new if need be. */
-  child(path: number, name: number): number {
-    return this.#intern(path, name)
-  }
-
-  /** The path of the caller, or −1 of a root. */
-  parent(path: number): number {
-    return this.#at(this.#parent, path)
-  }
-
-  /** What is called. */
-  name(path: number): number {
-    return this.#at(this.#name, path)
-  }
-
-  /** How many calls lead to it: 0 for a root. */
-  depth(path: number): number {
-    return this.#at(this.#depth, path)
-  }
-
-  service(path: number): string {
-    return this.serviceOf(this.name(path))
-  }
-
-  operation(path: number): string {
-    return this.operationOf(this.name(path))
-  }
-
-  serviceOf(name: number): string {
-    return this.#services[name] ?? unknown('name', name)
-  }
-
-  operationOf(name: number): string {
-    return this.#operations[name] ?? unknown('name', name)
-  }
-
-  /** Every call from the root on, as `service operation › service operation`. */
-  text(path: number): string {
-    const steps: string[] = []
-    for (let at = path; at >= 0; at = this.parent(at)) {
-      steps.push(`${this.service(at)} ${this.operation(at)}`)
-    }
-    return steps.reverse().join(' › ')
-  }
-
-  /** Whether `path` is `ancestor` or below it. */
-  isWithin(path: number, ancestor: number): boolean {
-    let at = path
-    while (at > ancestor) at = this.parent(at)
-    return at === ancestor
-  }
-
-  #intern(parent: number, name: number): number {
-    const key = (parent + 1) * MAX_NAMES + name
+  /** Returns the path of calls to `name` by the calls of `parent`, or by nobody; new if need be. */
+  child(parent: number | null, name: number): number {
+    const caller = parent ?? NO_PATH
+    const key = (caller + 1) * MAX_NAMES + name
     let path = this.#known.get(key)
     if (path === undefined) {
-      path = this.#parent.length
+      path = this.#paths.push({ parent: caller, name }) - 1
       this.#known.set(key, path)
-      this.#parent.push(parent)
-      this.#name.push(name)
-      this.#depth.push(parent < 0 ? 0 : this.depth(parent) + 1)
     }
     return path
   }
 
-  #at(column: readonly number[], path: number): number {
-    return column[path] ?? unknown('path', path)
+  /** The path of the caller, or −1 of a root. */
+  parent(path: number): number {
+    return this.#path(path).parent
+  }
+
+  /** What is called. */
+  name(path: number): number {
+    return this.#path(path).name
+  }
+
+  service(path: number): string {
+    return this.named(this.name(path)).service
+  }
+
+  operation(path: number): string {
+    return this.named(this.name(path)).operation
+  }
+
+  /** Returns the service and the operation of a name. */
+  named(name: number): CallName {
+    return this.#names[name] ?? unknown('name', name)
+  }
+
+  /** Returns what is called, as `service operation`. */
+  callText(path: number): string {
+    return `${this.service(path)} ${this.operation(path)}`
+  }
+
+  /** Returns every call from the root on, as `service operation › service operation`. */
+  text(path: number): string {
+    return [...this.above(path), path].map((each) => this.callText(each)).join(' › ')
+  }
+
+  /** Returns the paths that lead to a path, from the root down. */
+  above(path: number): number[] {
+    const above: number[] = []
+    for (let at = this.parent(path); at >= 0; at = this.parent(at)) above.push(at)
+    return above.reverse()
+  }
+
+  #path(path: number): CallPath {
+    return this.#paths[path] ?? unknown('path', path)
   }
 }
 

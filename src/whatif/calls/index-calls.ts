@@ -69,7 +69,7 @@ function walkCalls(
   const size = countCalls(calls, serverOf, roots)
   const columns = {
     requestOffsets: new Uint32Array(roots.length + 1),
-    requestTrace: new Uint32Array(roots.length),
+    requestTrace: tracesOf(traces, roots),
     weight: new Float64Array(roots.length).fill(1),
     request: new Uint32Array(size),
     parent: new Int32Array(size).fill(NONE),
@@ -84,8 +84,11 @@ function walkCalls(
     detached: new Uint8Array(size),
   }
   const nameOf = spanNames(traces, paths)
-  const below: number[] = []
-  let trace = 0
+  const endUs = (span: number) => startUs[span]! + durationUs[span]!
+  const byTime = (a: number, b: number) =>
+    startUs[a]! - startUs[b]! ||
+    startUs[a]! + durationUs[a]! - startUs[b]! - durationUs[b]! ||
+    a - b
   let next = 0
   let children = 0
 
@@ -97,27 +100,19 @@ function walkCalls(
     if (server >= 0) columns.clientSpan[call] = span
     columns.latencyUs[call] = durationUs[span]!
     columns.serverUs[call] = durationUs[own]!
-    const name = nameOf(own)
-    if (caller < 0) {
-      columns.path[call] = paths.root(name)
-      return
-    }
+    columns.path[call] = paths.child(caller < 0 ? null : columns.path[caller]!, nameOf(own))
+    if (caller < 0) return
     columns.parent[call] = caller
-    columns.path[call] = paths.child(columns.path[caller]!, name)
     const callerSpan = columns.serverSpan[caller]!
     columns.offsetUs[call] = startUs[span]! - startUs[callerSpan]!
     // By the recorded times of both: the server's span may be on another clock than its client's.
-    const isOutside =
-      startUs[span]! > startUs[callerSpan]! + durationUs[callerSpan]! ||
-      startUs[span]! + durationUs[span]! < startUs[callerSpan]!
+    const isOutside = startUs[span]! > endUs(callerSpan) || endUs(span) < startUs[callerSpan]!
     columns.detached[call] = isOutside ? 1 : calls.detached[span]!
     columns.children[children++] = call
   }
 
   roots.forEach((root, request) => {
-    while (traces.spanOffsets[trace + 1]! <= root) trace++
-    columns.requestTrace[request] = trace
-    const weight = traces.weight?.[trace]
+    const weight = traces.weight?.[columns.requestTrace[request]!]
     if (weight !== undefined && weight > 0) columns.weight[request] = weight
     let call = next
     addCall(NONE, root)
@@ -125,11 +120,10 @@ function walkCalls(
       columns.request[call] = request
       columns.childOffsets[call] = children
       const span = columns.serverSpan[call]!
-      const end = calls.childOffsets[span + 1]!
-      below.length = 0
-      for (let at = calls.childOffsets[span]!; at < end; at++) below.push(calls.children[at]!)
-      sortByTime(below, startUs, durationUs)
-      for (const child of below) addCall(call, child)
+      const below = calls.children.subarray(calls.childOffsets[span], calls.childOffsets[span + 1])
+      // They come sorted but for those that start before their caller.
+      for (const child of below.length < 2 ? below : below.slice().sort(byTime))
+        addCall(call, child)
     }
     columns.requestOffsets[request + 1] = next
   })
@@ -153,6 +147,15 @@ function countCalls(
   return calls
 }
 
+/** Returns the trace of each of some spans, which ascend. */
+function tracesOf({ spanOffsets }: SpanTraces, spans: Uint32Array): Uint32Array {
+  let trace = 0
+  return spans.map((span) => {
+    while (spanOffsets[trace + 1]! <= span) trace++
+    return trace
+  })
+}
+
 /** The number of what a span is: kept by pairs of codes, so that a name is made once. */
 function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths) {
   const known = new Map<number, number>()
@@ -166,20 +169,6 @@ function spanNames({ spans, services, operations }: SpanTraces, paths: CallPaths
       known.set(key, name)
     }
     return name
-  }
-}
-
-/** By start, then end, then row. They come sorted but for those that start before their caller. */
-function sortByTime(rows: number[], startUs: Float64Array, durationUs: Float64Array): void {
-  const compare = (a: number, b: number) =>
-    startUs[a]! - startUs[b]! ||
-    startUs[a]! + durationUs[a]! - startUs[b]! - durationUs[b]! ||
-    a - b
-  for (let i = 1; i < rows.length; i++) {
-    if (compare(rows[i - 1]!, rows[i]!) > 0) {
-      rows.sort(compare)
-      return
-    }
   }
 }
 
@@ -208,36 +197,22 @@ function resolutionOfNames(
  * or where no trace at all has a root (nothing above was traced).
  */
 function requestRoots(periods: readonly SpanCalls[]): Uint32Array[] {
+  const kindOf = ({ spans, services, operations }: SpanTraces, span: number) =>
+    JSON.stringify([services.value(spans.service[span]!), operations.value(spans.operation[span]!)])
+  const isOwn = ({ spans }: SpanTraces, root: number) => spans.parent[root] === NO_PARENT
   const kinds = new Set<string>()
   for (const { traces, roots } of periods) {
-    for (const root of roots) if (isOwn(traces.spans.parent, root)) kinds.add(kindOf(traces, root))
+    for (const root of roots) if (isOwn(traces, root)) kinds.add(kindOf(traces, root))
   }
   return periods.map(({ traces, roots }) => {
-    const { spanOffsets, spans } = traces
-    const hasOwn = new Uint8Array(traces.size)
-    const traceOf = new Uint32Array(roots.length)
-    let trace = 0
-    roots.forEach((root, i) => {
-      while (spanOffsets[trace + 1]! <= root) trace++
-      traceOf[i] = trace
-      if (isOwn(spans.parent, root)) hasOwn[trace] = 1
-    })
+    if (kinds.size === 0) return roots
+    const traceOf = tracesOf(traces, roots)
+    const whole = new Set(traceOf.filter((_, i) => isOwn(traces, roots[i]!)))
     return roots.filter(
       (root, i) =>
-        isOwn(spans.parent, root) ||
-        kinds.size === 0 ||
-        (hasOwn[traceOf[i]!] === 0 && kinds.has(kindOf(traces, root))),
+        isOwn(traces, root) || (!whole.has(traceOf[i]!) && kinds.has(kindOf(traces, root))),
     )
   })
-}
-
-function isOwn(parent: Int32Array, root: number): boolean {
-  return parent[root] === NO_PARENT
-}
-
-function kindOf({ spans, services, operations }: SpanCalls['traces'], span: number): string {
-  const service = services.value(spans.service[span]!)
-  return JSON.stringify([service, operations.value(spans.operation[span]!)])
 }
 
 /**
@@ -282,6 +257,28 @@ export interface CallForest {
    * from their parent, and spans that lie wholly outside it.
    */
   readonly detached: Uint8Array
+}
+
+/** Rows by what they are of: those of `i` are entries `offsets[i]` to `offsets[i + 1]` of `rows`. */
+export interface GroupedRows {
+  readonly offsets: Uint32Array
+  readonly rows: Uint32Array
+}
+
+/** Groups rows by a column of numbers below `size`; rows stay in order, those not `chosen` are left out. */
+export function groupRows(column: Uint32Array, size: number, chosen?: Uint8Array): GroupedRows {
+  const offsets = new Uint32Array(size + 1)
+  const isChosen = (row: number) => chosen === undefined || chosen[row] === 1
+  column.forEach((of, row) => {
+    if (isChosen(row)) offsets[of + 1]!++
+  })
+  for (let of = 0; of < size; of++) offsets[of + 1]! += offsets[of]!
+  const next = offsets.slice()
+  const rows = new Uint32Array(offsets[size]!)
+  column.forEach((of, row) => {
+    if (isChosen(row)) rows[next[of]!++] = row
+  })
+  return { offsets, rows }
 }
 
 /**

@@ -1,14 +1,17 @@
 import type { TraceSet } from '../../traces/trace-set.ts'
+import { requireSpans } from '../calls/index-calls.ts'
+import { sampleTraces } from '../calls/select-traces.ts'
+import { learnExecutionModels } from '../models/learn-execution-models.ts'
+import { profileOf } from '../recompute/latency-profile.ts'
+import { RequestModel } from '../recompute/request-model.ts'
 import { firstCandidates } from '../scenarios/call-candidates.ts'
 import { candidateContext } from '../scenarios/candidate-context.ts'
 import { type DiagnosisOptions, diagnosisOptions } from './diagnosis-options.ts'
-import {
-  type LatencyTarget,
-  type PreparedDiagnosis,
-  prepareDiagnosis,
-} from './diagnosis-subject.ts'
+import { Evaluator } from './evaluate-scenario.ts'
 import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
-import { LatencyDiagnosis } from './latency-diagnosis.ts'
+import { type DiagnosisSubject, LatencyDiagnosis } from './latency-diagnosis.ts'
+import { knownTarget, type LatencyTarget } from './latency-target.ts'
+import { divergenceTo, knownChangeP, periodChangeP } from './target-divergence.ts'
 
 /** More calls than this, and trees are 3 levels deep instead of 5. */
 const MAX_DEEP_CALLS = 100_000
@@ -70,7 +73,7 @@ export function diagnoseLatency(
   options: Partial<DiagnosisOptions> = {},
 ): LatencyDiagnosis {
   const chosen = diagnosisOptions(options)
-  const { subject, grow } = started(prepareDiagnosis(before, target, chosen))
+  const { subject, grow } = startDiagnosis(before, target, chosen)
   const tried: TriedScenario[] = []
   for (const node of grow) {
     tried.push(node)
@@ -101,7 +104,7 @@ export async function* diagnoseLatencyStepwise(
   options: Partial<DiagnosisOptions> = {},
 ): AsyncGenerator<DiagnosisProgress, LatencyDiagnosis> {
   const chosen = diagnosisOptions(options)
-  const { subject, grow } = started(prepareDiagnosis(before, target, chosen))
+  const { subject, grow } = startDiagnosis(before, target, chosen)
   const tried: TriedScenario[] = []
   const stepTo = (state: LatencyDiagnosis['state']): DiagnosisProgress => {
     const last = tried[tried.length - 1]
@@ -116,7 +119,10 @@ export async function* diagnoseLatencyStepwise(
     tried.push(node)
     if (chosen.signal?.aborted) break
     yield stepTo('running')
-    await otherWork()
+    // Timers, requests and key presses are served.
+    await new Promise((resolve) => {
+      setTimeout(resolve, 0)
+    })
     if (chosen.signal?.aborted) break
   }
   const last = stepTo(chosen.signal?.aborted ? 'interrupted' : 'complete')
@@ -124,18 +130,61 @@ export async function* diagnoseLatencyStepwise(
   return last.diagnosis
 }
 
-function started(prepared: PreparedDiagnosis) {
-  const { subject, base, target, evaluator } = prepared
-  const { options, models } = subject
-  const calls = models.forests.reduce((sum, { path }) => sum + path.length, 0)
+function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: DiagnosisOptions) {
+  const { subject, base, target, evaluator } = prepareDiagnosis(before, goal, options)
+  const calls = subject.models.forests.reduce((sum, { path }) => sum + path.length, 0)
   const depth = options.depth === 'auto' ? (calls > MAX_DEEP_CALLS ? 3 : 5) : options.depth
-  const first = firstCandidates(candidateContext(base, target, options), options)
-  return { subject, grow: growDiagnosis(first, evaluator, { ...options, depth }) }
+  const candidates = firstCandidates(candidateContext(base, target, options), options)
+  return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }
 }
 
-/** Lets timers, requests and key presses be served. */
-function otherWork(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 0)
+/** A diagnosis before anything was tried. */
+export interface PreparedDiagnosis {
+  readonly subject: DiagnosisSubject
+  readonly base: RequestModel
+  /** Null where the target is no traces. */
+  readonly target: RequestModel | null
+  readonly evaluator: Evaluator
+}
+
+/** Samples, learns, and measures how far the base is from the target. */
+export function prepareDiagnosis(
+  before: TraceSet,
+  goal: LatencyTarget,
+  options: DiagnosisOptions,
+): PreparedDiagnosis {
+  const { sampleSize, seed, similarity, divergence: name } = options
+  const sampled = (traces: TraceSet, which: string) =>
+    sampleTraces(requireSpans(traces, which), sampleSize, seed)
+  const first = sampled(before, 'before')
+  const periods = 'kind' in goal ? ([first, sampled(goal, 'target')] as const) : first
+  const models = learnExecutionModels(periods, { similarity })
+  const base = new RequestModel(models, 0)
+  const target = 'kind' in goal ? new RequestModel(models, 1) : null
+  const known = 'kind' in goal ? null : knownTarget(profileOf(base.recorded), goal)
+  const theirs = known?.profile ?? (target as RequestModel).recorded
+  const own = base.recorded
+  // A profile that is known exactly has as many requests as one likes.
+  const size =
+    target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
+  const range = { base: own.latencyUs, target: theirs.latencyUs, size }
+  const chosen = divergenceTo(theirs.latencyUs, name, range)
+  const evaluator = new Evaluator({
+    ...{ base, target, seed, targetWeight: theirs.weight },
+    divergenceTo: chosen,
+    distanceTo:
+      name === 'wasserstein' ? chosen : divergenceTo(theirs.latencyUs, 'wasserstein', range),
   })
+  let changeP: number | undefined
+  const subject: DiagnosisSubject = {
+    ...{ models, options, isOfTraces: target !== null, unchanged: evaluator.unchanged },
+    target: profileOf(theirs),
+    targetTitle: known?.title ?? (target as RequestModel).forest.traces.name,
+    changeP() {
+      const test = target === null ? knownChangeP : periodChangeP
+      changeP ??= test(own, theirs, { name, range, seed })
+      return changeP
+    },
+  }
+  return { subject, base, target, evaluator }
 }

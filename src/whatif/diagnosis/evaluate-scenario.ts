@@ -1,10 +1,12 @@
 // Some hundred weights for every request: the loops index with `!`.
+import { max } from 'd3-array'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { randomSource } from '../../stats/random.ts'
-import { LatencyProfile } from '../recompute/latency-profile.ts'
-import type { RequestModel } from '../recompute/request-model.ts'
-import type { Candidate, ScenarioEffect } from '../scenarios/scenario.ts'
+import type { ScenarioEffect } from '../recompute/latency-change.ts'
+import type { WeighedLatencies } from '../recompute/latency-profile.ts'
+import { countTouched, type RequestModel } from '../recompute/request-model.ts'
+import type { Candidate } from '../scenarios/scenario.ts'
 import type { TargetDivergence, WeighedTarget } from './target-divergence.ts'
 
 /** Rounds of the bootstrap. */
@@ -23,11 +25,8 @@ interface Measurement {
   readonly seed: number
 }
 
-/** What one scenario comes to. */
-export interface Evaluation {
-  /** Response time of each request under it, µs, in the base's order. */
-  readonly latencyUs: Float64Array
-  readonly weight: Float64Array
+/** What one scenario comes to: its response times in the base's order, and how close they are. */
+export interface Evaluation extends WeighedLatencies {
   /** From the target. */
   readonly divergence: number
   /** By how much requests would still have to move on average to be the target's, µs (Wasserstein). */
@@ -50,7 +49,6 @@ export interface Evaluation {
 /** Tries scenarios out on the base. */
 export class Evaluator {
   readonly #measurement: Measurement
-  readonly #recordedUs: Float64Array
   readonly #counts: readonly Uint8Array[]
   /** By round. */
   readonly #resampledTargets: readonly WeighedTarget[]
@@ -60,22 +58,20 @@ export class Evaluator {
 
   constructor(measurement: Measurement) {
     const { base, target, targetWeight, divergenceTo, seed } = measurement
-    this.#measurement = measurement
-    this.#recordedUs = base.responseTimes([])
-    this.#weight = new Float64Array(this.#recordedUs.length)
-    this.#counts = resampledCounts(this.#recordedUs.length, ROUNDS, seed)
-    const weighedTarget = divergenceTo.weigh(targetWeight)
+    const requests = base.recorded.latencyUs.length
     const weight = new Float64Array(targetWeight.length)
+    const weighedTarget = divergenceTo.weigh(targetWeight)
+    this.#measurement = measurement
+    this.#weight = new Float64Array(requests)
+    this.#counts = resampledCounts(requests, seed)
     this.#resampledTargets =
       target === null
         ? // A given profile is not a sample.
           this.#counts.map(() => weighedTarget)
-        : resampledCounts(targetWeight.length, ROUNDS, ~seed).map((counts) => {
-            weighted(counts, targetWeight, weight)
-            return divergenceTo.weigh(weight)
-          })
-    const nothing = { changes: [], weight: null }
-    this.unchanged = { ...this.#measure(nothing), ...UNTESTED }
+        : resampledCounts(targetWeight.length, ~seed).map((counts) =>
+            divergenceTo.weigh(weighted(counts, targetWeight, weight)),
+          )
+    this.unchanged = { ...this.#measure({ changes: [], weight: null }), ...UNTESTED }
   }
 
   evaluate(candidate: Candidate): Evaluation {
@@ -84,25 +80,20 @@ export class Evaluator {
     return { ...measured, ...(target === null ? UNTESTED : testChange(candidate, base, target)) }
   }
 
-  #measure({ changes, weight: newWeight }: ScenarioEffect): Omit<Evaluation, keyof Evidence> {
+  #measure(effect: ScenarioEffect): Omit<Evaluation, keyof Evidence> {
     const { base, divergenceTo, distanceTo, targetWeight } = this.#measurement
-    const weight = newWeight ?? base.forest.weight
-    const latencyUs = changes.length === 0 ? this.#recordedUs : base.responseTimes(changes)
+    const after = base.after(effect)
+    const { latencyUs, weight } = after
     const divergence = divergenceTo.from(latencyUs)
-    const resampled = Float64Array.from(this.#counts, (counts, round) => {
-      weighted(counts, weight, this.#weight)
-      return divergence(this.#weight, this.#resampledTargets[round] as WeighedTarget)
-    })
-    let touched = 0
-    latencyUs.forEach((us, request) => {
-      if (us !== this.#recordedUs[request] || weight[request] !== base.forest.weight[request])
-        touched++
-    })
     const distance = distanceTo === divergenceTo ? divergence : distanceTo.from(latencyUs)
     return {
-      ...{ latencyUs, weight, resampled, touched },
+      ...after,
       divergence: divergence(weight, divergenceTo.weigh(targetWeight)),
       distanceUs: distance(weight, distanceTo.weigh(targetWeight)),
+      resampled: Float64Array.from(this.#counts, (counts, round) =>
+        divergence(weighted(counts, weight, this.#weight), this.#resampledTargets[round]!),
+      ),
+      touched: countTouched(base.recorded, after),
     }
   }
 }
@@ -115,10 +106,10 @@ const UNTESTED: Evidence = { statistic: Number.NaN, p: Number.NaN, strength: Num
 function testChange(candidate: Candidate, base: RequestModel, target: RequestModel): Evidence {
   const { measured, before, after, share = 1, mayFollow } = candidate.evidence(base, target)
   if (measured === 'kinds') {
-    const cells = Math.max(0, ...before, ...after) + 1
+    const cells = 1 + Math.max(max(before) ?? 0, max(after) ?? 0)
     const count = (kinds: Float64Array) => {
-      const counts = new Float64Array(kinds.length === 0 ? 0 : cells)
-      for (const kind of kinds) counts[kind] = (counts[kind] as number) + 1
+      const counts = new Float64Array(cells)
+      for (const kind of kinds) counts[kind]!++
       return counts
     }
     if (before.length === 0 || after.length === 0) return UNTESTED
@@ -144,18 +135,13 @@ function kindsStrength(statistic: number, p: number): number {
   return Math.sqrt(p > 0 ? Math.max(0, -Math.log(p / 2)) / 2 : statistic / 4)
 }
 
-/** The profile of an evaluation. */
-export function profileOf({ latencyUs, weight }: Evaluation): LatencyProfile {
-  return LatencyProfile.ofRequests(latencyUs, weight)
-}
-
 /**
- * Bootstrap resamples of requests: how often each is drawn, in each of `rounds` rounds. All
- * scenarios are measured on the same resamples, so that what they have in common cancels.
+ * Bootstrap resamples of requests: how often each is drawn, in each round. All scenarios are measured
+ * on the same resamples, so that what they have in common cancels.
  */
-function resampledCounts(requests: number, rounds: number, seed: number): Uint8Array[] {
+function resampledCounts(requests: number, seed: number): Uint8Array[] {
   const random = randomSource(seed)
-  return Array.from({ length: rounds }, () => {
+  return Array.from({ length: ROUNDS }, () => {
     const counts = new Uint8Array(requests)
     for (let i = 0; i < requests; i++) counts[random.integer(requests)]!++
     return counts
@@ -163,6 +149,7 @@ function resampledCounts(requests: number, rounds: number, seed: number): Uint8A
 }
 
 /** `weight` times counts, into `into`. */
-function weighted(counts: Uint8Array, weight: Float64Array, into: Float64Array): void {
+function weighted(counts: Uint8Array, weight: Float64Array, into: Float64Array): Float64Array {
   for (let i = 0; i < counts.length; i++) into[i] = counts[i]! * weight[i]!
+  return into
 }

@@ -137,14 +137,9 @@ function areAlike(a: Evaluation | undefined, b: Evaluation | undefined): boolean
 
 /** Of the difference of two divergences that were measured on the same resamples. */
 function standardError(a: Float64Array, b: Float64Array): number {
-  let mean = 0
-  a.forEach((value, i) => {
-    mean += ((b[i] as number) - value) / a.length
-  })
-  let squares = 0
-  a.forEach((value, i) => {
-    squares += ((b[i] as number) - value - mean) ** 2
-  })
+  const differences = a.map((value, i) => (b[i] as number) - value)
+  const mean = differences.reduce((sum, own) => sum + own / a.length, 0)
+  const squares = differences.reduce((sum, own) => sum + (own - mean) ** 2, 0)
   return Math.sqrt(squares / (a.length - 1))
 }
 

@@ -1,18 +1,20 @@
+import { group } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
-import type { LatencyProfile } from '../recompute/latency-profile.ts'
 import {
+  type LatencyProfile,
   type ProfileQuantiles,
+  profileOf,
   profileQuantiles,
-  ScenarioProfile,
-} from '../scenarios/apply-scenario.ts'
+} from '../recompute/latency-profile.ts'
+import { ScenarioProfile } from '../scenarios/apply-scenario.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
-import { type Evaluation, profileOf } from './evaluate-scenario.ts'
+import type { Evaluation } from './evaluate-scenario.ts'
 import { rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
 
 /** What a diagnosis is of. */
@@ -83,7 +85,7 @@ export class LatencyDiagnosis extends Stage {
    * place, from 1.
    */
   get ranked(): readonly DiagnosedScenario[] {
-    return this.#computed().ranked
+    return this.#all.ranked
   }
 
   /**
@@ -91,7 +93,7 @@ export class LatencyDiagnosis extends Stage {
    * within several stands in each of them.
    */
   get tree(): readonly DiagnosedScenario[] {
-    return this.#computed().tree
+    return this.#all.tree
   }
 
   /** The scenario that explains the change best, which may still be chance: see `significant`. */
@@ -106,15 +108,11 @@ export class LatencyDiagnosis extends Stage {
    */
   profile(rank: number): ScenarioProfile {
     const found = this.ranked[rank - 1]
-    if (found === undefined) {
-      throw new OptionError('rank', rank, `a rank from 1 to ${this.size}`)
-    }
-    const { base, target } = this
-    return new ScenarioProfile(
-      found.scenario.title,
-      { before: base, profile: profileOf(found.evaluation), target },
-      found.touched,
-    )
+    if (found === undefined) throw new OptionError('rank', rank, `a rank from 1 to ${this.size}`)
+    const { scenario, evaluation, touched } = found
+    const { base: before, target } = this
+    const profile = profileOf(evaluation)
+    return new ScenarioProfile({ title: scenario.title, before, profile, target, touched })
   }
 
   /** One row a scenario, best first; `parent` is the rank of what it lies within, 0 of those tried first. */
@@ -141,7 +139,7 @@ export class LatencyDiagnosis extends Stage {
     })
   }
 
-  #computed(): DiagnosisNodes {
+  get #all(): DiagnosisNodes {
     this.#nodes ??= diagnosedScenarios(this.#tried, this.#subject)
     return this.#nodes
   }
@@ -186,8 +184,8 @@ export interface DiagnosedScenario extends ProfileQuantiles {
   readonly evaluation: Evaluation
 }
 
-type Growing = { -readonly [Key in keyof DiagnosedScenario]: DiagnosedScenario[Key] } & {
-  children: DiagnosedScenario[]
+interface Growing extends DiagnosedScenario {
+  readonly children: DiagnosedScenario[]
 }
 
 /** What was tried, as a tree and in order. */
@@ -203,28 +201,41 @@ function diagnosedScenarios(
   tried: readonly TriedScenario[],
   subject: DiagnosisSubject,
 ): DiagnosisNodes {
-  const firsts = firstOfEach(tried)
-  const scores = scoresOf(tried)
+  const { unchanged, isOfTraces, options } = subject
+  // The first node of each scenario is the one nearest to the root.
+  const nodesOf = group(tried, ({ candidate }) => candidate.key)
+  const firsts = Array.from(nodesOf.values(), ([first]) => first as TriedScenario)
   const q = benjaminiHochberg(firsts.map(({ evaluation }) => evaluation.p))
-  const changed = firsts.length > 0 && subject.changeP() < subject.options.alpha
   const order = rankScenarios(firsts.map(({ evaluation }) => evaluation))
-  const placeOf = new Map(
-    order.map((row, i) => [
-      (firsts[row] as TriedScenario).candidate.key,
-      { rank: i + 1, q: q[row] as number },
-    ]),
-  )
+  const rowOf = new Map(firsts.map(({ candidate }, row) => [candidate.key, row]))
+  const rankOf = new Map(order.map((row, i) => [row, i + 1]))
+  const isChanged = firsts.length > 0 && subject.changeP() < options.alpha
+  const scores = scoresOf(tried)
+  const share = (gain: number) => (unchanged.divergence > 0 ? gain / unchanged.divergence : 0)
   const made = new Map<TriedScenario, Growing>()
   for (const node of tried) {
-    const place = placeOf.get(node.candidate.key) as { rank: number; q: number }
-    const facts = { ...place, score: scores.get(node) ?? 0 }
-    const scenario = describe(node, facts, { subject, changed })
+    const { candidate, evaluation, depth } = node
+    const { divergence, distanceUs, statistic, p, touched } = evaluation
+    const row = rowOf.get(candidate.key) as number
+    const gainAtLeast = share(leastGain(unchanged, evaluation))
     // Callers come before what lies within them.
-    scenario.parent = (node.parent && made.get(node.parent)) ?? null
+    const parent = (node.parent && made.get(node.parent)) ?? null
+    const scenario: Growing = {
+      ...{ rank: rankOf.get(row) as number, scenario: candidate, depth, parent, children: [] },
+      ...{ score: scores.get(node) ?? 0, divergence, distanceUs },
+      ...{ gain: share(unchanged.divergence - divergence), gainAtLeast },
+      ...{ statistic, p, q: q[row] as number },
+      significant:
+        isChanged &&
+        gainAtLeast > 0 &&
+        distanceUs < unchanged.distanceUs &&
+        (!isOfTraces || (q[row] as number) < options.alpha),
+      ...{ touched, evaluation, ...profileQuantiles(profileOf(evaluation)) },
+    }
+    parent?.children.push(scenario)
     made.set(node, scenario)
   }
   const byRank = (a: DiagnosedScenario, b: DiagnosedScenario) => a.rank - b.rank
-  for (const scenario of made.values()) (scenario.parent as Growing | null)?.children.push(scenario)
   for (const { children } of made.values()) children.sort(byRank)
   return {
     ranked: firsts.map((node) => made.get(node) as Growing).sort(byRank),
@@ -232,63 +243,19 @@ function diagnosedScenarios(
   }
 }
 
-/** The first node of each scenario: the one nearest to the root. */
-function firstOfEach(tried: readonly TriedScenario[]): TriedScenario[] {
-  const seen = new Set<string>()
-  return tried.filter(({ candidate }) => !seen.has(candidate.key) && seen.add(candidate.key))
-}
-
 /** Scores among all siblings, those included that were tried elsewhere before. */
 function scoresOf(tried: readonly TriedScenario[]): Map<TriedScenario, number> {
-  const families = new Map<TriedScenario | null, TriedScenario[]>()
-  for (const node of tried) {
-    const family = families.get(node.parent)
-    if (family === undefined) families.set(node.parent, [node])
-    else family.push(node)
-  }
-  const scores = new Map<TriedScenario, number>()
-  for (const family of families.values()) {
-    const own = scoreSiblings(family.map(({ evaluation }) => evaluation))
-    family.forEach((node, i) => {
-      scores.set(node, own[i] as number)
-    })
-  }
-  return scores
-}
-
-function describe(
-  { candidate, evaluation, depth }: TriedScenario,
-  { rank, score, q }: { readonly rank: number; readonly score: number; readonly q: number },
-  { subject, changed }: { readonly subject: DiagnosisSubject; readonly changed: boolean },
-): Growing {
-  const { unchanged, isOfTraces, options } = subject
-  const { divergence, distanceUs, statistic, p, touched } = evaluation
-  const share = (gain: number) => (unchanged.divergence > 0 ? gain / unchanged.divergence : 0)
-  const gainAtLeast = share(gainOf(unchanged, evaluation))
-  return {
-    ...{
-      rank,
-      scenario: candidate,
-      depth,
-      parent: null,
-      children: [],
-      score,
-      divergence,
-      distanceUs,
-    },
-    ...{ gain: share(unchanged.divergence - divergence), gainAtLeast, statistic, p, q },
-    significant:
-      changed &&
-      gainAtLeast > 0 &&
-      distanceUs < unchanged.distanceUs &&
-      (!isOfTraces || q < options.alpha),
-    ...{ touched, evaluation },
-    ...profileQuantiles(profileOf(evaluation)),
-  }
+  const families = group(tried, ({ parent }) => parent)
+  return new Map(
+    [...families.values()].flatMap((family) => {
+      const scores = scoreSiblings(family.map(({ evaluation }) => evaluation))
+      return family.map((node, i) => [node, scores[i] as number] as const)
+    }),
+  )
 }
 
 /** What is gained in nineteen of twenty resamples, at least. */
-function gainOf(unchanged: Evaluation, { resampled }: Evaluation): number {
+function leastGain(unchanged: Evaluation, { resampled }: Evaluation): number {
   const gains = resampled.map((own, round) => (unchanged.resampled[round] as number) - own)
   return quantile(gains.sort(), 0.05)
 }

@@ -1,5 +1,6 @@
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
 import { LatencyProfile } from '../recompute/latency-profile.ts'
 import { exactPercent } from '../scenarios/scenario.ts'
 
@@ -24,13 +25,22 @@ export interface KnownTarget {
   readonly title: string
 }
 
+/** What the base is to come close to: the traces of another period, a histogram, or a wish. */
+export type LatencyTarget = TraceSet | HistogramTarget | WishTarget
+
 /**
- * The profile of a histogram; latencies are spread evenly within a bin.
+ * The profile of a histogram, whose latencies are spread evenly within a bin, or of a wish.
  *
- * @throws OptionError for a histogram that is none.
+ * @throws OptionError for what is neither, a histogram that is none, and as of `wishTarget`
  */
-export function histogramTarget({ edges, counts }: HistogramTarget): KnownTarget {
-  return { profile: LatencyProfile.fromHistogram(edges, counts), title: 'the histogram given' }
+export function knownTarget(base: LatencyProfile, goal: HistogramTarget | WishTarget): KnownTarget {
+  if ('quantile' in goal) return wishTarget(base, goal)
+  if (!('edges' in goal)) {
+    const expected = 'traces, a histogram { edges, counts }, or a wish { quantile, belowUs }'
+    throw new OptionError('target', goal, expected)
+  }
+  const profile = LatencyProfile.fromHistogram(goal.edges, goal.counts)
+  return { profile, title: 'the histogram given' }
 }
 
 /**
@@ -44,11 +54,8 @@ export function histogramTarget({ edges, counts }: HistogramTarget): KnownTarget
 export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget {
   const { quantile, belowUs } = wish
   if (!(quantile > 0 && quantile < 1)) {
-    throw new OptionError(
-      'target.quantile',
-      quantile,
-      'a share above 0 and below 1, as 0.99 for p99',
-    )
+    const expected = 'a share above 0 and below 1, as 0.99 for p99'
+    throw new OptionError('target.quantile', quantile, expected)
   }
   if (!(belowUs > 0 && belowUs < Number.POSITIVE_INFINITY)) {
     throw new OptionError('target.belowUs', belowUs, 'µs above 0')
@@ -60,18 +67,14 @@ export function wishTarget(base: LatencyProfile, wish: WishTarget): KnownTarget 
     )
   }
   const medianUs = base.quantile(0.5)
-  const title = `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`
-  if (quantile <= 0.5 || belowUs <= medianUs) {
-    const factor = belowUs / nowUs
-    return { profile: moved(base, (us) => us * factor), title }
+  const isBelowMedian = quantile <= 0.5 || belowUs <= medianUs
+  const factor = isBelowMedian ? belowUs / nowUs : (belowUs - medianUs) / (nowUs - medianUs)
+  const moved = (us: number) => {
+    if (isBelowMedian) return us * factor
+    return us <= medianUs ? us : medianUs + (us - medianUs) * factor
   }
-  const factor = (belowUs - medianUs) / (nowUs - medianUs)
   return {
-    profile: moved(base, (us) => (us <= medianUs ? us : medianUs + (us - medianUs) * factor)),
-    title,
+    profile: LatencyProfile.ofRequests(base.latencyUs.map(moved), base.weight),
+    title: `${exactPercent(quantile)} of requests in at most ${formatDuration(belowUs)}`,
   }
-}
-
-function moved({ latencyUs, weight }: LatencyProfile, move: (us: number) => number) {
-  return LatencyProfile.ofRequests(latencyUs.map(move), weight)
 }

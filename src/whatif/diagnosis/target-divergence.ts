@@ -1,7 +1,9 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
+import { bisectRight } from 'd3-array'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'
+import type { WeighedLatencies } from '../recompute/latency-profile.ts'
 
 /**
  * How far a profile is from the target: `'kl'` Kullback-Leibler divergence over bins that are equally
@@ -143,12 +145,6 @@ function sum(values: Float64Array): number {
 /** Rounds of which p is a share: it is 0.002 at least. */
 const ROUNDS = 499
 
-/** One side of a comparison: a latency and a weight a request. */
-export interface WeighedLatencies {
-  readonly latencyUs: Float64Array
-  readonly weight: Float64Array
-}
-
 /** What two sides are compared by. */
 export interface ChangeTest {
   readonly name: DivergenceName
@@ -166,34 +162,27 @@ export function periodChangeP(
   target: WeighedLatencies,
   { name, range, seed }: ChangeTest,
 ): number {
-  const requests = base.latencyUs.length + target.latencyUs.length
-  const join = (first: Float64Array, second: Float64Array) => {
-    const both = new Float64Array(requests)
-    both.set(first)
-    both.set(second, first.length)
-    return both
-  }
-  const latencyUs = join(base.latencyUs, target.latencyUs)
-  const weight = join(base.weight, target.weight)
+  const size = base.latencyUs.length
+  const latencyUs = Float64Array.from([...base.latencyUs, ...target.latencyUs])
+  const weight = Float64Array.from([...base.weight, ...target.weight])
   const divergence = divergenceTo(latencyUs, name, range)
   const fromBoth = divergence.from(latencyUs)
-  const rows = Uint32Array.from(latencyUs, (_, i) => i)
-  const own = new Float64Array(requests)
-  const theirs = new Float64Array(requests)
+  const rows = Uint32Array.from(latencyUs.keys())
+  const own = new Float64Array(rows.length)
+  const theirs = new Float64Array(rows.length)
   const measure = () => {
     own.fill(0)
     theirs.set(weight)
-    for (let i = 0; i < base.latencyUs.length; i++) {
+    for (let i = 0; i < size; i++) {
       own[rows[i]!] = weight[rows[i]!]!
       theirs[rows[i]!] = 0
     }
     return fromBoth(own, divergence.weigh(theirs))
   }
   const random = randomSource(seed)
-  const observed = measure()
-  return shareAtLeast(observed, () => {
-    for (let i = 0; i < base.latencyUs.length; i++) {
-      const chosen = i + random.integer(requests - i)
+  return shareAtLeast(measure(), () => {
+    for (let i = 0; i < size; i++) {
+      const chosen = i + random.integer(rows.length - i)
       const kept = rows[i]!
       rows[i] = rows[chosen]!
       rows[chosen] = kept
@@ -217,13 +206,14 @@ export function knownChangeP(
   const ofSample = divergence.from(target.latencyUs)
   const upTo = target.weight.slice()
   for (let i = 1; i < upTo.length; i++) upTo[i]! += upTo[i - 1]!
-  const total = upTo[upTo.length - 1] ?? 0
+  const last = upTo.length - 1
   const random = randomSource(seed)
   const counts = new Float64Array(upTo.length)
   return shareAtLeast(observed, () => {
     counts.fill(0)
-    for (let i = 0; i < base.latencyUs.length; i++)
-      counts[firstAbove(upTo, random.next() * total)]!++
+    for (let i = 0; i < base.latencyUs.length; i++) {
+      counts[Math.min(bisectRight(upTo, random.next() * upTo[last]!), last)]!++
+    }
     return ofSample(counts, weighedTarget)
   })
 }
@@ -232,16 +222,4 @@ function shareAtLeast(observed: number, draw: () => number): number {
   let found = 0
   for (let round = 0; round < ROUNDS; round++) if (draw() >= observed) found++
   return (found + 1) / (ROUNDS + 1)
-}
-
-/** Row of the first value above `bound`, of ascending ones; the last row at most. */
-function firstAbove(values: Float64Array, bound: number): number {
-  let low = 0
-  let high = values.length - 1
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! > bound) high = middle
-    else low = middle + 1
-  }
-  return low
 }

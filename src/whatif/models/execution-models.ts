@@ -82,8 +82,7 @@ export function graphOfBits(bits: PrecedenceBits, n: number): ModelGraph {
 /** Names the nodes of an order: equal names are next to each other, by start. */
 export function modelNodes(paths: CallPaths, { nodes }: CallOrder): ModelNode[] {
   return nodes.map((name, i) => ({
-    service: paths.serviceOf(name),
-    operation: paths.operationOf(name),
+    ...paths.named(name),
     occurrence: i - nodes.indexOf(name),
   }))
 }

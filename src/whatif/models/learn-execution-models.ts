@@ -126,8 +126,7 @@ class Learner {
       const { predecessors, returnPredecessors } = graph
       drafts.push({
         ...{ id: model, period, name, flow: this.#flow(cluster, earlier, times) },
-        service: this.#paths.serviceOf(name),
-        operation: this.#paths.operationOf(name),
+        ...this.#paths.named(name),
         nodes: modelNodes(this.#paths, example),
         ...{ predecessors, returnPredecessors, calls },
         ownCalls: violators.reduce((sum, order) => sum + (callsOf[order] as number), 0),
@@ -245,8 +244,7 @@ function unawaitedCalls(period: UnawaitedIn): Map<number, readonly UnawaitedCall
       [...own]
         .sort((a, b) => b[1] - a[1] || a[0] - b[0])
         .map(([name, calls]) => ({
-          service: paths.serviceOf(name),
-          operation: paths.operationOf(name),
+          ...paths.named(name),
           calls,
         })),
     ]),

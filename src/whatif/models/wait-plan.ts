@@ -53,8 +53,14 @@ export function waitPlan(
   return { nodes: order.length, order, waitsFor, replyWaitsFor, setOffsets, setNodes }
 }
 
-/** When the last node of a set is over. */
+/** The most nodes that a plan has. */
+export function mostNodes(plans: readonly WaitPlan[]): number {
+  return plans.reduce((most, { nodes }) => Math.max(most, nodes), 0)
+}
+
+/** When the last node of a set is over; 0, the caller's start, of no set. */
 export function setEnd(plan: WaitPlan, set: number, endUs: Float64Array): number {
+  if (set < 0) return 0
   const end = plan.setOffsets[set + 1]!
   let last = Number.NEGATIVE_INFINITY
   for (let at = plan.setOffsets[set]!; at < end; at++) {
@@ -90,28 +96,24 @@ export function ownTimes(forest: CallForest, period: PeriodPlans, slackUs: numbe
   const { planOf, plans, nodeCalls } = period
   const preprocessingUs = new Float64Array(serverUs.length)
   const replyUs = new Float64Array(serverUs.length)
-  let endUs = new Float64Array(64)
+  const endUs = new Float64Array(mostNodes(plans))
   for (let call = 0; call < serverUs.length; call++) {
     const first = childOffsets[call]!
     const count = childOffsets[call + 1]! - first
     const plan = plans[planOf[call]!]!
-    if (count > endUs.length) endUs = new Float64Array(2 * count)
     for (let node = 0; node < plan.nodes; node++) {
       const child = nodeCalls[first + node]!
       endUs[node] = offsetUs[child]! + latencyUs[child]!
     }
     for (let node = 0; node < count; node++) {
       const child = nodeCalls[first + node]!
-      const begunUs =
-        node >= plan.nodes
-          ? lastOverBy(endUs, plan.nodes, offsetUs[child]! + slackUs)
-          : plan.waitsFor[node]! < 0
-            ? 0
-            : setEnd(plan, plan.waitsFor[node]!, endUs)
-      preprocessingUs[child] = offsetUs[child]! - begunUs
+      preprocessingUs[child] =
+        offsetUs[child]! -
+        (node < plan.nodes
+          ? setEnd(plan, plan.waitsFor[node]!, endUs)
+          : lastOverBy(endUs, plan.nodes, offsetUs[child]! + slackUs))
     }
-    const lastUs = plan.replyWaitsFor < 0 ? 0 : setEnd(plan, plan.replyWaitsFor, endUs)
-    replyUs[call] = serverUs[call]! - lastUs
+    replyUs[call] = serverUs[call]! - setEnd(plan, plan.replyWaitsFor, endUs)
   }
   return { preprocessingUs, replyUs }
 }

@@ -40,8 +40,7 @@ export function evaluatePrediction(
   const all = new Tally()
   for (const tally of tallies.values()) all.add(tally)
   const operations = [...tallies].map(([name, tally]) => ({
-    service: models.paths.serviceOf(name),
-    operation: models.paths.operationOf(name),
+    ...models.paths.named(name),
     ...tally.errors(),
   }))
   return new PredictionEvaluation(

@@ -30,32 +30,32 @@ export interface LatencyChange {
   readonly orders?: readonly (WaitPlan | null)[]
 }
 
-const TIMES = ['serverUs', 'networkUs', 'preprocessingUs', 'replyUs'] as const
+/** What a scenario makes of one period's requests. */
+export interface ScenarioEffect {
+  /** A call in several of them takes each of its times from the last that gives one. */
+  readonly changes: readonly LatencyChange[]
+  /** New weight of each request; null where weights stay. */
+  readonly weight: Float64Array | null
+}
 
 /** @throws OptionError unless a change fits a period of `size` calls. */
 export function checkChange(change: LatencyChange, size: number): void {
-  const { calls } = change
-  for (let i = 0; i < calls.length; i++) {
+  const { calls, orders } = change
+  calls.forEach((call, i) => {
     const previous = i === 0 ? -1 : calls[i - 1]!
-    if (calls[i]! <= previous || calls[i]! >= size) {
-      throw new OptionError(`calls[${i}]`, calls[i], `a row above ${previous} and below ${size}`)
-    }
+    if (call > previous && call < size) return
+    throw new OptionError(`calls[${i}]`, call, `a row above ${previous} and below ${size}`)
+  })
+  const expected = `${calls.length}, as many as there are calls`
+  if (orders !== undefined && orders.length !== calls.length) {
+    throw new OptionError('orders', `${orders.length} orders`, expected)
   }
-  if (change.orders !== undefined && change.orders.length !== calls.length) {
-    const expected = `${calls.length}, as many as there are calls`
-    throw new OptionError('orders', `${change.orders.length} orders`, expected)
-  }
-  for (const name of TIMES) {
+  for (const name of ['serverUs', 'networkUs', 'preprocessingUs', 'replyUs'] as const) {
     const timesUs = change[name]
-    if (timesUs === undefined) continue
-    if (timesUs.length !== calls.length) {
-      const expected = `${calls.length}, as many as there are calls`
+    if (timesUs !== undefined && timesUs.length !== calls.length) {
       throw new OptionError(name, `${timesUs.length} values`, expected)
     }
-    for (let i = 0; i < timesUs.length; i++) {
-      if (Math.abs(timesUs[i]!) === Number.POSITIVE_INFINITY) {
-        throw new OptionError(`${name}[${i}]`, timesUs[i], 'a finite time')
-      }
-    }
+    const at = timesUs?.findIndex((us) => Math.abs(us) === Number.POSITIVE_INFINITY) ?? -1
+    if (at >= 0) throw new OptionError(`${name}[${at}]`, timesUs?.[at], 'a finite time')
   }
 }

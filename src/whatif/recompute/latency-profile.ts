@@ -1,11 +1,30 @@
+// Over every request of every what-if: the loops index with `!`.
 import { InternalError, OptionError } from '../../core/errors.ts'
 import type { LogBins } from '../../stats/log-bins.ts'
 
 /** By how many values a bin of a histogram is represented, evenly spaced within it. */
 const VALUES_PER_BIN = 16
 
+/** The response time of each request of a period, µs, and how many requests it stands for. */
+export interface WeighedLatencies {
+  readonly latencyUs: Float64Array
+  readonly weight: Float64Array
+}
+
+/** p50, p90 and p99 of a profile, µs. */
+export interface ProfileQuantiles {
+  readonly p50Us: number
+  readonly p90Us: number
+  readonly p99Us: number
+}
+
+/** Response times of all requests, summed up. */
+export interface ProfileSummary extends ProfileQuantiles {
+  readonly meanUs: number
+}
+
 /** The latencies of many requests, each with a weight: a sample, or a histogram spread out. */
-export class LatencyProfile {
+export class LatencyProfile implements WeighedLatencies {
   /** Ascending, µs. */
   readonly latencyUs: Float64Array
   /** How many requests each latency stands for; more than 0. */
@@ -30,35 +49,31 @@ export class LatencyProfile {
    * LatencyProfile.ofRequests([30, 10, 20]).quantile(0.5) // 20
    */
   static ofRequests(latencyUs: ArrayLike<number>, weight?: ArrayLike<number>): LatencyProfile {
-    if (weight === undefined) {
-      const sorted = Float64Array.from(latencyUs).sort()
-      if (sorted.length === 0) throw new OptionError('latencyUs', 'empty', 'at least one latency')
-      requireNumbers(sorted)
-      return new LatencyProfile(sorted, new Float64Array(sorted.length).fill(1))
+    if (weight === undefined && latencyUs.length === 0) {
+      throw new OptionError('latencyUs', 'empty', 'at least one latency')
     }
-    if (weight.length !== latencyUs.length) {
+    const weights = weight ?? new Float64Array(latencyUs.length).fill(1)
+    if (weights.length !== latencyUs.length) {
       const expected = `as many as there are latencies, ${latencyUs.length}`
-      throw new OptionError('weight', `${weight.length} values`, expected)
+      throw new OptionError('weight', `${weights.length} values`, expected)
     }
     let isPlain = true
-    for (let i = 0; i < weight.length; i++) {
-      const own = weight[i] as number
-      if (!(own >= 0 && own < Number.POSITIVE_INFINITY)) {
-        throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
-      }
+    const rows = Uint32Array.from(weights, (own, i) => {
       if (own !== 1) isPlain = false
-    }
-    // Numbers alone are sorted several times faster than rows.
-    if (isPlain && weight.length > 0) return LatencyProfile.ofRequests(latencyUs)
-    const rows = Uint32Array.from({ length: weight.length }, (_, i) => i)
-      .filter((i) => (weight[i] as number) > 0)
-      .sort((a, b) => (latencyUs[a] as number) - (latencyUs[b] as number))
+      if (own >= 0 && own < Number.POSITIVE_INFINITY) return i
+      throw new OptionError(`weight[${i}]`, own, 'a number from 0 up')
+    }).filter((i) => weights[i]! > 0)
     if (rows.length === 0) throw new OptionError('weight', 'all 0', 'some weight above 0')
-    const sorted = Float64Array.from(rows, (i) => latencyUs[i] as number)
-    requireNumbers(sorted)
+    const wrong = rows.find((i) => !Number.isFinite(latencyUs[i]))
+    if (wrong !== undefined) throw new OptionError('latencyUs', latencyUs[wrong], 'finite numbers')
+    // Numbers alone are sorted several times faster than rows.
+    if (isPlain) {
+      return new LatencyProfile(Float64Array.from(latencyUs).sort(), Float64Array.from(weights))
+    }
+    rows.sort((a, b) => latencyUs[a]! - latencyUs[b]!)
     return new LatencyProfile(
-      sorted,
-      Float64Array.from(rows, (i) => weight[i] as number),
+      Float64Array.from(rows, (i) => latencyUs[i]!),
+      Float64Array.from(rows, (i) => weights[i]!),
     )
   }
 
@@ -81,12 +96,12 @@ export class LatencyProfile {
     const latencyUs: number[] = []
     const weight: number[] = []
     for (let bin = 0; bin < counts.length; bin++) {
-      const low = edgesUs[bin] as number
-      const high = edgesUs[bin + 1] as number
+      const low = edgesUs[bin]!
+      const high = edgesUs[bin + 1]!
       if (!(low < high)) throw new OptionError(`edgesUs[${bin + 1}]`, high, `more than ${low}`)
       for (let i = 0; i < VALUES_PER_BIN; i++) {
         latencyUs.push(low + ((high - low) * (i + 0.5)) / VALUES_PER_BIN)
-        weight.push((counts[bin] as number) / VALUES_PER_BIN)
+        weight.push(counts[bin]! / VALUES_PER_BIN)
       }
     }
     return LatencyProfile.ofRequests(latencyUs, weight)
@@ -105,27 +120,23 @@ export class LatencyProfile {
     let below = 0
     let previousMiddle = 0
     for (let i = 0; i < latencyUs.length; i++) {
-      const middle = below + (weight[i] as number) / 2
+      const middle = below + weight[i]! / 2
       if (middle >= place) {
-        if (i === 0) return latencyUs[0] as number
+        if (i === 0) return latencyUs[0]!
         const share = (place - previousMiddle) / (middle - previousMiddle)
-        const low = latencyUs[i - 1] as number
-        const high = latencyUs[i] as number
+        const low = latencyUs[i - 1]!
+        const high = latencyUs[i]!
         return share === 1 ? high : low + (high - low) * share
       }
-      below += weight[i] as number
+      below += weight[i]!
       previousMiddle = middle
     }
-    return latencyUs[latencyUs.length - 1] as number
+    return latencyUs[latencyUs.length - 1]!
   }
 
   /** The weighted mean, µs. */
   get meanUs(): number {
-    let sum = 0
-    this.latencyUs.forEach((us, i) => {
-      sum += us * (this.weight[i] as number)
-    })
-    return sum / this.requests
+    return this.latencyUs.reduce((sum, us, i) => sum + us * this.weight[i]!, 0) / this.requests
   }
 
   /** Weight in each of `bins`. */
@@ -134,15 +145,27 @@ export class LatencyProfile {
     this.latencyUs.forEach((us, i) => {
       const bin = bins.index(us)
       if (bin >= counts.length) throw new InternalError(`bin ${bin} of ${counts.length}`)
-      counts[bin] = (counts[bin] as number) + (this.weight[i] as number)
+      counts[bin]! += this.weight[i]!
     })
     return counts
   }
 }
 
-function requireNumbers(sorted: Float64Array): void {
-  // Sorted: NaN and infinities are at the ends.
-  for (const us of [sorted[0], sorted[sorted.length - 1]]) {
-    if (!Number.isFinite(us)) throw new OptionError('latencyUs', us, 'finite numbers')
+/** The profile of all requests of a period. */
+export function profileOf({ latencyUs, weight }: WeighedLatencies): LatencyProfile {
+  return LatencyProfile.ofRequests(latencyUs, weight)
+}
+
+/** p50, p90 and p99 of a profile. */
+export function profileQuantiles(profile: LatencyProfile): ProfileQuantiles {
+  return {
+    p50Us: profile.quantile(0.5),
+    p90Us: profile.quantile(0.9),
+    p99Us: profile.quantile(0.99),
   }
+}
+
+/** Sums up a profile. */
+export function profileSummary(profile: LatencyProfile): ProfileSummary {
+  return { ...profileQuantiles(profile), meanUs: profile.meanUs }
 }

@@ -2,15 +2,18 @@
 import { growingUint32 } from '../../traces/growing-columns.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
-import { type OwnTimes, type PeriodPlans, setEnd, type WaitPlan } from '../models/wait-plan.ts'
-import { checkChange, type LatencyChange } from './latency-change.ts'
+import {
+  mostNodes,
+  type OwnTimes,
+  type PeriodPlans,
+  setEnd,
+  type WaitPlan,
+} from '../models/wait-plan.ts'
+import { checkChange, type LatencyChange, type ScenarioEffect } from './latency-change.ts'
+import type { WeighedLatencies } from './latency-profile.ts'
 
 /** When every call begins and how long it takes after some changes, µs; columns as of `CallForest`. */
-interface RecomputedCalls {
-  readonly offsetUs: Float64Array
-  readonly latencyUs: Float64Array
-  readonly serverUs: Float64Array
-}
+type RecomputedCalls = Pick<CallForest, 'offsetUs' | 'latencyUs' | 'serverUs'>
 
 /**
  * One period's requests, ready to be recomputed after any change to their calls.
@@ -30,40 +33,51 @@ export class RequestModel {
   readonly models: ExecutionModels
   readonly period: 0 | 1
   readonly forest: CallForest
+  /** Requests as recorded. */
+  readonly recorded: WeighedLatencies
   /** Per call: from the end of the last call it waits for (or its caller's start) to its start, µs. */
   readonly preprocessingUs: Float64Array
   /** Per call: from the end of the last call it waits for (or its own start) to its reply, µs. */
   readonly replyUs: Float64Array
   readonly #plans: PeriodPlans
-  /** Recorded response times, µs. */
-  readonly #recordedUs: Float64Array
   readonly #staged: StagedChanges
   // By call; 0 at rest.
   readonly #latencyShiftUs: Float64Array
   readonly #serverShiftUs: Float64Array
   // By node, and by set, of the call at hand.
-  #endUs = new Float64Array(64)
-  #newEndUs = new Float64Array(64)
-  #setShiftUs = new Float64Array(64)
+  readonly #endUs: Float64Array
+  readonly #newEndUs: Float64Array
+  readonly #setShiftUs: Float64Array
 
   constructor(models: ExecutionModels, period: 0 | 1) {
     const learned = models.period(period)
     const ownTimes = models.ownTimes(period)
-    const { forest } = learned
-    const calls = forest.path.length
+    const { forest, plans } = learned
+    const { requestOffsets, requestTrace, latencyUs, weight } = forest
     this.models = models
     this.period = period
     this.forest = forest
     this.preprocessingUs = ownTimes.preprocessingUs
     this.replyUs = ownTimes.replyUs
+    this.recorded = {
+      latencyUs: Float64Array.from(requestTrace, (_, i) => latencyUs[requestOffsets[i]!]!),
+      weight,
+    }
     this.#plans = learned
-    this.#recordedUs = Float64Array.from(
-      forest.requestTrace,
-      (_, request) => forest.latencyUs[forest.requestOffsets[request]!]!,
-    )
     this.#staged = new StagedChanges(forest, ownTimes)
-    this.#latencyShiftUs = new Float64Array(calls)
-    this.#serverShiftUs = new Float64Array(calls)
+    this.#latencyShiftUs = new Float64Array(latencyUs.length)
+    this.#serverShiftUs = new Float64Array(latencyUs.length)
+    this.#endUs = new Float64Array(mostNodes(plans))
+    this.#newEndUs = this.#endUs.slice()
+    const mostSets = plans.reduce((most, { setOffsets }) => Math.max(most, setOffsets.length), 0)
+    this.#setShiftUs = new Float64Array(mostSets)
+  }
+
+  /** Predicts all requests under a scenario. */
+  after({ changes, weight }: ScenarioEffect): WeighedLatencies {
+    const { recorded } = this
+    const latencyUs = changes.length === 0 ? recorded.latencyUs : this.responseTimes(changes)
+    return { latencyUs, weight: weight ?? recorded.weight }
   }
 
   /**
@@ -75,7 +89,7 @@ export class RequestModel {
    */
   responseTimes(changes: readonly LatencyChange[]): Float64Array {
     const { parent, request } = this.forest
-    const timesUs = this.#recordedUs.slice()
+    const timesUs = this.recorded.latencyUs.slice()
     this.#compute(changes, null, (call) => {
       if (parent[call]! < 0) timesUs[request[call]!]! += this.#latencyShiftUs[call]!
     })
@@ -105,8 +119,8 @@ export class RequestModel {
   ): void {
     const staged = this.#staged
     try {
-      staged.stage(changes)
-      for (let call = staged.last; call >= staged.first; call--) {
+      const { first, last } = staged.stage(changes)
+      for (let call = last; call >= first; call--) {
         if (staged.affected[call] === 0) continue
         this.#recompute(call, offsetUs)
         visit(call)
@@ -128,7 +142,7 @@ export class RequestModel {
     const childrenShiftUs = isGiven && offsetUs === null ? 0 : this.#shiftChildren(call, offsetUs)
     const ownShiftUs = childrenShiftUs + staged.replyShiftUs[call]!
     let shiftUs = isGiven ? given - serverUs[call]! : ownShiftUs
-    for (const newTime of staged.serverTimes(call) ?? []) {
+    for (const newTime of staged.serverTimes.get(call) ?? []) {
       shiftUs = newTime(Math.max(serverUs[call]! + shiftUs, 0)) - serverUs[call]!
     }
     this.#serverShiftUs[call] = Math.max(shiftUs, -serverUs[call]!)
@@ -142,24 +156,21 @@ export class RequestModel {
   #shiftChildren(call: number, offsetUs: Float64Array | null): number {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
-    const latencyShiftUs = this.#latencyShiftUs
     const { preprocessingShiftUs } = this.#staged
     const first = childOffsets[call]!
     const plan = plans[planOf[call]!]!
-    this.#reserve(plan)
-    const [endUs, newEndUs, setShiftUs] = [this.#endUs, this.#newEndUs, this.#setShiftUs]
-    setShiftUs.fill(Number.NaN, 0, plan.setOffsets.length - 1)
+    const [endUs, newEndUs] = [this.#endUs, this.#newEndUs]
     for (let at = 0; at < plan.nodes; at++) {
       const child = nodeCalls[first + at]!
       endUs[at] = recordedUs[child]! + latencyUs[child]!
     }
-    const order = this.#staged.order(call)
+    const order = this.#staged.orders.get(call)
     if (order !== undefined) return this.#reorderChildren(call, { plan, order, offsetUs })
-    for (let at = 0; at < plan.nodes; at++) {
-      const node = plan.order[at]!
+    this.#setShiftUs.fill(Number.NaN, 0, plan.setOffsets.length - 1)
+    for (const node of plan.order) {
       const child = nodeCalls[first + node]!
       const startShiftUs = this.#setShift(plan, plan.waitsFor[node]!) + preprocessingShiftUs[child]!
-      newEndUs[node] = endUs[node]! + (startShiftUs + latencyShiftUs[child]!)
+      newEndUs[node] = endUs[node]! + (startShiftUs + this.#latencyShiftUs[child]!)
       if (offsetUs !== null) offsetUs[child] = recordedUs[child]! + startShiftUs
     }
     if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
@@ -173,19 +184,17 @@ export class RequestModel {
   ): number {
     const { childOffsets, latencyUs } = this.forest
     const { preprocessingShiftUs } = this.#staged
-    const first = childOffsets[call]!
     const newEndUs = this.#newEndUs
-    const lastEnd = (set: number) => (set < 0 ? 0 : setEnd(order, set, newEndUs))
     for (const node of order.order) {
-      const child = this.#plans.nodeCalls[first + node]!
+      const child = this.#plans.nodeCalls[childOffsets[call]! + node]!
       const ownUs = this.preprocessingUs[child]! + preprocessingShiftUs[child]!
-      const startUs = lastEnd(order.waitsFor[node]!) + ownUs
+      const startUs = setEnd(order, order.waitsFor[node]!, newEndUs) + ownUs
       newEndUs[node] = startUs + latencyUs[child]! + this.#latencyShiftUs[child]!
       if (offsetUs !== null) offsetUs[child] = startUs
     }
     if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
-    const recordedUs = plan.replyWaitsFor < 0 ? 0 : setEnd(plan, plan.replyWaitsFor, this.#endUs)
-    return lastEnd(order.replyWaitsFor) - recordedUs
+    const recordedUs = setEnd(plan, plan.replyWaitsFor, this.#endUs)
+    return setEnd(order, order.replyWaitsFor, newEndUs) - recordedUs
   }
 
   /** By how much the last of a set ends later; asked for only when all of them are known. */
@@ -200,33 +209,30 @@ export class RequestModel {
 
   /** Calls that nobody waits for begin when they did after the last that was over by then. */
   #shiftUnawaited(call: number, plan: WaitPlan, offsetUs: Float64Array): void {
-    const { childOffsets } = this.forest
+    const { childOffsets, offsetUs: recordedUs } = this.forest
     const { slackUs } = this.models.options
-    const first = childOffsets[call]!
-    for (let at = first + plan.nodes; at < childOffsets[call + 1]!; at++) {
+    for (let at = childOffsets[call]! + plan.nodes; at < childOffsets[call + 1]!; at++) {
       const child = this.#plans.nodeCalls[at]!
-      const recordedUs = this.forest.offsetUs[child]!
       let lastUs = 0
       let newLastUs = 0
       for (let node = 0; node < plan.nodes; node++) {
-        if (this.#endUs[node]! > recordedUs + slackUs) continue
+        if (this.#endUs[node]! > recordedUs[child]! + slackUs) continue
         lastUs = Math.max(lastUs, this.#endUs[node]!)
         newLastUs = Math.max(newLastUs, this.#newEndUs[node]!)
       }
       offsetUs[child] =
-        recordedUs + (newLastUs - lastUs + this.#staged.preprocessingShiftUs[child]!)
+        recordedUs[child]! + (newLastUs - lastUs + this.#staged.preprocessingShiftUs[child]!)
     }
   }
+}
 
-  #reserve({ nodes, setOffsets }: WaitPlan): void {
-    if (nodes > this.#endUs.length) {
-      this.#endUs = new Float64Array(2 * nodes)
-      this.#newEndUs = new Float64Array(2 * nodes)
-    }
-    if (setOffsets.length > this.#setShiftUs.length) {
-      this.#setShiftUs = new Float64Array(2 * setOffsets.length)
-    }
-  }
+/** Counts the requests whose response time or weight differs. */
+export function countTouched(before: WeighedLatencies, after: WeighedLatencies): number {
+  let touched = 0
+  after.latencyUs.forEach((us, i) => {
+    if (us !== before.latencyUs[i] || after.weight[i] !== before.weight[i]) touched++
+  })
+  return touched
 }
 
 type NewTime = (us: number) => number
@@ -240,14 +246,13 @@ class StagedChanges {
   readonly networkShiftUs: Float64Array
   /** New server time whatever is below the call; NaN where none is given. */
   readonly serverUs: Float64Array
-  /** Rows from the first affected to the last. */
-  first = 0
-  last = -1
+  /** What is to be made of the server time of a call that results from those below it. */
+  readonly serverTimes = new Map<number, NewTime[]>()
+  /** The order in which a call makes its own, where it is another than recorded. */
+  readonly orders = new Map<number, WaitPlan>()
   readonly #forest: CallForest
   readonly #ownTimes: OwnTimes
   readonly #touched = growingUint32()
-  readonly #serverTimes = new Map<number, NewTime[]>()
-  readonly #orders = new Map<number, WaitPlan>()
 
   constructor(forest: CallForest, ownTimes: OwnTimes) {
     const calls = forest.path.length
@@ -260,28 +265,23 @@ class StagedChanges {
     this.serverUs = new Float64Array(calls).fill(Number.NaN)
   }
 
-  /** @throws OptionError as of `RequestModel.responseTimes` */
-  stage(changes: readonly LatencyChange[]): void {
+  /**
+   * Returns the first and the last row that is affected.
+   *
+   * @throws OptionError as of `RequestModel.responseTimes`
+   */
+  stage(changes: readonly LatencyChange[]): { first: number; last: number } {
     // A change alone has made of the recorded times what it makes of them.
-    for (const change of changes) this.#stage(change, changes.length > 1)
-    this.first = this.affected.length
-    this.last = -1
+    for (const change of changes)
+      this.#stage(change, changes.length > 1 ? change.newTime : undefined)
     const { values, length } = this.#touched
+    let first = this.affected.length
+    let last = -1
     for (let i = 0; i < length; i++) {
-      const call = values[i]!
-      if (call < this.first) this.first = call
-      if (call > this.last) this.last = call
+      first = Math.min(first, values[i]!)
+      last = Math.max(last, values[i]!)
     }
-  }
-
-  /** What is to be made of the server time of a call that results from those below it. */
-  serverTimes(call: number): readonly NewTime[] | undefined {
-    return this.#serverTimes.size === 0 ? undefined : this.#serverTimes.get(call)
-  }
-
-  /** The order in which a call makes its own, where it is another than recorded. */
-  order(call: number): WaitPlan | undefined {
-    return this.#orders.size === 0 ? undefined : this.#orders.get(call)
+    return { first, last }
   }
 
   /** Forgets all changes; `visit` is shown every call that was affected. */
@@ -297,47 +297,45 @@ class StagedChanges {
       visit(call)
     }
     this.#touched.length = 0
-    this.#serverTimes.clear()
-    this.#orders.clear()
+    this.serverTimes.clear()
+    this.orders.clear()
   }
 
-  #stage(change: LatencyChange, several: boolean): void {
+  #stage(change: LatencyChange, again: NewTime | undefined): void {
+    const { calls, serverUs, networkUs, orders } = change
+    const { preprocessingUs, replyUs } = this.#ownTimes
     const forest = this.#forest
-    const { calls, serverUs, networkUs, preprocessingUs, replyUs, orders } = change
-    const again = several ? change.newTime : undefined
     checkChange(change, forest.path.length)
-    for (let i = 0; i < calls.length; i++) {
-      const call = calls[i]!
-      this.#touch(call)
-      if (serverUs !== undefined && !Number.isNaN(serverUs[i])) {
-        this.#stageServer(call, serverUs[i]!, again)
-      }
-      if (networkUs !== undefined && !Number.isNaN(networkUs[i])) {
-        const recordedUs = forest.latencyUs[call]! - forest.serverUs[call]!
-        shift(this.networkShiftUs, call, { recordedUs, newUs: networkUs[i]!, again })
-      }
-      if (preprocessingUs !== undefined && !Number.isNaN(preprocessingUs[i])) {
-        const recordedUs = this.#ownTimes.preprocessingUs[call]!
-        shift(this.preprocessingShiftUs, call, { recordedUs, newUs: preprocessingUs[i]!, again })
-      }
-      if (replyUs !== undefined && !Number.isNaN(replyUs[i])) {
-        const recordedUs = this.#ownTimes.replyUs[call]!
-        shift(this.replyShiftUs, call, { recordedUs, newUs: replyUs[i]!, again })
-      }
+    for (const call of calls) this.#touch(call)
+    const shift = (
+      newUs: Float64Array | undefined,
+      shiftUs: Float64Array,
+      recordedUs: (call: number) => number,
+    ) =>
+      newUs?.forEach((us, i) => {
+        const call = calls[i]!
+        const ownUs = recordedUs(call)
+        if (Number.isNaN(us)) return
+        shiftUs[call] = (again === undefined ? us : again(ownUs + shiftUs[call]!)) - ownUs
+      })
+    shift(
+      networkUs,
+      this.networkShiftUs,
+      (call) => forest.latencyUs[call]! - forest.serverUs[call]!,
+    )
+    shift(change.preprocessingUs, this.preprocessingShiftUs, (call) => preprocessingUs[call]!)
+    shift(change.replyUs, this.replyShiftUs, (call) => replyUs[call]!)
+    calls.forEach((call, i) => {
       const order = orders?.[i] ?? null
-      if (order !== null) this.#orders.set(call, order)
-    }
-  }
-
-  #stageServer(call: number, newUs: number, again: NewTime | undefined): void {
-    if (again === undefined) {
-      this.serverUs[call] = newUs
-      this.#serverTimes.delete(call)
-      return
-    }
-    const known = this.#serverTimes.get(call)
-    if (known === undefined) this.#serverTimes.set(call, [again])
-    else known.push(again)
+      if (order !== null) this.orders.set(call, order)
+      if (serverUs === undefined || Number.isNaN(serverUs[i])) return
+      if (again !== undefined) {
+        this.serverTimes.set(call, [...(this.serverTimes.get(call) ?? []), again])
+      } else {
+        this.serverUs[call] = serverUs[i]!
+        this.serverTimes.delete(call)
+      }
+    })
   }
 
   /** Marks a call and those above it. */
@@ -349,15 +347,4 @@ class StagedChanges {
       this.#touched.push(at)
     }
   }
-}
-
-interface Shift {
-  readonly recordedUs: number
-  readonly newUs: number
-  readonly again: NewTime | undefined
-}
-
-function shift(shiftUs: Float64Array, call: number, { recordedUs, newUs, again }: Shift): void {
-  const us = again === undefined ? newUs : again(recordedUs + shiftUs[call]!)
-  shiftUs[call] = us - recordedUs
 }

@@ -1,11 +1,17 @@
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
-import { LatencyProfile } from '../recompute/latency-profile.ts'
-import { RequestModel } from '../recompute/request-model.ts'
+import {
+  type LatencyProfile,
+  type ProfileQuantiles,
+  profileOf,
+  profileQuantiles,
+  profileSummary,
+} from '../recompute/latency-profile.ts'
+import { countTouched, RequestModel } from '../recompute/request-model.ts'
 import { requireScenario } from './parse-scenario.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -54,35 +60,17 @@ export function applyScenario(
   const chosen = requireScenario(scenario, 'scenario')
   const base = new RequestModel(models, period)
   const target = models.forests.length > 1 ? new RequestModel(models, period === 0 ? 1 : 0) : null
-  const { changes, weight } = chosen.apply(base, target)
-  const recordedUs = base.responseTimes([])
-  const latencyUs = base.responseTimes(changes)
-  const recordedWeight = base.forest.weight
-  const newWeight = weight ?? recordedWeight
-  let touched = 0
-  latencyUs.forEach((us, i) => {
-    if (us !== recordedUs[i] || newWeight[i] !== recordedWeight[i]) touched++
+  const before = base.recorded
+  const after = base.after(chosen.apply(base, target))
+  return new ScenarioProfile({
+    title: chosen.title,
+    ...{ before: profileOf(before), profile: profileOf(after), target: null },
+    touched: countTouched(before, after),
   })
-  return new ScenarioProfile(
-    chosen.title,
-    {
-      before: LatencyProfile.ofRequests(recordedUs, recordedWeight),
-      profile: LatencyProfile.ofRequests(latencyUs, newWeight),
-      target: null,
-    },
-    touched,
-  )
 }
 
-/** p50, p90 and p99 of a profile, µs. */
-export interface ProfileQuantiles {
-  readonly p50Us: number
-  readonly p90Us: number
-  readonly p99Us: number
-}
-
-/** The latency profile of requests as it was, and as it would be under a scenario. */
-export class ScenarioProfile extends Stage {
+/** What a `ScenarioProfile` holds. */
+interface ScenarioProfileFields {
   readonly title: string
   /** As recorded. */
   readonly before: LatencyProfile
@@ -92,20 +80,10 @@ export class ScenarioProfile extends Stage {
   readonly target: LatencyProfile | null
   /** Requests whose response time or weight is different. */
   readonly touched: number
+}
 
-  constructor(
-    title: string,
-    profiles: Pick<ScenarioProfile, 'before' | 'profile' | 'target'>,
-    touched: number,
-  ) {
-    super()
-    this.title = title
-    this.before = profiles.before
-    this.profile = profiles.profile
-    this.target = profiles.target
-    this.touched = touched
-  }
-
+/** The latency profile of requests as it was, and as it would be under a scenario. */
+export class ScenarioProfile extends columnarStage<ScenarioProfileFields>() {
   /** p50, p90 and p99 as recorded, µs. */
   get beforeQuantiles(): ProfileQuantiles {
     return profileQuantiles(this.before)
@@ -118,23 +96,12 @@ export class ScenarioProfile extends Stage {
 
   /** One row each for p50, p90, p99 and the mean: as recorded, under the scenario, the change, the target. */
   table(): StageTable {
-    const read = (profile: LatencyProfile) => [
-      ...[0.5, 0.9, 0.99].map((q) => profile.quantile(q)),
-      profile.meanUs,
-    ]
+    const read = (profile: LatencyProfile): number[] => Object.values(profileSummary(profile))
     const beforeUs = read(this.before)
     const scenarioUs = read(this.profile)
     const changeUs = scenarioUs.map((us, i) => us - (beforeUs[i] as number))
     const columns = { measure: ['p50', 'p90', 'p99', 'mean'], beforeUs, scenarioUs, changeUs }
     if (this.target === null) return stageTable(columns)
     return stageTable({ ...columns, targetUs: read(this.target) })
-  }
-}
-
-export function profileQuantiles(profile: LatencyProfile): ProfileQuantiles {
-  return {
-    p50Us: profile.quantile(0.5),
-    p90Us: profile.quantile(0.9),
-    p99Us: profile.quantile(0.99),
   }
 }

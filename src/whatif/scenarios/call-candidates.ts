@@ -1,4 +1,3 @@
-import type { RequestModel } from '../recompute/request-model.ts'
 import {
   type CallGroup,
   calledBy,
@@ -11,19 +10,18 @@ import {
   reachedBy,
   rootPaths,
 } from './call-group.ts'
-import type { CandidateContext } from './candidate-context.ts'
+import { type CandidateContext, candidate } from './candidate-context.ts'
 import {
   type ChangedPart,
   callRows,
   changeParts,
   mapParts,
-  timesOfOne,
   timesPerRequest,
 } from './change-parts.ts'
 import { orderCandidates } from './order-candidates.ts'
 import { partitionCandidates } from './partition-candidates.ts'
 import { reweightCandidates } from './reweight-candidates.ts'
-import type { Candidate, ScenarioEvidence, ScenarioKind } from './scenario.ts'
+import type { Candidate, ScenarioKind } from './scenario.ts'
 
 /** Of a group of more parts than this, those of most calls are looked at singly. */
 const MAX_PARTS = 24
@@ -34,7 +32,7 @@ interface CallChange {
   readonly what: string
   readonly group: CallGroup
   readonly parts: readonly ChangedPart[]
-  readonly within: () => readonly Candidate[]
+  readonly within?: () => readonly Candidate[]
 }
 
 /**
@@ -62,26 +60,33 @@ function insideCandidates(context: CandidateContext, group: CallGroup): Candidat
   const { paths, twoSided } = context
   const called = calledBy(paths, group)
   if (called.length === 0) return []
-  const groups = groupsByName(paths, reachedBy(paths, group))
   const remote = called.filter((path) => twoSided.has(path))
   const name = groupTitle(paths, group)
+  const reply: ChangedPart = { part: 'reply', paths: group.paths }
+  const own = (what: string, parts: readonly ChangedPart[], within?: CallChange['within']) =>
+    candidates(context, {
+      ...{ kind: 'preprocessing', what: `own time of ${name}${what}`, group, parts },
+      ...(within && { within }),
+    })
+  const ownTimeWithin = () => [
+    ...groupsByName(paths, called).flatMap((each) =>
+      own(` just before it calls ${groupName(each)},`, [
+        { part: 'preprocessing', paths: each.paths },
+      ]),
+    ),
+    ...own(' just before it replies,', [reply]),
+  ]
   return [
-    ...groups.flatMap((each) => callCandidates(context, each)),
-    ...candidates(context, {
-      ...{ kind: 'preprocessing', what: `own time of ${name}`, group },
-      parts: [
-        { part: 'preprocessing', paths: called },
-        { part: 'reply', paths: group.paths },
-      ],
-      within: () => ownTimeCandidates(context, group),
-    }),
+    ...groupsByName(paths, reachedBy(paths, group)).flatMap((each) =>
+      callCandidates(context, each),
+    ),
+    ...own('', [{ part: 'preprocessing', paths: called }, reply], ownTimeWithin),
     ...orderCandidates(context, group),
     ...(groupsByName(paths, remote).length < 2
       ? []
       : candidates(context, {
           ...{ kind: 'children', what: `network to everything that ${name} calls,`, group },
           parts: [{ part: 'network', paths: remote }],
-          within: () => [],
         })),
   ]
 }
@@ -127,70 +132,30 @@ function partsOf({ paths, base }: CandidateContext, group: CallGroup): CallGroup
   return parts.sort((a, b) => calls(b) - calls(a)).slice(0, MAX_PARTS)
 }
 
-/** A service's own time, taken apart: before each of the calls it makes, and before its reply. */
-function ownTimeCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
-  const { paths } = context
-  const name = groupTitle(paths, group)
-  const before = groupsByName(paths, calledBy(paths, group)).map((called) => ({
-    what: `own time of ${name} just before it calls ${groupName(called)},`,
-    parts: [{ part: 'preprocessing', paths: called.paths }] as const,
-  }))
-  const reply = {
-    what: `own time of ${name} just before it replies,`,
-    parts: [{ part: 'reply', paths: group.paths }] as const,
-  }
-  return [...before, reply].flatMap((each) =>
-    candidates(context, { kind: 'preprocessing', group, within: () => [], ...each }),
-  )
-}
-
 /** One candidate that makes it as it is in the target, or one a factor where there is none. */
-function candidates(context: CandidateContext, change: CallChange): Candidate[] {
-  const { kind, what, group, parts, within } = change
-  const { service, operation, paths } = group
-  const [only] = paths
+function candidates({ target, factors }: CandidateContext, change: CallChange): Candidate[] {
+  const { kind, what, group, parts, within = () => [] } = change
   const key = parts.map((each) => `${each.part} ${each.paths}`).join(';')
   const shared = {
-    ...{ kind, service, operation, within },
-    path: paths.length === 1 && only !== undefined ? only : null,
-    evidence: (base: RequestModel, target: RequestModel) => evidenceOf(base, target, parts),
-  }
-  if (context.target !== null) {
-    return [
-      {
-        ...shared,
-        key,
-        title: `${what} as after`,
-        apply(base, target) {
-          if (target === null) return { changes: [], weight: null }
-          return { changes: parts.map((each) => mapParts(base, target, each)), weight: null }
-        },
-      },
-    ]
-  }
-  return context.factors.map((factor) => ({
-    ...shared,
-    key: `${key} × ${factor}`,
-    title: `${what} × ${factor}`,
-    apply: (base) => ({
-      changes: parts.map((each) => changeParts(base, each, (us) => us * factor)),
-      weight: null,
+    ...{ kind, group, within },
+    evidence: (base, to) => ({
+      ...{ measured: 'times', before: timesPerRequest(base, parts) },
+      after: timesPerRequest(to, parts),
     }),
-  }))
-}
-
-/** Of each request, the time that changes: of one of its calls, or in all where it is of several kinds. */
-function evidenceOf(
-  base: RequestModel,
-  target: RequestModel,
-  parts: readonly ChangedPart[],
-): ScenarioEvidence {
-  const [first] = parts
-  const of = (model: RequestModel) =>
-    parts.length === 1 && first !== undefined
-      ? timesOfOne(model, first)
-      : timesPerRequest(model, parts)
-  return { measured: 'times', before: of(base), after: of(target) }
+  } satisfies Partial<Parameters<typeof candidate>[0]>
+  if (target === null) {
+    return factors.map((factor) =>
+      candidate({
+        ...{ ...shared, key: `${key} × ${factor}`, title: `${what} × ${factor}` },
+        changes: (base) => parts.map((each) => changeParts(base, each, (us) => us * factor)),
+      }),
+    )
+  }
+  const asAfter = candidate({
+    ...{ ...shared, key, title: `${what} as after` },
+    changes: (base, to) => (to === null ? [] : parts.map((each) => mapParts(base, to, each))),
+  })
+  return [asAfter]
 }
 
 /** The first of those that change the same in the same way. */

@@ -1,3 +1,4 @@
+import { group as groupBy } from 'd3-array'
 import type { CallPaths } from '../calls/call-paths.ts'
 
 /** Calls that are looked at as one: those along some paths. */
@@ -13,15 +14,10 @@ export interface CallGroup {
 /** The group of these paths. */
 export function callGroup(paths: CallPaths, members: Iterable<number>): CallGroup {
   const sorted = [...new Set(members)].sort((a, b) => a - b)
-  const services = new Set(sorted.map((path) => paths.service(path)))
-  const operations = new Set(sorted.map((path) => paths.operation(path)))
-  const [service = '', second] = services
-  const [operation = ''] = operations
-  return {
-    paths: sorted,
-    service: second === undefined ? service : '',
-    operation: second === undefined && operations.size === 1 ? operation : '',
-  }
+  const [service = '', ...otherServices] = new Set(sorted.map((path) => paths.service(path)))
+  const [operation = '', ...others] = new Set(sorted.map((path) => paths.operation(path)))
+  if (otherServices.length > 0) return { paths: sorted, service: '', operation: '' }
+  return { paths: sorted, service, operation: others.length > 0 ? '' : operation }
 }
 
 /** `cart GET /cart`, or `cart` for several operations. */
@@ -38,24 +34,26 @@ export function isEntry(paths: CallPaths, path: number): boolean {
 
 /** Some paths, divided by what they end in. */
 export function groupsByName(paths: CallPaths, members: Iterable<number>): CallGroup[] {
-  return divided(paths, members, (path) => paths.name(path))
+  const byName = groupBy(members, (path) => paths.name(path))
+  return Array.from(byName.values(), (each) => callGroup(paths, each))
 }
 
 /** For each service, all calls into it from other services. */
 export function groupsByService(paths: CallPaths): CallGroup[] {
-  const entries = allPaths(paths).filter((path) => isEntry(paths, path) && paths.parent(path) >= 0)
-  return divided(paths, entries, (path) => paths.service(path))
+  const entries = paths.all().filter((path) => isEntry(paths, path) && paths.parent(path) >= 0)
+  const byService = groupBy(entries, (path) => paths.service(path))
+  return Array.from(byService.values(), (each) => callGroup(paths, each))
 }
 
 /** The paths of requests. */
 export function rootPaths(paths: CallPaths): number[] {
-  return allPaths(paths).filter((path) => paths.parent(path) < 0)
+  return paths.all().filter((path) => paths.parent(path) < 0)
 }
 
 /** What the calls of `group` call themselves. */
 export function calledBy(paths: CallPaths, group: CallGroup): number[] {
   const callers = new Set(group.paths)
-  return allPaths(paths).filter((path) => callers.has(paths.parent(path)))
+  return paths.all().filter((path) => callers.has(paths.parent(path)))
 }
 
 /**
@@ -63,18 +61,16 @@ export function calledBy(paths: CallPaths, group: CallGroup): number[] {
  * service, which only pass on.
  */
 export function reachedBy(paths: CallPaths, group: CallGroup): number[] {
-  const passing = new Set(group.paths)
   const direct = new Set(group.paths)
-  const reached: number[] = []
+  const passing = new Set(direct)
   // A path's number is larger than its caller's.
-  for (const path of allPaths(paths)) {
+  return paths.all().filter((path) => {
     const parent = paths.parent(path)
-    if (!passing.has(parent)) continue
-    const own = paths.service(path) === paths.service(parent)
-    if (own) passing.add(path)
-    if (!own || direct.has(parent)) reached.push(path)
-  }
-  return reached
+    if (!passing.has(parent)) return false
+    if (isEntry(paths, path)) return true
+    passing.add(path)
+    return direct.has(parent)
+  })
 }
 
 /** `group` in smaller ones: by operation where it has several, else path by path; none of one path. */
@@ -82,25 +78,6 @@ export function dividedGroup(paths: CallPaths, group: CallGroup): CallGroup[] {
   if (group.paths.length === 1) return []
   const byName = groupsByName(paths, group.paths)
   return byName.length > 1 ? byName : group.paths.map((path) => callGroup(paths, [path]))
-}
-
-function allPaths(paths: CallPaths): number[] {
-  return Array.from({ length: paths.size }, (_, path) => path)
-}
-
-function divided<T>(
-  paths: CallPaths,
-  members: Iterable<number>,
-  key: (path: number) => T,
-): CallGroup[] {
-  const found = new Map<T, number[]>()
-  for (const path of members) {
-    const of = key(path)
-    const group = found.get(of)
-    if (group === undefined) found.set(of, [path])
-    else group.push(path)
-  }
-  return Array.from(found.values(), (group) => callGroup(paths, group))
 }
 
 /**
@@ -114,73 +91,52 @@ export function groupTitle(paths: CallPaths, group: CallGroup): string {
   return place === '' ? groupName(group) : `${groupName(group)} ${place}`
 }
 
+function placeOf(paths: CallPaths, { paths: members, service, operation }: CallGroup): string {
+  const [first] = members
+  const isNamed = (path: number) => operation === '' || paths.operation(path) === operation
+  const alike = paths.all().filter((path) => paths.service(path) === service && isNamed(path))
+  const inside = new Set(members)
+  const others = alike.filter(
+    (path) => !inside.has(path) && !paths.above(path).some((each) => inside.has(each)),
+  )
+  if (first === undefined || others.length === 0) return ''
+  const found = placesOf(paths, first).find(({ has }) => members.every(has) && !others.some(has))
+  if (found !== undefined) return found.text
+  const parent = paths.parent(first)
+  return members.length === 1 && parent >= 0
+    ? `along ${paths.text(parent)}`
+    : `along ${members.length} of ${alike.length} chains of calls`
+}
+
 /** What a call can have above it, and how that is said. */
 interface Place {
   readonly text: string
   readonly has: (path: number) => boolean
 }
 
-function placeOf(paths: CallPaths, group: CallGroup): string {
-  const members = new Set(group.paths)
-  const alike = alikePaths(paths, group)
-  const others = alike.filter((path) => !isInside(paths, path, members))
-  if (others.length === 0) return ''
-  const [first] = group.paths
-  if (first === undefined) return ''
-  const found = placesOf(paths, first).find(
-    ({ has }) => group.paths.every(has) && !others.some(has),
-  )
-  if (found !== undefined) return found.text
-  const parent = paths.parent(first)
-  return group.paths.length === 1 && parent >= 0
-    ? `along ${paths.text(parent)}`
-    : `along ${group.paths.length} of ${alike.length} chains of calls`
-}
-
-/** All paths that end in what the group's paths end in. */
-function alikePaths(paths: CallPaths, { service, operation }: CallGroup): number[] {
-  return Array.from({ length: paths.size }, (_, path) => path).filter(
-    (path) =>
-      paths.service(path) === service && (operation === '' || paths.operation(path) === operation),
-  )
-}
-
-/** Whether a path is among `members` or below one of them. */
-function isInside(paths: CallPaths, path: number, members: ReadonlySet<number>): boolean {
-  for (let at = path; at >= 0; at = paths.parent(at)) if (members.has(at)) return true
-  return false
-}
-
 /** What may tell a path from others: its caller first, then what is further up, from the root down. */
 function placesOf(paths: CallPaths, path: number): Place[] {
-  const parent = paths.parent(path)
-  if (parent < 0) return [{ text: 'as requests', has: (other) => paths.parent(other) < 0 }]
-  const above: number[] = []
-  for (let at = parent; at >= 0; at = paths.parent(at)) above.unshift(at)
+  const above = paths.above(path)
+  const parent = above.at(-1)
+  if (parent === undefined) {
+    return [{ text: 'as requests', has: (other) => paths.parent(other) < 0 }]
+  }
   const service = paths.service(parent)
-  const caller = paths.name(parent)
-  const isCaller = (is: (at: number) => boolean) => (other: number) =>
-    paths.parent(other) >= 0 && is(paths.parent(other))
+  const isCalledBy = (has: (caller: number) => boolean) => (other: number) =>
+    paths.parent(other) >= 0 && has(paths.parent(other))
   return [
-    { text: `called by ${service}`, has: isCaller((at) => paths.service(at) === service) },
     {
-      text: `called by ${nameOf(paths, parent)}`,
-      has: isCaller((at) => paths.name(at) === caller),
+      text: `called by ${service}`,
+      has: isCalledBy((caller) => paths.service(caller) === service),
+    },
+    {
+      text: `called by ${paths.callText(parent)}`,
+      has: isCalledBy((caller) => paths.name(caller) === paths.name(parent)),
     },
     ...above.map((ancestor) => ({
-      text: `in ${nameOf(paths, ancestor)}`,
-      has: (other: number) => hasAbove(paths, other, paths.name(ancestor)),
+      text: `in ${paths.callText(ancestor)}`,
+      has: (other: number) =>
+        paths.above(other).some((each) => paths.name(each) === paths.name(ancestor)),
     })),
   ]
-}
-
-function nameOf(paths: CallPaths, path: number): string {
-  return `${paths.service(path)} ${paths.operation(path)}`
-}
-
-function hasAbove(paths: CallPaths, path: number, name: number): boolean {
-  for (let at = paths.parent(path); at >= 0; at = paths.parent(at)) {
-    if (paths.name(at) === name) return true
-  }
-  return false
 }

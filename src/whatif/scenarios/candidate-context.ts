@@ -1,8 +1,9 @@
 // Over all calls of a period: the loops index with `!`.
-
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { CallForest } from '../calls/index-calls.ts'
+import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
+import type { CallGroup } from './call-group.ts'
 import { callRows } from './change-parts.ts'
 import {
   attributeFeatures,
@@ -11,6 +12,7 @@ import {
   type Feature,
   type FeatureChoice,
 } from './features.ts'
+import type { Candidate } from './scenario.ts'
 
 /** What candidates of a diagnosis are made of. */
 export interface CandidateContext {
@@ -42,11 +44,10 @@ export function candidateContext(
   { features, minimumPartition, factors }: ContextOptions,
 ): CandidateContext {
   const { paths } = base.models
-  const periods = target === null ? [base] : [base, target]
   const twoSided = new Set<number>()
-  for (const { forest } of periods) {
+  for (const { forest } of target === null ? [base] : [base, target]) {
     forest.clientSpan.forEach((client, call) => {
-      if (client >= 0) twoSided.add(forest.path[call] as number)
+      if (client >= 0) twoSided.add(forest.path[call]!)
     })
   }
   return {
@@ -56,6 +57,29 @@ export function candidateContext(
         ? [...BUILT_IN_FEATURES, ...attributeFeatures(base.forest, minimumPartition)]
         : features.map((feature) => chooseFeature(feature, 'features')),
     shadows: shadowPaths(base.forest, paths),
+  }
+}
+
+/** A candidate but for what most have in common. */
+interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title' | 'evidence'> {
+  /** The calls that change; without, requests change as a whole. */
+  readonly group?: CallGroup
+  readonly within?: Candidate['within']
+  readonly changes?: (base: RequestModel, target: RequestModel | null) => LatencyChange[]
+  readonly weight?: (base: RequestModel, target: RequestModel | null) => Float64Array
+}
+
+/** Completes a candidate: what is left out does not change, and nothing lies within it. */
+export function candidate(sketch: CandidateSketch): Candidate {
+  const { group, changes, weight, within = () => [], ...own } = sketch
+  const { service = '', operation = '', paths = [] } = group ?? {}
+  const [path = null, ...others] = paths
+  return {
+    ...{ ...own, service, operation, within, path: others.length === 0 ? path : null },
+    apply: (base, target) => ({
+      changes: changes?.(base, target) ?? [],
+      weight: weight?.(base, target) ?? null,
+    }),
   }
 }
 
@@ -72,36 +96,32 @@ const APART = { share: 0.05, us: 2000 }
  * time is recorded twice, and is no cause by itself.
  */
 export function shadowPaths(forest: CallForest, paths: CallPaths): Set<number> {
-  const shadows = new Set<number>()
-  for (let path = 0; path < paths.size; path++) {
+  const isShadowPath = (path: number) => {
     const parent = paths.parent(path)
-    if (parent < 0 || paths.service(parent) !== paths.service(path)) continue
+    if (parent < 0 || paths.service(parent) !== paths.service(path)) return false
     const calls = callRows(forest, [path])
-    if (calls.length === 0) continue
-    let found = 0
-    for (const call of calls) if (isShadow(forest, call)) found++
-    if (found >= NEARLY_ALWAYS * calls.length) shadows.add(path)
+    const shadows = calls.filter((call) => isShadow(forest, call))
+    return calls.length > 0 && shadows.length >= NEARLY_ALWAYS * calls.length
   }
-  return shadows
+  return new Set(paths.all().filter(isShadowPath))
 }
 
 function isShadow(forest: CallForest, call: number): boolean {
-  const { parent, childOffsets, children, offsetUs, latencyUs, clientSpan } = forest
-  if (childOffsets[call + 1]! > childOffsets[call]! || clientSpan[call]! >= 0) return false
+  const { parent, childOffsets, children, offsetUs, latencyUs } = forest
+  if (isMore(forest, call)) return false
   const caller = parent[call]!
   const startUs = offsetUs[call]!
   const endUs = startUs + latencyUs[call]!
   const apartUs = Math.max(APART.us, APART.share * latencyUs[call]!)
-  for (let entry = childOffsets[caller]!; entry < childOffsets[caller + 1]!; entry++) {
-    const other = children[entry]!
-    if (other === call || !isMore(forest, other)) continue
-    const otherStartUs = offsetUs[other]!
-    const otherEndUs = otherStartUs + latencyUs[other]!
-    if (Math.abs(otherEndUs - endUs) <= apartUs && Math.abs(otherStartUs - startUs) <= apartUs) {
-      return true
-    }
-  }
-  return false
+  return children
+    .subarray(childOffsets[caller], childOffsets[caller + 1])
+    .some(
+      (other) =>
+        other !== call &&
+        isMore(forest, other) &&
+        Math.abs(offsetUs[other]! + latencyUs[other]! - endUs) <= apartUs &&
+        Math.abs(offsetUs[other]! - startUs) <= apartUs,
+    )
 }
 
 /** Whether a call is known to be more than a step: it calls something, or another host served it. */

@@ -1,6 +1,6 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
-import type { CallForest } from '../calls/index-calls.ts'
+import { type CallForest, type GroupedRows, groupRows } from '../calls/index-calls.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 
@@ -13,6 +13,25 @@ export interface ChangedPart {
 /** What becomes of a time, µs. */
 export type NewTime = (us: number) => number
 
+/** One of the times that make up a call; `reply` is what its server does after the last call of its own. */
+type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'
+
+/** Which field of a `LatencyChange` gives a part its new time. */
+const CHANGE_FIELD = {
+  server: 'serverUs',
+  network: 'networkUs',
+  preprocessing: 'preprocessingUs',
+  reply: 'replyUs',
+} as const satisfies Record<CallPart, string>
+
+/** One time of every call of a period, by row, µs. */
+function partUs(model: RequestModel, part: CallPart): (call: number) => number {
+  const { latencyUs, serverUs } = model.forest
+  if (part === 'network') return (call) => latencyUs[call]! - serverUs[call]!
+  const column = part === 'server' ? serverUs : model[CHANGE_FIELD[part]]
+  return (call) => column[call]!
+}
+
 /** Gives one time of some calls the value that `newTime` makes of it. */
 export function changeParts(
   base: RequestModel,
@@ -21,8 +40,7 @@ export function changeParts(
 ): LatencyChange {
   const calls = callRows(base.forest, paths)
   const timeOf = partUs(base, part)
-  const times = Float64Array.from(calls, (call) => newTime(timeOf(call)))
-  return { calls, [CHANGE_FIELD[part]]: times }
+  return { calls, [CHANGE_FIELD[part]]: Float64Array.from(calls, (call) => newTime(timeOf(call))) }
 }
 
 /**
@@ -36,121 +54,79 @@ export function mapParts(
   target: RequestModel,
   { part, paths }: ChangedPart,
 ): LatencyChange {
-  const { forest } = base
-  const calls = callRows(forest, paths)
+  const { path } = base.forest
+  const calls = callRows(base.forest, paths)
   const timeOf = partUs(base, part)
   const missing = part === 'server' || part === 'network' ? 0 : Number.NaN
-  const maps = new Map<number, QuantileMap | null>()
-  const times = new Float64Array(calls.length)
-  for (let i = 0; i < calls.length; i++) {
-    const call = calls[i]!
-    const path = forest.path[call]!
-    let map = maps.get(path)
-    if (map === undefined) {
-      map = pathMap(base, target, part, path)
-      maps.set(path, map)
-    }
-    times[i] = map === null ? missing : map(timeOf(call))
-  }
+  const maps = new Map(paths.map((each) => [each, pathMap(base, target, { part, paths: [each] })]))
+  const times = Float64Array.from(calls, (call) => {
+    const map = maps.get(path[call]!) ?? null
+    return map === null ? missing : map(timeOf(call))
+  })
   return { calls, [CHANGE_FIELD[part]]: times }
 }
 
-/** Null where `target` has no such calls. */
-function pathMap(
-  base: RequestModel,
-  target: RequestModel,
-  part: CallPart,
-  path: number,
-): QuantileMap | null {
-  const maps = mapsBetween(base, target)
-  const key = `${part} ${path}`
-  let map = maps.get(key)
+// Scenarios of one path alone, and together with others, share its map.
+const mapsTo = new WeakMap<
+  RequestModel,
+  { readonly base: RequestModel; readonly maps: Map<string, QuantileMap | null> }
+>()
+
+/** Maps one path's times in `base` to those in `target`; null where one of the two has no such calls. */
+function pathMap(base: RequestModel, target: RequestModel, one: ChangedPart): QuantileMap | null {
+  let known = mapsTo.get(target)
+  if (known?.base !== base) {
+    known = { base, maps: new Map() }
+    mapsTo.set(target, known)
+  }
+  const key = `${one.part} ${one.paths}`
+  let map = known.maps.get(key)
   if (map === undefined) {
-    const after = timesAlong(target, part, path)
-    map = after.length === 0 ? null : quantileMap(timesAlong(base, part, path), after)
-    maps.set(key, map)
+    const timesOf = (model: RequestModel) =>
+      Float64Array.from(callRows(model.forest, one.paths), partUs(model, one.part))
+    const [before, after] = [timesOf(base), timesOf(target)]
+    map = before.length === 0 || after.length === 0 ? null : quantileMap(before, after)
+    known.maps.set(key, map)
   }
   return map
 }
 
-function timesAlong(model: RequestModel, part: CallPart, path: number): Float64Array {
-  const timeOf = partUs(model, part)
-  return Float64Array.from(callRows(model.forest, [path]), (call) => timeOf(call))
+/** Gives each time the same quantile of `to` that it is of `from`. */
+export function timesAs(times: Float64Array, to: Float64Array, from = times): Float64Array {
+  const map = quantileMap(from, to)
+  return times.map((us) => map(us))
 }
 
-type Maps = Map<string, QuantileMap | null>
-
-// Scenarios of one path alone, and together with others, share its map.
-const mapsOf = new WeakMap<RequestModel, WeakMap<RequestModel, Maps>>()
-
-function mapsBetween(base: RequestModel, target: RequestModel): Maps {
-  let ofBase = mapsOf.get(base)
-  if (ofBase === undefined) {
-    ofBase = new WeakMap()
-    mapsOf.set(base, ofBase)
-  }
-  let maps = ofBase.get(target)
-  if (maps === undefined) {
-    maps = new Map()
-    ofBase.set(target, maps)
-  }
-  return maps
+/** The times of some rows. */
+export function timesAt(timesUs: Float64Array, rows: ArrayLike<number>): Float64Array {
+  return Float64Array.from(rows, (row) => timesUs[row]!)
 }
-
-/** One of the times that make up a call; `reply` is what its server does after the last call of its own. */
-type CallPart = 'server' | 'network' | 'preprocessing' | 'reply'
-
-/** One time of every call of a period, by row, µs. */
-function partUs(model: RequestModel, part: CallPart): (call: number) => number {
-  const { forest, preprocessingUs, replyUs } = model
-  const { latencyUs, serverUs } = forest
-  switch (part) {
-    case 'server':
-      return (call) => serverUs[call] as number
-    case 'network':
-      return (call) => (latencyUs[call] as number) - (serverUs[call] as number)
-    case 'preprocessing':
-      return (call) => preprocessingUs[call] as number
-    case 'reply':
-      return (call) => replyUs[call] as number
-  }
-}
-
-/** Which field of a `LatencyChange` gives a part its new time. */
-const CHANGE_FIELD = {
-  server: 'serverUs',
-  network: 'networkUs',
-  preprocessing: 'preprocessingUs',
-  reply: 'replyUs',
-} as const satisfies Record<CallPart, string>
 
 /**
  * One call of each request that has any among `calls` (rows, ascending): those of one request are
  * not independent of each other. Which one depends only on the request's number.
  */
-export function onePerRequest(forest: CallForest, calls: Uint32Array): Uint32Array {
+export function onePerRequest({ request }: CallForest, calls: Uint32Array): Uint32Array {
   const chosen: number[] = []
-  let first = 0
-  while (first < calls.length) {
-    const request = forest.request[calls[first]!]!
-    let end = first + 1
-    while (end < calls.length && forest.request[calls[end]!] === request) end++
-    chosen.push(calls[first + (spread(request) % (end - first))]!)
-    first = end
+  for (let first = 0, end = 0; first < calls.length; first = end) {
+    const one = request[calls[first]!]!
+    while (end < calls.length && request[calls[end]!] === one) end++
+    chosen.push(calls[first + (spread(one) % (end - first))]!)
   }
   return Uint32Array.from(chosen)
 }
 
-/** One time of one call of each request that makes such calls, µs. */
-export function timesOfOne(model: RequestModel, { part, paths }: ChangedPart): Float64Array {
-  const timeOf = partUs(model, part)
-  const calls = onePerRequest(model.forest, callRows(model.forest, paths))
-  return Float64Array.from(calls, (call) => timeOf(call))
-}
-
-/** The sum of several times of each request that makes such calls, µs. */
+/**
+ * Of each request, the time that changes, µs: of one of its calls, or in all where it is of several
+ * kinds.
+ */
 export function timesPerRequest(model: RequestModel, parts: readonly ChangedPart[]): Float64Array {
   const { forest } = model
+  const [first] = parts
+  if (parts.length === 1 && first !== undefined) {
+    const calls = onePerRequest(forest, callRows(forest, first.paths))
+    return Float64Array.from(calls, partUs(model, first.part))
+  }
   const sums = new Map<number, number>()
   for (const { part, paths } of parts) {
     const timeOf = partUs(model, part)
@@ -162,12 +138,7 @@ export function timesPerRequest(model: RequestModel, parts: readonly ChangedPart
   return Float64Array.from(sums.values())
 }
 
-interface RowsByPath {
-  readonly offsets: Uint32Array
-  readonly rows: Uint32Array
-}
-
-const rowsOf = new WeakMap<CallForest, RowsByPath>()
+const rowsOf = new WeakMap<CallForest, GroupedRows>()
 
 /**
  * The calls of one period that were made along some paths: rows, ascending. Paths that the period
@@ -176,7 +147,10 @@ const rowsOf = new WeakMap<CallForest, RowsByPath>()
 export function callRows(forest: CallForest, paths: readonly number[]): Uint32Array {
   let byPath = rowsOf.get(forest)
   if (byPath === undefined) {
-    byPath = sortByPath(forest.path)
+    byPath = groupRows(
+      forest.path,
+      forest.path.reduce((most, path) => Math.max(most, path), -1) + 1,
+    )
     rowsOf.set(forest, byPath)
   }
   const { offsets, rows } = byPath
@@ -191,17 +165,6 @@ export function callRows(forest: CallForest, paths: readonly number[]): Uint32Ar
     at += part.length
   }
   return all.sort()
-}
-
-function sortByPath(path: Uint32Array): RowsByPath {
-  const paths = path.reduce((most, each) => Math.max(most, each), -1) + 1
-  const offsets = new Uint32Array(paths + 1)
-  for (let call = 0; call < path.length; call++) offsets[path[call]! + 1]!++
-  for (let each = 0; each < paths; each++) offsets[each + 1]! += offsets[each]!
-  const next = offsets.slice()
-  const rows = new Uint32Array(path.length)
-  for (let call = 0; call < path.length; call++) rows[next[path[call]!]!++] = call
-  return { offsets, rows }
 }
 
 /** Knuth's multiplier: spreads numbers over 32 bits. */

@@ -1,13 +1,13 @@
 // Over every call that a scenario changes: the loops index with `!`.
-import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
+import { group as groupBy, rollup, sum } from 'd3-array'
 import type { ExecutionModel } from '../models/execution-models.ts'
 import { orderClasses } from '../models/order-classes.ts'
 import type { WaitPlan } from '../models/wait-plan.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupTitle } from './call-group.ts'
-import type { CandidateContext } from './candidate-context.ts'
-import { callRows, onePerRequest, spreadOrder } from './change-parts.ts'
+import { type CandidateContext, candidate } from './candidate-context.ts'
+import { callRows, onePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
 import type { Candidate } from './scenario.ts'
 
 /**
@@ -16,28 +16,18 @@ import type { Candidate } from './scenario.ts'
  * do there. None where nothing about the order is different.
  */
 export function orderCandidates(context: CandidateContext, group: CallGroup): Candidate[] {
-  const { paths, base, target, minimumPartition } = context
-  if (target === null) return []
-  const switched = switchedCalls(base, target, { paths: group.paths, least: minimumPartition })
-  if (switched.length === 0) return []
+  const { paths, base, target, minimumPartition: least } = context
+  if (target === null || switchedCalls(base, target, { group, least }).length === 0) return []
   return [
-    {
-      kind: 'order',
-      key: `order ${group.paths}`,
+    candidate({
+      ...{ kind: 'order', group, key: `order ${group.paths}` },
       title: `calls of ${groupTitle(paths, group)} in the order of after`,
-      service: group.service,
-      operation: group.operation,
-      path: group.paths.length === 1 ? (group.paths[0] as number) : null,
-      within: () => [],
-      apply: (from, to) => ({
-        changes:
-          to === null
-            ? []
-            : switchedCalls(from, to, { paths: group.paths, least: minimumPartition }).flatMap(
-                (each) => reordered(from, to, { ...each, group }),
-              ),
-        weight: null,
-      }),
+      changes: (from, to) =>
+        to === null
+          ? []
+          : switchedCalls(from, to, { group, least }).flatMap((each) =>
+              reordered(from, to, { ...each, group }),
+            ),
       evidence(from, to) {
         const kept = keysInSeveralOrders([from, to], group)
         return {
@@ -45,15 +35,14 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
           after: ordersOf(to, group, kept),
         }
       },
-    },
+    }),
   ]
 }
 
-interface Reordered {
-  readonly group: CallGroup
-  /** Rows of the calls. */
+/** Calls that follow one model and are to follow another, of the other period. */
+interface SwitchedCalls {
+  /** Rows, ascending. */
   readonly calls: Uint32Array
-  /** Models that they have, and are to have. */
   readonly from: ExecutionModel
   readonly to: ExecutionModel
 }
@@ -62,38 +51,49 @@ interface Reordered {
  * The changes that give calls another order. What waits for something else than before takes the
  * same quantile of the time that goes by before it in the target; all else keeps its own time.
  */
-function reordered(base: RequestModel, target: RequestModel, one: Reordered): LatencyChange[] {
-  const { calls, from, to, group } = one
+function reordered(
+  base: RequestModel,
+  target: RequestModel,
+  { calls, from, to, group }: SwitchedCalls & { readonly group: CallGroup },
+): LatencyChange[] {
   const there = callRows(target.forest, group.paths).filter(
     (call) => target.models.modelOf(target.period)[call] === to.id,
   )
   const plan = usualPlan(target, there)
   if (plan === null) return []
-  const changes: LatencyChange[] = [{ calls, orders: Array.from(calls, () => plan) }]
-  to.nodes.forEach((_, node) => {
-    if (sameNodes(from.predecessors[node], to.predecessors[node])) return
-    const own = childrenOf(base, calls, node)
-    const map = mapBetween(base.preprocessingUs, own, {
-      timesUs: target.preprocessingUs,
-      rows: childrenOf(target, there, node),
-    })
-    changes.push({
-      calls: own,
-      preprocessingUs: Float64Array.from(own, (call) => map(base.preprocessingUs[call]!)),
-    })
+  const timesLikeThere = (
+    name: 'preprocessingUs' | 'replyUs',
+    own: Uint32Array,
+    of: Uint32Array,
+  ) => ({
+    ...{ calls: own, [name]: timesAs(timesAt(base[name], own), timesAt(target[name], of)) },
   })
-  if (!sameNodes(from.returnPredecessors, to.returnPredecessors)) {
-    const map = mapBetween(base.replyUs, calls, { timesUs: target.replyUs, rows: there })
-    changes.push({ calls, replyUs: Float64Array.from(calls, (call) => map(base.replyUs[call]!)) })
-  }
-  return changes
+  const changed = to.nodes
+    .map((_, node) => node)
+    .filter((node) => !haveSameNodes(from.predecessors[node], to.predecessors[node]))
+  return [
+    { calls, orders: Array.from(calls, () => plan) },
+    ...changed.map((node) =>
+      timesLikeThere(
+        'preprocessingUs',
+        childrenOf(base, calls, node),
+        childrenOf(target, there, node),
+      ),
+    ),
+    ...(haveSameNodes(from.returnPredecessors, to.returnPredecessors)
+      ? []
+      : [timesLikeThere('replyUs', calls, there)]),
+  ]
 }
 
 /** The plan of most of some calls. */
 function usualPlan({ models, period }: RequestModel, calls: Uint32Array): WaitPlan | null {
   const { planOf, plans } = models.period(period)
-  const counts = new Map<number, number>()
-  for (const call of calls) counts.set(planOf[call]!, (counts.get(planOf[call]!) ?? 0) + 1)
+  const counts = rollup(
+    calls,
+    (same) => same.length,
+    (call) => planOf[call]!,
+  )
   const [usual] = [...counts].sort((a, b) => b[1] - a[1])
   return usual === undefined ? null : plans[usual[0]]!
 }
@@ -104,18 +104,7 @@ function childrenOf({ models, period, forest }: RequestModel, calls: Uint32Array
   return calls.map((call) => nodeCalls[forest.childOffsets[call]! + node]!).sort()
 }
 
-function mapBetween(
-  timesUs: Float64Array,
-  rows: Uint32Array,
-  to: { readonly timesUs: Float64Array; readonly rows: Uint32Array },
-): QuantileMap {
-  return quantileMap(
-    Float64Array.from(rows, (row) => timesUs[row]!),
-    Float64Array.from(to.rows, (row) => to.timesUs[row]!),
-  )
-}
-
-function sameNodes(one: readonly number[] = [], other: readonly number[] = []): boolean {
+function haveSameNodes(one: readonly number[] = [], other: readonly number[] = []): boolean {
   return one.length === other.length && one.every((node, i) => node === other[i])
 }
 
@@ -127,8 +116,7 @@ function keysInSeveralOrders(models: readonly RequestModel[], group: CallGroup):
     const classOf = orderClassOf(model)
     for (const call of callRows(model.forest, group.paths)) {
       const key = keyOf(model, call)
-      const known = orderOfKey.get(key)
-      if (known !== undefined && known !== classOf(call)) several.add(key)
+      if ((orderOfKey.get(key) ?? classOf(call)) !== classOf(call)) several.add(key)
       orderOfKey.set(key, classOf(call))
     }
   }
@@ -150,14 +138,6 @@ function keyOf({ models, period }: RequestModel, call: number): number {
   return models.orders[models.period(period).orderOf[call]!]!.key
 }
 
-/** Calls that follow one model and are to follow another, of the other period. */
-interface SwitchedCalls {
-  /** Rows, ascending. */
-  readonly calls: Uint32Array
-  readonly from: ExecutionModel
-  readonly to: ExecutionModel
-}
-
 /** Shares times counts may miss a whole number by rounding. */
 const ROUNDING = 1e-9
 
@@ -168,17 +148,18 @@ const ROUNDING = 1e-9
 function switchedCalls(
   base: RequestModel,
   target: RequestModel,
-  { paths, least }: { readonly paths: readonly number[]; readonly least: number },
+  { group, least }: { readonly group: CallGroup; readonly least: number },
 ): SwitchedCalls[] {
   const classes = orderClasses(base.models)
-  const own = callsByModel(base, paths)
-  const theirs = callsByModel(target, paths)
+  const theirs = callsByModel(target, group)
   const switched: SwitchedCalls[] = []
-  for (const [key, ofModels] of own) {
-    const wanted = theirs.get(key)
-    if (wanted === undefined) continue
-    const [count, countThere] = [sizeOf(ofModels), sizeOf(wanted)]
-    if (count < least || countThere < least) continue
+  for (const [key, ofModels] of callsByModel(base, group)) {
+    const wanted = theirs.get(key) ?? new Map<ExecutionModel, number[]>()
+    const [count, countThere] = [ofModels, wanted].map((each) => sum(each.values(), lengthOf)) as [
+      number,
+      number,
+    ]
+    if (countThere === 0 || count < least || countThere < least) continue
     // By class: how many calls too many it has, or, if negative, how many too few.
     const spare = new Map<number, number>()
     const add = (model: ExecutionModel, calls: number) => {
@@ -202,25 +183,16 @@ function switchedCalls(
   return switched
 }
 
-/** By what calls call, then by their model, rows. */
-function callsByModel({ models, period, forest }: RequestModel, paths: readonly number[]) {
-  const { orderOf, modelOf } = models.period(period)
-  const found = new Map<number, Map<ExecutionModel, number[]>>()
-  for (const call of callRows(forest, paths)) {
-    const { key, nodes, bits } = models.orders[orderOf[call]!]!
-    if (nodes.length < 2 || bits === null) continue
-    const model = models.models[modelOf[call]!]!
-    const ofKey = found.get(key) ?? new Map<ExecutionModel, number[]>()
-    if (ofKey.size === 0) found.set(key, ofKey)
-    const calls = ofKey.get(model)
-    if (calls === undefined) ofKey.set(model, [call])
-    else calls.push(call)
-  }
-  return found
-}
+const lengthOf = ({ length }: ArrayLike<unknown>) => length
 
-function sizeOf(ofModels: ReadonlyMap<ExecutionModel, readonly number[]>): number {
-  let size = 0
-  for (const calls of ofModels.values()) size += calls.length
-  return size
+/** By what calls call, then by their model, rows. */
+function callsByModel({ models, period, forest }: RequestModel, { paths }: CallGroup) {
+  const { orderOf, modelOf } = models.period(period)
+  const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
+  const ordered = callRows(forest, paths).filter((call) => {
+    const { nodes, bits } = orderOfCall(call)
+    return nodes.length > 1 && bits !== null
+  })
+  const keyOfCall = (call: number) => orderOfCall(call).key
+  return groupBy(ordered, keyOfCall, (call) => models.models[modelOf[call]!]!)
 }

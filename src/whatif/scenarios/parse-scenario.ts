@@ -95,7 +95,7 @@ function named(name: string, change: Omit<ScaleOptions, 'service' | 'operation'>
 
 /** A name that is no service is a service and its operation, with a space between them. */
 function resolved(paths: CallPaths, name: string): { service: string; operation?: string } {
-  const services = new Set(Array.from({ length: paths.size }, (_, path) => paths.service(path)))
+  const services = new Set(paths.all().map((path) => paths.service(path)))
   if (services.has(name)) return { service: name }
   const service = [...services]
     .filter((each) => name.startsWith(`${each} `))
@@ -133,27 +133,21 @@ export function combineScenarios(...given: readonly (Scenario | string)[]): Scen
   const scenarios = given.map((each, i) => requireScenario(each, `scenarios[${i}]`))
   const [first] = scenarios
   if (first === undefined) throw new OptionError('scenarios', 'none', 'at least one')
+  const common = (name: 'service' | 'operation') =>
+    scenarios.every((scenario) => scenario[name] === first[name]) ? first[name] : ''
   return {
-    kind: 'combined',
+    ...{ kind: 'combined', service: common('service'), operation: common('operation'), path: null },
     title: scenarios.map(({ title }) => title).join(', and '),
-    service: scenarios.every(({ service }) => service === first.service) ? first.service : '',
-    operation: scenarios.every(({ operation }) => operation === first.operation)
-      ? first.operation
-      : '',
-    path: null,
     apply(base, target) {
       const effects = scenarios.map((scenario) => scenario.apply(base, target))
       const weights = effects.flatMap(({ weight }) => (weight === null ? [] : [weight]))
+      // Weights are those recorded times a share each: the recorded ones must count once.
+      const product = (a: Float64Array, b: Float64Array) =>
+        a.map((weight, i) => (weight * (b[i] as number)) / (base.forest.weight[i] as number))
       return {
         changes: effects.flatMap(({ changes }) => changes),
-        weight: weights.length === 0 ? null : weights.reduce(product(base.forest.weight)),
+        weight: weights.length === 0 ? null : weights.reduce(product),
       }
     },
   }
-}
-
-/** Weights are those recorded times a share each: the recorded ones must count once. */
-function product(recorded: Float64Array) {
-  return (a: Float64Array, b: Float64Array) =>
-    a.map((weight, i) => (weight * (b[i] as number)) / (recorded[i] as number))
 }

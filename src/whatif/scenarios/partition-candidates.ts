@@ -5,15 +5,20 @@ import { quantileMap } from '../../stats/quantile-map.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
-import type { CandidateContext } from './candidate-context.ts'
-import { callRows, onePerRequest, spreadOrder } from './change-parts.ts'
+import { type CandidateContext, candidate } from './candidate-context.ts'
+import { callRows, onePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
 import { type Feature, featureWords, largeParts, partWords } from './features.ts'
 import type { Candidate, ScenarioEvidence } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
-const NOTHING_WITHIN = () => []
 const NOTHING = new Float64Array(0)
+
+/** The calls of a group, as a feature divides them. */
+interface DividedGroup {
+  readonly group: CallGroup
+  readonly feature: Feature
+}
 
 /**
  * For each feature by which the calls of a group divide: what if the calls of one part were served
@@ -28,46 +33,52 @@ export function partitionCandidates(context: CandidateContext, group: CallGroup)
     const partition = feature.ofCalls(base, calls)
     const parts = largeParts(partition, minimumPartition)
     if (parts.length < 2 || parts.length > MAX_PARTS) return []
-    const nameOf = (part: number) => partition.names[part] as string
-    const partsOfOne = parts.flatMap((part) => {
-      const one = { group, feature, name: nameOf(part) }
-      return [partitionCandidate(context, one), ...partAsAfter(context, one)]
-    })
+    const names = parts.map((part) => partition.names[part]!)
     return [
-      ...callMixCandidates(context, { group, feature, parts: parts.map(nameOf) }),
-      ...partsOfOne,
+      ...callMixCandidates(context, { group, feature, parts: names }),
+      ...names.flatMap((name) => partCandidates(context, { group, feature, name })),
     ]
   })
 }
 
-interface OnePart {
-  readonly group: CallGroup
-  readonly feature: Feature
+interface OnePart extends DividedGroup {
   readonly name: string
 }
 
-function partitionCandidate(context: CandidateContext, one: OnePart): Candidate {
+/** One part as fast as the others, and as it is in the target. */
+function partCandidates({ paths, base, target }: CandidateContext, one: OnePart): Candidate[] {
   const { group, feature, name } = one
-  const where = groupTitle(context.paths, group)
-  return {
-    kind: 'partition',
-    key: `partition ${feature.name}=${name} ${group.paths}`,
-    title: `${where} ${partWords(feature.name, name)}, as fast as the others`,
-    service: group.service,
-    operation: group.operation,
-    path: group.paths.length === 1 ? (group.paths[0] as number) : null,
-    within: NOTHING_WITHIN,
-    apply(base) {
-      const { serverUs } = base.forest
-      const { inside, outside } = dividedCalls(base, one)
-      const timesOf = (calls: Uint32Array) =>
-        Float64Array.from(calls, (call) => serverUs[call] as number)
-      const own = timesOf(inside)
-      const map = quantileMap(own, timesOf(outside))
-      return { changes: [{ calls: inside, serverUs: own.map((us) => map(us)) }], weight: null }
+  const place = `${feature.name}=${name} ${group.paths}`
+  const what = `${groupTitle(paths, group)} ${partWords(feature.name, name)}`
+  const shared = {
+    ...{ kind: 'partition', group },
+    evidence: (before, after) => partEvidence(before, after, one),
+  } satisfies Partial<Parameters<typeof candidate>[0]>
+  const asOthers = candidate({
+    ...{ ...shared, key: `partition ${place}`, title: `${what}, as fast as the others` },
+    changes: (model) => {
+      const { inside, outside } = dividedCalls(model, one)
+      return [servedAs(model, inside, timesAt(model.forest.serverUs, outside))]
     },
-    evidence: (base, target) => partEvidence(base, target, one),
-  }
+  })
+  // Of whole requests, each part as after would explain its share of any change.
+  const isWhole = group.paths.every((path) => paths.parent(path) < 0)
+  if (target === null || (isWhole && !standsOut(base, target, one))) return [asOthers]
+  const asAfter = candidate({
+    ...{ ...shared, key: `part ${place}`, title: `server time of ${what} as after` },
+    changes: (from, to) => {
+      const { inside } = dividedCalls(from, one)
+      const there =
+        to === null ? NOTHING : timesAt(to.forest.serverUs, dividedCalls(to, one).inside)
+      return inside.length === 0 || there.length === 0 ? [] : [servedAs(from, inside, there)]
+    },
+  })
+  return [asOthers, asAfter]
+}
+
+/** The calls take the same quantile of given server times. */
+function servedAs({ forest }: RequestModel, calls: Uint32Array, to: Float64Array): LatencyChange {
+  return { calls, serverUs: timesAs(timesAt(forest.serverUs, calls), to) }
 }
 
 /**
@@ -80,17 +91,13 @@ function partEvidence(base: RequestModel, target: RequestModel, one: OnePart): S
   if ([own, others, ownAfter, othersAfter].some(({ length }) => length === 0)) {
     return { measured: 'times', before: NOTHING, after: NOTHING }
   }
-  const without = undoing(othersAfter, others)
-  const alone = ownAfter.map((us) => without(us))
+  const alone = ownAfter.map(undoing(othersAfter, others))
   const change = (after: Float64Array) => ksTwoSample(own, after).statistic
   if (change(alone) >= change(ownAfter)) return { measured: 'times', before: own, after: ownAfter }
   // What is undone is known from samples too: as much less is known of what remains.
+  const shareOf = (of: Float64Array, part: Float64Array) => of.length / (of.length + part.length)
   const share = Math.min(shareOf(others, own), shareOf(othersAfter, alone))
   return { measured: 'times', before: own, after: alone, share }
-}
-
-function shareOf(others: Float64Array, own: Float64Array): number {
-  return others.length / (others.length + own.length)
 }
 
 /** The level at which a part of whole requests is looked at by itself. */
@@ -120,65 +127,31 @@ function undoing(after: Float64Array, before: Float64Array): (us: number) => num
   return (us) => (us < low.us ? us * low.factor : us > high.us ? us * high.factor : map(us))
 }
 
-/** One part as it is in the target. */
-function partAsAfter(context: CandidateContext, one: OnePart): Candidate[] {
-  const { group, feature, name } = one
-  if (context.target === null) return []
-  // Of whole requests, each part as after would explain its share of any change.
-  const isWhole = group.paths.every((path) => context.paths.parent(path) < 0)
-  if (isWhole && !standsOut(context.base, context.target, one)) return []
-  const timesOf = (model: RequestModel, calls: Uint32Array) =>
-    Float64Array.from(calls, (call) => model.forest.serverUs[call] as number)
-  return [
-    {
-      kind: 'partition',
-      key: `part ${feature.name}=${name} ${group.paths}`,
-      title: `server time of ${groupTitle(context.paths, group)} ${partWords(feature.name, name)} as after`,
-      service: group.service,
-      operation: group.operation,
-      path: group.paths.length === 1 ? (group.paths[0] as number) : null,
-      within: NOTHING_WITHIN,
-      apply(base, target) {
-        const { inside } = dividedCalls(base, one)
-        const there = target === null ? inside.subarray(0, 0) : dividedCalls(target, one).inside
-        if (target === null || inside.length === 0 || there.length === 0) {
-          return { changes: [], weight: null }
-        }
-        const own = timesOf(base, inside)
-        const map = quantileMap(own, timesOf(target, there))
-        return { changes: [{ calls: inside, serverUs: own.map((us) => map(us)) }], weight: null }
-      },
-      evidence: (base, target) => partEvidence(base, target, one),
-    },
-  ]
-}
-
 /** Server times of one call of each request, within a part and outside of it. */
-function timesOfParts(
-  model: RequestModel,
-  one: OnePart,
-): [own: Float64Array, others: Float64Array] {
-  const { forest } = model
+function timesOfParts(model: RequestModel, one: OnePart): readonly [Float64Array, Float64Array] {
   const { inside, outside } = dividedCalls(model, one)
   const timesOf = (calls: Uint32Array) =>
-    Float64Array.from(onePerRequest(forest, calls), (call) => forest.serverUs[call] as number)
+    timesAt(model.forest.serverUs, onePerRequest(model.forest, calls))
   return [timesOf(inside), timesOf(outside)]
 }
 
 /** The calls of one part, and those of all other parts: the mixture of these has their own sizes. */
-function dividedCalls(model: RequestModel, { group, feature, name }: OnePart) {
-  const calls = callRows(model.forest, group.paths)
-  const partition = feature.ofCalls?.(model, calls) ?? { codes: new Int32Array(0), names: [] }
-  const part = partition.names.indexOf(name)
+function dividedCalls(model: RequestModel, { name, ...divided }: OnePart) {
+  const { calls, names } = namedCalls(model, divided)
   return {
-    inside: calls.filter((_, i) => part >= 0 && partition.codes[i] === part),
-    outside: calls.filter((_, i) => partition.codes[i] !== part && partition.codes[i] !== -1),
+    inside: calls.filter((_, i) => names[i] === name),
+    outside: calls.filter((_, i) => names[i] !== name && names[i] !== undefined),
   }
 }
 
-interface CallMix {
-  readonly group: CallGroup
-  readonly feature: Feature
+/** The calls of a group, and the part that each belongs to; `undefined` where it belongs to none. */
+function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
+  const calls = callRows(model.forest, group.paths)
+  const partition = feature.ofCalls?.(model, calls)
+  return { calls, names: Array.from(calls, (_, i) => partition?.names[partition.codes[i]!]) }
+}
+
+interface CallMix extends DividedGroup {
   /** The kinds of calls that there are enough of. */
   readonly parts: readonly string[]
 }
@@ -190,73 +163,59 @@ interface CallMix {
  *
  * None for requests as a whole, where it would be the mix of requests.
  */
-function callMixCandidates(context: CandidateContext, mix: CallMix): Candidate[] {
+function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): Candidate[] {
   const { group, feature } = mix
-  const { paths, target } = context
   if (target === null || group.paths.some((path) => paths.parent(path) < 0)) return []
   return [
-    {
-      kind: 'partition',
-      key: `mix ${feature.name} ${group.paths}`,
+    candidate({
+      ...{ kind: 'partition', group, key: `mix ${feature.name} ${group.paths}` },
       title: `mix of calls to ${groupName(group)} by ${featureWords(feature.name)} as after`,
-      service: group.service,
-      operation: group.operation,
-      path: group.paths.length === 1 ? (group.paths[0] as number) : null,
-      within: () => [],
-      apply: (base, to) => ({
-        changes: to === null ? [] : mixedAs(base, to, mix),
-        weight: null,
-      }),
+      changes: (base, to) => (to === null ? [] : mixedAs(base, to, mix)),
       evidence: (base, to) => ({
         ...{ measured: 'kinds', before: kindsOf(base, mix), after: kindsOf(to, mix) },
       }),
-    },
+    }),
   ]
 }
 
 /** The calls of each part, rows. */
-function divided(model: RequestModel, { group, feature, parts }: CallMix): number[][] {
-  const calls = callRows(model.forest, group.paths)
-  const partition = feature.ofCalls?.(model, calls)
-  const rows: number[][] = parts.map(() => [])
-  calls.forEach((call, i) => {
-    const name = partition?.names[partition.codes[i]!]
-    if (name !== undefined) rows[parts.indexOf(name)]?.push(call)
-  })
-  return rows
+function callsByPart(model: RequestModel, mix: CallMix): Uint32Array[] {
+  const { calls, names } = namedCalls(model, mix)
+  return mix.parts.map((part) => calls.filter((_, i) => names[i] === part))
 }
 
 function mixedAs(base: RequestModel, target: RequestModel, mix: CallMix): LatencyChange[] {
-  const own = divided(base, mix)
-  const theirs = divided(target, mix)
-  const size = (rows: readonly number[][]) => rows.reduce((sum, { length }) => sum + length, 0)
+  const own = callsByPart(base, mix)
+  const theirs = callsByPart(target, mix)
+  const size = (parts: readonly Uint32Array[]) => parts.reduce((sum, { length }) => sum + length, 0)
   if (size(theirs) === 0) return []
   const scale = size(own) / size(theirs)
   const spare = own.map((calls, part) => calls.length - Math.round(theirs[part]!.length * scale))
-  const timesOf = (calls: ArrayLike<number>) =>
-    Float64Array.from(calls, (call) => base.forest.serverUs[call]!)
+  const { serverUs } = base.forest
   const changes: LatencyChange[] = []
   own.forEach((calls, from) => {
-    const order = spreadOrder(calls)
-    for (let to = 0; to < own.length && spare[from]! > 0; to++) {
+    const order = spreadOrder([...calls])
+    own.forEach((others, to) => {
       const moved = Math.min(spare[from]!, -spare[to]!)
-      if (moved <= 0) continue
+      if (moved <= 0) return
       spare[from]! -= moved
       spare[to]! += moved
       const chosen = Uint32Array.from(order.splice(0, moved)).sort()
-      const map = quantileMap(timesOf(calls), timesOf(own[to]!))
-      changes.push({ calls: chosen, serverUs: timesOf(chosen).map((us) => map(us)) })
-    }
+      const [ofKind, ofOthers] = [timesAt(serverUs, calls), timesAt(serverUs, others)]
+      changes.push({
+        calls: chosen,
+        serverUs: timesAs(timesAt(serverUs, chosen), ofOthers, ofKind),
+      })
+    })
   })
   return changes
 }
 
 /** The kind of one call of each request. */
 function kindsOf(model: RequestModel, mix: CallMix): Float64Array {
-  const kindOf = new Map<number, number>()
-  divided(model, mix).forEach((calls, part) => {
-    for (const call of calls) kindOf.set(call, part)
-  })
-  const calls = Uint32Array.from(kindOf.keys()).sort()
-  return Float64Array.from(onePerRequest(model.forest, calls), (call) => kindOf.get(call)!)
+  const { calls, names } = namedCalls(model, mix)
+  const kinds = Int32Array.from(names, (name) => mix.parts.indexOf(name ?? ''))
+  const kindOf = new Map(Array.from(calls, (call, i) => [call, kinds[i]!]))
+  const ofParts = calls.filter((_, i) => kinds[i]! >= 0)
+  return Float64Array.from(onePerRequest(model.forest, ofParts), (call) => kindOf.get(call)!)
 }

@@ -1,4 +1,4 @@
-import type { CandidateContext } from './candidate-context.ts'
+import { type CandidateContext, candidate } from './candidate-context.ts'
 import {
   type Feature,
   featureWords,
@@ -11,8 +11,6 @@ import type { Candidate } from './scenario.ts'
 
 /** More parts than this of one feature are not each looked at. */
 const MAX_PARTS = 12
-const NOTHING_WITHIN = () => []
-const NO_KINDS = new Float64Array(0)
 /** Features that slowness changes by itself: requests that take longer are under way together. */
 const MAY_FOLLOW: readonly string[] = ['load', 'concurrency']
 
@@ -28,55 +26,40 @@ export function reweightCandidates(context: CandidateContext): Candidate[] {
     const parts = largeParts(partition, minimumPartition)
     if (parts.length === 0 || partition.names.length < 2) return []
     if (target !== null) {
-      const after = feature.ofRequests(target)
-      return [mixCandidate(feature, grouped(partition, after, minimumPartition))]
+      const large = parts.map((part) => partition.names[part] as string)
+      const [before, after] = [partition, feature.ofRequests(target)] as const
+      return [mixCandidate(feature, onlyLarge(before, large), onlyLarge(after, large))]
     }
     if (parts.length > MAX_PARTS) return []
     return parts.flatMap((part) =>
-      ([0.5, 2] as const).map((factor) => frequencyCandidate(feature, partition, { part, factor })),
+      [0.5, 2].map((factor) => frequencyCandidate(feature, partition, { part, factor })),
     )
   })
 }
 
-interface Mix {
-  readonly before: Partition
-  readonly after: Partition
-}
-
 /** Parts too small to weigh by themselves become one; both periods are divided alike. */
-function grouped(before: Partition, after: Partition, least: number): Mix {
-  const large = new Set(largeParts(before, least).map((part) => before.names[part] as string))
-  const names = [...large, 'others']
-  const of = (partition: Partition): Partition => {
-    const renumbered = partition.names.map((name) =>
-      large.has(name) ? names.indexOf(name) : names.length - 1,
-    )
-    return { names, codes: partition.codes.map((code) => (code < 0 ? -1 : renumbered[code]!)) }
-  }
-  return { before: of(before), after: of(after) }
+function onlyLarge({ names, codes }: Partition, large: readonly string[]): Partition {
+  const others = large.length
+  const numbers = names.map((name) => (large.includes(name) ? large.indexOf(name) : others))
+  return { names: [...large, 'others'], codes: codes.map((code) => numbers[code] ?? -1) }
 }
 
-function mixCandidate(feature: Feature, { before, after }: Mix): Candidate {
-  return {
-    ...{ kind: 'reweight', service: '', operation: '', path: null, within: NOTHING_WITHIN },
-    key: `mix ${feature.name}`,
+function mixCandidate(feature: Feature, before: Partition, after: Partition): Candidate {
+  return candidate({
+    ...{ kind: 'reweight', key: `mix ${feature.name}` },
     title: `mix of requests by ${featureWords(feature.name)} as after`,
-    apply(base, target) {
-      const { weight } = base.forest
-      const sizes = partSizes(before, weight)
-      const wanted = partSizes(after, target?.forest.weight)
+    weight({ forest: { weight } }, target) {
+      const sizes = [...partSizes(before, weight)]
+      const wanted = [...partSizes(after, target?.forest.weight)]
       // What only one period has cannot be weighed against the other.
-      const both = Array.from(sizes, (size, part) => size > 0 && (wanted[part] as number) > 0)
-      const sum = (of: Float64Array) =>
+      const both = sizes.map((size, part) => size > 0 && (wanted[part] as number) > 0)
+      const sum = (of: readonly number[]) =>
         of.reduce((all, size, part) => all + (both[part] ? size : 0), 0)
       const scale = sum(sizes) / sum(wanted)
-      const factors = Array.from(sizes, (size, part) =>
+      const factors = sizes.map((size, part) =>
         both[part] ? ((wanted[part] as number) * scale) / size : 1,
       )
-      return {
-        changes: [],
-        weight: weight.map((own, i) => own * (factors[before.codes[i] as number] ?? 1)),
-      }
+      return weight.map((own, i) => own * (factors[before.codes[i] as number] ?? 1))
     },
     evidence: () => ({
       measured: 'kinds',
@@ -84,25 +67,21 @@ function mixCandidate(feature: Feature, { before, after }: Mix): Candidate {
       after: Float64Array.from(after.codes.filter((code) => code >= 0)),
       mayFollow: MAY_FOLLOW.includes(feature.name),
     }),
-  }
+  })
 }
 
 function frequencyCandidate(
   feature: Feature,
-  partition: Partition,
-  { part, factor }: { readonly part: number; readonly factor: 0.5 | 2 },
+  { names, codes }: Partition,
+  { part, factor }: { readonly part: number; readonly factor: number },
 ): Candidate {
-  const name = partition.names[part] as string
-  return {
-    ...{ kind: 'reweight', service: '', operation: '', path: null, within: NOTHING_WITHIN },
-    key: `frequency ${feature.name}=${name} ${factor}`,
+  const name = names[part] as string
+  return candidate({
+    ...{ kind: 'reweight', key: `frequency ${feature.name}=${name} ${factor}` },
     title: `${factor < 1 ? 'half' : 'twice'} as many requests ${partWords(feature.name, name)}`,
-    apply: (base) => ({
-      changes: [],
-      weight: base.forest.weight.map((own, i) =>
-        partition.codes[i] === part ? own * factor : own,
-      ),
+    weight: ({ forest }) => forest.weight.map((own, i) => (codes[i] === part ? own * factor : own)),
+    evidence: () => ({
+      ...{ measured: 'kinds', before: new Float64Array(0), after: new Float64Array(0) },
     }),
-    evidence: () => ({ measured: 'kinds', before: NO_KINDS, after: NO_KINDS }),
-  }
+  })
 }

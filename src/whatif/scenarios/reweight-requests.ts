@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
@@ -7,9 +8,8 @@ import {
   type Partition,
   partSizes,
   partWords,
-  requirePart,
 } from './features.ts'
-import { exactPercent, type Scenario } from './scenario.ts'
+import { exactPercent, MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
 /** Options of `reweightRequests`. */
 export const REWEIGHT_OPTIONS = defineOptions({
@@ -29,8 +29,8 @@ export const REWEIGHT_OPTIONS = defineOptions({
 })
 export type ReweightOptions = OptionsOf<typeof REWEIGHT_OPTIONS>
 
-/** Of names in messages. */
-const MAX_NAME_LENGTH = 80
+/** Shares that are to make up 1 may miss it by rounding. */
+const ROUNDING = 1e-9
 
 /**
  * Describes a scenario with another mix of requests: each kind gets the share asked for; no request gets
@@ -48,7 +48,8 @@ const MAX_NAME_LENGTH = 80
 export function reweightRequests(given: ReweightOptions): Scenario {
   const options = readOptions(REWEIGHT_OPTIONS, given)
   const feature = chooseFeature(given.by)
-  const shares = requireShares(options.shares)
+  const shares = Object.entries(options.shares)
+  requireShares(shares)
   const words = shares.map(
     ([name, share]) => `${exactPercent(share)} of requests ${partWords(feature.name, name)}`,
   )
@@ -56,36 +57,40 @@ export function reweightRequests(given: ReweightOptions): Scenario {
     ...{ kind: 'reweight', service: '', operation: '', path: null },
     title: words.join(', '),
     apply(base) {
-      const { weight } = base.forest
       const partition = feature.ofRequests(base)
-      const asked = new Map(
-        shares.map(([name, share]) => [
-          requirePart(partition, name, `shares.${shortText(name, MAX_NAME_LENGTH)}`),
-          share,
-        ]),
-      )
-      return { changes: [], weight: reweighted(partition, weight, asked) }
+      const asked = new Map(shares.map(([name, share]) => [requirePart(partition, name), share]))
+      return { changes: [], weight: reweighted(partition, base.forest.weight, asked) }
     },
   }
 }
 
-function requireShares(shares: Readonly<Record<string, number>>): [string, number][] {
-  const entries = Object.entries(shares)
-  if (entries.length === 0)
+function requireShares(shares: readonly (readonly [string, number])[]): void {
+  if (shares.length === 0)
     throw new OptionError('shares', 'empty', 'a share of some kind of request')
-  let sum = 0
-  for (const [name, share] of entries) {
+  for (const [name, share] of shares) {
     if (!(share >= 0 && share <= 1))
-      throw new OptionError(
-        `shares.${shortText(name, MAX_NAME_LENGTH)}`,
-        share,
-        'a share from 0 to 1',
-      )
-    sum += share
+      throw new OptionError(shareOf(name), share, 'a share from 0 to 1')
   }
-  // Shares that are to make up 1 may miss it by rounding.
-  if (sum > 1 + 1e-9) throw new OptionError('shares', `${sum} in all`, 'shares of at most 1 in all')
-  return entries
+  const total = sum(shares, ([, share]) => share)
+  if (total > 1 + ROUNDING) {
+    throw new OptionError('shares', `${total} in all`, 'shares of at most 1 in all')
+  }
+}
+
+/** What the option of a kind is called in messages. */
+function shareOf(name: string): string {
+  return `shares.${shortText(name, MAX_NAME_LENGTH)}`
+}
+
+/** The part of that name, or an error that lists those there are. */
+function requirePart({ names }: Partition, name: string): number {
+  const part = names.indexOf(name)
+  if (part >= 0) return part
+  const known = names.slice(0, 12).map((each) => shortText(each, MAX_NAME_LENGTH))
+  if (names.length > 12) known.push('…')
+  const expected =
+    names.length > 0 ? `one of ${known.join(', ')}` : 'a feature that some request has'
+  throw new OptionError(shareOf(name), name, expected)
 }
 
 function reweighted(
@@ -93,7 +98,7 @@ function reweighted(
   weight: Float64Array,
   asked: ReadonlyMap<number, number>,
 ): Float64Array {
-  const total = weight.reduce((sum, own) => sum + own, 0)
+  const total = sum(weight)
   const sizes = partSizes(partition, weight)
   let rest = total
   let remaining = 1
@@ -102,7 +107,7 @@ function reweighted(
     remaining -= share
   }
   const hasRest = partition.codes.some((code) => !asked.has(code))
-  if (remaining > 1e-9 && !hasRest) {
+  if (remaining > ROUNDING && !hasRest) {
     const found = `${1 - remaining} in all`
     throw new OptionError('shares', found, 'shares that add up to 1: there are no other requests')
   }

@@ -13,7 +13,7 @@ import { signedDuration } from '../../core/words.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import { isEntry } from './call-group.ts'
 import { type ChangedPart, changeParts, type NewTime } from './change-parts.ts'
-import type { Scenario } from './scenario.ts'
+import { MAX_NAME_LENGTH, type Scenario } from './scenario.ts'
 
 /** Options of `scaleCalls`. */
 export const SCALE_OPTIONS = defineOptions({
@@ -91,60 +91,42 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
 /** Paths that end in a service, and in one of its operations if one is named. */
 function matchingPaths(
   paths: CallPaths,
-  { service, operation }: { readonly service: string; readonly operation: string },
+  { service, operation }: Pick<Scaling, 'service' | 'operation'>,
 ): number[] {
-  const ofService = Array.from({ length: paths.size }, (_, path) => path).filter(
-    (path) => paths.service(path) === service,
-  )
-  if (ofService.length === 0) {
-    const known = Array.from({ length: paths.size }, (_, path) => paths.service(path))
-    throw new OptionError('service', service, `one of ${listed(known)}`)
-  }
-  if (operation === '') return ofService
-  const chosen = ofService.filter((path) => paths.operation(path) === operation)
+  const all = paths.all()
+  const ofService = all.filter((path) => paths.service(path) === service)
+  const chosen = ofService.filter((path) => ['', paths.operation(path)].includes(operation))
   if (chosen.length > 0) return chosen
-  const known = ofService.map((path) => paths.operation(path))
-  throw new OptionError(
-    'operation',
-    operation,
-    `one of ${listed(known)}, which ${shortText(service, MAX_NAME_LENGTH)} has`,
-  )
+  if (ofService.length === 0) {
+    const known = listed(all.map((path) => paths.service(path)))
+    throw new OptionError('service', service, `one of ${known}`)
+  }
+  const known = listed(ofService.map((path) => paths.operation(path)))
+  const expected = `one of ${known}, which ${shortText(service, MAX_NAME_LENGTH)} has`
+  throw new OptionError('operation', operation, expected)
 }
 
 function changedParts(
   paths: CallPaths,
   members: readonly number[],
-  part: 'server' | 'network' | 'preprocessing',
+  part: Scaling['part'],
 ): ChangedPart[] {
   const chosen = new Set(members)
   if (part === 'preprocessing') {
-    const called = Array.from({ length: paths.size }, (_, path) => path).filter((path) =>
-      chosen.has(paths.parent(path)),
-    )
+    const called = paths.all().filter((path) => chosen.has(paths.parent(path)))
     return [
       { part, paths: called },
       { part: 'reply', paths: members },
     ]
   }
   // Steps within a service are in the time of the call from outside already.
-  const outermost = members.filter((path) => !isBelowSome(paths, path, chosen))
-  return [
-    { part, paths: part === 'server' ? outermost : members.filter((path) => isEntry(paths, path)) },
-  ]
+  const isOutermost = (path: number) => !paths.above(path).some((each) => chosen.has(each))
+  const isCounted = part === 'server' ? isOutermost : (path: number) => isEntry(paths, path)
+  return [{ part, paths: members.filter(isCounted) }]
 }
-
-function isBelowSome(paths: CallPaths, path: number, chosen: ReadonlySet<number>): boolean {
-  for (let at = paths.parent(path); at >= 0; at = paths.parent(at)) {
-    if (chosen.has(at)) return true
-  }
-  return false
-}
-
-const MAX_NAME_LENGTH = 80
 
 function listed(names: readonly string[]): string {
   const distinct = [...new Set(names)].sort().map((name) => shortText(name, MAX_NAME_LENGTH))
-  return distinct.length > 30
-    ? `${distinct.slice(0, 30).join(', ')} and ${distinct.length - 30} more`
-    : distinct.join(', ')
+  const more = distinct.length > 30 ? ` and ${distinct.length - 30} more` : ''
+  return `${distinct.slice(0, 30).join(', ')}${more}`
 }

@@ -1,4 +1,4 @@
-import type { LatencyChange } from '../recompute/latency-change.ts'
+import type { ScenarioEffect } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 
 export type ScenarioKind =
@@ -11,14 +11,6 @@ export type ScenarioKind =
   | 'reweight'
   | 'scale'
   | 'combined'
-
-/** What a scenario makes of one period's requests. */
-export interface ScenarioEffect {
-  /** A call in several of them takes each of its times from the last that gives one. */
-  readonly changes: readonly LatencyChange[]
-  /** New weight of each request; null where weights stay. */
-  readonly weight: Float64Array | null
-}
 
 /** What was measured before and after of that which a scenario changes; independent values. */
 export interface ScenarioEvidence {
@@ -56,6 +48,9 @@ export interface Candidate extends Scenario {
   /** Times of the changed calls, one of each request, or the kind of each request. */
   evidence(base: RequestModel, target: RequestModel): ScenarioEvidence
 }
+
+/** Of names in messages. */
+export const MAX_NAME_LENGTH = 80
 
 /** A share that was given, as it was given: `12.5 %`, `99.9 %`. */
 export function exactPercent(share: number): string {

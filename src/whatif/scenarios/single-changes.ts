@@ -7,18 +7,13 @@ import {
   oneOf,
   readOptions,
 } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
+import type { CallName, CallPaths } from '../calls/call-paths.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
-import { LatencyProfile } from '../recompute/latency-profile.ts'
+import { type ProfileSummary, profileOf, profileSummary } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'
-import {
-  PERIOD_OPTIONS,
-  type ProfileQuantiles,
-  profileQuantiles,
-  requirePeriod,
-} from './apply-scenario.ts'
+import { PERIOD_OPTIONS, requirePeriod } from './apply-scenario.ts'
 import { scaleCalls } from './scale-calls.ts'
 
 /** An option that is a list of factors. */
@@ -55,16 +50,6 @@ export const SINGLE_CHANGES_OPTIONS = defineOptions({
 })
 export type SingleChangesOptions = OptionsOf<typeof SINGLE_CHANGES_OPTIONS>
 
-/** Response times of all requests, summed up. */
-export interface ProfileSummary extends ProfileQuantiles {
-  readonly meanUs: number
-}
-
-/** Sums up a profile. */
-export function profileSummary(profile: LatencyProfile): ProfileSummary {
-  return { ...profileQuantiles(profile), meanUs: profile.meanUs }
-}
-
 /** What becomes of all requests if one service took another time. */
 export interface SingleChange {
   readonly service: string
@@ -74,25 +59,17 @@ export interface SingleChange {
   readonly effects: readonly ProfileSummary[]
 }
 
-/** What changes of single services, each by itself, would do to the response times. */
-export class SingleChanges extends Stage {
-  readonly options: SingleChangesOptions
+/** What `SingleChanges` holds. */
+interface SingleChangesFields {
   /** As recorded. */
   readonly before: ProfileSummary
   /** Those that move the mean furthest first. */
   readonly changes: readonly SingleChange[]
+  readonly options: SingleChangesOptions
+}
 
-  constructor(
-    before: ProfileSummary,
-    changes: readonly SingleChange[],
-    options: SingleChangesOptions,
-  ) {
-    super()
-    this.before = before
-    this.changes = changes
-    this.options = options
-  }
-
+/** What changes of single services, each by itself, would do to the response times. */
+export class SingleChanges extends columnarStage<SingleChangesFields>() {
   /** One row a change and factor: p50, p90, p99 and mean, and by how much each is another than before. */
   table(): StageTable {
     const { before, changes, options } = this
@@ -138,56 +115,30 @@ export function findSingleChanges(
   const chosen = readOptions(SINGLE_CHANGES_OPTIONS, options)
   requirePeriod(models, chosen.period)
   requireFactors(chosen.factors)
-  return new RequestsChanged(new RequestModel(models, chosen.period), chosen).all()
-}
-
-class RequestsChanged {
-  readonly #base: RequestModel
-  readonly #options: SingleChangesOptions
-
-  constructor(base: RequestModel, options: SingleChangesOptions) {
-    this.#base = base
-    this.#options = options
+  const { part, by, factors } = chosen
+  const base = new RequestModel(models, chosen.period)
+  const before = profileSummary(profileOf(base.recorded))
+  const effect = ({ service, operation }: CallName, factor: number): ProfileSummary => {
+    const scenario = scaleCalls({ service, operation, part, factor })
+    return profileSummary(profileOf(base.after(scenario.apply(base, null))))
   }
-
-  all(): SingleChanges {
-    const before = this.#summary(this.#base.responseTimes([]))
-    const changes = changeables(this.#base.models.paths, this.#options.by).map((each) => ({
-      ...each,
-      effects: this.#options.factors.map((factor) => this.#effect(each, factor)),
-    }))
-    const moved = ({ effects }: SingleChange) =>
-      effects.reduce((most, { meanUs }) => Math.max(most, Math.abs(meanUs - before.meanUs)), 0)
-    changes.sort((a, b) => moved(b) - moved(a))
-    return new SingleChanges(before, changes, this.#options)
-  }
-
-  #effect(of: { service: string; operation: string }, factor: number): ProfileSummary {
-    const { service, operation } = of
-    const { part } = this.#options
-    const scenario = scaleCalls({
-      ...{ service, part, factor },
-      ...(this.#options.by === 'operation' && { operation }),
-    })
-    return this.#summary(this.#base.responseTimes(scenario.apply(this.#base, null).changes))
-  }
-
-  #summary(latencyUs: Float64Array): ProfileSummary {
-    return profileSummary(LatencyProfile.ofRequests(latencyUs, this.#base.forest.weight))
-  }
+  const changes = changeables(models.paths, by).map((each) => ({
+    ...{ ...each, effects: factors.map((factor) => effect(each, factor)) },
+  }))
+  const moved = ({ effects }: SingleChange) =>
+    Math.max(...effects.map(({ meanUs }) => Math.abs(meanUs - before.meanUs)))
+  changes.sort((a, b) => moved(b) - moved(a))
+  return new SingleChanges({ before, changes, options: chosen })
 }
 
 /** The services that are called, or their operations, each once, as they are numbered. */
-function changeables(
-  paths: CallPaths,
-  by: SingleChangesOptions['by'],
-): { service: string; operation: string }[] {
-  const found = new Map<string, { service: string; operation: string }>()
-  for (let path = 0; path < paths.size; path++) {
-    const service = paths.service(path)
+function changeables(paths: CallPaths, by: SingleChangesOptions['by']): CallName[] {
+  const found = new Map<string, CallName>()
+  for (const path of paths.all()) {
     const operation = by === 'operation' ? paths.operation(path) : ''
-    const key = JSON.stringify([service, operation])
-    if (!found.has(key)) found.set(key, { service, operation })
+    const name = { service: paths.service(path), operation }
+    const key = JSON.stringify(name)
+    if (!found.has(key)) found.set(key, name)
   }
   return [...found.values()]
 }

@@ -59,11 +59,9 @@ describe('latency profiles', () => {
     const profile = (us: readonly number[], weight: readonly number[]) =>
       LatencyProfile.ofRequests(us, weight)
     const before = profile([10, 1000], [3, 1])
-    const zero = new ScenarioProfile(
-      'before',
-      { before, profile: profile([0, 1000], [3, 1]), target: null },
-      3,
-    )
+    const zero = new ScenarioProfile({
+      ...{ title: 'before', before, profile: profile([0, 1000], [3, 1]), target: null, touched: 3 },
+    })
     const chart = latencyProfilesChart(zero)
     expect(chart.description).toContain(
       'Requests of 0 µs (75 % of before (2)) are at the left end.',

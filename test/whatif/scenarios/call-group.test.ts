@@ -15,12 +15,12 @@ import {
 function samplePaths() {
   const paths = new CallPaths()
   const name = (text: string) => paths.nameOf(...(text.split(' ') as [string, string]))
-  const web = paths.root(name('web GET'))
+  const web = paths.child(null, name('web GET'))
   const cart = paths.child(web, name('cart list'))
   const step = paths.child(cart, name('cart step'))
   const read = paths.child(step, name('db read'))
   const write = paths.child(web, name('db write'))
-  const api = paths.root(name('api GET'))
+  const api = paths.child(null, name('api GET'))
   const apiWrite = paths.child(api, name('db write'))
   return { paths, web, cart, step, read, write, api, apiWrite }
 }
@@ -82,7 +82,7 @@ describe('titles', () => {
     const paths = new CallPaths()
     const name = (text: string) => paths.nameOf(...(text.split(' ') as [string, string]))
     const write = (root: string, via: string, steps: readonly string[] = []) => {
-      const top = paths.child(paths.root(name(root)), name(via))
+      const top = paths.child(paths.child(null, name(root)), name(via))
       const last = steps.reduce((at, step) => paths.child(at, name(step)), top)
       return paths.child(last, name('db write'))
     }

@@ -199,8 +199,7 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
   const paths = new CallPaths()
   data.parentPath.forEach((parent, path) => {
     const name = paths.nameOf(data.services[path]!, data.operations[path]!)
-    if (parent < 0) paths.root(name)
-    else paths.child(parent, name)
+    paths.child(parent < 0 ? null : parent, name)
   })
   const models = new ExecutionModels(
     paths,

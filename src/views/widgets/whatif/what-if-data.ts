@@ -3,13 +3,13 @@ import type { CallPaths } from '../../../whatif/calls/call-paths.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { DivergenceName } from '../../../whatif/diagnosis/target-divergence.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
-import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
-import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import {
-  findSingleChanges,
+  LatencyProfile,
   type ProfileSummary,
   profileSummary,
-} from '../../../whatif/scenarios/single-changes.ts'
+} from '../../../whatif/recompute/latency-profile.ts'
+import { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
 import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
 import { type RequestSample, restoreRequests, sampleRequests } from './request-sample.ts'
 import { PARTS, type WhatIfUnit } from './what-if-options.ts'
@@ -155,10 +155,12 @@ function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
   }
   const { paths } = models
   const pathOf = new Map(
-    Array.from({ length: paths.size }, (_, path) => [
-      keyOf(paths.service(path), by === 'operation' ? paths.operation(path) : ''),
-      path,
-    ]),
+    paths
+      .all()
+      .map((path) => [
+        keyOf(paths.service(path), by === 'operation' ? paths.operation(path) : ''),
+        path,
+      ]),
   )
   // In the order of the first part, by what server time does.
   return [...halved].map(([key, shares]) => [pathOf.get(key) ?? 0, ...shares])

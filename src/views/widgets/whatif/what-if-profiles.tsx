@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/units.ts'
 import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
+import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
-import { type ProfileSummary, profileSummary } from '../../../whatif/scenarios/single-changes.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, LeftAxis, pixel } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
