@@ -1,10 +1,10 @@
 import { ksTwoSample } from '../../src/stats/ks-two-sample.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
 import {
   type PreparedDiagnosis,
   prepareDiagnosis,
 } from '../../src/whatif/diagnosis/diagnose-latency.ts'
+import type { DiagnosisOptions } from '../../src/whatif/diagnosis/diagnosis-options.ts'
 import { growDiagnosis, type TriedScenario } from '../../src/whatif/diagnosis/grow-diagnosis.ts'
 import { LatencyDiagnosis } from '../../src/whatif/diagnosis/latency-diagnosis.ts'
 import type { RequestModel } from '../../src/whatif/recompute/request-model.ts'
