@@ -31,7 +31,7 @@ export async function bundleLibrary(root) {
         ...FOR_NODE,
         ...(format === 'cjs' && CJS_META_URL),
         ...(name === 'index' && { sourcemap: 'linked' }),
-        ...(name !== 'errors' && { plugins: [errorsBeside(outfile)] }),
+        ...(name !== 'errors' && { plugins: [errorsBeside(outfile), arqueroOnDemand(root)] }),
         entryPoints: [entry],
         format,
         outfile,
@@ -53,6 +53,22 @@ function errorsBeside(outfile) {
     name: 'errors beside',
     setup: ({ onResolve }) => {
       onResolve({ filter: /\/errors\.ts$/ }, () => ({ path, external: true }))
+    },
+  }
+}
+
+/**
+ * Loads Arquero with the first table.
+ *
+ * @param {string} root
+ * @returns {import('esbuild').Plugin}
+ */
+function arqueroOnDemand(root) {
+  const path = join(root, 'scripts', 'build', 'arquero-on-demand.mjs')
+  return {
+    name: 'arquero on demand',
+    setup: ({ onResolve }) => {
+      onResolve({ filter: /\/arquero\.ts$/ }, () => ({ path }))
     },
   }
 }

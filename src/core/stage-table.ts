@@ -1,4 +1,5 @@
-import { ColumnTable, type Table } from 'arquero'
+import type { ColumnTable, Table } from 'arquero'
+import { columnTable } from './arquero.ts'
 import {
   completeBundle,
   type HasMimeBundle,
@@ -31,22 +32,44 @@ export function tableBundle(table: Table): MimeBundle {
  * An Arquero table that shows itself in a notebook. Every Arquero verb on it gives another
  * `StageTable`.
  */
-export class StageTable extends ColumnTable implements HasMimeBundle {
-  mimeBundle(): MimeBundle {
-    return tableBundle(this)
-  }
+export interface StageTable extends ColumnTable, HasMimeBundle {
+  displayText(): string
+  [inspectHook](): string
+  [jupyterHook](): MimeBundle
+}
 
-  displayText(): string {
-    return tableText(this)
-  }
+let stageTables:
+  | (new (
+      ...columns: ConstructorParameters<typeof ColumnTable>
+    ) => StageTable)
+  | undefined
 
-  [inspectHook](): string {
-    return inspectDisplayable(this)
-  }
+/** The class of stage tables, which the first table makes. */
+function stageTableClass() {
+  stageTables ??= class extends columnTable() implements StageTable {
+    mimeBundle(): MimeBundle {
+      return tableBundle(this)
+    }
 
-  [jupyterHook](): MimeBundle {
-    return completeBundle(this)
+    displayText(): string {
+      return tableText(this)
+    }
+
+    [inspectHook](): string {
+      return inspectDisplayable(this)
+    }
+
+    [jupyterHook](): MimeBundle {
+      return completeBundle(this)
+    }
   }
+  return stageTables
+}
+
+/** Whether `value` is an Arquero table, of whichever copy of Arquero. */
+export function isTable(value: unknown): value is ColumnTable {
+  const { columnNames, numRows, getter } = (value ?? {}) as Partial<ColumnTable>
+  return [columnNames, numRows, getter].every((verb) => typeof verb === 'function')
 }
 
 /**
@@ -78,7 +101,8 @@ export function stageTable(
   }
   // Arquero reads columns by `.at`, which every array and typed array has.
   const chosen = Object.fromEntries(names.map((name) => [name, columns[name]]))
-  return new StageTable(chosen as unknown as ColumnData, [...names])
+  const Tables = stageTableClass()
+  return new Tables(chosen as unknown as ColumnData, [...names])
 }
 
 /**

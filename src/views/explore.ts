@@ -1,7 +1,8 @@
-import { ColumnTable } from 'arquero'
+import type { ColumnTable } from 'arquero'
 import { Comparison } from '../compare/comparison.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import type { OptionsOf, OptionTable } from '../core/options.ts'
+import { isTable } from '../core/stage-table.ts'
 import { CallingContexts } from '../explain/calling-contexts/calling-contexts.ts'
 import { Explanation } from '../explain/parameters/explanation.ts'
 import { VarianceSources } from '../explain/variance/variance-sources.ts'
@@ -52,7 +53,7 @@ const STAGES: readonly {
   { is: (stage) => stage instanceof Explanation, name: 'explanation', kinds: OF_EXPLANATION },
   { is: (stage) => stage instanceof LogComparison, name: 'logs', kinds: OF_LOGS },
   { is: (stage) => stage instanceof VarianceSources, name: 'variance', kinds: OF_VARIANCE },
-  { is: (stage) => stage instanceof ColumnTable, name: 'table', kinds: OF_TABLE },
+  { is: isTable, name: 'table', kinds: OF_TABLE },
   { is: (stage) => stage instanceof LatencyDiagnosis, name: 'diagnosis', kinds: OF_WHAT_IF },
   { is: (stage) => stage instanceof ExecutionModels, name: 'models', kinds: OF_WHAT_IF },
   { is: isTraceSet, name: 'traces', kinds: OF_TRACES },

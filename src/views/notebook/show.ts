@@ -1,6 +1,5 @@
-import { ColumnTable } from 'arquero'
 import { displaySink, hasMimeBundle, type MimeBundle } from '../../core/display.ts'
-import { tableBundle } from '../../core/stage-table.ts'
+import { isTable, tableBundle } from '../../core/stage-table.ts'
 
 /**
  * Shows values, each as an output of its own: charts, stages and tables as they show themselves
@@ -22,6 +21,6 @@ export function show(...values: readonly unknown[]): void {
 
 function bundleOf(value: unknown): MimeBundle | undefined {
   if (hasMimeBundle(value)) return value.mimeBundle()
-  if (value instanceof ColumnTable) return tableBundle(value)
+  if (isTable(value)) return tableBundle(value)
   return undefined
 }
