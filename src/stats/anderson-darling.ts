@@ -5,14 +5,20 @@ import { OptionError } from '../core/errors.ts'
 import { rankCounts } from './mann-whitney.ts'
 import { type RandomSource, randomSource } from './random.ts'
 import { requireCount, requireOneOf } from './require-option.ts'
-import { directionOf, sortedFinite, sortedPair, type TwoSampleResult } from './two-sample.ts'
+import {
+  directionOf,
+  type SampleOptions,
+  sortedFinite,
+  sortedPair,
+  type TwoSampleResult,
+} from './two-sample.ts'
 
 const METHODS: readonly string[] = ['asymptotic', 'permutation']
 const MIN_VALUES = 5
 /** The variance of Y / (j(j+1)), summed over j, for one degree of freedom. */
 const LIMIT_VARIANCE = 2 * (Math.PI ** 2 / 3 - 3)
 
-export interface AndersonDarlingOptions {
+export interface AndersonDarlingOptions extends SampleOptions {
   /**
    * `'asymptotic'` the limit distribution, for p of any size; `'permutation'` the share of random
    * ways to deal the values out, never below 1 / (permutations + 1). Default `'asymptotic'`.
@@ -22,10 +28,6 @@ export interface AndersonDarlingOptions {
   readonly permutations?: number
   /** Of the random ways. Default 1. */
   readonly seed?: number
-  /**
-   * Whether all samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface AndersonDarlingResult {

@@ -7,7 +7,7 @@ import { quantile } from './quantile.ts'
 import { randomSource } from './random.ts'
 import { requireCount, requireOneOf, requireShare } from './require-option.ts'
 import { meanMoments, resampledMoments, resampledQuantiles } from './resampled.ts'
-import { type SortedPair, sortedPair } from './two-sample.ts'
+import { type SampleCounts, type SampleOptions, type SortedPair, sortedPair } from './two-sample.ts'
 
 type Method = 'percentile' | 'studentised' | 'bca' | 'normal'
 
@@ -21,7 +21,7 @@ const LITTLE_SKEWNESS = 0.1
 const CARRIED = 0.8
 const MIN_TO_BE_CARRIED = 100
 
-export interface BootstrapOptions {
+export interface BootstrapOptions extends SampleOptions {
   /** What is compared: `'mean'`, `'median'` or `{ quantile: 0.95 }`. Default `'median'`. */
   readonly measure?: Measure
   /** How often the interval is to hold the true difference, a share. Default 0.95. */
@@ -39,13 +39,9 @@ export interface BootstrapOptions {
    * makes four fifths of a variance. Default `'auto'`.
    */
   readonly method?: 'auto' | Method
-  /**
-   * Whether both samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
-export interface BootstrapResult {
+export interface BootstrapResult extends SampleCounts {
   /** The measure of after less that of before, of the samples themselves. */
   readonly estimate: number
   readonly low: number
@@ -54,10 +50,6 @@ export interface BootstrapResult {
   readonly resamples: number
   /** How the interval was computed. */
   readonly method: Method
-  readonly beforeCount: number
-  readonly afterCount: number
-  readonly droppedBefore: number
-  readonly droppedAfter: number
 }
 
 /**

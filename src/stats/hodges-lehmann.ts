@@ -2,21 +2,24 @@
 
 import { normalQuantile } from './distributions.ts'
 import { requireShare } from './require-option.ts'
-import { sortedFinite, sortedPair, type TwoSampleResult } from './two-sample.ts'
+import {
+  type SampleCounts,
+  type SampleOptions,
+  sortedFinite,
+  sortedPair,
+  type TwoSampleResult,
+} from './two-sample.ts'
 import type { Stratum } from './van-elteren.ts'
 
-export interface ShiftOptions {
+export interface ShiftOptions extends SampleOptions {
   /** How often the interval is to hold the true shift, a share. Default 0.95. */
   readonly level?: number
-  /**
-   * Whether all samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface HodgesLehmannResult
   extends ShiftInterval,
-    Omit<TwoSampleResult, 'statistic' | 'p' | 'direction'> {}
+    SampleCounts,
+    Pick<TwoSampleResult, 'testable'> {}
 
 /**
  * Returns the Hodges-Lehmann estimate of how much slower after is than before: the median of all

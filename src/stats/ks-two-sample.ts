@@ -5,6 +5,7 @@ import {
   ALTERNATIVES,
   type Alternative,
   type Direction,
+  type SidedOptions,
   sortedPair,
   type TwoSampleResult,
 } from './two-sample.ts'
@@ -12,21 +13,12 @@ import {
 const METHODS: readonly string[] = ['stephens', 'exact', 'auto']
 const MAX_AUTO_EXACT = 1e7
 
-export interface KsOptions {
-  /**
-   * What counts as evidence: `'two-sided'` any difference, `'slower'` only that after is slower,
-   * `'faster'` only that after is faster. Default `'two-sided'`.
-   */
-  readonly alternative?: Alternative
+export interface KsOptions extends SidedOptions {
   /**
    * `'stephens'` the asymptotic formula MATLAB uses; `'exact'` the probability given the ties, in
    * n1·n2 steps; `'auto'` exact while n1·n2 ≤ 10,000,000. Default `'stephens'`.
    */
   readonly method?: 'stephens' | 'exact' | 'auto'
-  /**
-   * Whether both samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface KsResult extends TwoSampleResult {

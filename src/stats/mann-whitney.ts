@@ -7,6 +7,8 @@ import {
   ALTERNATIVES,
   type Alternative,
   directionOf,
+  pooledValues,
+  type SidedOptions,
   sortedPair,
   type TwoSampleResult,
 } from './two-sample.ts'
@@ -15,22 +17,13 @@ const METHODS: readonly string[] = ['auto', 'exact', 'asymptotic']
 const MAX_AUTO_EXACT = 400
 const MAX_EXACT = 10_000
 
-export interface MannWhitneyOptions {
-  /**
-   * What counts as evidence: `'two-sided'` any tendency, `'slower'` only that after tends to larger
-   * values, `'faster'` only to smaller ones. Default `'two-sided'`.
-   */
-  readonly alternative?: Alternative
+export interface MannWhitneyOptions extends SidedOptions {
   /**
    * `'exact'` counts all ways to deal the pooled values out, ties included, up to n1·n2 = 10,000;
    * `'asymptotic'` the normal approximation, corrected for ties and continuity, as SciPy's;
    * `'auto'` exact while n1·n2 ≤ 400. Default `'auto'`.
    */
   readonly method?: 'auto' | 'exact' | 'asymptotic'
-  /**
-   * Whether both samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface MannWhitneyResult extends TwoSampleResult {
@@ -161,10 +154,7 @@ function isAsExtreme(found: number, observed: number, alternative: Alternative):
 
 /** Twice the midrank of every pooled value, ascending: integers. */
 function doubledMidranks(first: ArrayLike<number>, second: ArrayLike<number>): Int32Array {
-  const pooled = new Float64Array(first.length + second.length)
-  pooled.set(first)
-  pooled.set(second, first.length)
-  pooled.sort()
+  const pooled = pooledValues({ first, second })
   const ranks = new Int32Array(pooled.length)
   for (let start = 0, end = 0; start < pooled.length; start = end) {
     while (end < pooled.length && pooled[end] === pooled[start]) end++

@@ -7,30 +7,23 @@ import {
   ALTERNATIVES,
   type Alternative,
   directionOf,
+  pooledValues,
+  type SidedOptions,
   type SortedPair,
   sortedPair,
   type TwoSampleResult,
 } from './two-sample.ts'
 
-export interface PermutationTestOptions {
+export interface PermutationTestOptions extends SidedOptions {
   /**
    * What is compared: `'mean'`, `'median'`, `{ quantile: 0.95 }`, or a function of an ascending
    * sample of at least one value. Default `'mean'`.
    */
   readonly measure?: Measure | ((ascending: Float64Array) => number)
-  /**
-   * `'two-sided'`, `'slower'` or `'faster'`: which sign of the difference counts. Default
-   * `'two-sided'`.
-   */
-  readonly alternative?: Alternative
   /** How many random ways to deal the values out. Default 9999. */
   readonly permutations?: number
   /** Of the random ways. Default 1. */
   readonly seed?: number
-  /**
-   * Whether both samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface PermutationTestResult extends TwoSampleResult {
@@ -115,13 +108,10 @@ function evidence(alternative: Alternative): (difference: number) => number {
 }
 
 /** Deals the pooled values out again and again, into the same two ascending arrays. */
-function dealerOf({ first: before, second: after }: SortedPair, random: RandomSource) {
-  const first = Float64Array.from(before)
-  const second = Float64Array.from(after)
-  const pooled = new Float64Array(first.length + second.length)
-  pooled.set(first)
-  pooled.set(second, first.length)
-  pooled.sort()
+function dealerOf(pair: SortedPair, random: RandomSource) {
+  const first = Float64Array.from(pair.first)
+  const second = Float64Array.from(pair.second)
+  const pooled = pooledValues(pair)
   const places = Uint32Array.from(pooled, (_, place) => place)
   const taken = new Uint8Array(pooled.length)
   const [few, many] = second.length <= first.length ? [second, first] : [first, second]

@@ -3,23 +3,16 @@ import { quantile } from './quantile.ts'
 import { requireOneOf, requireShare } from './require-option.ts'
 import {
   ALTERNATIVES,
-  type Alternative,
   directionOf,
+  pooledValues,
+  type SidedOptions,
   sortedPair,
   type TwoSampleResult,
 } from './two-sample.ts'
 
-export interface TailTestOptions {
+export interface TailTestOptions extends SidedOptions {
   /** Where the tail begins, as a share of both samples together. Default 0.95. */
   readonly quantile?: number
-  /**
-   * `'slower'` counts only more of after in the tail, `'faster'` only fewer. Default `'two-sided'`.
-   */
-  readonly alternative?: Alternative
-  /**
-   * Whether both samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
 }
 
 export interface TailTestResult extends TwoSampleResult {
@@ -63,10 +56,7 @@ export function tailTest(
   requireOneOf('alternative', alternative, ALTERNATIVES)
   requireShare('quantile', share)
   const { first, second, sizes } = sortedPair(before, after, sorted)
-  const together = new Float64Array(first.length + second.length)
-  together.set(first)
-  together.set(second, first.length)
-  const beyond = quantile(together.sort(), share)
+  const beyond = quantile(pooledValues({ first, second }), share)
   const beforeInTail = countBeyond(first, beyond)
   const afterInTail = countBeyond(second, beyond)
   const shape = { ...sizes, beyond, beforeInTail, afterInTail }

@@ -7,22 +7,43 @@ export type Direction = 'slower' | 'faster' | 'none'
 /** Which difference counts as evidence: any, only slower, or only faster. */
 export type Alternative = 'two-sided' | 'slower' | 'faster'
 
+/** How samples are given. */
+export interface SampleOptions {
+  /**
+   * Whether all samples are ascending already: they are then read without a copy. Default false.
+   */
+  readonly sorted?: boolean
+}
+
+/** Options of every test of two samples that has sides. */
+export interface SidedOptions extends SampleOptions {
+  /**
+   * What counts as evidence: `'two-sided'` any difference, `'slower'` only that after is slower
+   * (tends to larger values), `'faster'` only that after is faster. Default `'two-sided'`.
+   */
+  readonly alternative?: Alternative
+}
+
 export const ALTERNATIVES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
 
-/** What every test of two samples tells, whatever it compares. */
-export interface TwoSampleResult {
-  /** What was measured; each test says what it is. NaN when a sample is empty. */
-  readonly statistic: number
-  /** NaN when a sample is empty. */
-  readonly p: number
-  /** `'slower'` when after tends to larger values than before; each test says how it is told. */
-  readonly direction: Direction
+/** How many values of two samples were used, and how many not. */
+export interface SampleCounts {
   /** How many finite values the sample has. */
   readonly beforeCount: number
   readonly afterCount: number
   /** How many values were NaN or infinite and left out. */
   readonly droppedBefore: number
   readonly droppedAfter: number
+}
+
+/** What every test of two samples tells, whatever it compares. */
+export interface TwoSampleResult extends SampleCounts {
+  /** What was measured; each test says what it is. NaN when a sample is empty. */
+  readonly statistic: number
+  /** NaN when a sample is empty. */
+  readonly p: number
+  /** `'slower'` when after tends to larger values than before; each test says how it is told. */
+  readonly direction: Direction
   /**
    * Whether the samples are large enough to be judged: `isTestable` of both counts, one rule for
    * all tests, so that a family has the same members whichever test is chosen.
@@ -95,7 +116,7 @@ function requireAscending(values: ArrayLike<number>): void {
 export interface SortedPair {
   readonly first: ArrayLike<number>
   readonly second: ArrayLike<number>
-  readonly sizes: Omit<TwoSampleResult, 'statistic' | 'p' | 'direction'>
+  readonly sizes: SampleCounts & Pick<TwoSampleResult, 'testable'>
 }
 
 /** Sorts both samples, leaves out what is not finite, and counts. */
@@ -111,4 +132,12 @@ export function sortedPair(
   const testable = isTestable(beforeCount, afterCount)
   const sizes = { beforeCount, afterCount, droppedBefore, droppedAfter, testable }
   return { first, second, sizes }
+}
+
+/** Returns all values of two samples in ascending order. */
+export function pooledValues(pair: Pick<SortedPair, 'first' | 'second'>): Float64Array {
+  const pooled = new Float64Array(pair.first.length + pair.second.length)
+  pooled.set(pair.first)
+  pooled.set(pair.second, pair.first.length)
+  return pooled.sort()
 }

@@ -3,9 +3,9 @@ import { rankCounts, rankVariance } from './mann-whitney.ts'
 import { requireOneOf } from './require-option.ts'
 import {
   ALTERNATIVES,
-  type Alternative,
   directionOf,
   isTestable,
+  type SidedOptions,
   sortedFinite,
   type TwoSampleResult,
 } from './two-sample.ts'
@@ -16,14 +16,7 @@ export interface Stratum {
   readonly after: ArrayLike<number>
 }
 
-export interface VanElterenOptions {
-  /** As in `MannWhitneyOptions`. Default `'two-sided'`. */
-  readonly alternative?: Alternative
-  /**
-   * Whether all samples are ascending already: they are then read without a copy. Default false.
-   */
-  readonly sorted?: boolean
-}
+export type VanElterenOptions = SidedOptions
 
 /** Counts are those of the strata used. */
 export interface VanElterenResult extends TwoSampleResult {

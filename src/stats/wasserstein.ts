@@ -1,17 +1,13 @@
 // Runs over up to a million values: the loop indexes with `!`.
-import { sortedPair } from './two-sample.ts'
+import { type SampleCounts, type SampleOptions, sortedPair } from './two-sample.ts'
 
-export interface WassersteinResult {
+export interface WassersteinResult extends SampleCounts {
   /** The area between the two empirical distribution functions: slower + faster. */
   readonly distance: number
   /** The part where after is slower: F_before above F_after. */
   readonly slower: number
   /** The part where after is faster: F_after above F_before. */
   readonly faster: number
-  readonly beforeCount: number
-  readonly afterCount: number
-  readonly droppedBefore: number
-  readonly droppedAfter: number
 }
 
 /**
@@ -38,7 +34,7 @@ export interface WassersteinResult {
 export function wassersteinDistance(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  { sorted = false }: { readonly sorted?: boolean } = {},
+  { sorted = false }: SampleOptions = {},
 ): WassersteinResult {
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const { testable: _, ...counts } = sizes

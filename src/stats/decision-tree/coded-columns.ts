@@ -83,10 +83,9 @@ export function codeColumn(column: TreeColumn): CodedColumn {
 
 /** Returns the column for some rows alone, in their order; codes mean what they did. */
 export function narrowColumn(column: CodedColumn, rows: Int32Array): CodedColumn {
-  const { name, kind, codes, size, present, values } = column
-  const own = new Int32Array(rows.length)
-  for (let i = 0; i < rows.length; i++) own[i] = codes[rows[i]!]!
-  return { name, kind, codes: own, size, present, values }
+  const codes = new Int32Array(rows.length)
+  for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!
+  return { ...column, codes }
 }
 
 /** Values as their positions among the distinct ones. */

@@ -1,8 +1,4 @@
-// Called for every column of every node: indexes with `!`.
 // Called for every value of every column of every node: indexes with `!`.
-// Called for every row of every node: indexes with `!`.
-// Called several times for every possible cut: indexes with `!`.
-
 import { requireCount } from '../require-option.ts'
 import { type CodedColumn, codeColumn } from './coded-columns.ts'
 import {
@@ -21,22 +17,10 @@ const BELOW_AVERAGE = 1e-3
 const SAME = 1e-9
 
 interface GainRatioOptions {
+  /** Rows that two of the branches need. */
   readonly minLeaf: number
+  /** With C4.5's larger minimum for both sides of a threshold. */
   readonly strict: boolean
-}
-
-/** The scores of all columns at a node. */
-function gainRatioScoresOf(
-  columns: readonly CodedColumn[],
-  { rows }: NodeRows,
-  { precursors, mutations }: ClassCounts,
-  groups: ValueGroups,
-  xLogX: XLogX,
-  options: GainRatioOptions,
-): GainRatioScore[] {
-  return columns.map((column) =>
-    scoreByGainRatio(column, groups.fill(column, rows, precursors, mutations), xLogX, options),
-  )
 }
 
 /**
@@ -47,14 +31,12 @@ function gainRatioScoresOf(
  * Undefined if no column gains anything.
  */
 export function chooseByGainRatio(
+  scorer: GainRatioScorer,
   columns: readonly CodedColumn[],
-  node: NodeRows,
+  { rows }: NodeRows,
   counts: ClassCounts,
-  groups: ValueGroups,
-  xLogX: XLogX,
-  options: GainRatioOptions,
 ): SplitChoice | undefined {
-  const scores = gainRatioScoresOf(columns, node, counts, groups, xLogX, options)
+  const scores = columns.map((column) => scorer.score(column, rows, counts))
   const admissible = scores.filter((score) => score.admissible)
   const average = admissible.reduce((sum, { gain }) => sum + gain, 0) / admissible.length
   const candidates = admissible.filter(({ gain }) => gain >= average - BELOW_AVERAGE)
@@ -63,9 +45,7 @@ export function chooseByGainRatio(
   const [best, ...others] = candidates.filter(({ gainRatio }) => gainRatio >= highest - SAME)
   if (best === undefined) return undefined
   const column = columns[scores.indexOf(best)]!
-  // The groups have since been filled with other columns.
-  groups.fill(column, node.rows, counts.precursors, counts.mutations)
-  const keys = Array.from(groups.keys.subarray(0, groups.size))
+  const keys = scorer.codesOf(column, rows, counts)
   const { gain, gainRatio, lastCode } = best
   return {
     ...(column.kind === 'numeric'
@@ -101,13 +81,11 @@ export function gainRatioScores(
 ): GainRatioScore[] {
   requireCount('minLeaf', minLeaf)
   requireTreeColumns(columns, labels.length)
-  const rows = labels.length
   const coded = columns.map(codeColumn)
-  const most = coded.reduce((largest, { size }) => Math.max(largest, size), 0)
-  const all = allRows(rows)
-  const options = { minLeaf, strict: c45Strict }
-  const counts = classCounts(all, labels)
-  return gainRatioScoresOf(coded, all, counts, new ValueGroups(most, rows), xLogX(rows), options)
+  const { rows } = allRows(labels.length)
+  const counts = classCounts({ rows, weights: undefined }, labels)
+  const scorer = new GainRatioScorer(coded, rows.length, { minLeaf, strict: c45Strict })
+  return coded.map((column) => scorer.score(column, rows, counts))
 }
 
 /**
@@ -140,125 +118,155 @@ export interface GainRatioScore {
   readonly lastCode: number
 }
 
-interface ScoreOptions {
-  /** Rows that two of the branches need. */
-  readonly minLeaf: number
-  /** With C4.5's larger minimum for both sides of a threshold. */
-  readonly strict: boolean
-}
-
 /**
- * Scores one column at one node, its rows added up in `groups` as precursors and mutations.
+ * Scores columns at one node after another.
  *
  * Source: Quinlan 1996, "Improved use of continuous attributes in C4.5", Journal of Artificial
  * Intelligence Research 4:77-90 (the correction for thresholds); Quinlan 1993, §2.2-2.4, 3.2;
  * Fayyad and Irani 1992, "On the handling of continuous-valued attributes in decision tree
  * generation", Machine Learning 8:87-102 (cuts that need no look).
  */
-function scoreByGainRatio(
-  column: CodedColumn,
-  groups: ValueGroups,
-  xLogX: XLogX,
-  options: ScoreOptions,
-): GainRatioScore {
-  const node = nodeSums(groups, xLogX)
-  return column.kind === 'numeric'
-    ? scoreThreshold(column, groups, xLogX, options, node)
-    : scoreBranches(column, groups, xLogX, options, node)
-}
+export class GainRatioScorer {
+  readonly #groups: ValueGroups
+  readonly #xLogX: (x: number) => number
+  readonly #options: GainRatioOptions
 
-function nodeSums(groups: ValueGroups, xLogX: XLogX): NodeSums {
-  const { size, first, second } = groups
-  let precursors = 0
-  let mutations = 0
-  for (let group = 0; group < size; group++) {
-    precursors += first[group]!
-    mutations += second[group]!
+  constructor(columns: readonly CodedColumn[], rows: number, options: GainRatioOptions) {
+    this.#groups = ValueGroups.for(columns, rows)
+    this.#xLogX = xLogX(rows)
+    this.#options = options
   }
-  const known = precursors + mutations
-  const missing = groups.missingFirst + groups.missingSecond
-  const information = xLogX(known) - (xLogX(precursors) + xLogX(mutations))
-  return { precursors, mutations, known, missing, total: known + missing, information }
+
+  score(column: CodedColumn, rows: Int32Array, counts: ClassCounts): GainRatioScore {
+    this.#fill(column, rows, counts)
+    const node = this.#nodeSums()
+    return column.kind === 'numeric' ? this.#threshold(column, node) : this.#branches(column, node)
+  }
+
+  /** Returns the codes of a column that occur in a node, ascending. */
+  codesOf(column: CodedColumn, rows: Int32Array, counts: ClassCounts): number[] {
+    this.#fill(column, rows, counts)
+    return Array.from(this.#groups.keys.subarray(0, this.#groups.size))
+  }
+
+  #fill(column: CodedColumn, rows: Int32Array, { precursors, mutations }: ClassCounts): void {
+    this.#groups.fill(column, rows, precursors, mutations)
+  }
+
+  /** Weights of a node, and the bits to tell the class of all rows whose value is known. */
+  #nodeSums() {
+    const { size, first, second, missingFirst, missingSecond } = this.#groups
+    let precursors = 0
+    let mutations = 0
+    for (let group = 0; group < size; group++) {
+      precursors += first[group]!
+      mutations += second[group]!
+    }
+    const known = precursors + mutations
+    const missing = missingFirst + missingSecond
+    const lookedUp = this.#xLogX
+    const information = lookedUp(known) - (lookedUp(precursors) + lookedUp(mutations))
+    return { precursors, mutations, known, missing, total: known + missing, information }
+  }
+
+  #threshold({ name, values }: CodedColumn, node: NodeSums): GainRatioScore {
+    const { precursors, mutations, known, missing, total, information } = node
+    const { size, keys, first, second } = this.#groups
+    const { minLeaf, strict } = this.#options
+    const xLogX = this.#xLogX
+    const gap = leastGap(values, strict)
+    const minSide = (strict ? Math.max(minLeaf, Math.min(25, 0.05 * known)) : minLeaf) - ROUNDING
+    // Gains that differ by rounding alone are one; the lowest threshold is taken.
+    const noise = ROUNDING * Math.max(1, information)
+    let left0 = 0
+    let left1 = 0
+    let best = Number.POSITIVE_INFINITY
+    let bestLeft = 0
+    let lastCode = -1
+    let cuts = 0
+    let afterCut = false
+    let value = size === 0 ? 0 : values[keys[0]!]!
+    let next = size < 2 ? 0 : values[keys[1]!]!
+    for (let group = 0; group + 1 < size; group++) {
+      const apart = next - value > gap
+      value = next
+      next = group + 2 < size ? values[keys[group + 2]!]! : value
+      left0 += first[group]!
+      left1 += second[group]!
+      const left = left0 + left1
+      if (left < minSide) continue
+      const right = known - left
+      if (right < minSide) break
+      const hadCut = afterCut
+      afterCut = apart
+      if (!apart) continue
+      cuts++
+      // Within a run of one class the cut at one of its ends is better (Fayyad and Irani 1992).
+      const nextRight = right - first[group + 1]! - second[group + 1]!
+      const inner = hadCut && next - value > gap && nextRight >= minSide
+      if (inner && isWithinRun(first, second, group)) continue
+      const rest =
+        xLogX(left) -
+        (xLogX(left0) + xLogX(left1)) +
+        (xLogX(right) - (xLogX(precursors - left0) + xLogX(mutations - left1)))
+      if (rest >= best - noise) continue
+      best = rest
+      bestLeft = left
+      lastCode = keys[group]!
+    }
+    if (cuts === 0) return scoreOf(name, { ...NO_CUT, branches: Math.min(size, 1) })
+    const rawGain = (information - best) / total
+    const penalty = Math.log2(cuts) / total
+    const sides = xLogX(bestLeft) + xLogX(known - bestLeft) + xLogX(missing)
+    const splitInfo = (xLogX(total) - sides) / total
+    const admissible = rawGain - penalty > ROUNDING
+    return scoreOf(name, { admissible, rawGain, penalty, splitInfo, cuts, branches: 2, lastCode })
+  }
+
+  #branches({ name }: CodedColumn, { known, missing, total, information }: NodeSums) {
+    const { size, first, second } = this.#groups
+    const xLogX = this.#xLogX
+    let rest = 0
+    let sides = xLogX(missing)
+    let large = 0
+    for (let group = 0; group < size; group++) {
+      const weight = first[group]! + second[group]!
+      const bits = xLogX(weight)
+      sides += bits
+      rest += bits - (xLogX(first[group]!) + xLogX(second[group]!))
+      if (weight >= this.#options.minLeaf - ROUNDING) large++
+    }
+    const rawGain = total === 0 || known === 0 ? 0 : (information - rest) / total
+    const splitInfo = total === 0 ? 0 : (xLogX(total) - sides) / total
+    const admissible = large >= 2
+    return scoreOf(name, { ...NO_CUT, admissible, rawGain, splitInfo, branches: size })
+  }
 }
 
-/** Weights of a node. */
 interface NodeSums {
   readonly precursors: number
   readonly mutations: number
   readonly known: number
   readonly missing: number
   readonly total: number
-  /** Bits to tell the class of all rows whose value is known. */
   readonly information: number
 }
 
-function scoreThreshold(
-  column: CodedColumn,
-  { size, keys, first, second }: ValueGroups,
-  xLogX: XLogX,
-  { minLeaf, strict }: ScoreOptions,
-  { precursors, mutations, known, missing, total, information }: NodeSums,
+const NO_CUT = {
+  ...{ admissible: false, rawGain: 0, penalty: 0, splitInfo: 0 },
+  ...{ cuts: 0, lastCode: -1 },
+}
+
+function scoreOf(
+  column: string,
+  score: Omit<GainRatioScore, 'column' | 'gain' | 'gainRatio'>,
 ): GainRatioScore {
-  const { values } = column
-  const gap = leastGap(values, strict)
-  const minSide = (strict ? Math.max(minLeaf, Math.min(25, 0.05 * known)) : minLeaf) - ROUNDING
-  // Gains that differ by rounding alone are one; the lowest threshold is taken.
-  const noise = ROUNDING * Math.max(1, information)
-  let left0 = 0
-  let left1 = 0
-  let best = Number.POSITIVE_INFINITY
-  let bestLeft = 0
-  let lastCode = -1
-  let cuts = 0
-  let afterCut = false
-  let value = size === 0 ? 0 : values[keys[0]!]!
-  let next = size < 2 ? 0 : values[keys[1]!]!
-  for (let group = 0; group + 1 < size; group++) {
-    const apart = next - value > gap
-    value = next
-    next = group + 2 < size ? values[keys[group + 2]!]! : value
-    left0 += first[group]!
-    left1 += second[group]!
-    const left = left0 + left1
-    if (left < minSide) continue
-    const right = known - left
-    if (right < minSide) break
-    const hadCut = afterCut
-    afterCut = apart
-    if (!apart) continue
-    cuts++
-    // Within a run of one class the cut at one of its ends is better (Fayyad and Irani 1992).
-    const nextRight = right - first[group + 1]! - second[group + 1]!
-    const inner = hadCut && next - value > gap && nextRight >= minSide
-    if (inner && isWithinRun(first, second, group)) continue
-    const rest =
-      xLogX(left) -
-      (xLogX(left0) + xLogX(left1)) +
-      (xLogX(right) - (xLogX(precursors - left0) + xLogX(mutations - left1)))
-    if (rest >= best - noise) continue
-    best = rest
-    bestLeft = left
-    lastCode = keys[group]!
-  }
-  const name = column.name
-  if (cuts === 0) return withoutCut(name, size)
-  const rawGain = (information - best) / total
-  const penalty = Math.log2(cuts) / total
-  const gain = rawGain - penalty
-  const sides = xLogX(bestLeft) + xLogX(known - bestLeft) + xLogX(missing)
-  const splitInfo = (xLogX(total) - sides) / total
-  const admissible = gain > ROUNDING
+  const gain = score.rawGain - score.penalty
   return {
-    column: name,
-    admissible,
-    rawGain,
-    penalty,
+    column,
+    ...score,
     gain,
-    splitInfo,
-    gainRatio: admissible ? gain / splitInfo : Number.NaN,
-    cuts,
-    branches: 2,
-    lastCode,
+    gainRatio: score.admissible ? gain / score.splitInfo : Number.NaN,
   }
 }
 
@@ -267,59 +275,10 @@ function isWithinRun(first: Float64Array, second: Float64Array, group: number): 
   return first[group]! + first[group + 1]! === 0 || second[group]! + second[group + 1]! === 0
 }
 
-function withoutCut(column: string, size: number): GainRatioScore {
-  return {
-    column,
-    admissible: false,
-    rawGain: 0,
-    penalty: 0,
-    gain: 0,
-    splitInfo: 0,
-    gainRatio: Number.NaN,
-    cuts: 0,
-    branches: Math.min(size, 1),
-    lastCode: -1,
-  }
-}
-
 /** Below this, values are one to C4.5; not so where all values are as small. */
 function leastGap(values: Float64Array, strict: boolean): number {
   const span = values.length === 0 ? 0 : values[values.length - 1]! - values[0]!
   return strict ? MIN_GAP : MIN_GAP * Math.min(1, span)
-}
-
-function scoreBranches(
-  column: CodedColumn,
-  { size, first, second }: ValueGroups,
-  xLogX: XLogX,
-  { minLeaf }: ScoreOptions,
-  { known, missing, total, information }: NodeSums,
-): GainRatioScore {
-  let rest = 0
-  let sides = xLogX(missing)
-  let large = 0
-  for (let group = 0; group < size; group++) {
-    const weight = first[group]! + second[group]!
-    const bits = xLogX(weight)
-    sides += bits
-    rest += bits - (xLogX(first[group]!) + xLogX(second[group]!))
-    if (weight >= minLeaf - ROUNDING) large++
-  }
-  const gain = total === 0 || known === 0 ? 0 : (information - rest) / total
-  const splitInfo = total === 0 ? 0 : (xLogX(total) - sides) / total
-  const admissible = large >= 2
-  return {
-    column: column.name,
-    admissible,
-    rawGain: gain,
-    penalty: 0,
-    gain,
-    splitInfo,
-    gainRatio: admissible ? gain / splitInfo : Number.NaN,
-    cuts: 0,
-    branches: size,
-    lastCode: -1,
-  }
 }
 
 /** The weight of each row of a node, in the array of its class and 0 in the other. */
@@ -348,24 +307,15 @@ export function classCounts({ rows, weights }: NodeRows, labels: Uint8Array): Cl
   return { precursors, mutations, weights: [first, second] }
 }
 
-/** x·log2 x for x of 0 or more; 0 for 0 and for what rounding left below. */
-type XLogX = (x: number) => number
-
 /**
- * x·log2 x, with the whole numbers up to `most` looked up: counts of rows are whole where no value
- * is missing.
- *
- * @example
- * xLogX(8)(4) // 8
+ * x·log2 x, and 0 for 0 and for what rounding left below; whole numbers up to `most` looked up, as
+ * counts of rows are whole where no value is missing.
  */
-export function xLogX(most: number): XLogX {
+function xLogX(most: number): (x: number) => number {
+  const direct = (x: number) => (x > 0 ? x * Math.log2(x) : 0)
   const table = Float64Array.from({ length: most + 1 }, (_, x) => direct(x))
   return (x) => {
     const whole = x | 0
     return whole === x && whole >= 0 && whole <= most ? table[whole]! : direct(x)
   }
-}
-
-function direct(x: number): number {
-  return x > 0 ? x * Math.log2(x) : 0
 }

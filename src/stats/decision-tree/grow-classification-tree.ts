@@ -2,7 +2,7 @@ import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { requireCount, requireOneOf, requireShare } from '../require-option.ts'
 import { chooseBinary } from './binary-split.ts'
 import { admittedColumns, type CodedColumn, narrowColumn } from './coded-columns.ts'
-import { type ClassCounts, chooseByGainRatio, classCounts, xLogX } from './gain-ratio.ts'
+import { type ClassCounts, chooseByGainRatio, classCounts, GainRatioScorer } from './gain-ratio.ts'
 import { allRows, type Growth, growNode, type NodeRows, type SplitChoice } from './grow-node.ts'
 import { collapseTree, pruneTree } from './pessimistic-pruning.ts'
 import {
@@ -44,9 +44,7 @@ export interface ClassificationTreeOptions {
   readonly maxDepth?: number | undefined
 }
 
-const OPTIONS = [
-  ...['criterion', 'minLeaf', 'c45Strict', 'prune', 'confidence', 'alpha', 'exclude', 'maxDepth'],
-]
+const OPTIONS = 'criterion minLeaf c45Strict prune confidence alpha exclude maxDepth'.split(' ')
 const MIN_WEIGHT = 0.01
 
 /**
@@ -144,10 +142,8 @@ function byC45(
   rows: number,
   options: { minLeaf: number; strict: boolean },
 ): Choose {
-  const groups = new ValueGroups(mostCodes(columns), rows)
-  const lookedUp = xLogX(rows)
-  return (data, node, counts) =>
-    chooseByGainRatio(data.columns, node, counts, groups, lookedUp, options)
+  const scorer = new GainRatioScorer(columns, rows, options)
+  return (data, node, counts) => chooseByGainRatio(scorer, data.columns, node, counts)
 }
 
 function byGini(
@@ -155,7 +151,7 @@ function byGini(
   rows: number,
   options: { minLeaf: number; alpha: number | undefined },
 ): Choose {
-  const groups = new ValueGroups(mostCodes(columns), rows)
+  const groups = ValueGroups.for(columns, rows)
   return (data, node, { precursors, mutations, weights: [first, second] }) => {
     const weight = first + second
     const target = {
@@ -171,10 +167,6 @@ function byGini(
     // The impurity 2·p·(1 − p) is twice the variance.
     return chooseBinary(data.columns, node, target, groups, { ...options, gainScale: 2 })
   }
-}
-
-function mostCodes(columns: readonly CodedColumn[]): number {
-  return columns.reduce((most, { size }) => Math.max(most, size), 0)
 }
 
 function isMixed([precursors, mutations]: readonly [number, number], least: number): boolean {

@@ -86,8 +86,7 @@ export function growRegressionTree(
   if (wrong >= 0) throw new OptionError(`target[${wrong}]`, target[wrong], 'a finite number')
   requireTreeColumns(columns, target.length)
   const admitted = admittedColumns(columns, target.length, exclude, false)
-  const most = admitted.columns.reduce((largest, { size }) => Math.max(largest, size), 0)
-  const groups = new ValueGroups(most, target.length)
+  const groups = ValueGroups.for(admitted.columns, target.length)
   const ranks = midRanks(target)
   const explained = scale === 'ranks' ? ranks : target
   const binary = { minLeaf, alpha: prune ? alpha : undefined, gainScale: 1 }

@@ -25,6 +25,14 @@ export class ValueGroups {
   readonly #bins: Float64Array
   readonly #sorted: Float64Array
 
+  /** For these columns in nodes of up to `mostRows` rows. */
+  static for(columns: readonly { readonly size: number }[], mostRows: number): ValueGroups {
+    return new ValueGroups(
+      columns.reduce((most, { size }) => Math.max(most, size), 0),
+      mostRows,
+    )
+  }
+
   /** For columns of up to `mostCodes` codes in nodes of up to `mostRows` rows. */
   constructor(mostCodes: number, mostRows: number) {
     const most = Math.min(mostCodes, mostRows)
