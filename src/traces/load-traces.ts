@@ -24,7 +24,12 @@ import { otlpReader } from './readers/otlp.ts'
 import { readEventTables } from './readers/read-event-tables.ts'
 import { readParameters } from './readers/read-parameters.ts'
 import { recognizeFormat } from './readers/recognize-format.ts'
-import type { ReadSink, TraceReader } from './readers/trace-reader.ts'
+import {
+  FILE_FORMATS,
+  type FileFormat,
+  type ReadSink,
+  type TraceReader,
+} from './readers/trace-reader.ts'
 import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
 import { zipkinReader } from './readers/zipkin.ts'
@@ -33,16 +38,7 @@ import type { TraceSet } from './trace-set.ts'
 import { type OpenableSource, openSource, type TraceSource } from './trace-source.ts'
 
 /** Formats that `loadTraces` reads. */
-const FORMATS = [
-  'dot',
-  'otlp',
-  'jaeger',
-  'zipkin',
-  'csv',
-  'xtrace',
-  'tracebench',
-  'event-tables',
-] as const
+const FORMATS = [...FILE_FORMATS, 'tracebench', 'event-tables'] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
 
@@ -153,8 +149,7 @@ export async function loadTraces(
     readOptions(LOAD_OPTIONS, options)
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
-  const readers = [dotReader, otlpReader, jaegerReader, zipkinReader, csvReader(csv), xtraceReader]
-  const fixed = readers.find((one) => one.format === format)
+  const readers = readersOf(csv)
   const runTables = tablesOf(format, tables)
   const sources = await openAll([files].flat() as TraceSource[], format, runTables)
   const [first] = sources
@@ -172,9 +167,7 @@ export async function loadTraces(
       onProgress?.({ file: source.name, bytesRead, bytesTotal })
     })
   const beside =
-    parameterFiles.length === 0
-      ? undefined
-      : await readParameters(parameterFiles, { quality, open })
+    parameterFiles.length > 0 ? await readParameters(parameterFiles, { quality, open }) : undefined
   const sink = {
     spans: new SpanTracesBuilder(quality, beside),
     graphs: new GraphTracesBuilder(beside),
@@ -197,7 +190,16 @@ export async function loadTraces(
       continue
     }
     const { head, chunks } = await open(source)
-    const reader = recognizeUnless(fixed, head, readers, source.name)
+    // An empty or binary file is refused even where its format was named.
+    const isText = new TextDecoder().decode(head).trim() !== ''
+    const named = isText ? FILE_FORMATS.find((one) => one === format) : undefined
+    const reader = named
+      ? readers[named]
+      : recognizeFormat(
+          head,
+          FILE_FORMATS.map((one) => readers[one]),
+          source.name,
+        )
     await readInto(sink, { format: reader.format, file: source.name }, () =>
       reader.read(chunks, sink, source.name),
     )
@@ -207,6 +209,13 @@ export async function loadTraces(
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
     : sink.spans.finish(periodName)
+}
+
+function readersOf(csv: CsvOptions): Readonly<Record<FileFormat, TraceReader>> {
+  return {
+    ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
+    ...{ csv: csvReader(csv), xtrace: xtraceReader },
+  }
 }
 
 /** Files, and the runs that are kept as several tables each. */
@@ -236,17 +245,6 @@ function rejectRepeated(option: string, files: TraceSource | readonly TraceSourc
   if (repeated !== undefined) {
     throw new OptionError(option, `a list with ${repeated} in it twice`, 'each file once')
   }
-}
-
-function recognizeUnless(
-  fixed: TraceReader | undefined,
-  head: Uint8Array,
-  readers: readonly TraceReader[],
-  file: string,
-): TraceReader {
-  // An empty or binary file is refused even where its format was named.
-  if (fixed !== undefined && new TextDecoder().decode(head).trim() !== '') return fixed
-  return recognizeFormat(head, readers, file)
 }
 
 /** Reads one file or run, and sees to it that it had something of the same kind as those before. */

@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { groups } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../core/options.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
@@ -211,15 +212,8 @@ export function foldedSizes(
   if (groupOf.length !== flows.size) {
     throw new OptionError('groupOf', `${groupOf.length} numbers`, `one a request: ${flows.size}`)
   }
-  const groups = new Map<number, number[]>()
-  for (let request = 0; request < flows.size; request++) {
-    const group = groupOf[request]!
-    const known = groups.get(group)
-    if (known === undefined) groups.set(group, [request])
-    else known.push(request)
-  }
   const { shapes, shapeOf, labels, unfolded } = flows
-  const rows = [...groups]
+  const rows = groups(flows.ids.keys(), (request) => groupOf[request]!)
     .sort(([a], [b]) => a - b)
     .map(([group, requests]) => ({
       ...{ group, requests: requests.length },

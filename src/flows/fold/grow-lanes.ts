@@ -1,4 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { graphDepths } from '../../core/graph-depths.ts'
+import { groupRows } from '../../traces/group-rows.ts'
 import type { LazyColors } from './folded-colors.ts'
 import type { EdgeRows, FoldedGraph, NodeKinds } from './folded-graph.ts'
 
@@ -127,16 +129,13 @@ export function orderLanes(
   lanes: Lanes,
   colors: LazyColors,
 ): Uint32Array | undefined {
-  const facts = laneFacts(graph, lanes)
-  const { next, previous } = facts
-  const fromEnd = depths(previous, next)
-  if (fromEnd === undefined) return undefined
-  const { entered, left } = facts
+  const { count } = lanes
+  const { from, to, entered, left } = laneSteps(graph, lanes)
+  const fromEnd = graphDepths(count, to, from)
   const color: (number | undefined)[] = []
   const colorOf = (lane: number) => {
-    const known = color[lane] ?? colors.ofSet(lanes.roles.map((nodes) => nodes[lane]!))
-    color[lane] = known
-    return known
+    color[lane] ??= colors.ofSet(lanes.roles.map((nodes) => nodes[lane]!))
+    return color[lane]
   }
   const first = (a: number, b: number) =>
     fromEnd[b]! - fromEnd[a]! ||
@@ -144,24 +143,23 @@ export function orderLanes(
     left[a]! - left[b]! ||
     colorOf(a) - colorOf(b) ||
     a - b
-  const waiting = Uint32Array.from(previous, (lane) => lane.length)
-  const order: number[] = []
-  const begin = Array.from(waiting, (_, lane) => lane).filter((lane) => waiting[lane] === 0)
-  order.push(...begin.sort(first))
-  for (let at = 0; at < order.length; at++) {
-    const ready: number[] = []
-    for (const lane of next[order[at]!]!) {
-      waiting[lane]!--
-      if (waiting[lane] === 0) ready.push(lane)
-    }
+  const waiting = new Uint32Array(count)
+  for (const lane of to) waiting[lane]!++
+  const { offsets, rows } = groupRows(from, count)
+  const order = Array.from(waiting.keys())
+    .filter((lane) => waiting[lane] === 0)
+    .sort(first)
+  for (const lane of order) {
+    const steps = rows.subarray(offsets[lane], offsets[lane + 1])
+    const ready = Array.from(steps, (step) => to[step]!).filter((next) => --waiting[next]! === 0)
     order.push(...ready.sort(first))
   }
-  return Uint32Array.from(order)
+  return order.length === count ? Uint32Array.from(order) : undefined
 }
 
-function laneFacts({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
-  const next: number[][] = Array.from({ length: count }, () => [])
-  const previous: number[][] = Array.from({ length: count }, () => [])
+/** The edges from lane to lane, and how many lead into each lane from outside, and out of it. */
+function laneSteps({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
+  const steps = { from: [] as number[], to: [] as number[] }
   const entered = new Uint32Array(count)
   const left = new Uint32Array(count)
   for (let edge = 0; edge < from.length; edge++) {
@@ -169,34 +167,14 @@ function laneFacts({ from, to, loops }: FoldedGraph, { count, laneOf }: Lanes) {
     const a = laneOf[from[edge]!]!
     const b = laneOf[to[edge]!]!
     if (a === b) continue
-    if (a < 0) entered[b] = entered[b]! + 1
-    else if (b < 0) left[a] = left[a]! + 1
+    if (a < 0) entered[b]!++
+    else if (b < 0) left[a]!++
     else {
-      next[a]!.push(b)
-      previous[b]!.push(a)
+      steps.from.push(a)
+      steps.to.push(b)
     }
   }
-  return { next, previous, entered, left }
-}
-
-/** How many lanes, at most, stand between a lane and one that waits for none. */
-function depths(waitsFor: readonly number[][], then: readonly number[][]): Uint32Array | undefined {
-  // Called with the lanes turned round, so that "waits for" is "is followed by".
-  const waiting = Uint32Array.from(then, (lanes) => lanes.length)
-  const depth = new Uint32Array(waiting.length)
-  const ready: number[] = []
-  waiting.forEach((count, lane) => {
-    if (count === 0) ready.push(lane)
-  })
-  for (let at = 0; at < ready.length; at++) {
-    const lane = ready[at]!
-    for (const other of waitsFor[lane]!) {
-      depth[other] = Math.max(depth[other]!, depth[lane]! + 1)
-      waiting[other]!--
-      if (waiting[other] === 0) ready.push(other)
-    }
-  }
-  return ready.length === waiting.length ? depth : undefined
+  return { ...steps, entered, left }
 }
 
 /** For each lane, which repetition in it corresponds to which of the first lane. */

@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import { graphDepths } from '../../core/graph-depths.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
-import { edgeRows, type FoldedGraph, forwardOrder } from './folded-graph.ts'
+import type { FoldedGraph } from './folded-graph.ts'
 
 /** Sizes that are told apart: every number, or only powers of two. */
 export interface SizeRule {
@@ -62,7 +63,8 @@ export function repetitionsText(
   graph: FoldedGraph,
   { labelRank, log2 }: SizeRule & { labelRank: Uint32Array },
 ): string {
-  const depth = nodeDepths(graph)
+  const acyclic = (ends: Uint32Array) => ends.filter((_, edge) => graph.loops[edge] === 0)
+  const depth = graphDepths(graph.labels.length, acyclic(graph.from), acyclic(graph.to))
   const first = new Map<number, { depth: number; rank: number; nodes: number }>()
   graph.inside.forEach((stack, node) => {
     const at = depth[node]!
@@ -79,17 +81,4 @@ export function repetitionsText(
     .map(({ times }) => timesText(times, { log2 }))
   if (texts.length <= MAX_NAMED) return texts.join(' ')
   return `${texts.slice(0, MAX_NAMED).join(' ')} and ${texts.length - MAX_NAMED} more`
-}
-
-/** How many edges, at most, lead from a root to each node. */
-function nodeDepths(graph: FoldedGraph): Uint32Array {
-  const below = edgeRows(graph.from, graph.labels.length, graph.loops)
-  const depth = new Uint32Array(graph.labels.length)
-  for (const node of forwardOrder(graph, below) ?? []) {
-    for (const edge of below.edges.subarray(below.offsets[node], below.offsets[node + 1])) {
-      const target = graph.to[edge]!
-      depth[target] = Math.max(depth[target]!, depth[node]! + 1)
-    }
-  }
-  return depth
 }

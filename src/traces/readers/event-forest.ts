@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
+import { AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
 import { growingFloat64, growingUint8, growingUint32 } from '../growing-columns.ts'
@@ -33,7 +33,7 @@ export class EventColumns {
   /** The trace of each group. */
   readonly traceOfGroup = growingUint32()
   readonly #groups = new Dictionary()
-  readonly #attributes = new AttributesBuilder()
+  readonly attributes = new AttributesBuilder()
 
   get size(): number {
     return this.group.length
@@ -62,11 +62,7 @@ export class EventColumns {
 
   /** A parameter of the event that will be added next. */
   addAttribute(key: string, value: AttributeValue): void {
-    this.#attributes.add(this.size, key, value)
-  }
-
-  finishAttributes(): Attributes {
-    return this.#attributes.finish(this.size)
+    this.attributes.add(this.size, key, value)
   }
 }
 

@@ -40,7 +40,7 @@ export function addEventSpans(
   const epochNs = starts === undefined ? events.clock.epochNs : startsEpochNs
   const epochUs = sink.spans.clock.offsetOfNanos(String(epochNs))
   const calls = callsToOtherHosts(events, parts, fathers)
-  const attributes = events.finishAttributes()
+  const attributes = events.attributes.finish(events.size)
   for (let event = 0; event < events.size; event++) {
     const group = events.group.values[event]!
     const line = events.line.values[event]!

@@ -27,8 +27,10 @@ export function recognizeFormat(
       'Name the directory that holds event.csv and edge.csv',
     )
   }
-  const refusal = refusalOf(text, head)
-  if (refusal !== undefined) throw new TraceFormatError(refusal.reason, { file }, refusal.nextStep)
+  const refused = REFUSED.find(({ looksLike }) => looksLike(text, head))
+  if (refused !== undefined) {
+    throw new TraceFormatError(refused.reason(text), { file }, refused.nextStep)
+  }
   throw new TraceFormatError(
     `This is in no known trace format; it begins ${beginning(text)}`,
     { file },
@@ -121,16 +123,6 @@ const REFUSED: readonly RefusedFormat[] = [
     nextStep: MAPPING_HINT,
   },
 ]
-
-/** Why a file that begins like this is not read, if it is a kind of file that is known. */
-function refusalOf(
-  text: string,
-  bytes: Uint8Array,
-): { readonly reason: string; readonly nextStep: string } | undefined {
-  const refused = REFUSED.find(({ looksLike }) => looksLike(text, bytes))
-  if (refused === undefined) return undefined
-  return { reason: refused.reason(text), nextStep: refused.nextStep }
-}
 
 function columnsOf(text: string): string {
   return headerOf(text).join(', ')

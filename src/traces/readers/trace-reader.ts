@@ -11,10 +11,14 @@ export interface ReadSink {
   readonly resourceAttributes?: boolean
 }
 
+/** Formats of which each file stands for itself; of several that fit a file, the first reads it. */
+export const FILE_FORMATS = ['dot', 'otlp', 'jaeger', 'zipkin', 'csv', 'xtrace'] as const
+export type FileFormat = (typeof FILE_FORMATS)[number]
+
 /** One trace file format. */
 export interface TraceReader {
   /** What `--format` and `loadTraces({ format })` call it. */
-  readonly format: string
+  readonly format: FileFormat
   /** Returns whether a file that begins with `head` (a few kilobytes of text) is in this format. */
   recognizes(head: string): boolean
   /** Reads a whole file, chunk by chunk, into `sink`; `file` is its name for messages. */

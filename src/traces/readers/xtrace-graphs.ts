@@ -3,6 +3,7 @@ import { formatDuration } from '../../core/units.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
+import { groupRows } from '../group-rows.ts'
 import { growingFloat64, growingUint32 } from '../growing-columns.ts'
 import type { IssueEffect } from '../quality.ts'
 import type { ReadSink } from './trace-reader.ts'
@@ -10,13 +11,10 @@ import type { ReadSink } from './trace-reader.ts'
 /** Hands each task over as a graph; one that cannot be used is noted and left out. */
 export function addXtraceGraphs(columns: XtraceColumns, sink: ReadSink, file: string): void {
   const graphs = new XtraceGraphs(columns, sink, file)
-  const events: number[][] = []
-  for (let event = 0; event < columns.size; event++) {
-    const task = columns.task.values[event]!
-    const own = events[task]
-    if (own === undefined) events[task] = [event]
-    else own.push(event)
-  }
+  const { offsets, rows } = groupRows(columns.task.finish(), columns.tasks.size)
+  const events = Array.from({ length: columns.tasks.size }, (_, task) =>
+    Array.from(rows.subarray(offsets[task], offsets[task + 1])),
+  )
   const rootTimes = events.map((own, task) => graphs.rootTimeUs(own, task))
   const firstUs = rootTimes.reduce((earliest, time) => Math.min(earliest, time), Infinity)
   events.forEach((own, task) => {
@@ -37,7 +35,7 @@ class XtraceGraphs {
     this.#columns = columns
     this.#sink = sink
     this.#file = file
-    this.#attributes = columns.finishAttributes()
+    this.#attributes = columns.attributes.finish(columns.size)
   }
 
   /** When the first event without fathers was. */
@@ -184,7 +182,7 @@ export class XtraceColumns {
   /** Fathers of event `i`, as operations, are entries `edgeOffsets[i]` to `edgeOffsets[i + 1]`. */
   readonly father = growingUint32()
   readonly edgeOffsets = growingUint32()
-  readonly #attributes = new AttributesBuilder()
+  readonly attributes = new AttributesBuilder()
 
   constructor() {
     this.edgeOffsets.push(0)
@@ -196,10 +194,6 @@ export class XtraceColumns {
 
   /** A parameter of the event that will be added next. */
   addAttribute(key: string, value: AttributeValue): void {
-    this.#attributes.add(this.size, key, value)
-  }
-
-  finishAttributes(): Attributes {
-    return this.#attributes.finish(this.size)
+    this.attributes.add(this.size, key, value)
   }
 }
