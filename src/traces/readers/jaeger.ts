@@ -4,7 +4,6 @@ import {
   type AttributeEntry,
   attributeOf,
   eventEntries,
-  type Fields,
   firstTraceKey,
   isJsonObject,
   type JsonObject,
@@ -13,24 +12,6 @@ import {
 } from './json-values.ts'
 import { otlpKind, otlpStatus, resourceAttributes, samplerProbability } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
-
-type JaegerTrace = Fields<'traceID' | 'spans' | 'processes'>
-type JaegerSpan = Fields<
-  | 'traceID'
-  | 'spanID'
-  | 'parentSpanID'
-  | 'operationName'
-  | 'references'
-  | 'startTime'
-  | 'duration'
-  | 'tags'
-  | 'logs'
-  | 'processID'
-  | 'process'
-  | 'warnings'
->
-type JaegerReference = Fields<'refType' | 'traceID' | 'spanID'>
-type JaegerTag = Fields<'key' | 'type' | 'value'>
 
 /** Process tags that name a host, the best first. */
 const HOST_TAGS = ['hostname', 'host.name', 'k8s.node.name', 'ip']
@@ -70,7 +51,7 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
   if (Array.isArray(value)) {
     return objectsIn(value).flatMap((inner) => tracesIn(inner, sink, file))
   }
-  const { data, errors } = value as Fields<'data' | 'errors'>
+  const { data, errors } = value as JsonObject
   for (const error of objectsIn(errors)) {
     const { msg } = error
     const message = `Jaeger answered with an error: ${textOf(msg) || JSON.stringify(error)}`
@@ -81,28 +62,29 @@ function tracesIn(value: object, sink: ReadSink, file: string): readonly JsonObj
 }
 
 function readTrace(
-  trace: JaegerTrace,
+  { spans, traceID, processes: described }: JsonObject,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
-  const { spans } = trace
+  const trace = textOf(traceID)
   if (!Array.isArray(spans)) {
     sink.quality.skip({
       code: 'unreadable-trace',
       effect: 'trace skipped',
-      place: { ...place, trace: textOf(trace.traceID) || undefined },
+      place: { ...place, trace: trace || undefined },
       message: 'This is not a Jaeger trace: it has no array "spans"',
       next: 'Give an answer of the Jaeger API, or load without `strict` to leave this out',
     })
     return
   }
-  const processes = processesOf(trace.processes, sink)
-  let warned = 0
-  for (const span of objectsIn(spans) as readonly JaegerSpan[]) {
-    readSpan(span, textOf(trace.traceID), processes, sink, place)
-    if (Array.isArray(span.warnings) && span.warnings.length > 0) warned++
-  }
-  if (warned > 0) noteWarnings(trace, warned, sink, place)
+  const processes = processesOf(described, sink)
+  for (const span of objectsIn(spans)) readSpan(span, trace, processes, sink, place)
+  const warned = objectsIn(spans).flatMap(({ warnings }) =>
+    Array.isArray(warnings) && warnings.length > 0 ? [warnings[0] as unknown] : [],
+  )
+  if (warned.length === 0) return
+  const message = `Jaeger warns about ${warned.length} span(s), first: ${String(warned[0])}`
+  sink.quality.note('jaeger-warning', { ...place, trace: trace || undefined }, message)
 }
 
 interface Process {
@@ -138,29 +120,27 @@ function processOf(process: unknown, sink: ReadSink): Process {
 }
 
 function readSpan(
-  span: JaegerSpan,
-  traceId: string,
+  span: JsonObject,
+  ofTrace: string,
   processes: ReadonlyMap<string, Process>,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
-  const tags = objectsIn(span.tags)
-  const { process, processID, duration } = span
+  const { traceID, spanID, operationName, startTime, duration, processID, process, logs } = span
+  const tags = objectsIn(span['tags'])
   const reporter =
     processes.get(textOf(processID)) ?? (process ? processOf(process, sink) : UNKNOWN_PROCESS)
-  const ownTraceId = textOf(span.traceID) || traceId
+  const traceId = textOf(traceID) || ofTrace
   sink.spans.add(
     {
-      traceId: ownTraceId,
-      spanId: textOf(span.spanID),
-      ...parentOf(span, ownTraceId),
+      ...{ traceId, spanId: textOf(spanID), operation: textOf(operationName) },
+      ...parentOf(span, traceId),
       ...reporter,
-      operation: textOf(span.operationName),
       kind: kindOf(tags),
       status: statusOf(tags),
-      startUs: sink.spans.clock.offsetOfMicros(span.startTime),
+      startUs: sink.spans.clock.offsetOfMicros(startTime),
       durationUs: duration === null || duration === '' ? Number.NaN : Number(duration),
-      attributes: attributesOf(tags, span.logs, reporter.attributes),
+      attributes: attributesOf(tags, logs, reporter.attributes),
       probability: samplerProbability(tags),
     },
     place,
@@ -168,39 +148,39 @@ function readSpan(
 }
 
 function parentOf(
-  span: JaegerSpan,
+  { references, parentSpanID }: JsonObject,
   traceId: string,
 ): { parentId: string | null; followsFrom: boolean } {
-  const references: readonly JaegerReference[] = objectsIn(span.references).filter(
+  const own = objectsIn(references).filter(
     ({ traceID }) => traceID === undefined || traceID === traceId,
   )
-  const reference =
-    references.find(({ refType }) => refType === 'CHILD_OF') ??
-    references.find(({ refType }) => refType === 'FOLLOWS_FROM')
-  const parentId = textOf(reference?.spanID ?? span.parentSpanID)
+  const [parent, followed] = ['CHILD_OF', 'FOLLOWS_FROM'].map((type) =>
+    own.find(({ refType }) => refType === type),
+  )
+  const { spanID } = parent ?? followed ?? {}
   return {
-    parentId: parentId === '' ? null : parentId,
-    followsFrom: reference?.refType === 'FOLLOWS_FROM',
+    parentId: textOf(spanID ?? parentSpanID) || null,
+    followsFrom: parent === undefined && followed !== undefined,
   }
 }
 
-function tagValue(tags: readonly JaegerTag[], key: string): unknown {
-  return tags.find((tag) => tag.key === key)?.value
+function tagValue(tags: readonly JsonObject[], key: string): unknown {
+  return tags.find(({ key: own }) => own === key)?.['value']
 }
 
-function kindOf(tags: readonly JaegerTag[]): SpanKind {
+function kindOf(tags: readonly JsonObject[]): SpanKind {
   const value = tagValue(tags, 'span.kind')
   return typeof value === 'string' ? otlpKind(value) : 'internal'
 }
 
-function statusOf(tags: readonly JaegerTag[]): SpanStatus {
+function statusOf(tags: readonly JsonObject[]): SpanStatus {
   const error = tagValue(tags, 'error')
   if (error !== undefined && error !== false && error !== 'false') return 'error'
   return otlpStatus(tagValue(tags, 'otel.status_code'))
 }
 
 function attributesOf(
-  tags: readonly JaegerTag[],
+  tags: readonly JsonObject[],
   logs: unknown,
   ofProcess: readonly AttributeEntry[],
 ): AttributeEntry[] {
@@ -222,7 +202,7 @@ function isRead(key: string, value: unknown): boolean {
 }
 
 /** Tags as typed values: some senders write numbers and truth values as text. */
-function entriesOf(tags: readonly JaegerTag[]): AttributeEntry[] {
+function entriesOf(tags: readonly JsonObject[]): AttributeEntry[] {
   const entries: AttributeEntry[] = []
   for (const { key, type, value } of tags) {
     if (typeof key !== 'string' || value === undefined || value === null) continue
@@ -238,20 +218,4 @@ function entriesOf(tags: readonly JaegerTag[]): AttributeEntry[] {
 function isExact(digits: string): boolean {
   const value = Number(digits)
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-}
-
-function noteWarnings(
-  trace: JaegerTrace,
-  count: number,
-  sink: ReadSink,
-  place: { file: string; line: number },
-): void {
-  const first = objectsIn(trace.spans)
-    .flatMap(({ warnings }) => (Array.isArray(warnings) ? warnings : []))
-    .at(0)
-  sink.quality.note(
-    'jaeger-warning',
-    { ...place, trace: textOf(trace.traceID) || undefined },
-    `Jaeger warns about ${count} span(s), first: ${String(first)}`,
-  )
 }

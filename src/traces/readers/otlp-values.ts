@@ -2,7 +2,6 @@ import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,
-  type Fields,
   isJsonObject,
   type JsonObject,
   objectsIn,
@@ -11,8 +10,6 @@ import {
 
 const BASE64 = /^[0-9A-Za-z+/_-]+={0,2}$/
 const HEX = /^[0-9a-f]+$/i
-
-type OtlpEntry = Fields<'key' | 'value'>
 
 /**
  * An OTLP id of `size` bytes in lower-case hex. The standard says hex, but what goes through a
@@ -43,7 +40,7 @@ export function otlpKind(value: unknown): SpanKind {
 
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
 export function otlpStatus(value: unknown): SpanStatus {
-  const code = isJsonObject(value) ? (value as Fields<'code'>).code : value
+  const code = isJsonObject(value) ? value['code'] : value
   const name = String(code ?? '')
     .replace(/^STATUS_CODE_/i, '')
     .toLowerCase()
@@ -64,8 +61,7 @@ export function otlpAttributes(list: unknown): AttributeEntry[] {
 
 /** Returns the text of attribute `key` in an OTLP list of `{ key, value }`, `''` if it has none. */
 export function otlpText(list: unknown, key: string): string {
-  const entry = objectsIn(list).find((candidate: OtlpEntry) => candidate.key === key)
-  const value = otlpValue((entry as OtlpEntry | undefined)?.value)
+  const value = otlpValue(objectsIn(list).find(({ key: own }) => own === key)?.['value'])
   return value === undefined || value === null ? '' : String(attributeOf(value))
 }
 
@@ -99,10 +95,10 @@ function otlpValue(value: unknown): unknown {
 }
 
 function listed(content: unknown): readonly JsonObject[] {
-  return isJsonObject(content) ? objectsIn((content as Fields<'values'>).values) : []
+  return isJsonObject(content) ? objectsIn(content['values']) : []
 }
 
-function plainObject(entries: readonly OtlpEntry[]): Record<string, unknown> {
+function plainObject(entries: readonly JsonObject[]): Record<string, unknown> {
   return Object.fromEntries(entries.map(({ key, value }) => [String(key), otlpValue(value)]))
 }
 
@@ -156,11 +152,10 @@ export function traceStateProbability(traceState: unknown): number | undefined {
  * the probabilistic sampler have one; how many requests a rate limiter passed over is not known.
  */
 export function samplerProbability(tags: readonly JsonObject[]): number | undefined {
-  const value = (key: string) =>
-    tags.find((tag) => (tag as Fields<'key'>).key === key) as Fields<'value'> | undefined
-  const kind = value('sampler.type')?.value
+  const value = (key: string) => tags.find(({ key: own }) => own === key)?.['value']
+  const kind = value('sampler.type')
   if (kind === 'const') return 1
   if (kind !== 'probabilistic') return undefined
-  const probability = Number(textOf(value('sampler.param')?.value) || Number.NaN)
+  const probability = Number(textOf(value('sampler.param')) || Number.NaN)
   return probability > 0 && probability <= 1 ? probability : undefined
 }

@@ -4,7 +4,6 @@ import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
   eventEntries,
-  type Fields,
   firstTraceKey,
   isJsonObject,
   type JsonObject,
@@ -21,36 +20,6 @@ import {
   traceStateProbability,
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
-
-type OtlpRequest = Fields<'resourceSpans' | 'resource_spans' | 'batches' | 'trace'>
-type OtlpResourceSpans = Fields<
-  | 'resource'
-  | 'scopeSpans'
-  | 'scope_spans'
-  | 'instrumentationLibrarySpans'
-  | 'instrumentation_library_spans'
->
-type OtlpSpan = Fields<
-  | 'traceId'
-  | 'trace_id'
-  | 'spanId'
-  | 'span_id'
-  | 'parentSpanId'
-  | 'parent_span_id'
-  | 'name'
-  | 'kind'
-  | 'status'
-  | 'startTimeUnixNano'
-  | 'start_time_unix_nano'
-  | 'endTimeUnixNano'
-  | 'end_time_unix_nano'
-  | 'attributes'
-  | 'events'
-  | 'links'
-  | 'traceState'
-  | 'trace_state'
->
-type OtlpLink = Fields<'spanId' | 'span_id' | 'attributes'>
 
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
@@ -99,7 +68,9 @@ export const otlpReader: TraceReader = {
         }
       },
     })
-    if (others > 0) noteOthers(others, sink, file)
+    if (others === 0) return
+    const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`
+    sink.quality.note('not-spans', { file }, message)
   },
 }
 
@@ -108,23 +79,23 @@ function isTorn(cutAt: string | undefined): boolean {
   return cutAt === 'spans' || cutAt === 'scopeSpans' || cutAt === 'scope_spans'
 }
 
-function resourcesOf(request: OtlpRequest): readonly JsonObject[] | undefined {
+function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
   const { resourceSpans, resource_spans, batches, trace } = request
   const list = resourceSpans ?? resource_spans ?? batches
   if (list !== undefined) return objectsIn(list)
   if (isJsonObject(trace)) return resourcesOf(trace)
-  if (scopesOf(request as OtlpResourceSpans) !== undefined) return [request as JsonObject]
+  if (scopesOf(request) !== undefined) return [request]
   return Object.keys(request).length === 0 ? [] : undefined
 }
 
-function scopesOf(resource: OtlpResourceSpans): unknown {
-  const { scopeSpans, scope_spans, instrumentationLibrarySpans, instrumentation_library_spans } =
-    resource
+function scopesOf(resource: JsonObject): unknown {
+  const { scopeSpans, scope_spans } = resource
+  const { instrumentationLibrarySpans, instrumentation_library_spans } = resource
   return scopeSpans ?? scope_spans ?? instrumentationLibrarySpans ?? instrumentation_library_spans
 }
 
 function readResources(
-  resources: readonly OtlpResourceSpans[],
+  resources: readonly JsonObject[],
   sink: ReadSink,
   place: { file: string; line: number },
   torn: boolean,
@@ -138,7 +109,7 @@ function readResources(
         'Write resource before scopeSpans, or split the file into requests under 16 MB',
       )
     }
-    const described = (resource as Fields<'attributes'> | null | undefined)?.attributes
+    const described = isJsonObject(resource) ? resource['attributes'] : undefined
     const service = otlpText(described, 'service.name')
     const hosts = HOST_ATTRIBUTES.map((key) => otlpText(described, key))
     const host = hosts.find((name) => name !== '') ?? ''
@@ -151,9 +122,8 @@ function readResources(
           ])
         : [],
     }
-    for (const scope of objectsIn(scopesOf(resourceSpans))) {
-      for (const span of objectsIn((scope as Fields<'spans'>).spans))
-        readSpan(span, reporter, sink, place)
+    for (const { spans } of objectsIn(scopesOf(resourceSpans))) {
+      for (const span of objectsIn(spans)) readSpan(span, reporter, sink, place)
     }
   }
 }
@@ -168,37 +138,41 @@ interface Reporter {
 }
 
 function readSpan(
-  span: OtlpSpan,
+  span: JsonObject,
   reporter: Reporter,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
   const { clock } = sink.spans
-  const startUs = clock.offsetOfNanos(span.startTimeUnixNano ?? span.start_time_unix_nano)
-  const endUs = clock.offsetOfNanos(span.endTimeUnixNano ?? span.end_time_unix_nano)
-  const parentId = otlpId(span.parentSpanId ?? span.parent_span_id, 8)
+  const { name, kind, status, links } = span
+  const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano, traceState } = span
+  const { trace_id, span_id, parent_span_id, start_time_unix_nano, end_time_unix_nano } = span
+  const startUs = clock.offsetOfNanos(startTimeUnixNano ?? start_time_unix_nano)
+  const endUs = clock.offsetOfNanos(endTimeUnixNano ?? end_time_unix_nano)
+  const parentId = otlpId(parentSpanId ?? parent_span_id, 8)
   sink.spans.add(
     {
-      traceId: otlpId(span.traceId ?? span.trace_id, 16),
-      spanId: otlpId(span.spanId ?? span.span_id, 8),
+      traceId: otlpId(traceId ?? trace_id, 16),
+      spanId: otlpId(spanId ?? span_id, 8),
       parentId: parentId === '' ? null : parentId,
       ...reporter,
-      operation: textOf(span.name),
-      kind: otlpKind(span.kind),
-      status: otlpStatus(span.status),
+      ...{ operation: textOf(name), kind: otlpKind(kind), status: otlpStatus(status) },
       startUs,
       durationUs: Math.round((endUs - startUs) * 1e3) / 1e3,
-      followsFrom: followsFrom(span.links, parentId),
+      followsFrom: followsFrom(links, parentId),
       attributes: attributesOf(span, reporter.attributes),
-      probability: traceStateProbability(span.traceState ?? span.trace_state),
+      probability: traceStateProbability(traceState ?? span['trace_state']),
     },
     place,
   )
 }
 
-function attributesOf(span: OtlpSpan, ofResource: readonly AttributeEntry[]): AttributeEntry[] {
-  const entries = otlpAttributes(span.attributes)
-  for (const { name, attributes } of objectsIn(span.events)) {
+function attributesOf(
+  { attributes: own, events }: JsonObject,
+  ofResource: readonly AttributeEntry[],
+): AttributeEntry[] {
+  const entries = otlpAttributes(own)
+  for (const { name, attributes } of objectsIn(events)) {
     entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
   }
   if (ofResource.length > 0) entries.push(...ofResource)
@@ -207,16 +181,8 @@ function attributesOf(span: OtlpSpan, ofResource: readonly AttributeEntry[]): At
 
 function followsFrom(links: unknown, parentId: string): boolean {
   return objectsIn(links).some(
-    (link: OtlpLink) =>
-      otlpId(link.spanId ?? link.span_id, 8) === parentId &&
-      otlpText(link.attributes, 'opentracing.ref_type') === 'follows_from',
-  )
-}
-
-function noteOthers(count: number, sink: ReadSink, file: string): void {
-  sink.quality.note(
-    'not-spans',
-    { file },
-    `${count} record(s) hold no spans (logs or metrics, perhaps) and are ignored`,
+    ({ spanId, span_id, attributes }) =>
+      otlpId(spanId ?? span_id, 8) === parentId &&
+      otlpText(attributes, 'opentracing.ref_type') === 'follows_from',
   )
 }

@@ -3,28 +3,14 @@ import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
   eventEntries,
-  type Fields,
   firstTraceKey,
   isJsonObject,
+  type JsonObject,
   numberOrText,
   objectsIn,
   textOf,
 } from './json-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
-
-type ZipkinSpan = Fields<
-  | 'traceId'
-  | 'id'
-  | 'parentId'
-  | 'name'
-  | 'kind'
-  | 'timestamp'
-  | 'duration'
-  | 'localEndpoint'
-  | 'tags'
-  | 'annotations'
->
-type ZipkinEndpoint = Fields<'serviceName' | 'ipv4' | 'ipv6'>
 
 const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
   ['SERVER', 'server'],
@@ -55,40 +41,42 @@ export const zipkinReader: TraceReader = {
       cutAt: [''],
       onElement: ({ value, line }) => {
         for (const span of spansIn(value)) {
-          if (span.duration === undefined) countOne(unfinished, textOf(span.traceId))
+          const { duration, traceId } = span
+          const trace = textOf(traceId)
+          if (duration === undefined) unfinished.set(trace, (unfinished.get(trace) ?? 0) + 1)
           readSpan(span, sink, { file, line })
         }
       },
     })
-    for (const [trace, count] of unfinished) noteUnfinished(trace, count, sink, file)
+    for (const [trace, count] of unfinished) {
+      const message = `${count} span(s) have no duration (one way, or never finished); they count as 0 µs long`
+      sink.quality.note('no-duration', { file, trace }, message)
+    }
   },
 }
 
-function spansIn(value: unknown): readonly ZipkinSpan[] {
+function spansIn(value: unknown): readonly JsonObject[] {
   if (isJsonObject(value)) return [value]
   return Array.isArray(value) ? value.flatMap(spansIn) : []
 }
 
-function readSpan(span: ZipkinSpan, sink: ReadSink, place: { file: string; line: number }): void {
-  const { duration, localEndpoint } = span
-  const endpoint: ZipkinEndpoint = isJsonObject(localEndpoint) ? localEndpoint : {}
-  const tags = isJsonObject(span.tags) ? Object.entries(span.tags) : []
-  const parentId = textOf(span.parentId)
+function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line: number }): void {
+  const { traceId, id, parentId, name, kind, timestamp, duration, localEndpoint, annotations } =
+    span
+  const { serviceName, ipv4, ipv6 }: JsonObject = isJsonObject(localEndpoint) ? localEndpoint : {}
+  const tags = isJsonObject(span['tags']) ? Object.entries(span['tags']) : []
   const error = tags.find(([key]) => key === 'error')?.[1]
   sink.spans.add(
     {
-      traceId: textOf(span.traceId),
-      spanId: textOf(span.id),
-      parentId: parentId === '' ? null : parentId,
-      service: textOf(endpoint.serviceName),
-      operation: textOf(span.name),
-      host: textOf(endpoint.ipv4) || textOf(endpoint.ipv6),
-      kind: KINDS.get(span.kind) ?? 'internal',
+      ...{ traceId: textOf(traceId), spanId: textOf(id), parentId: textOf(parentId) || null },
+      ...{ service: textOf(serviceName), operation: textOf(name) },
+      host: textOf(ipv4) || textOf(ipv6),
+      kind: KINDS.get(kind) ?? 'internal',
       status: error === undefined || error === 'false' ? 'unset' : 'error',
-      startUs: sink.spans.clock.offsetOfMicros(span.timestamp),
+      startUs: sink.spans.clock.offsetOfMicros(timestamp),
       durationUs: duration === undefined ? 0 : Number(duration ?? Number.NaN),
       followsFrom: duration === undefined,
-      attributes: attributesOf(tags, span.annotations),
+      attributes: attributesOf(tags, annotations),
     },
     place,
   )
@@ -104,16 +92,4 @@ function attributesOf(tags: readonly [string, unknown][], annotations: unknown):
     entries.push(...eventEntries(textOf(value), []))
   }
   return entries
-}
-
-function countOne(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
-}
-
-function noteUnfinished(trace: string, count: number, sink: ReadSink, file: string): void {
-  sink.quality.note(
-    'no-duration',
-    { file, trace },
-    `${count} span(s) have no duration (one way, or never finished); they count as 0 µs long`,
-  )
 }
