@@ -2,6 +2,7 @@
 import { AttributesBuilder, type AttributeValue } from '../attributes.ts'
 import { Dictionary } from '../dictionary.ts'
 import { EpochClock } from '../epoch-clock.ts'
+import { groupRows } from '../group-rows.ts'
 import { growingFloat64, growingUint8, growingUint32 } from '../growing-columns.ts'
 import type { QualityLog } from '../quality.ts'
 
@@ -131,7 +132,7 @@ export function nestEvents(events: EventColumns): EventParts {
       a - b,
   )
   const offsets: number[] = []
-  const ofGroup = new Uint32Array(groupCount + 1)
+  const groupOfPart: number[] = []
   const partOf = new Uint32Array(size)
   const around = new Int32Array(size).fill(OUTERMOST)
   let open: number[] = []
@@ -140,8 +141,7 @@ export function nestEvents(events: EventColumns): EventParts {
     const last = at === 0 ? undefined : order[at - 1]!
     if (last === undefined || group[event] !== group[last] || host[event] !== host[last]) {
       offsets.push(at)
-      const own = group[event]!
-      ofGroup[own + 1]!++
+      groupOfPart.push(group[event]!)
       open = []
     } else if (isCopy(events, event, last)) {
       around[event] = COPY
@@ -153,9 +153,7 @@ export function nestEvents(events: EventColumns): EventParts {
     open.push(event)
   }
   offsets.push(size)
-  for (let i = 0; i < groupCount; i++) {
-    ofGroup[i + 1]! += ofGroup[i]!
-  }
+  const { offsets: ofGroup } = groupRows(groupOfPart, groupCount)
   return { order, offsets, ofGroup, partOf, around }
 
   /** Whether `inner`, which does not begin earlier, is within `outer`. */
@@ -246,13 +244,16 @@ function eventsAt(
 }
 
 /** What calls what: the operations of a father and of the first event it started. */
-function pairOf(
-  events: EventColumns,
-  { order, offsets, ofGroup }: EventParts,
-  father: number,
-  group: number,
-): string {
-  const child = order[offsets[ofGroup[group]!]!]
+function pairOf(events: EventColumns, parts: EventParts, father: number, group: number): string {
+  const child = firstOfGroup(parts, group)
   const operation = events.operation.values
   return `${operation[father]} ${child === undefined ? '' : operation[child]}`
+}
+
+/** The first event of a group; undefined where it has none and no group with events follows. */
+export function firstOfGroup(
+  { order, offsets, ofGroup }: EventParts,
+  group: number,
+): number | undefined {
+  return order[offsets[ofGroup[group]!]!]
 }
