@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { ComponentChildren, JSX, Ref } from 'preact'
 import { useContext } from 'preact/hooks'
 import { useInk } from './ink.ts'
@@ -158,7 +159,7 @@ export function StillTable({ columns, rows, max = 12, total, children }: StillTa
   if (parts === null) return <>{children}</>
   const shown = rows.slice(0, max)
   const widths = columnWidths(columns, shown, width)
-  const across = widths.reduce((sum, each) => sum + each + GAP, -GAP)
+  const across = sum(widths) + GAP * (widths.length - 1)
   const more = (total ?? rows.length) - shown.length
   parts.push({
     width: across,
@@ -201,10 +202,6 @@ function cellWidth(cell: StillCell | undefined): number {
   return 1.08 * textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
-}
-
 function TableText({
   columns,
   rows,
@@ -217,26 +214,19 @@ function TableText({
   readonly more: number
 }) {
   const ink = useInk()
-  const lefts = widths.map((_, column) => sum(widths.slice(0, column)) + GAP * column)
+  const head = columns.map(({ title }) =>
+    isDrawing(title) ? title : { text: title, isBold: true },
+  )
   return (
     <g font-size={TEXT_SIZE}>
-      {columns.map(({ title }, column) => (
-        <Cell
-          key={column}
-          cell={isDrawing(title) ? title : { text: title, isBold: true }}
-          left={lefts[column] ?? 0}
-          width={widths[column] ?? 0}
-          align={columns[column]?.align}
-        />
-      ))}
-      {rows.map((row, i) => (
-        <g key={i} transform={`translate(0 ${(i + 1) * ROW})`}>
-          <line x2={total} y1="0.5" y2="0.5" stroke={ink.line} />
+      {[head, ...rows].map((row, i) => (
+        <g key={i} transform={`translate(0 ${i * ROW})`}>
+          {i === 0 ? null : <line x2={total} y1="0.5" y2="0.5" stroke={ink.line} />}
           {row.map((cell, column) => (
             <Cell
               key={column}
               cell={cell}
-              left={lefts[column] ?? 0}
+              left={sum(widths.slice(0, column)) + GAP * column}
               width={widths[column] ?? 0}
               align={columns[column]?.align}
             />

@@ -1,3 +1,4 @@
+import { sort } from 'd3-array'
 import type { VNode } from 'preact'
 import type {
   EdgeComparison,
@@ -19,6 +20,7 @@ import {
   layOutGraph,
   NodeLink,
 } from './node-link.tsx'
+import type { Picture } from './picture.tsx'
 
 /** Options of the drawing of a flow. */
 export const FLOW_DRAWING_OPTIONS = defineOptions({
@@ -35,43 +37,35 @@ export const FLOW_DRAWING_OPTIONS = defineOptions({
   }),
 })
 
-export type FlowDrawingOptions = OptionsOf<typeof FLOW_DRAWING_OPTIONS>
-
 /** A flow with everything in its place, and the words above it. */
-export interface FlowPicture {
-  readonly title: string
-  /** What to look for, sentence by sentence. */
-  readonly subtitle: readonly string[]
-  /** What was left out; empty when everything is drawn. */
-  readonly omissions: readonly string[]
-  readonly width: number
-  readonly height: number
+export interface FlowPicture extends Picture {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly FlowLine[]
   readonly layout: FlowLayout
-  /** Contents of an `<svg>` of that size. */
   readonly drawing: VNode
 }
 
-type LineKind = keyof typeof LOOKS
-
-export interface FlowLine extends GraphLine {
+interface FlowLine extends GraphLine {
   readonly kind: LineKind
 }
 
-const LOOKS = {
-  changed: { color: 'change', width: 3.5 },
-  unchanged: { color: 'soft', width: 1.5 },
-  untested: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
-  gap: { color: 'soft', width: 2, dash: '1.5 4' },
-} as const satisfies Record<string, LineLook>
-
-const MEANINGS: Readonly<Record<LineKind, string>> = {
-  changed: 'latency changed significantly',
-  unchanged: 'no significant change',
-  untested: 'not tested (off the critical path, or few requests)',
-  gap: 'nodes in between are left out',
-}
+/** Kinds of lines, as the legend explains them. */
+const KINDS = {
+  changed: {
+    text: 'latency changed significantly',
+    look: { color: 'change', width: 3.5 },
+  },
+  unchanged: { text: 'no significant change', look: { color: 'soft', width: 1.5 } },
+  untested: {
+    text: 'not tested (off the critical path, or few requests)',
+    look: { color: 'soft', width: 1.2, dash: '5 3', opacity: 0.7 },
+  },
+  gap: {
+    text: 'nodes in between are left out',
+    look: { color: 'soft', width: 2, dash: '1.5 4' },
+  },
+} as const satisfies Record<string, { text: string; look: LineLook }>
+type LineKind = keyof typeof KINDS
 
 const MAX_NAME_LENGTH = 34
 const MIN_WIDTH = 440
@@ -89,7 +83,7 @@ const MIN_WIDTH = 440
 export function flowPicture(
   responseTime: ResponseTimeMutations,
   category: number,
-  given: Partial<FlowDrawingOptions> = {},
+  given: Partial<OptionsOf<typeof FLOW_DRAWING_OPTIONS>> = {},
 ): FlowPicture {
   const { limit, keep } = readOptions(FLOW_DRAWING_OPTIONS, given)
   const { categories } = responseTime
@@ -128,9 +122,9 @@ export function flowPicture(
     ...part.gaps.map((gap) => gapLine(gap, place)),
   ]
   const layout = layOutGraph(boxes, lines)
-  const entries = (Object.keys(LOOKS) as LineKind[])
+  const entries = (Object.keys(KINDS) as LineKind[])
     .filter((kind) => lines.some((line) => line.kind === kind))
-    .map((kind) => ({ text: MEANINGS[kind], look: LOOKS[kind] }))
+    .map((kind) => KINDS[kind])
   const width = Math.ceil(Math.max(layout.width, MIN_WIDTH))
   const legend = layOutLegend(entries, width).height
   return {
@@ -166,15 +160,11 @@ export function flowPicture(
 function edgesByWeight(comparisons: readonly EdgeComparison[]): number[] {
   const weight = (edge: EdgeComparison) =>
     isChanged(edge) ? shiftUs(edge) : Math.max(edge.beforeMeanUs || 0, edge.afterMeanUs || 0)
-  return comparisons
-    .map((comparison, edge) => ({ comparison, edge }))
-    .sort(
-      (a, b) =>
-        Number(isChanged(b.comparison)) - Number(isChanged(a.comparison)) ||
-        weight(b.comparison) - weight(a.comparison) ||
-        a.edge - b.edge,
-    )
-    .map(({ edge }) => edge)
+  return sort(
+    comparisons.map((comparison, edge) => ({ comparison, edge })),
+    ({ comparison }) => (isChanged(comparison) ? 0 : 1),
+    ({ comparison }) => -weight(comparison),
+  ).map(({ edge }) => edge)
 }
 
 function flowLine(
@@ -184,12 +174,12 @@ function flowLine(
   const kind = kindOf(comparison)
   const text = latenciesText(comparison)
   const tooltip = `${ends}\nmean latency, before → after: ${text}\n${testText(comparison)}`
-  return { from, to, kind, text, tooltip, look: LOOKS[kind], isChanged: kind === 'changed' }
+  return { from, to, kind, text, tooltip, look: KINDS[kind].look, isChanged: kind === 'changed' }
 }
 
 function gapLine({ from, to, nodes }: FlowGap, place: (node: number) => number): FlowLine {
   const text = `… ${counted(nodes, 'node')}`
-  return { from: place(from), to: place(to), kind: 'gap', text, look: LOOKS.gap }
+  return { from: place(from), to: place(to), kind: 'gap', text, look: KINDS.gap.look }
 }
 
 /** Means before → after. An edge into a join has none where the join never waited for it. */

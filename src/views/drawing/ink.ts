@@ -1,4 +1,3 @@
-import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { MediumContext } from './medium.ts'
 
@@ -62,11 +61,7 @@ export const INK = definePalette({
 /** Colors that a drawing is done in. */
 export type Ink = Readonly<Record<keyof typeof INK.light, string>>
 
-/** Sets the ink of drawings apart from the medium's own. */
-export const InkContext = createContext<Ink | null>(null)
-
 /** Returns the colors of {@link INK} for the medium that is being drawn in. */
 export function useInk(): Ink {
-  const own = useColors(INK)
-  return useContext(InkContext) ?? own
+  return useColors(INK)
 }

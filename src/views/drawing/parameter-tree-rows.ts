@@ -1,10 +1,7 @@
+import { sort, sum } from 'd3-array'
 import { counted, grouped, percent } from '../../core/words.ts'
 import { conditionWords, type GroupWords } from '../../explain/parameters/explanation-words.ts'
-import type {
-  ExplainedPath,
-  ParameterQuestion,
-  Prediction,
-} from '../../explain/parameters/parameter-question.ts'
+import type { ParameterQuestion, Prediction } from '../../explain/parameters/parameter-question.ts'
 import { rowsOnPath } from '../../explain/parameters/parameter-question.ts'
 import type { ClassificationNode, RegressionNode } from '../../stats/decision-tree/tree.ts'
 import { type PathCondition, withStep } from '../../stats/decision-tree/tree-paths.ts'
@@ -49,15 +46,13 @@ const MOST_BRANCHES = 8
  * the best leaf. Branches that lead to the smallest leaves of one split are one row together.
  */
 export function treeRows(question: ParameterQuestion, { limit }: { limit: number }): TreeRow[] {
-  const [best] = question.paths
-  const root = branchOf(question.tree.root, {
-    ...{ question, depth: 0, condition: '', wholeCondition: '', conditions: [] },
-    best: best?.conditions ?? null,
+  const root = branchOf(question, question.tree.root, [], {
+    ...{ depth: 0, condition: '', wholeCondition: '' },
   })
   const open = new Set<Branch>()
   let shown = 1
-  for (const queue = [root]; queue.length > 0; ) {
-    const branch = queue.shift() as Branch
+  const queue = [root]
+  for (const branch of queue) {
     const { children, isBest } = branch
     if (children.length === 0 || (!isBest && shown + children.length > limit)) continue
     open.add(branch)
@@ -65,27 +60,22 @@ export function treeRows(question: ParameterQuestion, { limit }: { limit: number
     queue.push(...children)
   }
   const rows: TreeRow[] = []
-  const list = ({ children, size, ...row }: Branch, parent: number, isOpen: boolean) => {
-    const place = rows.length
-    rows.push({ ...row, parent, hidden: isOpen ? 0 : size - 1 })
-    if (isOpen) for (const child of children) list(child, place, open.has(child))
+  const list = (branch: Branch, parent: number) => {
+    const { children, size, ...row } = branch
+    const isOpen = open.has(branch)
+    const place = rows.push({ ...row, parent, hidden: isOpen ? 0 : size - 1 }) - 1
+    if (isOpen) for (const child of children) list(child, place)
   }
-  list(root, -1, open.has(root))
+  list(root, -1)
   return rows
 }
 
-interface Way {
-  readonly question: ParameterQuestion
-  readonly depth: number
-  readonly condition: string
-  readonly wholeCondition: string
-  readonly conditions: readonly PathCondition[]
-  /** Of the best leaf, on the way to which this may be; null if it is not. */
-  readonly best: readonly PathCondition[] | null
-}
-
-function branchOf(node: Node, way: Way): Branch {
-  const { question, depth, condition, wholeCondition, conditions } = way
+function branchOf(
+  question: ParameterQuestion,
+  node: Node,
+  conditions: readonly PathCondition[],
+  way: Pick<Branch, 'depth' | 'condition' | 'wholeCondition'>,
+): Branch {
   const split = node.kind === 'split' ? node : null
   const info = question.tree.columns.find(({ name }) => name === split?.column)
   const children =
@@ -93,20 +83,17 @@ function branchOf(node: Node, way: Way): Branch {
       ? []
       : split.children.map((child: Node, at) => {
           const [step] = withStep([], info, split.test, at) as [PathCondition]
-          return branchOf(child, {
-            ...{ ...way, depth: depth + 1, condition: stepWords(step) },
-            wholeCondition:
-              step.kind === 'levels' ? `is ${step.levels.join(', ')}` : stepWords(step),
-            conditions: withStep(conditions, info, split.test, at),
+          // The column is said by the row above.
+          const condition = conditionWords(step).slice(step.column.length + 1)
+          return branchOf(question, child, withStep(conditions, info, split.test, at), {
+            ...{ depth: way.depth + 1, condition },
+            wholeCondition: step.kind === 'levels' ? `is ${step.levels.join(', ')}` : condition,
           })
         })
   const path = split === null ? leafPath(question, conditions) : undefined
-  const isBest =
-    path === undefined
-      ? children.some((child) => child.isBest)
-      : way.best !== null && isSame(path.conditions, way.best)
   return {
-    ...{ depth, condition, wholeCondition, isBest, column: split?.column ?? null },
+    ...{ ...way, column: split?.column ?? null },
+    isBest: path === undefined ? children.some(({ isBest }) => isBest) : path === question.paths[0],
     counts: countsOf(node, question, conditions),
     meanUs: 'mean' in node ? node.mean : null,
     says: path === undefined ? null : { predicts: path.predicts, precision: path.precision },
@@ -115,22 +102,11 @@ function branchOf(node: Node, way: Way): Branch {
   }
 }
 
-/** `is at most 4,096`: the column is said by the row above. */
-function stepWords(step: PathCondition): string {
-  return conditionWords(step).slice(step.column.length + 1)
-}
-
-function leafPath(
-  { paths }: ParameterQuestion,
-  conditions: readonly PathCondition[],
-): ExplainedPath | undefined {
+function leafPath({ paths }: ParameterQuestion, conditions: readonly PathCondition[]) {
+  const wanted = JSON.stringify(conditions)
   return conditions.length === 0
     ? undefined
-    : paths.find((path) => isSame(path.conditions, conditions))
-}
-
-function isSame(a: readonly PathCondition[], b: readonly PathCondition[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+    : paths.find((path) => JSON.stringify(path.conditions) === wanted)
 }
 
 function countsOf(
@@ -150,18 +126,17 @@ function countsOf(
 /** The largest branches, and the leaves among the others as one; never the best. */
 function summedUp(children: readonly Branch[]): readonly Branch[] {
   if (children.length <= MOST_BRANCHES) return children
-  const sizeOf = ({ counts }: Branch) => counts[0] + counts[1]
-  const small = children
-    .filter(({ isBest, column }) => !isBest && column === null)
-    .sort((a, b) => sizeOf(a) - sizeOf(b))
-    .slice(0, children.length - MOST_BRANCHES + 1)
+  const leaves = children.filter(({ isBest, column }) => !isBest && column === null)
+  const small = sort(leaves, ({ counts }) => sum(counts)).slice(
+    0,
+    children.length - MOST_BRANCHES + 1,
+  )
   const [first] = small
   if (first === undefined) return children
-  const sum = (group: 0 | 1) => small.reduce((total, { counts }) => total + counts[group], 0)
   const condition = `is one of ${counted(small.length, 'other value')}`
   const rest: Branch = {
     ...{ ...first, condition, wholeCondition: condition, says: null, meanUs: null },
-    counts: [sum(0), sum(1)],
+    counts: [sum(small, ({ counts }) => counts[0]), sum(small, ({ counts }) => counts[1])],
   }
   return [...children.filter((child) => !small.includes(child)), rest]
 }

@@ -1,13 +1,10 @@
-import { h, type VNode } from 'preact'
 import { describe, expect, test } from 'vitest'
 import { type FlowPicture, flowPicture } from '../../../src/views/drawing/flow.tsx'
-import { INK, InkContext } from '../../../src/views/drawing/ink.ts'
-import { renderSvg } from '../../../src/views/drawing/render-still.tsx'
+import { INK } from '../../../src/views/drawing/ink.ts'
+import { pictureSvg } from '../../../src/views/drawing/picture.tsx'
 import type { GraphSketch } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
-const svgOf = ({ drawing }: FlowPicture) =>
-  renderSvg(h('svg', {}, h(InkContext.Provider, { value: INK.light }, drawing)) as VNode)
 const changed = ({ lines }: FlowPicture) => lines.filter(({ kind }) => kind === 'changed')
 const rest = ({ lines }: FlowPicture) => lines.filter(({ kind }) => kind !== 'changed')
 const texts = (lines: readonly { text: string }[]) => lines.map(({ text }) => text)
@@ -32,8 +29,8 @@ test('an edge has its mean latency before and after; a changed one is red and bo
     'Requests took 1 ms on average over 10 requests before, 3 ms on average over 10 requests after.',
     '2 latencies changed significantly, most from m1__t1__WRITE to m1__t1__LOG: 1 ms more.',
   ])
-  expect(svgOf(picture)).toContain(INK.light.change)
-  expect(svgOf(picture)).not.toMatch(/NaN|undefined|var\(/)
+  expect(pictureSvg(picture)).toContain(INK.light.change)
+  expect(pictureSvg(picture)).not.toMatch(/NaN|undefined|var\(/)
 })
 
 test('nodes have short names, and hosts below them', () => {
@@ -171,7 +168,7 @@ test('a flow of one node is drawn, and a period without requests is named', () =
     'Requests took 4 µs on average over 1 request before, no request took this way after.',
     'No latency could be tested.',
   ])
-  expect(svgOf(picture)).not.toMatch(/NaN|undefined/)
+  expect(pictureSvg(picture)).not.toMatch(/NaN|undefined/)
 })
 
 test('a limit of 0 and an unknown category are refused', () => {
