@@ -31,6 +31,8 @@ interface DataTableProps<Row> {
   readonly label?: string
   readonly columns: readonly DataColumn<Row>[]
   readonly rows: readonly Row[]
+  /** Number of all rows and heads, where only some are drawn. */
+  readonly rowCount?: number
   /** `'treegrid'` for rows that open. */
   readonly role?: 'treegrid'
   /** Tells rows apart where they come and go; by place otherwise. */
@@ -43,6 +45,8 @@ interface DataTableProps<Row> {
   readonly opened?: (row: Row) => ComponentChildren
   /** Classes beside `fd-scroll`. */
   readonly class?: string
+  /** Attributes of the element that scrolls. */
+  readonly scroller?: JSX.HTMLAttributes<HTMLDivElement>
   /** Rows of the still at most. */
   readonly max?: number
   /** Rows of the page until a reader asks for all. */
@@ -54,12 +58,14 @@ export function DataTable<Row>({
   label,
   columns,
   rows: given,
+  rowCount,
   role,
   rowKey,
   rowProps,
   under,
   opened,
   class: className = '',
+  scroller,
   max = 12,
   few = Number.POSITIVE_INFINITY,
 }: DataTableProps<Row>) {
@@ -77,11 +83,12 @@ export function DataTable<Row>({
         title: stillTitle,
         align: isNumber ? 'end' : 'start',
       }))}
-      rows={isStill ? rows.map((row) => drawn.map((column) => stillCell(row, column))) : []}
+      rows={rows.slice(0, max).map((row) => drawn.map((column) => stillCell(row, column)))}
       max={max}
+      total={rows.length}
     >
-      <div class={`fd-scroll ${className}`}>
-        <table role={role} aria-label={label}>
+      <div class={`fd-scroll ${className}`} {...scroller}>
+        <table role={role} aria-label={label} aria-rowcount={rowCount}>
           <thead>
             <tr>
               {columns.map(

@@ -5,19 +5,26 @@ import { useDragRange } from './controls.tsx'
 import { useInk } from './ink.ts'
 import type { StretchUs } from './stretches.ts'
 
+/** Makes an option that is a range of time, or `null` for all of it. */
+export function rangeOption(sentence: string, { mayBeEmpty = false } = {}) {
+  return custom<StretchUs | null>({
+    default: null,
+    unit: 'µs',
+    sentence,
+    expected: 'two finite numbers, the smaller first, or null',
+    accepts: (range) =>
+      range === null ||
+      (Array.isArray(range) &&
+        range.length === 2 &&
+        range.every(Number.isFinite) &&
+        (range[0] < range[1] || (mayBeEmpty && range[0] === range[1]))),
+  })
+}
+
 /** Option of widgets whose reader goes into a part of the time. */
-export const TIME_RANGE = custom<StretchUs | null>({
-  default: null,
-  unit: 'µs',
-  sentence: 'Part of the time that is shown, since the beginning; null for all of it',
-  expected: 'two numbers of µs, the smaller first, or null',
-  accepts: (range) =>
-    range === null ||
-    (Array.isArray(range) &&
-      range.length === 2 &&
-      range.every((us) => Number.isFinite(us)) &&
-      range[0] < range[1]),
-})
+export const TIME_RANGE = rangeOption(
+  'Part of the time that is shown, since the beginning; null for all of it',
+)
 
 /** Rounds a range to tenths of a microsecond, which read better in code. */
 export function roundedRange([fromUs, toUs]: StretchUs): StretchUs {

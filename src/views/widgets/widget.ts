@@ -45,15 +45,15 @@ export class Widget extends Picture {
   mimeBundle(): MimeBundle {
     const svg = this.svg()
     const packed = pageData(this.data)
-    const id = fingerprint(this.view + packed)
-    // The picture needs no script; the script replaces it once the page has the runtime.
+    const html = this.livingHtml(this.image(svg), packed, fingerprint(this.view + packed))
+    return { 'text/plain': this.displayText(), 'text/html': html, 'image/svg+xml': svg }
+  }
+
+  /** Writes a still, and a script that replaces it once the page has the runtime. */
+  livingHtml(still: string, packed: string, id: string): string {
     const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","${this.view}",${packed}))`
     const charts = this.hasCharts ? `${RUNTIME_MARKS.charts}="" ` : ''
-    return {
-      'text/plain': this.displayText(),
-      'text/html': `<div ${charts}${RUNTIME_MARKS.widgets}="${id}">${this.image(svg)}</div><script type="module">${upgrade}</script>`,
-      'image/svg+xml': svg,
-    }
+    return `<div ${charts}${RUNTIME_MARKS.widgets}="${id}">${still}</div><script type="module">${upgrade}</script>`
   }
 }
 

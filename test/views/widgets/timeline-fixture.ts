@@ -2,10 +2,8 @@ import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { requestsBetween, selectRequests } from '../../../src/flows/select-requests.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
-import {
-  type TimelineData,
-  timelineData,
-} from '../../../src/views/widgets/timeline/timeline-model.ts'
+
+export { timelineData as dataOf } from '../../../src/views/widgets/timeline/timeline-model.ts'
 
 const FOLDER = new URL('../../../datasets/storage-service/delay-1ms/', import.meta.url).pathname
 
@@ -13,11 +11,6 @@ export const comparison = compare(
   await loadTraces(`${FOLDER}before.jsonl.gz`),
   await loadTraces(`${FOLDER}after.jsonl.gz`),
 )
-
-export function dataOf(of: Comparison): TimelineData {
-  const initial = { ranges: [null, null], filter: { kind: 'all' } } as const
-  return timelineData(of, { name: 'comparison', initial })
-}
 
 /** What code from the widget gives when it is pasted. */
 export function pasted(code: string, of: Comparison = comparison): FlowSet {

@@ -11,7 +11,6 @@ import {
   rangeBetween,
   rateText,
   summarizeRange,
-  type TimelineFilter,
   timelineCode,
   timelineModel,
   withEnd,
@@ -53,7 +52,6 @@ describe('ranges', () => {
 
 describe('code', () => {
   const data = dataOf(comparison)
-  const all: TimelineFilter = { kind: 'all' }
 
   test('is as short as the numbers allow', () => {
     expect([0, 9999, 12_300_000, 250_500, 12_345_678, -5e6].map(numberCode)).toEqual([
@@ -67,7 +65,7 @@ describe('code', () => {
   })
 
   test('names the flows alone when everything is selected', () => {
-    expect(timelineCode(data, { ranges: [null, null], filter: all })).toBe('comparison.flows')
+    expect(timelineCode(data, {}, 'comparison')).toBe('comparison.flows')
   })
 
   test('gives the requests that are shown, in ranges and filtered', () => {
@@ -79,7 +77,11 @@ describe('code', () => {
       [12_345_678, 30_000_001],
     ] as const
     const category = pasted(
-      timelineCode(data, { ranges, filter: { kind: 'category', of: largest } }),
+      timelineCode(
+        data,
+        { beforeUs: ranges[0], afterUs: ranges[1], category: largest },
+        'comparison',
+      ),
     )
     const expected = (period: Period) =>
       Array.from(categories.members(largest, period)).filter((row) => {
@@ -91,9 +93,7 @@ describe('code', () => {
       expected(BEFORE),
       expected(AFTER),
     ])
-    const root = pasted(
-      timelineCode(data, { ranges: [null, null], filter: { kind: 'root', of: 1 } }),
-    )
+    const root = pasted(timelineCode(data, { root: 1 }, 'comparison'))
     expect(new Set(root.table().array('root'))).toEqual(new Set([data.roots[1]]))
     expect(root.size).toBeGreaterThan(0)
   })
@@ -103,10 +103,7 @@ describe('code', () => {
     (name) => {
       const shops = compareShops({}, {})
       const hostile = shops.with({ label: ({ operation }) => operation + name })
-      const code = timelineCode(dataOf(hostile), {
-        ranges: [null, null],
-        filter: { kind: 'root', of: 0 },
-      })
+      const code = timelineCode(dataOf(hostile), { root: 0 }, 'comparison')
       expect(pasted(code, hostile).size).toBe(hostile.flows.size)
       expect(code).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
       expect(code.length).toBeLessThan(300)
@@ -121,7 +118,7 @@ describe('summaries', () => {
     for (const fromUs of [0, 3.3e6, 17e6, 60.1e6]) {
       const range = [fromUs, fromUs + 9_100_000] as const
       const selected = pasted(
-        timelineCode(dataOf(comparison), { ranges: [range, range], filter: { kind: 'all' } }),
+        timelineCode(dataOf(comparison), { beforeUs: range, afterUs: range }, 'comparison'),
       )
       const found = summarizeRange(model.requests[0], range, model.requests[0])
       expect(found.requests).toBe(selected.count(BEFORE))

@@ -11,66 +11,15 @@ import type {
   Visit,
 } from './swimlane-model.ts'
 
-/** A lane as it is drawn: a component's, or one for all components that have none of their own. */
-interface DrawnLane {
-  readonly name: string
-  /** The whole of what its name says, for a tooltip. */
-  readonly title: string
-  readonly tracks: number
-}
-
-/** Where visits are drawn. */
-interface LaneFolding {
-  readonly lanes: readonly DrawnLane[]
-  /** Whether there are so many lines that some have to be folded, or could be. */
-  readonly isLong: boolean
-  /** The lane of a visit, its track there, and whether others are drawn over it. */
-  readonly placeOf: (visit: PlacedVisit) => {
-    readonly lane: number
-    readonly track: number
-    readonly isShared: boolean
-  }
-}
-
 /** More lines than these of one request are not in sight together. */
 export const MAX_TRACKS = 16
 /** So many visits of one component at once have a line of their own, where there are too many. */
 const MAX_AT_ONCE = 5
 
 /**
- * Draws the components that matter least as one lane, and what one component does too often at the
- * same time on one line, where there are more than {@link MAX_TRACKS} lines in all. The component
- * that requests begin at stays, and those with most work on critical paths of either side.
+ * The lanes that stay, in their order: the one that requests begin at, and those with most work on
+ * critical paths of either side. One line is left for all others.
  */
-export function foldLanes(
-  { sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>,
-  { folded }: { readonly folded: boolean },
-): LaneFolding {
-  const isLong = sum(lanes, ({ tracks }) => tracks) > MAX_TRACKS
-  const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
-  const own = isLong && folded ? keptLanes({ sides, lanes }) : lanes
-  const rest = lanes.length - own.length
-  const drawn = own.map(({ name, tracks }): DrawnLane => {
-    const beyond = tracks - limit
-    if (beyond <= 0) return { name, title: name, tracks }
-    const title = `${name}: ${grouped(beyond + 1)} of its ${counted(tracks, 'line')} are drawn as one`
-    return { name: `${name} (+${grouped(beyond)})`, title, tracks: limit }
-  })
-  const more = `… and ${counted(rest, 'more lane')}`
-  if (rest > 0) drawn.push({ name: more, title: `${more}, drawn as one`, tracks: 1 })
-  const numbers = new Map(own.map(({ name }, lane) => [name, lane]))
-  return {
-    lanes: drawn,
-    isLong,
-    placeOf: ({ lane: name, track }) => {
-      const lane = numbers.get(name)
-      if (lane === undefined) return { lane: own.length, track: 0, isShared: true }
-      return { lane, track: Math.min(track, limit - 1), isShared: track >= limit - 1 }
-    },
-  }
-}
-
-/** The lanes that stay, in their order; one line is left for all others. */
 function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): SwimlaneData['lanes'] {
   // What is not waited for only decides between lanes of which nothing is.
   const weight = ({ critical, work }: Visit) => lengthUs(critical) + 1e-6 * lengthUs(work)
@@ -95,20 +44,15 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
   return lanes.filter((lane) => kept.has(lane))
 }
 
-/** Where the drawings of both requests stand, in pixels; times share one scale. */
-export interface SwimlaneLayout {
-  readonly width: number
+/** A lane as it is drawn: a component's, or one for all components that have none of their own. */
+interface DrawnLane {
+  readonly name: string
+  /** The whole of what its name says, for a tooltip. */
+  readonly title: string
+  readonly tracks: number
+  /** Place below the top of the lanes. */
+  readonly top: number
   readonly height: number
-  readonly panels: readonly Panel[]
-  readonly lanes: readonly LanePlace[]
-  /** Height of all lanes. */
-  readonly lanesHeight: number
-  readonly isLong: boolean
-  readonly range: StretchUs
-  /** Middle of a visit's line, below the top of the lanes. */
-  readonly lineOf: (visit: PlacedVisit) => number
-  /** Whether others are drawn over a visit. */
-  readonly isShared: (visit: PlacedVisit) => boolean
 }
 
 /** Where one request is drawn. */
@@ -122,10 +66,19 @@ export interface Panel {
   readonly names: number
 }
 
-/** Where a lane stands below the top of the lanes. */
-interface LanePlace extends DrawnLane {
-  readonly top: number
+/** Where the drawings of both requests stand, in pixels; times share one scale. */
+export interface SwimlaneLayout {
+  readonly width: number
   readonly height: number
+  readonly panels: readonly Panel[]
+  readonly lanes: readonly DrawnLane[]
+  /** Height of all lanes. */
+  readonly lanesHeight: number
+  /** Whether there are so many lines that some have to be folded, or could be. */
+  readonly isLong: boolean
+  readonly range: StretchUs
+  /** Middle of a visit's line below the top of the lanes, and whether others are drawn over it. */
+  readonly placeOf: (visit: PlacedVisit) => { readonly y: number; readonly isShared: boolean }
 }
 
 const TRACK = 24
@@ -137,26 +90,42 @@ const GAP = 14
 const LANE_PADDING = 6
 const RIGHT = 14
 
-/** Places the panels in a width, with the names of lanes to the left. */
+/**
+ * Places the panels in a width, with the names of lanes to the left. Folded, the components that
+ * matter least are one lane, and what one component does too often at the same time is on one line,
+ * where there are more than {@link MAX_TRACKS} lines in all.
+ */
 export function swimlaneLayout(
   { sides, lanes, lengthUs: end }: SwimlaneData,
   { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
   width: number,
 ): SwimlaneLayout {
-  const { lanes: drawn, isLong, placeOf } = foldLanes({ sides, lanes }, { folded })
+  const isLong = sum(lanes, ({ tracks }) => tracks) > MAX_TRACKS
+  const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
+  const own = isLong && folded ? keptLanes({ sides, lanes }) : lanes
+  const named = own.map(({ name, tracks }) => {
+    const beyond = tracks - limit
+    if (beyond <= 0) return { name, title: name, tracks }
+    const title = `${name}: ${grouped(beyond + 1)} of its ${counted(tracks, 'line')} are drawn as one`
+    return { name: `${name} (+${grouped(beyond)})`, title, tracks: limit }
+  })
+  const more = `… and ${counted(lanes.length - own.length, 'more lane')}`
+  if (own.length < lanes.length)
+    named.push({ name: more, title: `${more}, drawn as one`, tracks: 1 })
   let lanesHeight = 0
-  const places = drawn.map((lane): LanePlace => {
+  const drawn = named.map((lane): DrawnLane => {
     const height = lane.tracks * TRACK + LANE_PADDING
     lanesHeight += height
     return { ...lane, top: lanesHeight - height, height }
   })
+  const laneOf = new Map(own.map(({ name }, i) => [name, drawn[i]]))
   const names = Math.min(150, Math.round(width * 0.22))
   const panelHeight = PANEL_HEAD + lanesHeight + PANEL_FOOT
   const isBeside = arrangement === 'beside'
   const [columns, rows] = isBeside ? [Math.max(1, sides.length), 1] : [1, sides.length]
   const plot = (width - names - RIGHT - (columns - 1) * GAP) / columns
   return {
-    ...{ width, lanes: places, lanesHeight, isLong, range: range ?? [0, end] },
+    ...{ width, lanes: drawn, lanesHeight, isLong, range: range ?? [0, end] },
     height: rows * panelHeight + (rows - 1) * GAP,
     panels: sides.map((_, side) => ({
       side,
@@ -165,11 +134,15 @@ export function swimlaneLayout(
       width: plot,
       names: isBeside && side > 0 ? 0 : names,
     })),
-    lineOf: (visit) => {
-      const { lane, track } = placeOf(visit)
-      return (places[lane]?.top ?? 0) + LANE_PADDING / 2 + track * TRACK + 17
+    placeOf: ({ lane: name, track }) => {
+      const lane = laneOf.get(name)
+      const at = lane === undefined ? 0 : Math.min(track, limit - 1)
+      const top = (lane ?? drawn.at(-1))?.top ?? 0
+      return {
+        y: top + LANE_PADDING / 2 + at * TRACK + 17,
+        isShared: lane === undefined || track >= limit - 1,
+      }
     },
-    isShared: (visit) => placeOf(visit).isShared,
   }
 }
 
@@ -227,7 +200,7 @@ const DENSE = 0.2
  */
 export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
-  { range, lineOf }: Pick<SwimlaneLayout, 'range' | 'lineOf'>,
+  { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,
   width: number,
 ): DrawnItems {
   const seen = laneItems(side).filter(
@@ -236,7 +209,7 @@ export function drawnItems(
   const messages = seen.filter((item): item is MessageItem => 'message' in item)
   const x = scaleLinear(range, [0, width / APART])
   const crowds = group(messages, ({ from, to, startUs, endUs }) =>
-    [lineOf(from), lineOf(to), Math.floor(x(startUs)), Math.floor(x(endUs))].join(' '),
+    [placeOf(from).y, placeOf(to).y, Math.floor(x(startUs)), Math.floor(x(endUs))].join(' '),
   )
   const drawn = new Set<LaneItem | undefined>()
   for (const crowd of crowds.values()) {

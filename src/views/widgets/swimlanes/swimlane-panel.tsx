@@ -35,7 +35,7 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
   const isStill = useIsStill()
   const place = useRef<SVGGElement>(null)
   const [reached, setReached] = useState('')
-  const { lanesHeight, range, lineOf } = layout
+  const { lanesHeight, range, placeOf } = layout
   const { left, top, width } = panel
   const { period, responseTimeUs, choice, traceId } = side
   const x = scaleLinear(range, [0, width])
@@ -125,16 +125,12 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
               >
                 <title>{words}</title>
                 {'visit' in item ? (
-                  <VisitMark
-                    {...{ visit: item.visit, x, color }}
-                    y={lineOf(item.visit)}
-                    hasName={!layout.isShared(item.visit)}
-                  />
+                  <VisitMark {...{ visit: item.visit, x, color }} {...placeOf(item.visit)} />
                 ) : (
                   <MessageMark
                     {...{ message: item.message, isThin: drawn.isDense }}
-                    from={[x(item.startUs), lineOf(item.from)]}
-                    to={[x(item.endUs), lineOf(item.to)]}
+                    from={[x(item.startUs), placeOf(item.from).y]}
+                    to={[x(item.endUs), placeOf(item.to).y]}
                   />
                 )}
               </g>
@@ -179,14 +175,14 @@ interface VisitProps {
   readonly y: number
   readonly x: (timeUs: number) => number
   readonly color: string
-  /** Whether its name is written where there is room; where others are drawn over it there is none. */
-  readonly hasName: boolean
+  /** Whether others are drawn over it, so that there is no room for its name. */
+  readonly isShared: boolean
 }
 
 const NAME_SIZE = 10
 
 /** A component at a request: thick where it works, underlined where that is critical. */
-function VisitMark({ visit, y, x, color, hasName }: VisitProps) {
+function VisitMark({ visit, y, x, color, isShared }: VisitProps) {
   const ink = useInk()
   const { startUs, endUs, work, critical, name } = visit
   const bar = ([fromUs, toUs]: StretchUs) => ({
@@ -195,7 +191,7 @@ function VisitMark({ visit, y, x, color, hasName }: VisitProps) {
   })
   const whole = bar([startUs, endUs])
   const left = Math.max(0, x(startUs))
-  const text = hasName ? fittedText(name, x(endUs) - left - 4, NAME_SIZE) : ''
+  const text = isShared ? '' : fittedText(name, x(endUs) - left - 4, NAME_SIZE)
   return (
     <>
       <rect {...whole} y={y - 12} height="20" fill="transparent" />

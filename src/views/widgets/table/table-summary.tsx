@@ -4,35 +4,17 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { numberAt, type TableColumn } from './table-columns.ts'
 
-/** What the rows that are left have in one column. */
-export type ColumnSummary = NumberSummary | WordSummary
-
-export interface NumberSummary {
-  readonly kind: 'number'
-  /** Rows in each of equally wide bins. */
-  readonly bins: readonly RowCount[]
-  readonly isLog: boolean
-  /** Of the rows that are left; `NaN` when none has a number. */
-  readonly min: number
-  readonly median: number
-  readonly max: number
-  readonly missing: number
-}
-
 /** Rows of the whole table, and those of them that are left. */
-export interface RowCount {
+interface RowCount {
   readonly all: number
   readonly kept: number
 }
 
-export interface WordSummary {
-  readonly kind: 'words'
-  /** Words that most rows have, by all rows. */
-  readonly top: readonly (RowCount & { readonly word: string })[]
-  /** Number of different words left. */
-  readonly distinct: number
-  readonly missing: number
-}
+type NumberSummary = ReturnType<ReturnType<typeof numberSummarizer>>
+type WordSummary = ReturnType<ReturnType<typeof wordSummarizer>>
+
+/** What the rows that are left have in one column. */
+export type ColumnSummary = NumberSummary | WordSummary
 
 const BINS = 20
 const TOP_WORDS = 3
@@ -59,14 +41,16 @@ function numberSummarizer(column: TableColumn) {
     return counts
   }
   const all = countBins(numbers)
-  return (kept: Uint32Array): NumberSummary => {
+  return (kept: Uint32Array) => {
     const values = Float64Array.from(kept, (row) => numbers[row] as number)
     const left = countBins(values)
     return {
-      kind: 'number',
+      kind: 'number' as const,
       isLog,
       missing: values.filter(Number.isNaN).length,
+      /** Rows in each of equally wide bins. */
       bins: Array.from(all, (rows, bin) => ({ all: rows, kept: left[bin] as number })),
+      // Of the rows that are left; NaN when none has a number.
       min: min(values) ?? Number.NaN,
       median: median(values) ?? Number.NaN,
       max: max(values) ?? Number.NaN,
@@ -86,12 +70,14 @@ function wordSummarizer({ values }: TableColumn) {
     return { counts, missing }
   }
   const top = sort(countWords(values.keys()).counts, ([, rows]) => -rows).slice(0, TOP_WORDS)
-  return (kept: Uint32Array): WordSummary => {
+  return (kept: Uint32Array) => {
     const { counts, missing } = countWords(kept)
     return {
-      kind: 'words',
+      kind: 'words' as const,
       missing,
+      /** Words that most rows have, by all rows. */
       top: top.map(([word, all]) => ({ word: String(word), all, kept: counts.get(word) ?? 0 })),
+      /** Number of different words left. */
       distinct: counts.size,
     }
   }

@@ -2,7 +2,8 @@ import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { actOnKey, StateCode } from '../../drawing/controls.tsx'
-import { StillTable } from '../../drawing/figure.tsx'
+import { DataTable } from '../../drawing/data-table.tsx'
+import { useIsStill } from '../../drawing/medium.ts'
 import type { ViewProps } from '../define-widget.ts'
 import { type TableColumn, type TableData, valueAt } from './table-columns.ts'
 import {
@@ -26,6 +27,7 @@ const MAX_CELL_LENGTH = 72
 export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>) {
   const table = useTable(data)
   const { columns, state, kept, sorted } = table
+  const isStill = useIsStill()
   const [wantedPage, setPage] = useState(0)
   const [pageSize, setPageSize] = useState(data.pageSize)
   const [isOpen, setOpen] = useState(data.rows >= MIN_ROWS_WITH_FILTERS)
@@ -41,19 +43,13 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
     state.hidden.includes(at) ? [] : [{ at, column, summary: summaries[at] }],
   )
   const turn = (to: number) => setPage(Math.max(0, Math.min(lastPage, to)))
-  // A scrolling group that keys turn the pages of: no element of HTML is one.
-  const pages = {
-    role: 'group' as const,
-    'aria-label': `${data.title}, rows`,
-    tabIndex: 0,
-    onKeyDown: (event: KeyboardEvent) =>
-      actOnKey(event, {
-        PageDown: () => turn(page + 1),
-        PageUp: () => turn(page - 1),
-        Home: () => turn(0),
-        End: () => turn(lastPage),
-      }),
-  }
+  const onKeyDown = (event: KeyboardEvent) =>
+    actOnKey(event, {
+      PageDown: () => turn(page + 1),
+      PageUp: () => turn(page - 1),
+      Home: () => turn(0),
+      End: () => turn(lastPage),
+    })
   const allRows =
     data.rows < data.totalRows
       ? `the first ${grouped(data.rows)} rows (of ${grouped(data.totalRows)})`
@@ -69,57 +65,39 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
         <ColumnChoice table={table} />
         <StartOver table={table} />
       </div>
-      <StillTable
-        columns={shown.map(({ column: { name, format } }) => ({
-          title: name,
-          align: format.numeric ? 'end' : 'start',
-        }))}
-        rows={Array.from(sorted.subarray(0, STILL_ROWS), (row) =>
-          shown.map(({ column }) =>
-            shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
-          ),
-        )}
+      <DataTable<number>
+        label={data.title}
+        rowCount={kept.length + 1}
+        scroller={{ role: 'group', 'aria-label': `${data.title}, rows`, tabIndex: 0, onKeyDown }}
+        rows={Array.from(isStill ? sorted : sorted.subarray(first, first + pageSize))}
+        rowKey={(row) => row}
+        rowProps={(_, i) => ({ 'aria-rowindex': first + i + 2 })}
         max={STILL_ROWS}
-        total={sorted.length}
-      >
-        <div class="fd-scroll" {...pages}>
-          <table aria-label={data.title} aria-rowcount={kept.length + 1}>
-            <thead>
-              <tr aria-rowindex={1}>
-                {shown.map(({ at }) => (
-                  <HeadCell key={at} table={table} at={at} />
+        columns={shown.map(({ at, column }) => ({
+          title: column.name,
+          isNumber: column.format.numeric,
+          th: <HeadCell key={at} table={table} at={at} />,
+          cell: (row) => <Value column={column} row={row} />,
+          still: (row) => shortText(column.format.text(valueAt(column, row)), MAX_CELL_LENGTH),
+        }))}
+        under={
+          isOpen ? (
+            <>
+              <tr>
+                {shown.map(({ at, column, summary }) => (
+                  <SummaryCell
+                    key={at}
+                    column={column}
+                    summary={summary as ColumnSummary}
+                    onFilter={(text) => table.filter(at, state.filters[at] === text ? '' : text)}
+                  />
                 ))}
               </tr>
-              {isOpen ? (
-                <>
-                  <tr>
-                    {shown.map(({ at, column, summary }) => (
-                      <SummaryCell
-                        key={at}
-                        column={column}
-                        summary={summary as ColumnSummary}
-                        onFilter={(text) =>
-                          table.filter(at, state.filters[at] === text ? '' : text)
-                        }
-                      />
-                    ))}
-                  </tr>
-                  <FilterRow table={table} shown={shown.map(({ at }) => at)} />
-                </>
-              ) : null}
-            </thead>
-            <tbody>
-              {Array.from(sorted.subarray(first, first + pageSize), (row, i) => (
-                <tr key={row} aria-rowindex={first + i + 2}>
-                  {shown.map(({ at, column }) => (
-                    <ValueCell key={at} column={column} row={row} />
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </StillTable>
+              <FilterRow table={table} shown={shown.map(({ at }) => at)} />
+            </>
+          ) : null
+        }
+      />
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
       {data.rows > Math.min(data.pageSize, 10) ? (
         <Pager
@@ -172,25 +150,16 @@ function ColumnChoice({ table: { columns, state, change } }: { readonly table: U
 }
 
 /** Shows a value as a person says it, to the last digit on hover. */
-function ValueCell({ column, row }: { readonly column: TableColumn; readonly row: number }) {
+function Value({ column, row }: { readonly column: TableColumn; readonly row: number }) {
   const value = valueAt(column, row)
   const whole = column.format.text(value)
-  if (column.format.numeric) {
-    const exact = column.format.exact(value)
-    return (
-      <td class="fd-amount" title={exact === '' ? undefined : exact}>
-        {whole}
-      </td>
-    )
-  }
-  const text = shortText(whole, MAX_CELL_LENGTH)
+  const text = column.format.numeric ? whole : shortText(whole, MAX_CELL_LENGTH)
+  const title = text === whole ? column.format.exact(value) : tooltipText(whole)
+  const look = column.format.numeric || text.length <= 36 ? 'fd-name' : 'fd-long'
   return (
-    <td
-      class={text.length > 36 ? 'fd-long' : 'fd-name'}
-      title={text === whole ? undefined : tooltipText(whole)}
-    >
+    <div class={look} title={title === '' ? undefined : title}>
       {text}
-    </td>
+    </div>
   )
 }
 

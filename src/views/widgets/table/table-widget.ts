@@ -5,7 +5,6 @@ import { count, defineOptions, type OptionsOf, text } from '../../../core/option
 import { tableHtml, tableText } from '../../../core/table-display.ts'
 import { counted } from '../../../core/words.ts'
 import { pageData } from '../../page/page-data.ts'
-import { pagePromise, RUNTIME_MARKS } from '../../page/page-promise.ts'
 import { defineWidget, STAGE_NAME, type WidgetCall } from '../define-widget.ts'
 import { makeWidget, Widget } from '../widget.ts'
 import { type TableData, tableData } from './table-columns.ts'
@@ -74,11 +73,10 @@ export class TableWidget extends Widget {
 }
 
 /** Writes a plain table, and a script that brings it to life once the runtime is there. */
-function livingTableHtml(table: Table, { data }: Widget, packed = pageData(data)): string {
+function livingTableHtml(table: Table, widget: Widget, packed = pageData(widget.data)): string {
   // Not of the packed data: compressors differ, and committed outputs must not.
-  const id = fingerprint(`table${JSON.stringify(data)}`)
-  const upgrade = `${pagePromise('widgets')}.then((page)=>page.showWidget("${id}","table",${packed}))`
-  return `<div ${RUNTIME_MARKS.widgets}="${id}">${tableHtml(table)}</div><script type="module">${upgrade}</script>`
+  const id = fingerprint(`table${JSON.stringify(widget.data)}`)
+  return widget.livingHtml(tableHtml(table), packed, id)
 }
 
 const MAX_ROWS = 100_000

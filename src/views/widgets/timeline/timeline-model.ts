@@ -1,10 +1,33 @@
 import { cumsum, max, mean, median, min, sort } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { textLiteral } from '../../../core/code-literals.ts'
+import { count, defineOptions, type OptionsOf } from '../../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { roundUp } from '../../drawing/axis-scale.ts'
+import { rangeOption } from '../../drawing/time-range.tsx'
+import { STAGE_NAME } from '../define-widget.ts'
+
+function range(period: string) {
+  const sentence = `Range selected ${period}, since its start, widened to whole µs; null for all of it`
+  return rangeOption(sentence, { mayBeEmpty: true })
+}
+
+/** Options of the timeline, and its state but for the root that requests begin with. */
+export const TIMELINE_OPTIONS = defineOptions({
+  beforeUs: range('before'),
+  afterUs: range('after'),
+  category: count({
+    default: null,
+    or: null,
+    min: 0,
+    sentence: 'Category whose requests are shown; null for all requests',
+  }),
+  name: STAGE_NAME,
+})
+
+export type TimelineOptions = OptionsOf<typeof TIMELINE_OPTIONS>
 
 /** Requests of one period as a page gets them: by arrival, in whole µs since the one before. */
 interface PackedRequests {
@@ -20,22 +43,13 @@ export interface TimelineData {
   readonly roots: readonly string[]
   /** Number in `roots`, and a short name, of each category. */
   readonly categories: readonly (readonly [root: number, name: string])[]
-  /** Name of the comparison in code. */
-  readonly name: string
-  readonly initial: TimelineState
 }
 
-/** Requests that are looked at: all, those that begin alike, or those of a category. */
+/** Requests that are looked at: those of a category or that begin alike, or all without either. */
 export interface TimelineFilter {
-  readonly kind: 'all' | 'root' | 'category'
-  /** Number of the root or category. */
-  readonly of?: number
-}
-
-/** State that the reader has set. */
-export interface TimelineState {
-  readonly ranges: readonly [RangeUs | null, RangeUs | null]
-  readonly filter: TimelineFilter
+  readonly category: number | null
+  /** Number in the data's `roots`. */
+  readonly root: number | null
 }
 
 export interface TimelineRequest {
@@ -70,15 +84,12 @@ const STEPS_PER_BIN = 10
 const MAX_NAME_LENGTH = 60
 
 /** Takes arrivals, response times and categories out of a comparison. */
-export function timelineData(
-  { flows, categories }: Comparison,
-  { name, initial }: Pick<TimelineData, 'name' | 'initial'>,
-): TimelineData {
+export function timelineData({ flows, categories }: Comparison): TimelineData {
   const ofCategory = Array.from({ length: categories.size }, (_, of) => categories.root(of))
   const roots = [...new Set(ofCategory)]
   const numberOf = new Map(roots.map((root, i) => [root, i]))
   return {
-    ...{ name, initial, roots },
+    roots,
     categories: ofCategory.map((root, category) => [
       numberOf.get(root) as number,
       rootName(categories, category, MAX_NAME_LENGTH),
@@ -142,28 +153,17 @@ export function timelineModel({ packed }: TimelineData): TimelineModel {
 export function filteredRequests(
   requests: readonly TimelineRequest[],
   named: TimelineData['categories'],
-  { kind, of }: TimelineFilter,
+  filter: TimelineFilter,
 ): readonly TimelineRequest[] {
-  if (kind === 'all') return requests
-  return requests.filter(
-    ({ category }) => of === (kind === 'root' ? named[category]?.[0] : category),
+  if (filter.category === null && filter.root === null) return requests
+  return requests.filter(({ category }) =>
+    filter.root === null ? category === filter.category : named[category]?.[0] === filter.root,
   )
 }
 
-/** Facts about the requests in a range. */
-export interface TimelineSummary {
-  readonly requests: number
-  /** Requests of the period, in and outside of the range. */
-  readonly all: number
-  /** `NaN` where the range covers no time of the period. */
-  readonly perSecond: number
-  /** `NaN` without requests, as is the median. */
-  readonly meanUs: number
-  readonly medianUs: number
-}
-
 /**
- * Counts and averages the requests in a range of one period; `null` is all of it.
+ * Counts and averages the requests in a range of one period; `null` is all of it. Rates are `NaN`
+ * where the range covers no time of the period, and times without requests.
  *
  * @param arrived all requests of the period, filtered or not
  */
@@ -171,7 +171,7 @@ export function summarizeRange(
   requests: readonly TimelineRequest[],
   range: RangeUs | null,
   arrived: readonly TimelineRequest[],
-): TimelineSummary {
+) {
   const [firstUs, lastUs] = [arrived[0]?.startUs ?? 0, arrived.at(-1)?.startUs ?? 0]
   const [fromUs, toUs] = range ?? [firstUs, lastUs]
   const within = requests.filter(
@@ -243,29 +243,28 @@ const MAX_LITERAL_LENGTH = 80
  * Returns the code that selects the requests of a state:
  * `selectRequests(comparison.flows, requestsBetween(comparison.flows, { beforeUs: [0, 2e6] }))`.
  */
-export function timelineCode(data: TimelineData, { ranges, filter }: TimelineState): string {
-  const { name } = data
+export function timelineCode(
+  data: TimelineData,
+  { beforeUs, afterUs, category, root }: Partial<TimelineOptions & TimelineFilter>,
+  name: string,
+): string {
   const of = `${name}.categories.categoryOf[request]`
-  const where = {
-    all: '',
-    category: `${of} === ${filter.of}`,
-    root: `${name}.categories.root(${of}) === ${rootCode(data, filter.of ?? 0)}`,
-  }[filter.kind]
+  const rangeCode = (range: RangeUs) => `[${range.map(numberCode).join(', ')}]`
   const parts = [
-    ...ranges.flatMap((range, i) =>
-      range === null
-        ? []
-        : [`${i === 0 ? 'before' : 'after'}Us: [${range.map(numberCode).join(', ')}]`],
-    ),
-    ...(where === '' ? [] : [`where: (request) => ${where}`]),
-  ]
+    beforeUs ? `beforeUs: ${rangeCode(beforeUs)}` : '',
+    afterUs ? `afterUs: ${rangeCode(afterUs)}` : '',
+    typeof category === 'number' ? `where: (request) => ${of} === ${category}` : '',
+    typeof root === 'number'
+      ? `where: (request) => ${name}.categories.root(${of}) === ${rootCode(data, root, name)}`
+      : '',
+  ].filter((part) => part !== '')
   return parts.length === 0
     ? `${name}.flows`
     : `selectRequests(${name}.flows, requestsBetween(${name}.flows, { ${parts.join(', ')} }))`
 }
 
 /** Writes a name from a trace as a literal, or where to find it if it is long. */
-function rootCode({ name, roots, categories }: TimelineData, root: number): string {
+function rootCode({ roots, categories }: TimelineData, root: number, name: string): string {
   const literal = textLiteral(roots[root] ?? '')
   if (literal.length <= MAX_LITERAL_LENGTH) return literal
   return `${name}.categories.root(${categories.findIndex(([of]) => of === root)})`

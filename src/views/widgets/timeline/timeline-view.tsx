@@ -11,17 +11,17 @@ import { Figure } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
-import type { ViewProps } from '../define-widget.ts'
+import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { TimelineBrush } from './timeline-brush.tsx'
 import { DARKNESS, RangeShade, TimelineDrawing, timelineLayout } from './timeline-drawing.tsx'
 import {
   filteredRequests,
   rateText,
   summarizeRange,
+  TIMELINE_OPTIONS,
   type TimelineData,
   type TimelineFilter,
-  type TimelineState,
-  type TimelineSummary,
+  type TimelineOptions,
   timelineCode,
   timelineModel,
 } from './timeline-model.ts'
@@ -31,18 +31,22 @@ const CELL = 3
 const STILL_CELL = 4
 
 /** Shows arrivals and response times of both periods, to select a stretch of time in each. */
-export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'data'>) {
+export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
+  const { data, call } = props
   const model = useMemo(() => timelineModel(data), [data])
-  const [{ filter, ranges }, setState] = useState<TimelineState>(data.initial)
+  const { options, change } = useWidgetOptions(TIMELINE_OPTIONS, props)
+  const { beforeUs, afterUs, category } = options
+  const ranges = [beforeUs, afterUs] as const
+  const [root, setRoot] = useState<number | null>(null)
   const [isLinked, setLinked] = useState(false)
   const [place, width] = useWidth<HTMLDivElement>()
   const isStill = useIsStill()
   const ink = useInk()
   const requests = useMemo(() => {
     const [before, after] = model.requests
-    const kept = (all: typeof before) => filteredRequests(all, data.categories, filter)
+    const kept = (all: typeof before) => filteredRequests(all, data.categories, { category, root })
     return [kept(before), kept(after)] as const
-  }, [data, model, filter])
+  }, [data, model, category, root])
   const layout = useMemo(() => timelineLayout(model, width), [model, width])
   const cell = isStill ? STILL_CELL : CELL
   // Kept while a range is dragged: only what lies on top changes.
@@ -50,19 +54,21 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
     () => <TimelineDrawing {...{ model, requests, layout, cell, ink }} />,
     [model, requests, layout],
   )
-  const setRanges = (next: TimelineState['ranges']) => setState({ filter, ranges: next })
   const setRange = (period: 0 | 1, range: RangeUs | null) =>
-    setRanges([
-      period === 0 || isLinked ? range : ranges[0],
-      period === 1 || isLinked ? range : ranges[1],
-    ])
+    change({
+      ...(period === 0 || isLinked ? { beforeUs: range } : {}),
+      ...(period === 1 || isLinked ? { afterUs: range } : {}),
+    })
   return (
     <section aria-label="Timeline">
       <div class="fd-bar">
         <FilterSelect
           data={data}
-          filter={filter}
-          onChange={(next) => setState({ ranges, filter: next })}
+          filter={{ category, root }}
+          onChange={(next) => {
+            change({ category: next.category })
+            setRoot(next.root)
+          }}
         />
         <label>
           <input
@@ -70,16 +76,16 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
             checked={isLinked}
             onInput={({ currentTarget: { checked } }) => {
               setLinked(checked)
-              const range = ranges[0] ?? ranges[1]
-              if (checked) setRanges([range, range])
+              const range = beforeUs ?? afterUs
+              if (checked) change({ beforeUs: range, afterUs: range })
             }}
           />
           same range in both
         </label>
         <button
           type="button"
-          disabled={ranges[0] === null && ranges[1] === null}
-          onClick={() => setRanges([null, null])}
+          disabled={beforeUs === null && afterUs === null}
+          onClick={() => change({ beforeUs: null, afterUs: null })}
         >
           Select everything
         </button>
@@ -137,51 +143,48 @@ export function TimelineView({ data }: Pick<ViewProps<TimelineData, unknown>, 'd
           summarizeRange(requests[1], ranges[1], model.requests[1]),
         ]}
       />
-      <StateCode code={timelineCode(data, { ranges, filter })} />
+      <StateCode code={timelineCode(data, { ...options, root }, call.name)} />
     </section>
   )
 }
 
+type Summary = ReturnType<typeof summarizeRange>
+
 interface FactsProps {
-  readonly summaries: readonly [TimelineSummary, TimelineSummary]
-  readonly ranges: TimelineState['ranges']
+  readonly summaries: readonly [Summary, Summary]
+  readonly ranges: readonly [RangeUs | null, RangeUs | null]
   readonly spanUs: RangeUs
 }
+
+const FACTS = ['period', 'arrived', 'requests', 'rate', 'mean time', 'median time']
 
 /** Compares the selected requests of both periods. */
 function Facts({ summaries: [before, after], ranges, spanUs }: FactsProps) {
   const known = (us: number, text: (us: number) => string) => (Number.isFinite(us) ? text(us) : '–')
-  const fact = (number: 0 | 1, { requests, all, ...rest }: TimelineSummary) => ({
-    period: number === 0 ? 'before' : 'after',
-    arrived: rangeText(ranges[number], spanUs),
-    requests: requests === all ? grouped(all) : `${grouped(requests)} (${percent(requests / all)})`,
-    rate: rateText(rest.perSecond),
-    mean: known(rest.meanUs, formatDuration),
-    median: known(rest.medianUs, formatDuration),
-  })
+  const facts = ({ requests, all, perSecond, meanUs, medianUs }: Summary) => [
+    requests === all ? grouped(all) : `${grouped(requests)} (${percent(requests / all)})`,
+    rateText(perSecond),
+    known(meanUs, formatDuration),
+    known(medianUs, formatDuration),
+  ]
   const more = after.requests - before.requests
-  const difference = {
-    period: 'after − before',
-    arrived: '',
-    requests: signed(more, grouped(Math.abs(more))),
-    rate: rateChange(before.perSecond, after.perSecond),
-    mean: known(after.meanUs - before.meanUs, signedDuration),
-    median: known(after.medianUs - before.medianUs, signedDuration),
-  }
+  const rows = [
+    ['before', rangeText(ranges[0], spanUs), ...facts(before)],
+    ['after', rangeText(ranges[1], spanUs), ...facts(after)],
+    [
+      ...['after − before', '', signed(more, grouped(Math.abs(more)))],
+      rateChange(before.perSecond, after.perSecond),
+      known(after.meanUs - before.meanUs, signedDuration),
+      known(after.medianUs - before.medianUs, signedDuration),
+    ],
+  ]
+  const columns = FACTS.map((title, i) => ({
+    ...{ title, isHead: i === 0, isNumber: i > 1 },
+    cell: (row: readonly string[]) => row[i],
+  }))
   return (
     <div aria-live="polite">
-      <DataTable
-        class="fd-facts"
-        columns={[
-          { title: 'period', isHead: true, cell: ({ period }) => period },
-          { title: 'arrived', cell: ({ arrived }) => arrived },
-          { title: 'requests', isNumber: true, cell: ({ requests }) => requests },
-          { title: 'rate', isNumber: true, cell: ({ rate }) => rate },
-          { title: 'mean time', isNumber: true, cell: ({ mean }) => mean },
-          { title: 'median time', isNumber: true, cell: ({ median }) => median },
-        ]}
-        rows={[fact(0, before), fact(1, after), difference]}
-      />
+      <DataTable class="fd-facts" columns={columns} rows={rows} />
     </div>
   )
 }
@@ -225,7 +228,7 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
       ([, count]) => -count,
       ([number]) => number,
     )
-    const isChosen = (number: number) => filter.kind === kind && filter.of === number
+    const isChosen = (number: number) => filter[kind] === number
     return byCount
       .filter(([number], place) => place < MAX_CHOICES || isChosen(number))
       .map(([number, count]) => (
@@ -234,14 +237,17 @@ function FilterSelect({ data: { packed, categories, roots }, filter, onChange }:
         </option>
       ))
   }
+  const { category, root } = filter
+  const value =
+    root === null ? (category === null ? 'all' : `category ${category}`) : `root ${root}`
   return (
     <label>
       requests
       <select
-        value={filter.kind === 'all' ? 'all' : `${filter.kind} ${filter.of}`}
+        value={value}
         onInput={({ currentTarget }) => {
           const [kind, of] = currentTarget.value.split(' ')
-          onChange({ kind: kind as TimelineFilter['kind'], of: Number(of ?? 0) })
+          onChange({ category: null, root: null, [kind as string]: Number(of) })
         }}
       >
         <option value="all">all</option>

@@ -1,38 +1,10 @@
 import type { Comparison } from '../../../compare/comparison.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { count, custom, defineOptions, type OptionsOf } from '../../../core/options.ts'
 import { counted } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
-import { defineWidget, STAGE_NAME } from '../define-widget.ts'
-import { type TimelineData, timelineData } from './timeline-model.ts'
+import { defineWidget } from '../define-widget.ts'
+import { TIMELINE_OPTIONS, type TimelineData, timelineData } from './timeline-model.ts'
 import { TimelineView } from './timeline-view.tsx'
-
-function range(period: string) {
-  return custom<RangeUs | null>({
-    default: null,
-    unit: 'µs',
-    sentence: `Range selected ${period}, since its start, widened to whole µs; null for all of it`,
-    expected: 'two finite numbers, the smaller first, or null',
-    accepts: (value) =>
-      value === null ||
-      (Array.isArray(value) &&
-        value.length === 2 &&
-        value.every(Number.isFinite) &&
-        value[0] <= value[1]),
-  })
-}
-
-const TIMELINE_OPTIONS = defineOptions({
-  beforeUs: range('before'),
-  afterUs: range('after'),
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category whose requests are shown; null for all requests',
-  }),
-  name: STAGE_NAME,
-})
 
 /**
  * When the requests of both periods arrived and how long they took, on one scale of time: select a
@@ -49,7 +21,18 @@ export const timelineWidget = defineWidget({
     `${counted(after.gapsUs.length, 'request')} after arrived and how long they took; ` +
     'drag across a period to select a stretch of time.',
   options: TIMELINE_OPTIONS,
-  data,
+  data: (comparison: Comparison, { category }) => {
+    const { size } = comparison.categories
+    if (category !== null && category >= size) {
+      throw new OptionError('category', category, `a category from 0 to ${size - 1}`)
+    }
+    return timelineData(comparison)
+  },
+  initial: (_, { beforeUs, afterUs, ...options }) => ({
+    ...options,
+    beforeUs: wholeRange(beforeUs),
+    afterUs: wholeRange(afterUs),
+  }),
   view: TimelineView,
   style: `
 .fd-brush { touch-action: pan-y; user-select: none; }
@@ -64,23 +47,6 @@ export const timelineWidget = defineWidget({
 select { max-width: 26em; }
 `,
 })
-
-function data(
-  comparison: Comparison,
-  { beforeUs, afterUs, category, name }: OptionsOf<typeof TIMELINE_OPTIONS>,
-): TimelineData {
-  const { size } = comparison.categories
-  if (category !== null && category >= size) {
-    throw new OptionError('category', category, `a category from 0 to ${size - 1}`)
-  }
-  return timelineData(comparison, {
-    name: name ?? 'comparison',
-    initial: {
-      ranges: [wholeRange(beforeUs), wholeRange(afterUs)],
-      filter: category === null ? { kind: 'all' } : { kind: 'category', of: category },
-    },
-  })
-}
 
 /** Widens a range to whole µs, as arrivals are rounded in the page. */
 function wholeRange(range: RangeUs | null): RangeUs | null {
