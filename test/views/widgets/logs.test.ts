@@ -3,7 +3,6 @@ import { compareLogs } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { type LogsData, restoreLogs } from '../../../src/views/widgets/logs/logs-data.ts'
-import { placeAfterKey } from '../../../src/views/widgets/logs/logs-graph.tsx'
 import { graphCode, initialState, leftOutText } from '../../../src/views/widgets/logs/logs-view.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
@@ -148,14 +147,6 @@ describe('code', () => {
     const found = new Function('compared', `return ${code}`)(compared)
     expect(found).toMatchObject({ class: 'before', featureType: 'count' })
   })
-})
-
-test('arrows stop at either end', () => {
-  expect(placeAfterKey(0, 3, 'ArrowLeft')).toBeUndefined()
-  expect(placeAfterKey(0, 3, 'ArrowDown')).toBe(1)
-  expect(placeAfterKey(2, 3, 'ArrowRight')).toBeUndefined()
-  expect(placeAfterKey(1, 3, 'End')).toBe(2)
-  expect(placeAfterKey(1, 3, 'x')).toBeUndefined()
 })
 
 test('options are checked', () => {

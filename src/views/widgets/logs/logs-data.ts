@@ -1,3 +1,4 @@
+import { group, sort } from 'd3-array'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { readOptions } from '../../../core/options.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
@@ -108,17 +109,14 @@ export function logsData(
       attention: { balance, score, class: logClass, sharedDenominator },
       divergence: { alpha: options.alpha, correction: options.correction },
       variables: variables.map((variable) => ({ ...variable, name: shownName(variable.name) })),
-      cutNames: variables
-        .map(({ name }) => name)
-        .filter((name) => shownName(name) !== name)
-        .map(shownName),
+      cutNames: variables.flatMap(({ name }) =>
+        shownName(name) === name ? [] : [shownName(name)],
+      ),
       networks: kept.map((network) => ({
         ...network,
         names: [],
-        edges: network.edges.map((edge) => ({
-          ...edge,
-          from: shownName(edge.from),
-          to: shownName(edge.to),
+        edges: network.edges.map(({ from, to, ...edge }) => ({
+          ...{ from: shownName(from), to: shownName(to), ...edge },
         })),
       })),
       instances: instances.map((instance) => tooltipText(logs.instances[instance] ?? '')),
@@ -161,19 +159,14 @@ function connectedNetworks(networks: DependencyNetworks): DependencyNetwork[] {
 /** The dependencies of which performance is reached. */
 function connected({ edges, metric }: DependencyNetwork, least: number): DependencyEdge[] {
   const strong = edges.filter(({ weight }) => weight >= least)
-  const linksOf = new Map<string, string[]>()
-  const link = (one: string, other: string) => {
-    const links = linksOf.get(one)
-    if (links === undefined) linksOf.set(one, [other])
-    else links.push(other)
-  }
-  for (const { from, to } of strong) {
-    link(from, to)
-    link(to, from)
-  }
-  const reached = new Set([metric])
+  const links = strong.flatMap(({ from, to }) => [
+    [from, to],
+    [to, from],
+  ])
+  const linksOf = group(links, ([end]) => end)
+  const reached = new Set<string | undefined>([metric])
   // A set goes on with what is added to it on the way.
-  for (const name of reached) for (const other of linksOf.get(name) ?? []) reached.add(other)
+  for (const name of reached) for (const [, other] of linksOf.get(name) ?? []) reached.add(other)
   return strong.filter(({ from }) => reached.has(from))
 }
 
@@ -218,30 +211,23 @@ function variablesToShow(
 
 /** Cuts very long names; those end in a number, as names tell variables apart. */
 function namesInPage(variables: readonly VariableDivergence[]): (name: string) => string {
-  const cut = new Map(
-    variables.flatMap(({ name }, number) =>
-      name.length > MAX_NAME_LENGTH
-        ? [[name, `${shortText(name, MAX_NAME_LENGTH)} (${number})`] as const]
-        : [],
-    ),
-  )
-  return (name) => cut.get(name) ?? name
+  const numbers = new Map(variables.map(({ name }, number) => [name, number]))
+  return (name) =>
+    name.length > MAX_NAME_LENGTH && numbers.has(name)
+      ? `${shortText(name, MAX_NAME_LENGTH)} (${numbers.get(name)})`
+      : name
 }
 
 /** Instances of both classes from the whole range of performance. */
 function instancesToShow({ logs, networks }: LogComparison): number[] {
-  const rank = (instance: number) => {
-    const value = networks.metric.values[instance] ?? Number.NaN
-    return Number.isNaN(value) ? Number.MAX_VALUE : value
-  }
-  return LOG_CLASSES.flatMap((_, code) =>
-    thinned(
-      Array.from(logs.instances.keys())
-        .filter((instance) => logs.classOf[instance] === code)
-        .sort((a, b) => rank(a) - rank(b) || a - b),
-      MAX_INSTANCES,
-    ),
-  ).sort((a, b) => a - b)
+  const rank = (instance: number) => networks.metric.values[instance]
+  return LOG_CLASSES.flatMap((_, code) => {
+    const own = Array.from(logs.instances.keys()).filter(
+      (instance) => logs.classOf[instance] === code,
+    )
+    // Those without performance come last.
+    return thinned(sort(own, rank), MAX_INSTANCES)
+  }).sort((a, b) => a - b)
 }
 
 /** The values of the variables that differ most, as many as there is room for. */
@@ -261,15 +247,12 @@ function carriedFeatures(
   const carry = (kind: VariableKind): CarriedFeatures => {
     const all = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
     const own = withRoom.filter((variable) => variable.kind === kind)
+    const valuesOf = (type: Feature) =>
+      own.flatMap(({ name }) => [...sampled(all.of(all.indexOf(name) ?? 0, type), instances)])
     return {
       types: all.types,
       names: own.map(({ name }) => shownName(name)),
-      columns: all.types.map((type) => {
-        const values = own.map(({ name }) =>
-          sampled(all.of(all.indexOf(name) ?? 0, type), instances),
-        )
-        return Float64Array.from(values.flatMap((each) => Array.from(each)))
-      }),
+      columns: all.types.map((type) => Float64Array.from(valuesOf(type))),
     }
   }
   return { event: carry('event'), state: carry('state') }

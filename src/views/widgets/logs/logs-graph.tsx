@@ -4,6 +4,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, shortNumber } from '../../../core/words.ts'
 import type { AttentionGraph } from '../../../logs/attention/attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
+import { actOnKey } from '../../drawing/controls.tsx'
 import {
   DependencyNetwork,
   dependencyLayout,
@@ -51,12 +52,10 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
   const isStill = useIsStill()
   const place = useRef<HTMLDivElement>(null)
   const layout = useMemo(() => dependencyLayout(graph, MAX_DRAWN), [graph])
-  const { surface, handsOf } = useNameKeys({
-    names: layout.variables.map(({ node }) => node.name),
-    open,
-    wordsOf: (name) => wordsOf(graph, name),
-    onToggle,
-  })
+  const names = layout.variables.map(({ node }) => node.name)
+  const { surface, handsOf } = useNameKeys(names, { open, onToggle }, (name) =>
+    wordsOf(graph, name),
+  )
   useLayoutEffect(() => {
     // Performance, at the right end, is what one reads first.
     if (place.current !== null) place.current.scrollLeft = place.current.scrollWidth
@@ -89,25 +88,20 @@ export function LogsGraph({ graph, open, onToggle }: Shown) {
 
 function readingText(graph: AttentionGraph, drawn: number): string {
   const { nodes, edges, variablesLeftOut, sharesDenominator } = graph
-  return [
+  const sentences = [
     nodes.length < 2
       ? 'At this m, it depends on no other logged variable.'
       : 'Larger letters: differs more between before and after. Thicker lines: depends more strongly.',
-    edges.some(({ directed }) => directed) ? 'Arrows: always in this order.' : '',
-    edges.some(({ inTree }) => !inTree) ? 'Faint lines do not count in the score.' : '',
-    nodes.some(({ significant }) => !significant) ? 'Gray letters: no significant difference.' : '',
-    drawn < nodes.length
-      ? `${grouped(drawn)} of ${grouped(nodes.length)} variables are drawn.`
-      : '',
-    variablesLeftOut !== undefined
-      ? `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`
-      : '',
-    sharesDenominator
-      ? 'Times are shares of the run: what always takes equally long is a smaller share of a longer run, and only seems to depend on performance.'
-      : '',
+    edges.some(({ directed }) => directed) && 'Arrows: always in this order.',
+    edges.some(({ inTree }) => !inTree) && 'Faint lines do not count in the score.',
+    nodes.some(({ significant }) => !significant) && 'Gray letters: no significant difference.',
+    drawn < nodes.length && `${grouped(drawn)} of ${grouped(nodes.length)} variables are drawn.`,
+    variablesLeftOut !== undefined &&
+      `Learned from the most telling variables; ${grouped(variablesLeftOut)} more are left out (option mostVariables).`,
+    sharesDenominator &&
+      'Times are shares of the run: what always takes equally long is a smaller share of a longer run, and only seems to depend on performance.',
   ]
-    .filter((sentence) => sentence !== '')
-    .join(' ')
+  return sentences.filter((sentence) => sentence !== false).join(' ')
 }
 
 function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
@@ -121,55 +115,38 @@ function wordsOf({ nodes, metric }: AttentionGraph, name: string): string {
  * the Tab key, arrows, Home and End go from name to name, Enter and the space bar open, Escape
  * closes.
  */
-function useNameKeys({
-  names,
-  open,
-  wordsOf: words,
-  onToggle,
-}: {
-  /** Names in the order in which arrows go through them. */
-  readonly names: readonly string[]
-  readonly open: string | null
-  readonly wordsOf: (name: string) => string
-  readonly onToggle: (name: string) => void
-}) {
+function useNameKeys(
+  names: readonly string[],
+  { open, onToggle }: Pick<Shown, 'open' | 'onToggle'>,
+  words: (name: string) => string,
+) {
   const surface = useRef<SVGSVGElement>(null)
   const [reached, setReached] = useState<string | null>(null)
   const stop = [reached, open].find((name) => name !== null && names.includes(name)) ?? names[0]
-  const onKeyDown = (event: KeyboardEvent, name: string) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return
-    const next = placeAfterKey(names.indexOf(name), names.length, event.key)
-    if (next !== undefined) {
-      surface.current?.querySelector<SVGGElement>(`[data-place="${next}"]`)?.focus()
-    } else if (event.key === 'Enter' || event.key === ' ') onToggle(name)
-    else if (event.key === 'Escape' && open !== null) onToggle(open)
-    else return
-    event.preventDefault()
+  const goTo = (place: number) => () =>
+    surface.current?.querySelector<SVGGElement>(`[data-place="${place}"]`)?.focus()
+  const handsOf = (name: string): JSX.SVGAttributes<SVGGElement> & { 'data-place': number } => {
+    const place = names.indexOf(name)
+    const toggle = () => onToggle(name)
+    const acts = {
+      ...{ ArrowDown: goTo(place + 1), ArrowRight: goTo(place + 1) },
+      ...{ ArrowUp: goTo(place - 1), ArrowLeft: goTo(place - 1) },
+      ...{ Home: goTo(0), End: goTo(names.length - 1), Enter: toggle, ' ': toggle },
+      Escape: () => open !== null && onToggle(open),
+    }
+    return {
+      class: 'fd-logs-variable',
+      role: 'button',
+      tabindex: name === stop ? 0 : -1,
+      'aria-pressed': name === open,
+      'aria-label': words(name),
+      'data-place': place,
+      onClick: toggle,
+      onFocus: () => setReached(name),
+      onKeyDown: (event: KeyboardEvent) => {
+        if (!event.altKey && !event.ctrlKey && !event.metaKey) actOnKey(event, acts)
+      },
+    }
   }
-  const handsOf = (name: string): JSX.SVGAttributes<SVGGElement> & { 'data-place': number } => ({
-    class: 'fd-logs-variable',
-    role: 'button',
-    tabindex: name === stop ? 0 : -1,
-    'aria-pressed': name === open,
-    'aria-label': words(name),
-    'data-place': names.indexOf(name),
-    onClick: () => onToggle(name),
-    onFocus: () => setReached(name),
-    onKeyDown: (event: KeyboardEvent) => onKeyDown(event, name),
-  })
   return { surface, handsOf }
-}
-
-/** Returns where a key leads to; `undefined` for other keys, and beyond either end. */
-export function placeAfterKey(place: number, count: number, key: string): number | undefined {
-  const places: Readonly<Record<string, number>> = {
-    ArrowDown: place + 1,
-    ArrowRight: place + 1,
-    ArrowUp: place - 1,
-    ArrowLeft: place - 1,
-    Home: 0,
-    End: count - 1,
-  }
-  const next = places[key]
-  return next !== undefined && next >= 0 && next < count ? next : undefined
 }

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../../../core/words.ts'
+import { grouped, percent, pValue, shortNumber } from '../../../core/words.ts'
 import {
   type AttentionEdge,
   type AttentionGraph,
+  type AttentionNode,
   attentionTree,
 } from '../../../logs/attention/attention.ts'
 import type {
   Divergence,
-  FeatureTest,
   PerformanceTest,
   VariableDivergence,
 } from '../../../logs/divergence/divergence.ts'
@@ -24,7 +24,9 @@ import { missingText, tText, unitOf, valueText } from '../../charts/log-values.t
 import { logVariableChart } from '../../charts/log-variable.ts'
 import { PALETTE } from '../../charts/palette.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
+import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { differenceText } from '../../drawing/dependency-network.tsx'
+import { PageOnly } from '../../drawing/figure.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'
 import { nameText, scoreText } from './logs-graph.tsx'
@@ -39,7 +41,7 @@ interface Shown {
   readonly onToggle: (name: string) => void
 }
 
-/** More rows than this are only counted. */
+/** Rows until a reader asks for all. */
 const MAX_ROWS = 100
 /** Of those that differ and that performance does not depend on. */
 const MAX_OTHERS = 8
@@ -52,73 +54,7 @@ export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
     ({ kind, name, score, presence }) =>
       kind === graph.kind && !names.has(name) && (score > 0 || presence.onlyIn !== null),
   )
-  const rows = graph.nodes.slice(0, MAX_ROWS)
-  return (
-    <>
-      <div class="fd-scroll fd-logs-rows">
-        <table aria-label="Variables of the graph">
-          <thead>
-            <tr>
-              <th scope="col">variable</th>
-              <th scope="col" title="after minus before, of this feature">
-                differs
-              </th>
-              <th scope="col" title="the strongest way towards performance">
-                leads to
-              </th>
-              <th scope="col" class="fd-amount">
-                adds to the score
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((node) => (
-              <tr key={node.name} aria-selected={node.name === open}>
-                <td>
-                  <NameButton name={node.name} open={open} onToggle={onToggle} />
-                </td>
-                <td>{differenceText(node)}</td>
-                <td>{leadsText(node.name, graph, parentEdge.get(node.name))}</td>
-                <td class="fd-amount">{node.name === graph.metric ? '' : scoreText(node.term)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {graph.nodes.length > rows.length ? (
-        <p class="fd-soft">… and {counted(graph.nodes.length - rows.length, 'more variable')}.</p>
-      ) : null}
-      {others.length === 0 ? null : (
-        <p class="fd-logs-others">
-          <span class="fd-soft">
-            Differ{others.length === 1 ? 's' : ''} as well, but {nameText(graph.metric)} does not
-            depend on {others.length === 1 ? 'it' : 'them'} here:
-          </span>{' '}
-          {others.slice(0, MAX_OTHERS).map((each) => (
-            <span key={each.name}>
-              <NameButton name={each.name} open={open} onToggle={onToggle} />{' '}
-              <span class="fd-soft">{whyOf(each)}</span>{' '}
-            </span>
-          ))}
-          {others.length > MAX_OTHERS ? (
-            <span class="fd-soft">and {others.length - MAX_OTHERS} more</span>
-          ) : null}
-        </p>
-      )}
-    </>
-  )
-}
-
-function NameButton({
-  name,
-  open,
-  onToggle,
-}: {
-  readonly name: string
-  readonly open: string | null
-  readonly onToggle: (name: string) => void
-}) {
-  return (
+  const nameButton = (name: string) => (
     <button
       type="button"
       aria-pressed={name === open}
@@ -127,6 +63,50 @@ function NameButton({
     >
       {nameText(name)}
     </button>
+  )
+  const columns: readonly DataColumn<AttentionNode>[] = [
+    { title: 'variable', cell: ({ name }) => nameButton(name) },
+    { title: 'differs', hint: 'after minus before, of this feature', cell: differenceText },
+    {
+      title: 'leads to',
+      hint: 'the strongest way towards performance',
+      cell: ({ name }) => leadsText(name, graph, parentEdge.get(name)),
+    },
+    {
+      title: 'adds to the score',
+      isNumber: true,
+      cell: ({ name, term }) => (name === graph.metric ? '' : scoreText(term)),
+    },
+  ]
+  const isOne = others.length === 1
+  return (
+    <PageOnly>
+      <DataTable
+        label="Variables of the graph"
+        class="fd-logs-rows"
+        columns={columns}
+        rows={graph.nodes}
+        few={MAX_ROWS}
+        rowKey={({ name }) => name}
+        rowProps={({ name }) => ({ 'aria-selected': name === open })}
+      />
+      {others.length === 0 ? null : (
+        <p class="fd-logs-others">
+          <span class="fd-soft">
+            Differ{isOne ? 's' : ''} as well, but {nameText(graph.metric)} does not depend on{' '}
+            {isOne ? 'it' : 'them'} here:
+          </span>{' '}
+          {others.slice(0, MAX_OTHERS).map((each) => (
+            <span key={each.name}>
+              {nameButton(each.name)} <span class="fd-soft">{whyOf(each)}</span>{' '}
+            </span>
+          ))}
+          {others.length > MAX_OTHERS ? (
+            <span class="fd-soft">and {others.length - MAX_OTHERS} more</span>
+          ) : null}
+        </p>
+      )}
+    </PageOnly>
   )
 }
 
@@ -168,7 +148,11 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
   const found = [kind, ...(isMetric ? VARIABLE_KINDS : [])]
     .map((each) => divergence.variable(each, name))
     .find((each) => each !== undefined)
-  const all = found === undefined ? [performanceRow(logs)] : found.features.map(featureRow)
+  const texts = { 'absolute time': formatDuration, 'relative time': percent, value: shortNumber }
+  const all: readonly TestRow[] = found?.features.map((test) => ({
+    ...{ name: featureText(test.feature), test },
+    textOf: (value) => exactText(test.feature, value),
+  })) ?? [{ name: 'performance', test: logs.performance, textOf: texts[metric.unit] }]
   const rows = all
     .filter(({ test }) => test.beforeCount + test.afterCount > 0)
     .sort((a, b) => size(b.test) - size(a.test))
@@ -196,37 +180,7 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
           : `Only ${grouped(found?.presence[onlyIn] ?? 0)} of ${grouped(counts[onlyIn])} instances ${onlyIn} have it. `}
         {spec === null ? 'Its values are not in the page; the code below draws them.' : ''}
       </p>
-      <div class="fd-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">feature</th>
-              {['before, mean', 'after, mean', 't', 'p', 'significant'].map((head) => (
-                <th key={head} scope="col" class="fd-amount">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name: feature, test, textOf }) => (
-              <tr key={feature}>
-                <th scope="row">
-                  {feature}
-                  <div class="fd-soft">{missingText(test, counts)}</div>
-                </th>
-                <td class="fd-amount">{meanText(test.beforeMean, textOf)}</td>
-                <td class="fd-amount">{meanText(test.afterMean, textOf)}</td>
-                <td class="fd-amount">{test.tested ? tText(test.t) : 'not tested'}</td>
-                <td class="fd-amount" title="not corrected; whether it is significant is">
-                  {test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''}
-                </td>
-                <td class="fd-amount">{test.significant ? <b>yes</b> : 'no'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable columns={testColumns(counts)} rows={rows} rowKey={({ name: key }) => key} />
       {empty.length === 0 ? null : (
         <p class="fd-soft">No instance has: {empty.map((row) => row.name).join('; ')}.</p>
       )}
@@ -237,6 +191,47 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
       )}
     </section>
   )
+}
+
+function testColumns(counts: RestoredLogs['counts']): readonly DataColumn<TestRow>[] {
+  return [
+    {
+      title: 'feature',
+      isHead: true,
+      cell: ({ name, test }) => (
+        <>
+          {name}
+          <div class="fd-soft">{missingText(test, counts)}</div>
+        </>
+      ),
+    },
+    {
+      title: 'before, mean',
+      isNumber: true,
+      cell: ({ test, textOf }) => meanText(test.beforeMean, textOf),
+    },
+    {
+      title: 'after, mean',
+      isNumber: true,
+      cell: ({ test, textOf }) => meanText(test.afterMean, textOf),
+    },
+    {
+      title: 't',
+      isNumber: true,
+      cell: ({ test }) => (test.tested ? tText(test.t) : 'not tested'),
+    },
+    {
+      title: 'p',
+      hint: 'not corrected; whether it is significant is',
+      isNumber: true,
+      cell: ({ test }) => (test.tested ? pValue(test.p).replace(/^p (= )?/, '') : ''),
+    },
+    {
+      title: 'significant',
+      isNumber: true,
+      cell: ({ test }) => (test.significant ? <b>yes</b> : 'no'),
+    },
+  ]
 }
 
 /** The values instance by instance; `null` where they are not in the page. */
@@ -273,16 +268,6 @@ function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {
       tooltip: { field: 'instance', type: 'nominal' },
     },
   }
-}
-
-function featureRow(test: FeatureTest): TestRow {
-  const { feature } = test
-  return { name: featureText(feature), test, textOf: (value) => exactText(feature, value) }
-}
-
-function performanceRow({ metric, performance }: RestoredLogs): TestRow {
-  const texts = { 'absolute time': formatDuration, 'relative time': percent, value: shortNumber }
-  return { name: 'performance', test: performance, textOf: texts[metric.unit] }
 }
 
 /** Tells shares near 0 or 1 apart. */

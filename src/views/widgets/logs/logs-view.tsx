@@ -94,6 +94,14 @@ export function LogsView({ data, options, call }: ViewProps<LogsData, LogsOption
     setState({ ...state, ...changes })
   }
   const onToggle = (name: string) => setOpen(name === open ? null : name)
+  // Performance may be a variable of the other kind than the graph.
+  const openKind = [kind, ...VARIABLE_KINDS].find((each) =>
+    logs.divergence.variable(each, open ?? ''),
+  )
+  const variableOptions =
+    open === null || openKind === undefined || logs.cutNames.includes(open)
+      ? undefined
+      : `{ name: ${textLiteral(open)}, kind: '${openKind}', limit: 10 }`
   // A still has no buttons: the best graph of the other kind stands below.
   const others = isStill
     ? VARIABLE_KINDS.filter((each) => each !== kind).flatMap(
@@ -140,29 +148,11 @@ export function LogsView({ data, options, call }: ViewProps<LogsData, LogsOption
         </p>
       ))}
       {shown === undefined ? null : <StateCode code={graphCode(call.name, state, start)} />}
-      {open === null || logs.cutNames.includes(open) ? null : (
-        <VariableCode logs={logs} kind={kind} name={open} of={call.name} />
+      {variableOptions === undefined ? null : (
+        <StateCode code={`plot(${call.name}.divergence, 'variable', ${variableOptions})`} />
       )}
     </section>
   )
-}
-
-function VariableCode({
-  logs: { divergence },
-  kind,
-  name,
-  of,
-}: {
-  readonly logs: RestoredLogs
-  readonly kind: VariableKind
-  readonly name: string
-  readonly of: string
-}) {
-  // Performance may be a variable of the other kind than the graph.
-  const own = [kind, ...VARIABLE_KINDS].find((each) => divergence.variable(each, name))
-  if (own === undefined) return null
-  const options = `{ name: ${textLiteral(name)}, kind: '${own}', limit: 10 }`
-  return <StateCode code={`plot(${of}.divergence, 'variable', ${options})`} />
 }
 
 const KINDS = { event: 'events', state: 'states' } as const
@@ -224,14 +214,7 @@ function LogsControls({
   )
 }
 
-function Slider({
-  name,
-  words,
-  help,
-  text,
-  onChange,
-  ...range
-}: {
+interface SliderProps {
   readonly name: string
   readonly words: string
   readonly help: string
@@ -240,7 +223,9 @@ function Slider({
   readonly min: number
   readonly step: number
   readonly onChange: (value: number) => void
-}) {
+}
+
+function Slider({ name, words, help, text, onChange, ...range }: SliderProps) {
   return (
     <label title={help} class="fd-logs-slider">
       <span>
@@ -322,24 +307,19 @@ export function leftOutText(logs: RestoredLogs): readonly string[] {
   const missing = withoutMetric.before + withoutMetric.after
   const all = counts.before + counts.after
   const withValues = variables.filter(({ kind, name }) => hasValues(kind, name)).length
-  return [
-    least > logs.wished
-      ? `There are too many dependencies to carry those below m = ${percent(least)}.`
-      : '',
-    leftOut.graphs > 0
-      ? `${counted(leftOut.graphs, 'graph is', 'graphs are')} too large for the page.`
-      : '',
-    leftOut.variables > 0
-      ? `${counted(leftOut.variables, 'variable is', 'variables are')} not in the page: little differs there, and nothing shown depends on it.`
-      : '',
-    withValues < variables.length
-      ? `Values are here of ${withValues} of ${counted(variables.length, 'variable')}.`
-      : '',
-    instances.length < all
-      ? `Dots are ${grouped(instances.length)} of ${counted(all, 'instance')}, evenly by performance.`
-      : '',
-    missing > 0
-      ? `${counted(missing, 'instance')} without ${nameText(logs.metric.name)} taught no dependency.`
-      : '',
-  ].filter((sentence) => sentence !== '')
+  const sentences = [
+    least > logs.wished &&
+      `There are too many dependencies to carry those below m = ${percent(least)}.`,
+    leftOut.graphs > 0 &&
+      `${counted(leftOut.graphs, 'graph is', 'graphs are')} too large for the page.`,
+    leftOut.variables > 0 &&
+      `${counted(leftOut.variables, 'variable is', 'variables are')} not in the page: little differs there, and nothing shown depends on it.`,
+    withValues < variables.length &&
+      `Values are here of ${withValues} of ${counted(variables.length, 'variable')}.`,
+    instances.length < all &&
+      `Dots are ${grouped(instances.length)} of ${counted(all, 'instance')}, evenly by performance.`,
+    missing > 0 &&
+      `${counted(missing, 'instance')} without ${nameText(logs.metric.name)} taught no dependency.`,
+  ]
+  return sentences.filter((sentence) => sentence !== false)
 }
