@@ -59,7 +59,6 @@ export function compareLogs(
   return new LogComparison(logs, chosen)
 }
 
-/** Options that each stage is computed with. */
 const STAGE_OPTIONS = {
   tail: METRIC_OPTIONS,
   divergence: DIVERGENCE_OPTIONS,
@@ -67,7 +66,6 @@ const STAGE_OPTIONS = {
   attention: ATTENTION_OPTIONS,
 } as const satisfies Record<string, OptionTable>
 
-/** Options of every stage of a comparison of logs. */
 export const LOG_OPTIONS = defineOptions({
   ...STAGE_OPTIONS.divergence,
   ...STAGE_OPTIONS.networks,

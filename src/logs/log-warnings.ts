@@ -1,3 +1,4 @@
+import { greatest, sum } from 'd3-array'
 import type { OptionAdvice } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
 import { LOG_CLASSES, type LogSet } from './features/log-set.ts'
@@ -33,18 +34,13 @@ export function logWarnings(logs: LogSet): readonly LogWarning[] {
 
 function linesSkipped({ report }: LogSet): LogWarning[] {
   const lost = report.skipped.filter(({ reason }) => isLost(reason))
-  const count = lost.reduce((sum, each) => sum + each.count, 0)
-  const [most] = lost.toSorted((a, b) => b.count - a.count)
-  if (most === undefined || count < MAX_SKIPPED_SHARE * report.lines) return []
+  const lines = sum(lost, ({ count }) => count)
+  const most = greatest(lost, ({ count }) => count)
+  if (most === undefined || lines < MAX_SKIPPED_SHARE * report.lines) return []
   const { text, options } = skipAdvice(most.reason)
-  const message = `${counted(count, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
-  return [
-    {
-      code: 'lines-skipped',
-      message: text === '' ? message : `${message} ${text}.`,
-      advice: options,
-    },
-  ]
+  const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
+  const advised = text === '' ? message : `${message} ${text}.`
+  return [{ code: 'lines-skipped', message: advised, advice: options }]
 }
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {

@@ -4,7 +4,6 @@ import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
 
 /** Something that was called, or a step between two trace points that belong to no call. */
 export interface FlowCall {
-  /** Node where it begins. */
   readonly start: number
   /** Node where it ends; -1 for a request whose first node has no reply: it ends with the request. */
   readonly end: number
@@ -19,7 +18,6 @@ export interface FlowCall {
   readonly isStep: boolean
 }
 
-/** Who calls whom in the flows of one shape. */
 export interface CallTree {
   /** Callers come before what they call. */
   readonly calls: readonly FlowCall[]
@@ -168,7 +166,6 @@ function numbered(
   return { calls, callOfEdge }
 }
 
-/** What a trace point says it is: where something begins, where it ends, or neither. */
 interface PointRole {
   /** The point's name without the word that says which end it is: `NFS3_READ`. */
   readonly name: string
@@ -189,12 +186,10 @@ export function pointRole({ operation }: NodeLabel): PointRole {
   return { name: name === '' ? first : name, ends }
 }
 
-/** The machine of a host that names a thread as well: `m1` of `m1__t1`. */
 function machineOf({ host }: NodeLabel): string {
   return host.split('__')[0] as string
 }
 
-/** A trace point on one line: its name and its semantic label. */
 export function pointName({ operation }: NodeLabel): string {
   return operation.replace(/\n|\\n/g, ' ')
 }

@@ -4,9 +4,7 @@ import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 
 /** What one period says of a calling context; times are sums over the period's requests. */
 export interface ContextTotals {
-  /** Requests that have it. */
   requests: number
-  /** How often it was called. */
   calls: number
   /** Time that requests waited for its own work. */
   selfUs: number
@@ -104,7 +102,6 @@ export class CallingContexts extends columnarStage<ContextColumns>() {
   }
 }
 
-/** What one period says of a context. */
 export function totals({ before, after }: CallingContext, period: Period): Readonly<ContextTotals> {
   return period === BEFORE ? before : after
 }

@@ -39,7 +39,6 @@ export function findCallingContexts(flows: FlowSet): CallingContexts {
   return new CallingContexts({ contexts: tree.finish(), requests })
 }
 
-/** The contexts of a shape's calls. */
 interface ShapeContexts {
   readonly root: number
   readonly ofEdge: Uint32Array

@@ -5,7 +5,6 @@ import { wassersteinDistance } from '../../stats/wasserstein.ts'
 
 /** How long one operation took, by host, in one period: one value a request. */
 export interface OperationSamples {
-  /** What is timed, as it is shown. */
   readonly operation: string
   /** For each host that has any, its times in µs, ascending. */
   readonly byHost: ReadonlyMap<string, Float64Array>
@@ -40,7 +39,6 @@ interface Test {
   readonly samples: readonly [Float64Array, Float64Array]
 }
 
-/** Every two hosts, in a triangle: see `pair`. */
 export class HostPairs {
   readonly hosts: readonly string[]
   readonly #pairs: HostPair[] = []

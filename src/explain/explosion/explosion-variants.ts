@@ -9,17 +9,14 @@ import { ShapeTable } from '../../traces/shape-table.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { LabelChange } from './label-parts.ts'
 
-/** Folds what flows repeat; see `foldFlows`. */
 export type Fold = (flows: FlowSet) => FlowSet
 
-/** What is done to requests before they are categorized again. */
 export interface Variant {
   readonly concurrency?: Concurrency | undefined
   readonly changes?: readonly LabelChange[]
   readonly fold?: Fold | undefined
 }
 
-/** The same requests, categorized by other rules. */
 export class ExplosionVariants {
   readonly categories: Categories
   readonly #rebuilt = new Map<Concurrency, FlowSet | string>()

@@ -42,7 +42,6 @@ export interface ExplosionCauses {
   readonly remaining: number
 }
 
-/** Smaller shares than this are no cause. */
 const NOTABLE = 0.1
 
 const LABEL_PARTS: Readonly<Partial<Record<ExplosionPart, LabelChange>>> = {
@@ -165,7 +164,6 @@ export interface CategorySizes {
    * single period, for one against another of as many.
    */
   readonly testable: number
-  /** Share of all requests that are in these. */
   readonly testableShare: number
   /**
    * C² = variance / mean² of response times in the category, and period, that the median request is
@@ -174,7 +172,6 @@ export interface CategorySizes {
   readonly medianC2: number
 }
 
-/** Measures how categories have turned out. */
 export function categorySizes(categories: Categories): CategorySizes {
   const { flows, size } = categories
   const onePeriod = flows.count(BEFORE) === 0 || flows.count(AFTER) === 0

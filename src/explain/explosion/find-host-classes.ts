@@ -204,7 +204,6 @@ export function groupHosts(pairs: HostPairs): number[][] {
   return groups.map((hosts) => hosts.sort((a, b) => a - b))
 }
 
-/** What is known across two groups: sums over the pairs of hosts that could be compared. */
 interface Across {
   tested: number
   different: number

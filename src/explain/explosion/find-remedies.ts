@@ -29,7 +29,6 @@ export interface Remedy extends CategorySizes {
 
 /** Remedies that were tried, and why others were not. */
 export interface Remedies {
-  /** The best first. */
   readonly remedies: readonly Remedy[]
   readonly leftOut: readonly { readonly remedy: RemedyName; readonly reason: string }[]
   /** `null` where no host is in any label. */
@@ -41,7 +40,6 @@ interface Recipe extends Variant {
   /** Where options cannot say it. */
   readonly code?: string
   readonly options?: OptionAdvice | undefined
-  /** What it takes away. */
   readonly part: ExplosionPart
 }
 

@@ -1,7 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 
-/** Changes what is known of a node before it is made a label. */
 export type LabelChange = (node: NodeLabel) => NodeLabel
 
 const SEPARATOR = '__'

@@ -1,6 +1,5 @@
 // Millions of cells for flows of thousands of nodes: the loops index with `!`.
 
-/** One step from a sequence to another. */
 export interface EditStep {
   readonly kind: 'keep' | 'substitute' | 'delete' | 'insert'
   /** Position in the first sequence; for what is inserted, the position it comes before. */
@@ -12,7 +11,6 @@ export interface EditStep {
 export interface EditScript {
   /** How many steps are not `'keep'`: the edit distance. */
   readonly distance: number
-  /** First to last. */
   readonly steps: readonly EditStep[]
 }
 
@@ -72,7 +70,6 @@ interface Sequences {
    * scripts of the same length.
    */
   readonly likeness: (before: number, after: number) => number
-  /** What an edit costs. */
   readonly edit: number
 }
 
@@ -86,7 +83,6 @@ interface Block {
   readonly columns: Span
 }
 
-/** Appends the moves of a block to `moves`. */
 function align(sequences: Sequences, { rows, columns }: Block, moves: number[]): void {
   if (rows.count < 2 || (rows.count + 1) * (columns.count + 1) <= LARGEST_TABLE) {
     for (const move of tableMoves(sequences, { rows, columns })) moves.push(move)

@@ -1,7 +1,6 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import { editTokens } from '../../compare/precursors/match-precursors.ts'
 
-/** An edge between two nodes of a form. */
 export interface FormEdge {
   readonly from: number
   readonly to: number
@@ -20,7 +19,6 @@ export interface FlowForm {
   readonly labels: readonly string[]
   /** In the order of the nodes they lead from, then to. */
   readonly edges: readonly FormEdge[]
-  /** For each node, those before it. */
   readonly parents: readonly (readonly number[])[]
   readonly children: readonly (readonly number[])[]
   /** Every node in the order of visits, and again at each further edge into it; see `editTokens`. */
@@ -31,7 +29,6 @@ export interface FlowForm {
   readonly callers: Uint32Array
 }
 
-/** The form of a category's structure. */
 export function flowForm(categories: Categories, category: number): FlowForm {
   const structure = categories.structure(category)
   const { preorder, labels, from, to, classOf } = structure

@@ -4,7 +4,6 @@ import { type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
 import type { FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
 import type { UnionGraph } from './union-graph.ts'
 
-/** The fewest nodes that are worth showing as one. */
 const SMALLEST = 2
 
 /**
@@ -74,7 +73,6 @@ function placeName({ service, host }: UnionNode): string {
   return host.startsWith(service) ? host : `${service}@${host}`
 }
 
-/** A group before it is named. */
 type GroupDraft = Omit<FlowGroup, 'id' | 'kind' | 'name'>
 
 function groupsOf({ nodes, edges }: UnionGraph, partOf: ArrayLike<number>): GroupDraft[] {

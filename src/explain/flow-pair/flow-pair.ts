@@ -19,7 +19,6 @@ export type FlowPair =
   | { readonly mutation: number; readonly precursors: Precursors }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
-/** The two flows that are meant. */
 export function resolvePair(pair: FlowPair): { before: FlowChoice; after: FlowChoice } {
   if ('before' in pair) return pair
   if ('category' in pair) {

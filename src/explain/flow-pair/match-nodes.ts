@@ -108,7 +108,6 @@ function likeliest(pairing: NodePairing, a: number): number | undefined {
 /** The share of neighbours that must agree for a node whose label recurs to be likely matched. */
 const MOST = 0.5
 
-/** The matched nodes of two forms, and how sure each pair is. */
 function matchesOf(pairing: NodePairing, recurring: ReadonlySet<string>): NodeMatch[] {
   const { a, b, ofA } = pairing
   const same = isSame(pairing)

@@ -15,7 +15,6 @@ import type {
 } from './flow-comparison.ts'
 import { orNull } from './flow-side.ts'
 
-/** Both flows as one graph. */
 export interface UnionGraph {
   readonly nodes: readonly UnionNode[]
   readonly edges: readonly UnionEdge[]
@@ -28,7 +27,6 @@ interface Sides {
 
 type NodeDraft = Pick<UnionNode, 'before' | 'after' | 'certainty'>
 
-/** An edge between drafts of nodes. */
 interface EdgeDraft {
   readonly from: number
   readonly to: number

@@ -94,7 +94,6 @@ export function explainEdge(
   return new Explanation(subject, { tables, choice, growth })
 }
 
-/** Every occurrence of the edge in the requests of one period. */
 function callsOf(
   categories: Categories,
   { fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>,
@@ -254,7 +253,6 @@ function roots({ parents }: FlowForm): number[] {
   return parents.flatMap((above, node) => (above.length === 0 ? [node] : []))
 }
 
-/** The time of each request that is asked to be slow or not. */
 export interface RequestTimes {
   /** What it is: `response time`, or the edge from where to where. */
   readonly name: string

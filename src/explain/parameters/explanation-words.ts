@@ -26,7 +26,6 @@ const MOST_LEVELS = 4
 const LONGEST_NAME = 100
 const LONGEST_LEVEL = 40
 
-/** An explanation as a sentence. */
 export function pathSentence(
   path: ExplainedPath,
   { rows, words }: { readonly rows: string; readonly words: GroupWords },
@@ -47,7 +46,6 @@ export function pathSentence(
   return `Where ${conditionsText(path)}, ${rows}s are ${precision < 0.5 ? 'more often ' : ''}${which}: ${share}, ${found}${often}${time}.`
 }
 
-/** The conditions of a path, in words. */
 export function conditionsText({ conditions }: Pick<ExplainedPath, 'conditions'>): string {
   return conditions.map(conditionWords).join(' and ')
 }

@@ -32,13 +32,11 @@ import {
 } from './parameter-table.ts'
 import type { Sampling } from './request-sample.ts'
 
-/** The rows that questions are asked of. */
 interface ExplanationTables extends QuestionTables {
   /** From which time on a row of `slow` is slow, in µs. */
   readonly slowAboveUs: number
 }
 
-/** What is explained, in words. */
 export interface ExplanationSubject {
   /** `frontend NFS3 WRITE, category 5, which was category 0`. */
   readonly title: string
@@ -278,7 +276,6 @@ function summaryWords({ quartiles, commonest }: ParameterDifference['before']): 
   return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }
 
-/** Options of `explain`. */
 export const EXPLAIN_OPTIONS = defineOptions({
   question: oneOf(['both', 'what-differs', 'what-is-slow'], {
     default: 'both',
@@ -322,7 +319,6 @@ export const EXPLAIN_OPTIONS = defineOptions({
 /** How low-level parameters are searched for explanations. */
 export type ExplainOptions = Partial<OptionsOf<typeof EXPLAIN_OPTIONS>>
 
-/** Checks options and groups them by what they are for. */
 export function explainSettings(options: ExplainOptions) {
   const { question, sample, seed, include, exclude, ...growth } = readOptions(
     EXPLAIN_OPTIONS,

@@ -30,7 +30,6 @@ export type LeftOutReason =
   | 'counter'
   /** One value wherever it is known. */
   | 'constant'
-  /** Taken out by the user. */
   | 'excluded'
 
 /** What a reason means, for people. */
@@ -57,7 +56,6 @@ const MIN_FOR_COUNTER = 20
 /** Rows that an id needs on average to be the id of a kind. */
 const MIN_OF_A_KIND = 10
 
-/** What is known of the rows of a table. */
 export interface RowOrder {
   /** 0 precursor, 1 mutation. */
   readonly labels: Uint8Array

@@ -23,7 +23,6 @@ export interface ParameterQuestion {
   readonly slowAboveUs: number | null
 }
 
-/** How trees are grown. */
 export interface TreeChoice extends Pick<ClassificationTreeOptions, 'prune'> {
   /** `'auto'`: C4.5, unless CART's tree separates better. */
   readonly criterion: 'auto' | 'gain-ratio' | 'gini'

@@ -17,7 +17,6 @@ import {
   reasonToLeaveOut,
 } from './left-out.ts'
 
-/** What the rows of a table are, beside their parameters. */
 interface ParameterRows extends RowOrder {
   /** Row of each one's request in `flows`. */
   readonly requests: Uint32Array
@@ -118,7 +117,6 @@ export interface QuestionTables {
   readonly slow: ParameterTable | null
 }
 
-/** The tables that there are. */
 export function tablesOf({ differs, slow }: QuestionTables): ParameterTable[] {
   return [differs, slow].filter((table) => table !== null)
 }

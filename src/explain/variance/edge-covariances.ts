@@ -8,7 +8,6 @@ import type { Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { incompleteBeta } from '../../stats/distributions.ts'
 
-/** How covarying edges are told from others. */
 export interface CovarianceOptions {
   /** Significance level of q, above 0 and below 1. */
   readonly alpha: number
@@ -195,7 +194,6 @@ export interface RequestEdges {
   readonly latencyUs: Float64Array
 }
 
-/** The edges of the requests of a category in one period, request by request. */
 export function* requestEdges(
   categories: Categories,
   category: number,

@@ -19,7 +19,6 @@ export class MarkedEdges {
     this.#recorded = marks.length === 0 ? new Map() : recordedRoots(categories)
   }
 
-  /** The mark on an edge, if there is one. */
   of({ from, to }: EdgeEnds): VarianceMark | undefined {
     const own = this.marks.find((mark) => isSameEdge(mark, { from, to }))
     const recorded = this.#recorded.get(from)

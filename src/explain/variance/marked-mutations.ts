@@ -24,7 +24,6 @@ export interface MarkedMutation {
   readonly changedEdges: readonly (EdgeComparison & { readonly mark: VarianceMark | undefined })[]
 }
 
-/** A finding, seen with marks. */
 export interface MarkedFinding {
   readonly finding: Finding
   readonly verdict: MarkedVerdict
@@ -33,11 +32,9 @@ export interface MarkedFinding {
 /** A category with marked edges, its response times compared without the time spent on them. */
 export interface RestComparison {
   readonly category: number
-  /** The edges that were left out. */
   readonly marks: readonly VarianceMark[]
   /** Whether the response times themselves changed. */
   readonly mutation: boolean
-  /** Of response times less the time on the marked edges. */
   readonly test: FamilyTest
 }
 

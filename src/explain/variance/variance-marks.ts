@@ -18,7 +18,6 @@ export interface VarianceMark {
   readonly note?: string
 }
 
-/** The labels at the ends of an edge. */
 export type EdgeEnds = Pick<VarianceMark, 'from' | 'to'>
 
 const SCHEMA = 'flowdelta.variance-marks/1'
@@ -98,11 +97,6 @@ export function parseVarianceMarks(
   return requireVarianceMarks(marks, file)
 }
 
-/**
- * The marks, checked.
- *
- * @throws FlowdeltaError as `parseVarianceMarks`
- */
 export function requireVarianceMarks(marks: unknown, file = 'marks'): readonly VarianceMark[] {
   if (!Array.isArray(marks)) {
     throw new FlowdeltaError(`${file} has ${show(marks)} for marks. Give a list of marks.`)

@@ -10,7 +10,6 @@ import { CoMoments, requestEdges } from './edge-covariances.ts'
 import type { MarkedEdges } from './marked-edges.ts'
 import type { VarianceMark } from './variance-marks.ts'
 
-/** Options of `findVariance`. */
 export const VARIANCE_OPTIONS = defineOptions({
   large: number({
     default: 10,
@@ -31,7 +30,6 @@ export const VARIANCE_OPTIONS = defineOptions({
   }),
 })
 
-/** Options that variance was found with. */
 export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
 
 /** How much the response times of one category vary in one period. */

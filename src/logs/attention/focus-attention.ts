@@ -124,9 +124,7 @@ function graphOf(
   }
 }
 
-/** The part of a network that one variable is connected with. */
 interface Component {
-  /** Names, the root first. */
   readonly names: readonly string[]
   readonly edges: readonly DependencyEdge[]
   /** Those of `edges` in the maximum spanning tree. */

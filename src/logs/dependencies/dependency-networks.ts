@@ -6,7 +6,6 @@ import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 
-/** Options of `learnDependencies`. */
 export const DEPENDENCY_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   minSplit: custom<number>({
@@ -77,7 +76,6 @@ export interface DependencyNetwork extends NetworkKey {
 }
 
 interface LearnedNetworks {
-  /** The `minSplit` down to which they are learned. */
   readonly grownAt: number
   readonly learn: (key: NetworkKey) => DependencyNetwork
   readonly known: Map<string, DependencyNetwork>

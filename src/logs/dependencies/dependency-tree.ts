@@ -3,22 +3,17 @@ import { fTail } from '../../stats/distributions.ts'
 import { type DependencyColumns, explainedShare } from './select-columns.ts'
 
 interface TreeOptions {
-  /** A node with less weight than this is not split. */
   readonly minMass: number
-  /** Fewest instances with a value on either side of a split. */
   readonly minLeaf: number
   /**
    * `'significance'`: a split must explain more than chance would, however many cuts there are to
    * choose from; `'orange'`: any that explains anything is made, as the authors' library did.
    */
   readonly stop: 'significance' | 'orange'
-  /** The level of that test. */
   readonly significance: number
 }
 
-/** One split of a tree. */
 export interface TreeSplit {
-  /** The column it splits on, and where. */
   readonly predictor: number
   readonly threshold: number
   /** Σ of weights of the node it splits: its number of instances where all count the same. */
@@ -88,11 +83,9 @@ function massOf(rows: Int32Array, isIn: Uint8Array, weights: Float64Array): numb
   return mass
 }
 
-/** What the rows of a node hold of the target. */
 interface TargetSums {
   /** Weight times deviation from the node's mean, an instance each. */
   readonly pulls: Float64Array
-  /** Σ of weights. */
   readonly mass: number
   /** Σ of weighted squared deviations from the mean. */
   readonly squares: number
@@ -222,9 +215,7 @@ function bestCut(
   return best === undefined ? undefined : { ...best, cuts }
 }
 
-/** Instances that one part of a tree is about. */
 interface TreeNode {
-  /** Instances that have a value of the target. */
   readonly rows: Int32Array
   /**
    * Of column c those of `rows` that have a value of it, ascending by it, stand from `starts[c]` to
@@ -235,7 +226,6 @@ interface TreeNode {
   readonly ends: Int32Array
 }
 
-/** The node that holds all instances with a value of the target. */
 function rootNode(columns: DependencyColumns, target: Float64Array): TreeNode {
   const { orders, counts } = columns
   const starts = counts.map((_, column) => column * target.length)

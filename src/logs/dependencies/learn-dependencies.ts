@@ -60,7 +60,6 @@ export function learnDependencies(
   return new DependencyNetworks({ logs, options: chosen, metric }, learned)
 }
 
-/** What a network is learned from. */
 interface NetworkSource {
   readonly logs: LogSet
   readonly metric: PerformanceMetric
@@ -68,7 +67,6 @@ interface NetworkSource {
   readonly weights: Float64Array | undefined
 }
 
-/** Learns one network: a tree for each variable that can have one, and for performance. */
 function learnNetwork(
   key: NetworkKey,
   source: NetworkSource,

@@ -3,13 +3,11 @@ import { welch } from '../../stats/welch.ts'
 import type { Feature } from '../features/features.ts'
 import { AFTER, BEFORE, type LogSet, type VariableFeatures } from '../features/log-set.ts'
 
-/** One column of a network: a feature of a variable in the instances that it is learned from. */
 interface NetworkColumn {
   readonly name: string
   readonly values: Float64Array
 }
 
-/** The columns that a network is learned from. */
 interface SelectedColumns {
   readonly columns: readonly NetworkColumn[]
   /** How many variables could have taken part, and were too many. */
@@ -20,9 +18,7 @@ interface Selection {
   readonly logs: LogSet
   readonly features: VariableFeatures
   readonly featureType: Feature
-  /** Instances that the network is learned from. */
   readonly members: readonly number[]
-  /** Of the members. */
   readonly performance: Float64Array
   readonly weights: Float64Array
   /** The variable that performance is a feature of. */
@@ -126,9 +122,7 @@ export interface DependencyColumns {
    */
   readonly orders: Int32Array
   readonly counts: Int32Array
-  /** How much each instance counts. */
   readonly weights: Float64Array
-  /** Σ of the weights. */
   readonly mass: number
   /** Room for the orders of one tree's nodes: as large as `orders`. */
   readonly scratch: Int32Array<ArrayBuffer>

@@ -6,7 +6,6 @@ import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 
-/** Options of `findDivergence`. */
 export const DIVERGENCE_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),
@@ -20,7 +19,6 @@ export type DivergenceOptions = OptionsOf<typeof DIVERGENCE_OPTIONS>
 
 /** In which instances of each class a variable was logged at all. */
 export interface Presence {
-  /** How many instances have it. */
   readonly before: number
   readonly after: number
   /** Messages of an event in all instances of the class; NaN of a state variable. */

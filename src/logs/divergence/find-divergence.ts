@@ -58,7 +58,6 @@ export function findDivergence(logs: LogSet, options: Partial<DivergenceOptions>
   })
 }
 
-/** The instances of each class, and how much each counts. */
 interface Groups {
   readonly before: Group
   readonly after: Group
@@ -93,7 +92,6 @@ function picked(values: Float64Array, { members, values: room }: Group): Float64
   return room
 }
 
-/** A test that is yet to be corrected for the number of tests. */
 type OpenTest = { -readonly [K in keyof FeatureTest]: FeatureTest[K] }
 
 /** There may be a million of them: no spreading, which takes several times the memory. */
@@ -119,7 +117,6 @@ function openTest(
   }
 }
 
-/** All variables of a kind, in the order of their names. */
 function variablesOf(
   logs: LogSet,
   kind: VariableKind,
@@ -190,7 +187,6 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
   return onlyIn === 'after' ? 0 : onlyIn === 'before' ? 1 : 2
 }
 
-/** In which instances each variable of a kind occurs. */
 function presences(logs: LogSet, kind: VariableKind): (variable: number) => Presence {
   const { counts } = logs
   // Of many variables most are in one instance: few tests are different ones.

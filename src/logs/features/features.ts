@@ -39,13 +39,11 @@ export type EventFeature = (typeof EVENT_FEATURES)[number]
  */
 export type StateFeature = (typeof STATE_FEATURES)[number]
 
-/** Two kinds of variable: events have times, states have values. */
 export const VARIABLE_KINDS = ['event', 'state'] as const
 export type VariableKind = (typeof VARIABLE_KINDS)[number]
 
 export type Feature = EventFeature | StateFeature
 
-/** Whether a feature of events is a point in time, absolute or relative. */
 export function isEventTime(feature: Feature): boolean {
   return feature !== 'count' && (EVENT_FEATURES as readonly Feature[]).includes(feature)
 }
@@ -70,12 +68,6 @@ const TEXTS: Readonly<Record<Feature, string>> = {
   threeQuartersRelative: 'value at ¾ of the run, from least to greatest',
 }
 
-/**
- * A feature in words.
- *
- * @example
- * featureText('lastAbsolute') // 'last time'
- */
 export function featureText(feature: Feature): string {
   return TEXTS[feature]
 }

@@ -1,4 +1,5 @@
 // Runs once a variable, instance and feature: the loops index with `!`.
+import { ascending, group, max, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
@@ -198,25 +199,19 @@ interface LogParts {
 
 /** Lays the features of single instances out by feature and variable, in the order of names. */
 function buildLogSet({ ids, classOf, instances, names, notes }: LogParts): LogSet {
+  const events = instances.map((instance) => instance.events)
+  const states = instances.map((instance) => instance.states)
   return new LogSet({
     instances: [...ids],
     classOf: Uint8Array.from(classOf),
     runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-    events: laidOut(
-      names.event,
-      EVENT_FEATURES,
-      instances.map(({ events }) => events),
-    ),
-    states: laidOut(
-      names.state,
-      STATE_FEATURES,
-      instances.map(({ states }) => states),
-    ),
+    events: laidOut(names.event, EVENT_FEATURES, events),
+    states: laidOut(names.state, STATE_FEATURES, states),
     report: new LogReport({
       ...notes,
       messages: {
-        event: instances.reduce((sum, { messages }) => sum + messages.event, 0),
-        state: instances.reduce((sum, { messages }) => sum + messages.state, 0),
+        event: sum(instances, ({ messages }) => messages.event),
+        state: sum(instances, ({ messages }) => messages.state),
       },
       thinned: thinnedVariables(instances, names),
       emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
@@ -234,7 +229,7 @@ function laidOut<F extends Feature>(
   // A name may have been numbered without ever having a message: all of them were refused.
   const order = [...names.keys()]
     .filter((code) => logged[code]! > 0)
-    .sort((a, b) => compareNames(names[a]!, names[b]!))
+    .sort((a, b) => ascending(names[a], names[b]))
   const starts = new Int32Array(order.length + 1)
   const next = new Int32Array(names.length)
   for (const [row, code] of order.entries()) {
@@ -262,25 +257,14 @@ function laidOut<F extends Feature>(
   )
 }
 
-/** By code units: the same on every machine. */
-function compareNames(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b)
-}
-
 function thinnedVariables(
   instances: readonly ClosedInstance[],
   names: LogParts['names'],
 ): ThinnedVariable[] {
-  const found = new Map<string, ThinnedVariable>()
-  for (const { kind, code, stride } of instances.flatMap(({ thinned }) => thinned)) {
-    const name = names[kind][code] as string
-    const known = found.get(`${kind} ${name}`)
-    found.set(`${kind} ${name}`, {
-      kind,
-      name,
-      instances: (known?.instances ?? 0) + 1,
-      stride: Math.max(known?.stride ?? 1, stride),
-    })
-  }
-  return [...found.values()]
+  const all = instances.flatMap(({ thinned }) => thinned)
+  return [...group(all, ({ kind, code }) => `${kind} ${code}`).values()].map((alike) => {
+    const [{ kind, code }] = alike as [(typeof all)[0]]
+    const stride = max(alike, (each) => each.stride) ?? 1
+    return { kind, name: names[kind][code] as string, instances: alike.length, stride }
+  })
 }

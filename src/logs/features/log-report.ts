@@ -1,19 +1,16 @@
 import { describePlace, type Place } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import type { VariableKind } from './features.ts'
 
-/** A line that gave no message. */
 export interface SkippedLine extends Place {
   /** The line, or as much of it as says what it is. */
   readonly text: string
 }
 
-/** Lines that gave no message, for one reason. */
 export interface SkippedLines {
   readonly reason: string
   readonly count: number
-  /** The first few. */
   readonly first: readonly SkippedLine[]
 }
 
@@ -30,7 +27,6 @@ interface RefusedMessages {
 export interface ThinnedVariable {
   readonly kind: VariableKind
   readonly name: string
-  /** In how many instances. */
   readonly instances: number
   /** At worst, one of so many messages was kept. */
   readonly stride: number
@@ -44,37 +40,14 @@ interface LogReportData {
   readonly refused: readonly RefusedMessages[]
   /** Medians and snapshots of these are of a sample of their messages. */
   readonly thinned: readonly ThinnedVariable[]
-  /** Instances without a single message. */
   readonly emptyInstances: readonly string[]
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
-  /** Files that were given for both classes. */
   readonly inBothClasses: readonly string[]
 }
 
 /** What reading two sets of logs left out or simplified. Counts are exact. */
-export class LogReport extends Stage implements LogReportData {
-  readonly lines: number
-  readonly messages: Readonly<Record<VariableKind, number>>
-  readonly skipped: readonly SkippedLines[]
-  readonly refused: readonly RefusedMessages[]
-  readonly thinned: readonly ThinnedVariable[]
-  readonly emptyInstances: readonly string[]
-  readonly unreadFiles: readonly string[]
-  readonly inBothClasses: readonly string[]
-
-  constructor(data: LogReportData) {
-    super()
-    this.lines = data.lines
-    this.messages = data.messages
-    this.skipped = data.skipped
-    this.refused = data.refused
-    this.thinned = data.thinned
-    this.emptyInstances = data.emptyInstances
-    this.unreadFiles = data.unreadFiles
-    this.inBothClasses = data.inBothClasses
-  }
-
+export class LogReport extends columnarStage<LogReportData>() {
   /** How many lines gave no message. */
   get skippedLines(): number {
     return this.skipped.reduce((sum, { count }) => sum + count, 0)
@@ -82,6 +55,8 @@ export class LogReport extends Stage implements LogReportData {
 
   /** One row a thing left out or simplified: what, how often, and the first example. */
   table(): StageTable {
+    const onlyFirst = (issue: string, effect: string, examples: readonly string[]) =>
+      examples.slice(0, 1).map((example) => ({ issue, effect, count: examples.length, example }))
     const rows = [
       ...this.skipped.map(({ reason, count, first: [first] }) => ({
         issue: reason,
@@ -99,25 +74,11 @@ export class LogReport extends Stage implements LogReportData {
         count: instances,
         example: `one message of ${stride} kept`,
       })),
-      ...this.emptyInstances.slice(0, 1).map((example) => ({
-        issue: 'instance without messages',
-        ...{ effect: 'kept', count: this.emptyInstances.length, example },
-      })),
-      ...this.unreadFiles.slice(0, 1).map((example) => ({
-        issue: 'file in no log format that is known',
-        ...{ effect: 'file skipped', count: this.unreadFiles.length, example },
-      })),
-      ...this.inBothClasses.slice(0, 1).map((example) => ({
-        issue: 'file given as before and as after',
-        ...{ effect: 'read as both', count: this.inBothClasses.length, example },
-      })),
+      ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
+      ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
+      ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
     ]
-    return stageTable({
-      issue: rows.map(({ issue }) => issue),
-      effect: rows.map(({ effect }) => effect),
-      count: rows.map(({ count }) => count),
-      example: rows.map(({ example }) => example),
-    })
+    return rowTable(rows, ['issue', 'effect', 'count', 'example'])
   }
 }
 
@@ -129,21 +90,16 @@ export type Notes = Pick<
   'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses'
 >
 
-/** Keeps, while logs are read, what is left out. */
 export class ReadingNotes {
   lines = 0
   readonly unreadFiles: string[] = []
   readonly inBothClasses: string[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
-  readonly #refused = new Map<
-    string,
-    { kind: VariableKind; name: string; count: number; example: string }
-  >()
+  readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
   skip(reason: string, line: SkippedLine): void {
-    const known = this.#skipped.get(reason)
-    const entry = known ?? { count: 0, first: [] }
-    if (known === undefined) this.#skipped.set(reason, entry)
+    const entry = this.#skipped.get(reason) ?? { count: 0, first: [] }
+    this.#skipped.set(reason, entry)
     entry.count++
     if (entry.first.length === LISTED_PER_REASON) return
     const { text } = line
@@ -160,13 +116,11 @@ export class ReadingNotes {
   }
 
   get data(): Notes {
+    const { lines, unreadFiles, inBothClasses } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
     return {
-      lines: this.lines,
-      skipped,
-      refused: [...this.#refused.values()],
-      unreadFiles: [...this.unreadFiles],
-      inBothClasses: [...this.inBothClasses],
+      ...{ lines, skipped, refused: [...this.#refused.values()] },
+      ...{ unreadFiles: [...unreadFiles], inBothClasses: [...inBothClasses] },
     }
   }
 }

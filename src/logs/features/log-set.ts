@@ -1,6 +1,7 @@
 // Features are copied once a variable, feature and test: the loops index with `!`.
+import { addAt } from '../../core/entries.ts'
 import { InternalError } from '../../core/errors.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
@@ -20,19 +21,6 @@ export function codeOfClass(logClass: LogClass): Period {
 }
 
 interface LogSetData {
-  readonly instances: readonly string[]
-  readonly classOf: Uint8Array
-  readonly runTimeUs: Float64Array
-  readonly events: VariableFeatures<EventFeature>
-  readonly states: VariableFeatures<StateFeature>
-  readonly report: LogReport
-}
-
-/**
- * Two sets of logs as features: a few numbers for every variable in every instance (a node, a
- * request, a run). Messages are not kept. `LogBuilder` and the readers make it.
- */
-export class LogSet extends Stage implements LogSetData {
   /** Ids, in the order in which the instances were first named. */
   readonly instances: readonly string[]
   /** `BEFORE` or `AFTER`, an instance each. */
@@ -43,17 +31,13 @@ export class LogSet extends Stage implements LogSetData {
   readonly states: VariableFeatures<StateFeature>
   /** What was left out or simplified. */
   readonly report: LogReport
+}
 
-  constructor(data: LogSetData) {
-    super()
-    this.instances = data.instances
-    this.classOf = data.classOf
-    this.runTimeUs = data.runTimeUs
-    this.events = data.events
-    this.states = data.states
-    this.report = data.report
-  }
-
+/**
+ * Two sets of logs as features: a few numbers for every variable in every instance (a node, a
+ * request, a run). Messages are not kept. `LogBuilder` and the readers make it.
+ */
+export class LogSet extends columnarStage<LogSetData>() {
   /** The class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]
@@ -67,24 +51,19 @@ export class LogSet extends Stage implements LogSetData {
 
   /** One row an instance: its class, its run time, and how many events and states it has. */
   table(): StageTable {
-    const numbers = Array.from(this.instances.keys())
-    const eventsIn = new Float64Array(numbers.length)
-    const messages = new Float64Array(numbers.length)
+    const sums = () => new Float64Array(this.instances.length)
+    const [events, eventMessages, states] = [sums(), sums(), sums()]
     eachEntry(this.events, 'count', (instance, count) => {
-      eventsIn[instance] = Number(eventsIn[instance]) + Number(count > 0)
-      messages[instance] = Number(messages[instance]) + count
+      addAt(events, instance, Number(count > 0))
+      addAt(eventMessages, instance, count)
     })
-    const statesIn = new Float64Array(numbers.length)
     eachEntry(this.states, 'final', (instance, value) => {
-      statesIn[instance] = Number(statesIn[instance]) + Number(!Number.isNaN(value))
+      addAt(states, instance, Number(!Number.isNaN(value)))
     })
     return stageTable({
       instance: this.instances,
-      class: numbers.map((instance) => this.classNameOf(instance)),
-      runTimeUs: this.runTimeUs,
-      events: eventsIn,
-      eventMessages: messages,
-      states: statesIn,
+      class: this.instances.map((_, instance) => this.classNameOf(instance)),
+      ...{ runTimeUs: this.runTimeUs, events, eventMessages, states },
     })
   }
 
@@ -102,11 +81,10 @@ export class LogSet extends Stage implements LogSetData {
     const { names } = features
     const n = this.instances.length
     const rows = Array.from({ length: names.length * n }, (_, row) => row)
-    const classes = Array.from(this.instances, (_, instance) => this.classNameOf(instance))
     return stageTable({
       variable: rows.map((row) => names[Math.floor(row / n)]),
       instance: rows.map((row) => this.instances[row % n]),
-      class: rows.map((row) => classes[row % n]),
+      class: rows.map((row) => this.classNameOf(row % n)),
       ...Object.fromEntries(features.types.map((type) => [type, features.values(type)])),
     })
   }
@@ -123,7 +101,6 @@ function eachEntry<F extends Feature>(
   }
 }
 
-/** The features of one variable where it was logged: an entry an instance. */
 interface VariableEntries<F extends Feature = Feature> {
   /** Ascending. */
   readonly instances: Int32Array
@@ -131,7 +108,6 @@ interface VariableEntries<F extends Feature = Feature> {
   readonly values: (type: F) => Float64Array
 }
 
-/** Which instances variables were logged in. */
 interface EntryPlaces {
   /** The entries of variable v are those from `starts[v]` to before `starts[v + 1]`. */
   readonly starts: Int32Array
@@ -147,7 +123,6 @@ export class VariableFeatures<F extends Feature = Feature> {
   /** Names of the variables, ascending. */
   readonly names: readonly string[]
   readonly types: readonly F[]
-  /** How many instances there are. */
   readonly instances: number
   readonly #places: EntryPlaces
   readonly #columns: ReadonlyMap<Feature, Float64Array>
@@ -203,7 +178,7 @@ export class VariableFeatures<F extends Feature = Feature> {
     const { starts, instances } = this.#places
     const values = this.#column(type)
     const end = starts[variable + 1]!
-    target.fill(valueWithout(type))
+    target.fill(type === 'count' ? 0 : Number.NaN)
     for (let at = starts[variable]!; at < end; at++) target[instances[at]!] = values[at]!
   }
 
@@ -228,11 +203,6 @@ export class VariableFeatures<F extends Feature = Feature> {
     if (values === undefined) throw new RangeError(`There is no feature ${type} of this kind.`)
     return values
   }
-}
-
-/** What a feature is in an instance without a message. */
-function valueWithout(type: Feature): number {
-  return type === 'count' ? 0 : Number.NaN
 }
 
 function everywhere(variables: number, instances: number): EntryPlaces {

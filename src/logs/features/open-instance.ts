@@ -8,7 +8,6 @@ export interface InstanceFeatures {
   readonly values: Float64Array
 }
 
-/** An instance all messages of which were read: its features. */
 export interface ClosedInstance extends Run {
   readonly messages: { readonly event: number; readonly state: number }
   readonly events: InstanceFeatures
@@ -21,7 +20,6 @@ export interface ClosedInstance extends Run {
   }[]
 }
 
-/** An instance that messages still come for. */
 export class OpenInstance {
   // By code: what comes first in one instance comes early in most.
   readonly #events: EventSeries[] = []
@@ -188,7 +186,6 @@ function keepEverySecond(values: Float64Array): void {
   for (let i = 0; 2 * i < values.length; i++) values[i] = values[2 * i]!
 }
 
-/** When an instance began and how long it ran, in microseconds. */
 interface Run {
   readonly startUs: number
   readonly runTimeUs: number

@@ -1,8 +1,8 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText } from '../../core/shown-text.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
 import { moments } from '../../stats/moments.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
@@ -35,26 +35,23 @@ export function metricTail(
   logs: LogSet,
   options: Partial<OptionsOf<typeof METRIC_OPTIONS>> = {},
 ): MetricTail {
-  const found = performanceMetric(logs, readOptions(METRIC_OPTIONS, options).metric)
+  const metric = performanceMetric(logs, readOptions(METRIC_OPTIONS, options).metric)
   const classes = LOG_CLASSES.map((logClass, code) => ({
     class: logClass,
-    ...heavyTail(found.values.filter((_, instance) => logs.classOf[instance] === code)),
+    ...heavyTail(metric.values.filter((_, instance) => logs.classOf[instance] === code)),
   }))
-  return new MetricTail(found, [...classes, { class: 'both', ...heavyTail(found.values) }])
+  const tails = [...classes, { class: 'both' as const, ...heavyTail(metric.values) }]
+  return new MetricTail({ metric, tails })
 }
 
-/** What `metricTail` finds. */
-export class MetricTail extends Stage {
+interface TailColumns {
   readonly metric: PerformanceMetric
   /** Before, after, and both together. */
   readonly tails: readonly ClassTail[]
+}
 
-  constructor(metric: PerformanceMetric, tails: readonly ClassTail[]) {
-    super()
-    this.metric = metric
-    this.tails = tails
-  }
-
+/** What `metricTail` finds. */
+export class MetricTail extends columnarStage<TailColumns>() {
   /** Whether the tail of a class, or of both together, is heavy. */
   get isHeavy(): boolean {
     return this.tails.some((tail) => tail.isHeavy)
@@ -81,13 +78,10 @@ export class MetricTail extends Stage {
 
   /** One row a class, and one for both together. */
   table(): StageTable {
-    return stageTable({
-      class: this.tails.map((tail) => tail.class),
-      instances: this.tails.map(({ count }) => count),
-      outliers: this.tails.map(({ outliers }) => outliers),
-      fraction: this.tails.map(({ fraction }) => fraction),
-      heavy: this.tails.map(({ isHeavy }) => isHeavy),
-    })
+    const rows = this.tails.map((tail) => ({
+      ...{ ...tail, instances: tail.count, heavy: tail.isHeavy },
+    }))
+    return rowTable(rows, ['class', 'instances', 'outliers', 'fraction', 'heavy'])
   }
 }
 
@@ -98,9 +92,7 @@ const HEAVY_SHARE = 0.011
 const MIN_OUTLIERS = 2
 
 interface HeavyTail {
-  /** How many finite values there are. */
   readonly count: number
-  /** How many of them are farther than three standard deviations from the mean. */
   readonly outliers: number
   /** outliers / count; NaN without values. */
   readonly fraction: number

@@ -30,7 +30,6 @@ export const METRIC_OPTIONS = defineOptions({
   }),
 })
 
-/** The performance of every instance. */
 export interface PerformanceMetric {
   /** What its node is called in graphs: never the name of another variable. */
   readonly name: string
@@ -105,7 +104,6 @@ export function requirePerformance(logs: LogSet, metric: Metric): PerformanceMet
 const MAX_SHOWN = 10
 const MAX_NAME_LENGTH = 70
 
-/** Variables that instances of both classes have. */
 function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
   const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
   return features.names.filter((_, variable) => {

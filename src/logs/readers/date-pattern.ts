@@ -15,7 +15,6 @@ export interface DateFields {
   readonly zone?: string | undefined
 }
 
-/** One way of writing times. */
 export interface DatePattern {
   /** A regular expression without groups. */
   readonly source: string
@@ -111,7 +110,6 @@ function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefin
   }
 }
 
-/** Ways of writing times that are recognized, the commonest first. */
 export const KNOWN_PATTERNS: readonly DatePattern[] = [
   'yyyy-MM-dd HH:mm:ss,SSS',
   'yyyy-MM-dd HH:mm:ss,SSSZ',

@@ -11,7 +11,6 @@ export const NUMBER = 4
 /** The rank of a role that no field has had; a small integer, as all ranks are. */
 export const NONE = 1 << 20
 
-/** What a field is for. */
 export interface FieldRole {
   readonly role: number
   /** Of several fields of one role the first counts: smaller is earlier. */
@@ -55,7 +54,6 @@ export class FieldMessage {
     this.#sink = sink
   }
 
-  /** A field of the message to come. */
   field(key: string, value: unknown): void {
     const known = this.roles.get(key)
     if (known === undefined || value === undefined || value === null || value === '') return

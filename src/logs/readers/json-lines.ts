@@ -9,7 +9,6 @@ const NEWLINE = 10
 const MAX_LINE_LENGTH = 1 << 24
 const SPACE_BYTES = new Set([9, 13, 32])
 
-/** Reads a log of JSON lines, one object a line. */
 export async function readJsonLines(
   file: LogFile,
   settings: ReadSettings,
@@ -83,7 +82,6 @@ class JsonLines {
     return end < 0 ? new Uint8Array(0) : chunk.subarray(end + 1)
   }
 
-  /** Reads lines, of which the last one is complete too. */
   #lines(bytes: Uint8Array): void {
     const { lane } = this.#sink
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -50,7 +50,6 @@ export class LogClock {
   #date = ''
   #midnightMs = Number.NaN
 
-  /** @throws OptionError for a time zone or a date format that cannot be */
   constructor({ timeZone, dateFormat, timeUnit }: ClockOptions) {
     this.#patterns = dateFormat === 'auto' ? KNOWN_PATTERNS : [datePattern(dateFormat)]
     this.#pattern = this.#patterns[0] as DatePattern

@@ -41,7 +41,6 @@ export const LOG_FIELD_OPTIONS = defineOptions({
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
-/** Options of `loadLogs`. */
 export const LOG_READ_OPTIONS = defineOptions({
   format: oneOf(['auto', ...LOG_FORMATS], {
     default: 'auto',
@@ -103,7 +102,6 @@ export const LOG_READ_OPTIONS = defineOptions({
 })
 export type LogReadOptions = Partial<OptionsOf<typeof LOG_READ_OPTIONS>>
 
-/** Options with their defaults, and what follows from them. */
 export interface ReadSettings extends ClockOptions {
   readonly format: LogFormat | 'auto'
   /** The field, `undefined` for the path. */

@@ -9,9 +9,7 @@ import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
 export interface LogRecord {
-  /** 1-based. */
   readonly line: number
-  /** NaN where none could be read. */
   readonly timeUs: number
   /** `undefined` where the path is the instance. */
   readonly instance?: string | undefined
@@ -20,7 +18,6 @@ export interface LogRecord {
   readonly isText: boolean
   /** What wrote the text, if known: goes before the template. */
   readonly component?: string | undefined
-  /** Makes it a state message. */
   readonly value?: number | undefined
   /** Further numbers in it: state variables `name.key`. */
   readonly numbers?: readonly (readonly [key: string, value: number])[] | undefined
@@ -31,9 +28,7 @@ export interface LogSink {
   /** Where messages go as numbers, past `record`; absent while templates are mined. */
   readonly lane?: LogLane
   record(record: LogRecord): void
-  /** A line that gives no message. */
   skip(reason: string, line: number, text: string): void
-  /** The file is in no log format that is known. */
   skipFile(): void
   countLines(count: number): void
 }
@@ -104,7 +99,6 @@ const ADVICE: Readonly<Record<string, LogAdvice>> = {
   [SKIPPED.broken]: advise('Look at the line, or give another `format`', 'format'),
 }
 
-/** Returns what to do about lines that gave no message for a reason. */
 export function skipAdvice(reason: string): LogAdvice {
   return ADVICE[reason] ?? advise('')
 }

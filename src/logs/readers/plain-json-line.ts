@@ -44,7 +44,6 @@ export class PlainField {
  * any fields in any order, texts without escapes, numbers, and null. All else is left to `JSON.parse`.
  */
 export class PlainJsonLine {
-  /** By role. */
   readonly fields = [
     new PlainField(),
     new PlainField(),
@@ -53,7 +52,6 @@ export class PlainJsonLine {
   ] as const
   readonly #roles: ReadonlyMap<string, FieldRole>
   readonly #expected: ExpectedKey[] = []
-  /** Of the key read last. */
   #role: FieldRole | null = null
   readonly #decoder = new TextDecoder()
   #number = 0
@@ -127,7 +125,6 @@ export class PlainJsonLine {
     return first === 102 && bytes[at + 1] === 97 && bytes[at + 4] === 101 ? at + 5 : -1
   }
 
-  /** Whether a value fits a plain line's field. */
   #take({ role, rank, isText }: FieldRole, start: number, end: number, isNumber: boolean): boolean {
     if (role === NUMBER) return false
     const field = this.fields[role as 0 | 1 | 2 | 3]

@@ -61,7 +61,6 @@ export async function readTextMessages(
   })
 }
 
-/** Characters. */
 const MAX_LINE_LENGTH = 1 << 24
 
 /**
@@ -164,7 +163,6 @@ export function textLayout({ dateFormat }: Pick<ReadSettings, 'dateFormat'>): Li
   }
 }
 
-/** Lines as option `template` says. */
 export function templateLayout({ template, instance }: ReadSettings): LineLayout {
   return (line) => {
     for (const pattern of template) {
@@ -206,7 +204,6 @@ function classOf(logger: string): string {
   return /^[A-Z]/.test(last) ? last : logger
 }
 
-/** An exception that a line of a log names. */
 interface ThrownException {
   readonly className: string
   /** `''` if it has none. */

@@ -1,6 +1,6 @@
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
 import { Stage } from '../../../core/stage.ts'
-import { type StageTable, stageTable } from '../../../core/stage-table.ts'
+import { rowTable, type StageTable } from '../../../core/stage-table.ts'
 import type { LogMask } from './masks.ts'
 
 /** Messages of one form. */
@@ -64,12 +64,8 @@ export class LogTemplates extends Stage {
 
   /** One row a template: id, template (its name), count of messages, and the first of them. */
   table(): StageTable {
-    return stageTable({
-      id: this.templates.map(({ id }) => id),
-      template: this.templates.map(({ name }) => name),
-      count: this.templates.map(({ count }) => count),
-      example: this.templates.map(({ example }) => example),
-    })
+    const rows = this.templates.map((each) => ({ ...each, template: each.name }))
+    return rowTable(rows, ['id', 'template', 'count', 'example'])
   }
 
   /**
@@ -102,12 +98,8 @@ export class LogTemplates extends Stage {
       patterns: merged.flatMap(({ patterns }) => patterns),
       count: merged.reduce((sum, { count }) => sum + count, 0),
     }
-    return this.#with(
-      this.templates.flatMap((one) => {
-        if (one === first) return [whole]
-        return merged.includes(one) ? [] : [one]
-      }),
-    )
+    const kept = this.templates.filter((one) => one === first || !merged.includes(one))
+    return this.#with(kept.map((one) => (one === first ? whole : one)))
   }
 
   /** What `JSON.stringify` keeps; `LogTemplates.fromJSON` makes templates of it again. */

@@ -114,7 +114,6 @@ export class Masker {
   }
 }
 
-/** Options of `mineLogTemplates`, and of `loadLogs` as `mining`. */
 export const MINING_OPTIONS = defineOptions({
   depth: count({
     default: 4,

@@ -106,7 +106,6 @@ interface MessageGroup {
   /** What all of them have in common, with wildcards for the rest. */
   tokens: string[]
   count: number
-  /** The first of them, as it was written. */
   readonly example: string
 }
 

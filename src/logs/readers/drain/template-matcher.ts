@@ -14,7 +14,6 @@ export function tokensOf(text: string): string[] {
   return trimmed === '' ? [] : trimmed.split(/\s+/)
 }
 
-/** The template of a text. */
 export interface TemplateMatch {
   readonly name: string
   /** Codes that whoever asks gives it: of the event, and by place of its states. */

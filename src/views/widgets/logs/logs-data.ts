@@ -30,7 +30,6 @@ import {
 import type { Metric, PerformanceMetric } from '../../../logs/performance/performance-metric.ts'
 import { thinned } from '../../charts/log-values.ts'
 
-/** Variables of a kind and their values in the instances that are carried. */
 interface CarriedFeatures {
   readonly types: readonly Feature[]
   readonly names: readonly string[]
@@ -38,16 +37,13 @@ interface CarriedFeatures {
   readonly columns: readonly Float64Array[]
 }
 
-/** What is carried of a comparison of logs. */
 interface CarriedLogs {
-  /** How many instances there are. */
   readonly counts: Readonly<Record<LogClass, number>>
   /** Of them, how many have no performance and teach no dependency. */
   readonly withoutMetric: Readonly<Record<LogClass, number>>
   readonly metric: { readonly given: Metric } & Pick<PerformanceMetric, 'name' | 'unit'>
   readonly performance: PerformanceTest
   readonly minSplit: number
-  /** The smallest `minSplit` that was asked for. */
   readonly wished: number
   /** The smallest `minSplit` that there are dependencies for in the page. */
   readonly least: number
@@ -61,11 +57,9 @@ interface CarriedLogs {
   readonly classOf: Uint8Array
   readonly metricValues: Float64Array
   readonly features: Readonly<Record<VariableKind, CarriedFeatures>>
-  /** What there was no room for. */
   readonly leftOut: { readonly graphs: number; readonly variables: number }
 }
 
-/** What the explorer of logs carries into a page. */
 export interface LogsData {
   readonly carried: EncodedColumns<CarriedLogs>
 }
@@ -263,14 +257,11 @@ function sampled(values: Float64Array, instances: readonly number[]): Float64Arr
   return Float64Array.from(instances, (instance) => Math.fround(values[instance] ?? Number.NaN))
 }
 
-/** What of the options a page can change. */
 export interface GraphOptions extends Pick<AttentionOptions, 'balance' | 'class'> {
   readonly minSplit: number
 }
 
-/** A comparison of logs as far as it was carried. */
 export interface RestoredLogs extends Omit<CarriedLogs, 'divergence' | 'features' | 'networks'> {
-  /** With the values of the instances and variables that were carried. */
   readonly divergence: Divergence
   readonly hasValues: (kind: VariableKind, name: string) => boolean
   /** Graphs of networks that were carried, best first. */
@@ -288,7 +279,6 @@ const NO_REPORT = new LogReport({
   inBothClasses: [],
 })
 
-/** Returns the stages that a page computes with. */
 export function restoreLogs({ carried }: LogsData): RestoredLogs {
   const data = decodeColumns(carried)
   const { metric, metricValues, performance, variables, features, networks, instances } = data

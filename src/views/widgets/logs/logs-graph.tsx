@@ -36,7 +36,6 @@ export function graphText({ metric, nodes, edges, featureType, kind }: Attention
   )
 }
 
-/** Writes the score of a graph, or a term of it. */
 export function scoreText(score: number): string {
   return score === 0 ? '0' : shortNumber(score)
 }
@@ -47,7 +46,6 @@ interface Shown {
   readonly onToggle: (name: string) => void
 }
 
-/** Draws a graph whose names can be opened. */
 export function LogsGraph({ graph, open, onToggle }: Shown) {
   const isStill = useIsStill()
   const place = useRef<HTMLDivElement>(null)

@@ -31,7 +31,6 @@ import { VegaChart } from '../vega-chart.tsx'
 import type { RestoredLogs } from './logs-data.ts'
 import { nameText, scoreText } from './logs-graph.tsx'
 
-/** Features that are drawn of an open variable. */
 const MAX_FEATURES = 10
 
 interface Shown {

@@ -43,7 +43,6 @@ export const LOGS_STYLE = `
 .fd-logs-details th[scope="row"] div { font-size: 11.5px; }
 `
 
-/** What the explorer of logs is set to. */
 export interface LogsState extends GraphOptions {
   readonly kind: VariableKind
   /** `null`: the best graph, whichever that is. */
@@ -56,7 +55,6 @@ interface LogsOptions {
   readonly variable: string | null
 }
 
-/** Returns what the explorer is set to in the beginning. */
 export function initialState(
   { minSplit, attention }: RestoredLogs,
   { kind, feature }: LogsOptions,
@@ -75,7 +73,6 @@ export function graphCode(name: string, state: LogsState, from: LogsState): stri
     : `${comparison}.attention.of('${state.kind}').find((graph) => graph.featureType === '${state.feature}')`
 }
 
-/** Shows graphs of dependencies under other options, and the variables in them. */
 export function LogsView({ data, options, call }: ViewProps<LogsData, LogsOptions>) {
   const isStill = useIsStill()
   const logs = useMemo(() => restoreLogs(data), [data])
@@ -251,7 +248,6 @@ function balanceText(balance: number): string {
   return `${shown}, strength and difference`
 }
 
-/** How many instances a share of them is. */
 function splitText({ counts, withoutMetric }: RestoredLogs, state: LogsState): string {
   const instances = counts[state.class] - withoutMetric[state.class]
   const least = Math.ceil(state.minSplit * instances * (1 - 1e-12))
