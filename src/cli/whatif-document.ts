@@ -8,7 +8,6 @@ import {
   FLAG,
   listOf,
   MEASURED,
-  made,
   optional,
   orNull,
   type Part,
@@ -20,182 +19,165 @@ import {
 } from './document.ts'
 import type { PrintedWarning } from './printing.ts'
 
+/** Requests of each period; `after` is null where it is not given. */
+interface Requests {
+  readonly before: number
+  readonly after: number | null
+}
+
 /** What scenarios would make of the response times. */
 export interface Predictions {
-  readonly requests: { readonly before: number; readonly after: number | null }
+  readonly requests: Requests
   /** As recorded after, where that was given: what became of it. */
   readonly after: ProfileQuantiles | null
   /** One a scenario, then, of several, one of all together. */
   readonly profiles: readonly ScenarioProfile[]
 }
 
-interface PrintedDiagnosis {
-  readonly diagnosis: LatencyDiagnosis
-  /** Most causes listed. */
-  readonly limit: number
+/** One quantile before, under a scenario, and after. */
+interface Step {
+  readonly before: number
+  readonly scenario: number
+  readonly after: number | null
 }
 
-/** A diagnosis or predictions, and what is in doubt about the traces. */
+type Steps = Readonly<Record<keyof ProfileQuantiles, Step>>
+
+interface Prediction extends Steps {
+  readonly scenario: string
+  readonly requests: number
+}
+
+interface Cause
+  extends Prediction,
+    Pick<LatencyDiagnosis['ranked'][number], 'rank' | 'depth' | 'q'> {
+  readonly parent: number | null
+  readonly kind: string
+  readonly service: string
+  readonly operation: string
+  readonly score: number
+  readonly divergence: number
+  readonly gain: number
+  readonly significant: boolean
+}
+
+/** A diagnosis, or predictions with no causes, and what is in doubt about the traces. */
 export interface WhatifResults {
-  readonly diagnosis: PrintedDiagnosis | null
-  readonly predictions: Predictions | null
+  readonly divergence: string | null
+  readonly parameters?: LatencyDiagnosis['options']
+  readonly target?: string
+  readonly requests: Requests
+  readonly unchanged?: { readonly divergence: number; readonly p: number }
+  readonly state?: LatencyDiagnosis['state']
+  readonly causes: readonly Cause[]
+  readonly predictions?: readonly Prediction[]
   readonly warnings: readonly PrintedWarning[]
+  readonly truncated?: { readonly causes: number }
 }
 
-type Cause = LatencyDiagnosis['ranked'][number]
-
-/** Something that changes response times, between those before and those after. */
-interface Step<Change> {
-  readonly change: Change
-  readonly before: ProfileQuantiles
-  readonly scenario: ProfileQuantiles
-  readonly after: ProfileQuantiles | null
+const STEP = record<Step>({ before: MEASURED, scenario: MEASURED, after: orNull(MEASURED) })
+const CHANGE = {
+  requests: about('Requests that it changes.', COUNT),
+  ...{ p50Us: STEP, p90Us: STEP, p99Us: STEP },
+}
+const DEPTH: Part<number | 'auto'> = {
+  schema: { anyOf: [COUNT.schema, { const: 'auto' }] },
+  write: (value) => value,
 }
 
-const QUANTILES = { p50Us: quantile('p50Us'), p90Us: quantile('p90Us'), p99Us: quantile('p99Us') }
-
-function quantile(name: keyof ProfileQuantiles) {
-  return made(
-    (step: Step<unknown>) => step,
-    record<Step<unknown>>({
-      before: made(({ before }) => before[name], MEASURED),
-      scenario: made(({ scenario }) => scenario[name], MEASURED),
-      after: made(({ after }) => after?.[name] ?? null, orNull(MEASURED)),
-    }),
-  )
-}
-
-const CAUSE = record<Step<Cause>>({
-  rank: made(({ change }) => change.rank, RANK),
-  depth: made(({ change }) => change.depth, RANK),
-  parent: about(
-    'Rank of the cause that this one lies within.',
-    made(({ change }) => change.parent?.rank ?? null, orNull(RANK)),
-  ),
-  scenario: made(({ change }) => change.scenario.title, TEXT),
-  kind: made(({ change }) => change.scenario.kind, TEXT),
-  service: made(({ change }) => change.scenario.service, orNull(TEXT)),
-  operation: made(({ change }) => change.scenario.operation, orNull(TEXT)),
-  score: made(({ change }) => change.score, MEASURED),
-  divergence: made(({ change }) => change.divergence, MEASURED),
-  gain: made(({ change }) => change.gain, MEASURED),
-  significant: made(({ change }) => change.significant, FLAG),
-  q: made(({ change }) => change.q, MEASURED),
-  requests: about(
-    'Requests that it changes.',
-    made(({ change }) => change.touched, COUNT),
-  ),
-  ...QUANTILES,
-})
-
-const PREDICTION = record<Step<ScenarioProfile>>({
-  scenario: made(({ change }) => change.title, TEXT),
-  requests: about(
-    'Requests that it changes.',
-    made(({ change }) => change.touched, COUNT),
-  ),
-  ...QUANTILES,
-})
-
-const REQUESTS = record<Predictions['requests']>({ before: COUNT, after: orNull(COUNT) })
-
-/** Of a diagnosis only. */
-const diagnosed = <Value>(get: (diagnosis: LatencyDiagnosis) => Value, part: Part<Value>) =>
-  made(
-    ({ diagnosis }: WhatifResults) =>
-      diagnosis === null ? undefined : { value: get(diagnosis.diagnosis) },
-    optional<{ readonly value: Value }>({
-      schema: part.schema,
-      write: ({ value }) => part.write(value),
-    }),
-  )
-
-/** The document of `flowdelta whatif`: a diagnosis, or predictions with no causes. */
+/** The document of `flowdelta whatif`. */
 export const WHATIF_DOCUMENT = document<WhatifResults>(
   'whatif',
   'What `flowdelta whatif --json` prints.',
   {
     divergence: about(
       'How the distance between profiles is measured; null with --apply.',
-      made(({ diagnosis }) => diagnosis?.diagnosis.options.divergence, orNull(TEXT)),
+      orNull(TEXT),
     ),
-    parameters: diagnosed(
-      ({ options }) => options,
+    parameters: optional(
       record<LatencyDiagnosis['options']>({
-        depth: orNumberOf('auto'),
-        beam: COUNT,
-        sampleSize: COUNT,
-        similarity: MEASURED,
-        alpha: MEASURED,
-        seed: MEASURED,
+        ...{ depth: DEPTH, beam: COUNT, sampleSize: COUNT },
+        ...{ similarity: MEASURED, alpha: MEASURED, seed: MEASURED },
       }),
     ),
-    target: diagnosed(({ targetTitle }) => targetTitle, TEXT),
-    requests: made(requestsOf, REQUESTS),
+    target: optional(TEXT),
+    requests: record<Requests>({ before: COUNT, after: orNull(COUNT) }),
     unchanged: about(
       'What was recorded before against the target.',
-      diagnosed(
-        (diagnosis) => diagnosis,
-        record<LatencyDiagnosis>({
-          divergence: MEASURED,
-          p: made(({ changeP }) => changeP, MEASURED),
+      optional(record({ divergence: MEASURED, p: MEASURED })),
+    ),
+    state: optional(words('running', 'interrupted', 'complete')),
+    causes: about(
+      'The tree of causes flattened, best first; cut at --limit.',
+      listOf(
+        record<Cause>({
+          ...{ rank: RANK, depth: RANK },
+          parent: about('Rank of the cause that this one lies within.', orNull(RANK)),
+          ...{ scenario: TEXT, kind: TEXT, service: orNull(TEXT), operation: orNull(TEXT) },
+          ...{ score: MEASURED, divergence: MEASURED, gain: MEASURED, significant: FLAG },
+          ...{ q: MEASURED, ...CHANGE },
         }),
       ),
     ),
-    state: diagnosed(({ state }) => state, words('running', 'interrupted', 'complete')),
-    causes: about(
-      'The tree of causes flattened, best first; cut at --limit.',
-      made(causesOf, listOf(CAUSE)),
-    ),
     predictions: about(
       'With --apply: one a scenario, and of several one of all together.',
-      made(predictionsOf, optional(listOf(PREDICTION))),
+      optional(listOf(record<Prediction>({ scenario: TEXT, ...CHANGE }))),
     ),
     warnings: WARNINGS,
     truncated: about(
       'Present when --limit left something out.',
-      made(truncatedOf, optional(record<{ readonly causes: number }>({ causes: COUNT }))),
+      optional(record({ causes: COUNT })),
     ),
   },
 )
 
-function orNumberOf(word: string): Part<number | string> {
+/** Returns what the document of a diagnosis holds, of at most `limit` causes. */
+export function diagnosisResults(
+  diagnosis: LatencyDiagnosis,
+  limit: number,
+  warnings: readonly PrintedWarning[],
+): WhatifResults {
+  const { options, ranked, base, target, models } = diagnosis
+  const [before, after] = [profileQuantiles(base), profileQuantiles(target)]
+  const [forest, later] = models.forests
   return {
-    schema: { anyOf: [COUNT.schema, { const: word }] },
-    write: (value) => value,
+    divergence: options.divergence,
+    parameters: options,
+    target: diagnosis.targetTitle,
+    requests: {
+      before: forest?.requestTrace.length ?? 0,
+      after: later?.requestTrace.length ?? null,
+    },
+    unchanged: { divergence: diagnosis.divergence, p: diagnosis.changeP },
+    state: diagnosis.state,
+    causes: ranked.slice(0, limit).map(({ scenario, parent, touched, ...cause }) => ({
+      ...{ ...cause, parent: parent?.rank ?? null, scenario: scenario.title, kind: scenario.kind },
+      ...{ service: scenario.service, operation: scenario.operation, requests: touched },
+      ...steps(before, cause, after),
+    })),
+    warnings,
+    ...(ranked.length > limit && { truncated: { causes: ranked.length } }),
   }
 }
 
-function requestsOf({ diagnosis, predictions }: WhatifResults): Predictions['requests'] {
-  if (predictions !== null) return predictions.requests
-  const [before, after] = diagnosis?.diagnosis.models.forests ?? []
-  return {
-    before: before?.requestTrace.length ?? 0,
-    after: after?.requestTrace.length ?? null,
-  }
-}
-
-function causesOf({ diagnosis: printed }: WhatifResults): Step<Cause>[] {
-  if (printed === null) return []
-  const { diagnosis, limit } = printed
-  const before = profileQuantiles(diagnosis.base)
-  const after = profileQuantiles(diagnosis.target)
-  return diagnosis.ranked
-    .slice(0, limit)
-    .map((change) => ({ change, before, scenario: change, after }))
-}
-
-function predictionsOf({ predictions }: WhatifResults): Step<ScenarioProfile>[] | undefined {
-  return predictions?.profiles.map((change) => ({
-    change,
-    before: change.beforeQuantiles,
-    scenario: change.quantiles,
-    after: predictions.after,
+/** Returns what the document of predictions holds. */
+export function predictionResults(
+  { requests, after, profiles }: Predictions,
+  warnings: readonly PrintedWarning[],
+): WhatifResults {
+  const predictions = profiles.map(({ title, touched, beforeQuantiles, quantiles }) => ({
+    ...{ scenario: title, requests: touched, ...steps(beforeQuantiles, quantiles, after) },
   }))
+  return { divergence: null, requests, causes: [], predictions, warnings }
 }
 
-function truncatedOf({ diagnosis: printed }: WhatifResults) {
-  if (printed === null) return undefined
-  const causes = printed.diagnosis.ranked.length
-  return causes > printed.limit ? { causes } : undefined
+function steps(
+  before: ProfileQuantiles,
+  scenario: ProfileQuantiles,
+  after: ProfileQuantiles | null,
+): Steps {
+  const step = (name: keyof ProfileQuantiles): Step => ({
+    ...{ before: before[name], scenario: scenario[name], after: after?.[name] ?? null },
+  })
+  return { p50Us: step('p50Us'), p90Us: step('p90Us'), p99Us: step('p99Us') }
 }

@@ -1,8 +1,10 @@
+import { least } from 'd3-array'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts'
+import { counted, grouped, percent, pValue } from '../core/words.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import { divergenceText } from '../whatif/diagnosis/target-divergence.ts'
 import type { LatencyProfile } from '../whatif/recompute/latency-profile.ts'
 import { type ProfileQuantiles, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
 import { textTable } from './printing.ts'
@@ -57,9 +59,8 @@ function wishText(diagnosis: LatencyDiagnosis, { quantile, belowUs }: WishTarget
     title: shortText(scenario.title, 2 * MAX_TITLE_LENGTH),
     us: diagnosis.profile(rank).profile.quantile(quantile),
   }))
-  const [first] = reached
-  if (first === undefined || reached.some(({ us }) => us <= belowUs)) return ''
-  const nearest = reached.reduce((least, each) => (each.us < least.us ? each : least), first)
+  const nearest = least(reached, ({ us }) => us)
+  if (nearest === undefined || nearest.us <= belowUs) return ''
   return `None that was tried meets the wish: ${nearest.title}, comes nearest with ${formatDuration(nearest.us)}.`
 }
 
@@ -79,14 +80,12 @@ function verdictText({ best, ranked, divergence, options, models }: LatencyDiagn
 }
 
 function distanceText({ options }: LatencyDiagnosis, value: number): string {
-  if (options.divergence === 'wasserstein') return `${formatDuration(value)} a request`
-  const name = options.divergence === 'kl' ? 'Kullback-Leibler divergence' : 'largest gap'
-  return `${name} ${shortNumber(value)}`
+  const text = divergenceText(options.divergence, value)
+  if (options.divergence === 'wasserstein') return `${text} a request`
+  return `${options.divergence === 'kl' ? 'Kullback-Leibler divergence' : 'largest gap'} ${text}`
 }
 
 function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): string {
-  const far = (value: number) =>
-    options.divergence === 'wasserstein' ? formatDuration(value) : shortNumber(value)
   return textTable(
     ['cause', 'within', 'explains', 'divergence', 'p50', 'p99', 'chance?'],
     ranked
@@ -95,7 +94,7 @@ function causesTable({ ranked, options }: LatencyDiagnosis, limit: number): stri
         `${rank}. ${shortText(scenario.title, MAX_TITLE_LENGTH)}`,
         parent === null ? '' : String(parent.rank),
         gain < 0 ? 'none' : percent(gain),
-        far(divergence),
+        divergenceText(options.divergence, divergence),
         formatDuration(p50Us),
         formatDuration(p99Us),
         significant ? 'no' : 'maybe',
@@ -124,11 +123,7 @@ export function predictionText({ requests, after, profiles }: Predictions): stri
 }
 
 function stepsText(before: ProfileQuantiles, after: ProfileQuantiles): string {
-  const step = (name: string, from: number, to: number) =>
-    `${name} ${formatDuration(from)} → ${formatDuration(to)}`
-  return [
-    step('p50', before.p50Us, after.p50Us),
-    step('p90', before.p90Us, after.p90Us),
-    step('p99', before.p99Us, after.p99Us),
-  ].join(', ')
+  const step = (name: 'p50' | 'p90' | 'p99') =>
+    `${name} ${formatDuration(before[`${name}Us`])} → ${formatDuration(after[`${name}Us`])}`
+  return [step('p50'), step('p90'), step('p99')].join(', ')
 }

@@ -1,22 +1,33 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { FlowdeltaError } from '../core/errors.ts'
+import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
 import { grouped } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { diagnoseLatencyStepwise } from '../whatif/diagnosis/diagnose-latency.ts'
+import { requireSpans } from '../whatif/calls/index-calls.ts'
+import {
+  type DiagnosisProgress,
+  diagnoseLatencyStepwise,
+} from '../whatif/diagnosis/diagnose-latency.ts'
 import { DIAGNOSIS_OPTIONS } from '../whatif/diagnosis/diagnosis-options.ts'
 import type { LatencyDiagnosis } from '../whatif/diagnosis/latency-diagnosis.ts'
 import type { LatencyTarget, WishTarget } from '../whatif/diagnosis/latency-target.ts'
+import type { ExecutionModels } from '../whatif/models/execution-models.ts'
 import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts'
-import { LatencyProfile, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
+import { profileOf, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
-import { applyScenario } from '../whatif/scenarios/apply-scenario.ts'
-import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
+import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
+import { combineScenarios, parseScenario, UNITS_US } from '../whatif/scenarios/parse-scenario.ts'
+import type { Scenario } from '../whatif/scenarios/scenario.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
 import { loadPeriod } from './load-period.ts'
 import { type PrintedWarning, print, warningLines } from './printing.ts'
-import { type Predictions, WHATIF_DOCUMENT } from './whatif-document.ts'
+import {
+  diagnosisResults,
+  type Predictions,
+  predictionResults,
+  WHATIF_DOCUMENT,
+} from './whatif-document.ts'
 import { predictionText, whatifText } from './whatif-text.ts'
 import { whatifWarnings } from './whatif-warnings.ts'
 
@@ -81,8 +92,10 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
-  const before = await loadSpans('before', flags.before, flags)
-  const later = after === undefined ? null : await loadSpans('after', after, flags)
+  const load = async (name: string, files: readonly string[]) =>
+    requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
+  const before = await load('before', flags.before)
+  const later = after === undefined ? null : await load('after', after)
   const warnings = whatifWarnings(later === null ? [before] : [before, later])
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {
@@ -91,7 +104,7 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
     })
     print(
       json,
-      () => WHATIF_DOCUMENT.write({ diagnosis: null, predictions, warnings }),
+      () => WHATIF_DOCUMENT.write(predictionResults(predictions, warnings)),
       () => withWarnings(predictionText(predictions), warnings),
     )
     return
@@ -100,12 +113,7 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
   const diagnosis = await diagnose(before, later ?? (target as WishTarget), flags)
   print(
     json,
-    () =>
-      WHATIF_DOCUMENT.write({
-        diagnosis: { diagnosis, limit: limit ?? MAX_IN_JSON },
-        predictions: null,
-        warnings,
-      }),
+    () => WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, limit ?? MAX_IN_JSON, warnings)),
     () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
   )
 }
@@ -113,18 +121,6 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
 /** Warnings after what was found, as `compare` has them. */
 function withWarnings(text: string, warnings: readonly PrintedWarning[]): string {
   return [text, warningLines(warnings).join('\n')].filter((part) => part !== '').join('\n\n')
-}
-
-async function loadSpans(
-  name: string,
-  files: readonly string[],
-  flags: Flags,
-): Promise<SpanTraces> {
-  const traces = await loadPeriod(name, files, flags)
-  if (traces.kind === 'spans') return traces
-  throw new FlowdeltaError(
-    `The traces of the ${name} period are graphs of trace points, which do not say who calls whom. Give traces of spans.`,
-  )
 }
 
 /** Diagnoses, showing progress on a terminal; Ctrl-C gives what was found so far. */
@@ -155,7 +151,7 @@ async function diagnose(
 
 const CLEAR_LINE = '\r\u001b[K'
 
-function showProgress({ tried, planned }: { readonly tried: number; readonly planned: number }) {
+function showProgress({ tried, planned }: DiagnosisProgress): void {
   if (!process.stderr.isTTY) return
   process.stderr.write(
     `${CLEAR_LINE}${grouped(tried)} of ${grouped(planned)} scenarios tried; Ctrl-C shows what was found so far`,
@@ -181,17 +177,23 @@ function predictScenarios(
       before: forest?.requestTrace.length ?? 0,
       after: afterForest?.requestTrace.length ?? null,
     },
-    after: after === null ? null : profileQuantiles(recorded(new RequestModel(models, 1))),
-    profiles: all.map((scenario) => applyScenario(models, scenario)),
+    after: after && profileQuantiles(profileOf(new RequestModel(models, 1).recorded)),
+    profiles: all.map((scenario) => applied(models, scenario)),
   }
 }
 
-function recorded(model: RequestModel): LatencyProfile {
-  return LatencyProfile.ofRequests(model.responseTimes([]), model.forest.weight)
+/** Applies a scenario; an error about a name in it is one of the flag. */
+function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
+  try {
+    return applyScenario(models, scenario)
+  } catch (problem) {
+    if (!(problem instanceof OptionError)) throw problem
+    const { option, value, expected } = problem
+    throw new OptionError(`apply.${option}`, value, expected)
+  }
 }
 
 const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)$/i
-const UNITS_US: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
 
 /** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
 function wishFrom(text: string): WishTarget {

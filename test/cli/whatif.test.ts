@@ -185,7 +185,7 @@ describe('what cannot be done is said', () => {
     [[...BEFORE, '--target', 'p100<1ms'], "Give a quantile and a time, as 'p99<300ms'"],
     [[...BEFORE, ...AFTER, '--target', 'p99<1ms'], 'cannot be used with option'],
     [[...BEFORE, '--apply', 'faster'], 'Scenario "faster" has none of the known forms.'],
-    [[...BEFORE, '--apply', 'nosuch*2'], 'Option service is "nosuch". Give one of frontend'],
+    [[...BEFORE, '--apply', 'nosuch*2'], '--apply service is "nosuch". Give one of frontend'],
     [[...BEFORE, ...AFTER, '--divergence', 'l2'], 'Allowed choices are kl, wasserstein, ks'],
     [[...BEFORE, ...AFTER, '--beam', '0'], 'Give a whole number of scenarios, 1 or more.'],
     [

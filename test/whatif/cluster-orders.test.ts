@@ -2,29 +2,27 @@ import { describe, expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
 import type { CallOrder } from '../../src/whatif/models/call-orders.ts'
 import { clusterOrders } from '../../src/whatif/models/cluster-orders.ts'
-import {
-  holdsAll,
-  observedPrecedence,
-  precedenceDistance,
-} from '../../src/whatif/models/precedence-bits.ts'
+import { Precedence } from '../../src/whatif/models/precedence.ts'
 
 const OPTIONS = { similarity: 0.3, share: 0.99 }
 
 /** Different orders of `nodes` calls around a few common ones, and how many calls have each. */
 function randomOrders(seed: number, { nodes, count }: { nodes: number; count: number }) {
   const random = randomSource(seed)
-  const known = new Map<string, Uint32Array>()
+  const known = new Map<string, Precedence>()
   const common = Array.from({ length: 4 }, () =>
     Float64Array.from({ length: nodes }, () => 100 * random.next()).sort(),
   )
   for (let tries = 0; known.size < count && tries < 50 * count; tries++) {
     const startUs = common[random.integer(4)]?.slice() as Float64Array
     const endUs = startUs.map((us) => us + 30 * random.next())
-    const bits = observedPrecedence(startUs, endUs, 0)
-    known.set(bits.join(), bits)
+    const found = Precedence.observed(startUs, endUs, 0)
+    known.set(found.bits.join(), found)
   }
   const orders = [...known.values()].map(
-    (bits): CallOrder => ({ name: 0, key: 0, nodes: Array.from({ length: nodes }, () => 0), bits }),
+    (precedence): CallOrder => ({
+      ...{ name: 0, key: 0, nodes: Array.from({ length: nodes }, () => 0), precedence },
+    }),
   )
   return { orders, calls: orders.map(() => 1 + random.integer(20)) }
 }
@@ -32,14 +30,14 @@ function randomOrders(seed: number, { nodes, count }: { nodes: number; count: nu
 /** Average linkage by its definition: join the nearest two of all until none are near. */
 function joinedOneByOne({ orders, calls }: { orders: readonly CallOrder[]; calls: number[] }) {
   const groups = orders.map((_, i) => [i])
-  const bits = (i: number) => orders[i]?.bits as Uint32Array
+  const precedence = (i: number) => orders[i]?.precedence as Precedence
   const weight = (i: number) => calls[i] as number
   const apart = (one: number[], other: number[]) => {
     let sum = 0
     let total = 0
     for (const i of one) {
       for (const j of other) {
-        sum += weight(i) * weight(j) * precedenceDistance(bits(i), bits(j))
+        sum += weight(i) * weight(j) * precedence(i).distanceTo(precedence(j))
         total += weight(i) * weight(j)
       }
     }
@@ -78,14 +76,12 @@ describe('clusters of orders', () => {
   test('have the pairs of nearly all calls; who lacks one is a violator', () => {
     const { orders, calls } = randomOrders(5, { nodes: 6, count: 80 })
     const members = orders.map((_, i) => i)
-    for (const { bits, members: own, violators } of clusterOrders(
+    for (const { precedence, members: own, violators } of clusterOrders(
       orders,
       { members, calls },
       OPTIONS,
     )) {
-      const lacking = own.filter(
-        (i) => !holdsAll(orders[i]?.bits as Uint32Array, bits as Uint32Array),
-      )
+      const lacking = own.filter((i) => !orders[i]?.precedence?.holds(precedence as Precedence))
       expect(violators).toEqual(lacking)
     }
   })
@@ -104,9 +100,9 @@ describe('clusters of orders', () => {
   })
 
   test('without order are all alike, and unlike those with one', () => {
-    const none = observedPrecedence([0, 0], [9, 9], 0)
-    const one = observedPrecedence([0, 5], [4, 9], 0)
-    expect(precedenceDistance(none, none)).toBe(0)
-    expect(precedenceDistance(none, one)).toBe(1)
+    const none = Precedence.observed([0, 0], [9, 9], 0)
+    const one = Precedence.observed([0, 5], [4, 9], 0)
+    expect(none.distanceTo(none)).toBe(0)
+    expect(none.distanceTo(one)).toBe(1)
   })
 })

@@ -21,8 +21,10 @@ const timeUnder = (...changes: Parameters<RequestModel['responseTimes']>[0]) =>
   model.responseTimes(changes)[0]
 
 describe('another order of calls', () => {
-  const inTurn = waitPlan(calls(0, 1, 2), [[], [0], [1]], [2])
-  const atOnce = waitPlan(calls(0, 1, 2), [[], [], []], [0, 1, 2])
+  const planOf = (predecessors: number[][], returnPredecessors: number[]) =>
+    waitPlan({ order: calls(0, 1, 2), predecessors, returnPredecessors })
+  const inTurn = planOf([[], [0], [1]], [2])
+  const atOnce = planOf([[], [], []], [0, 1, 2])
 
   test('starts what waits after what it waits for, by its preprocessing time', () => {
     // b, the first to end, 10-30, a 40-70, c 80-120, and the reply 10 later

@@ -2,9 +2,9 @@ import { extent } from 'd3-array'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../../core/words.ts'
+import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import type { LatencyDiagnosis } from '../../whatif/diagnosis/latency-diagnosis.ts'
-import type { DivergenceName } from '../../whatif/diagnosis/target-divergence.ts'
+import { type DivergenceName, divergenceText } from '../../whatif/diagnosis/target-divergence.ts'
 import { profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import { type Axis, linearDurationAxis } from './axes.ts'
 import { bars } from './builders.ts'
@@ -110,10 +110,7 @@ function rowOf(diagnosis: LatencyDiagnosis, { cause, level }: DiagnosisRow) {
     kind: cause.significant ? looks(diagnosis)[0].name : CHANCE,
     full: tooltipText(title),
     divergence: digits(cause.divergence),
-    text:
-      options.divergence === 'wasserstein'
-        ? formatDuration(cause.divergence)
-        : shortNumber(cause.divergence),
+    text: divergenceText(options.divergence, cause.divergence),
     gain: `${percent(Math.max(0, cause.gain))} closer than before`,
     sure: Number.isNaN(cause.q) ? 'not tested' : pValue(cause.q, 'q'),
     requests: grouped(cause.touched),

@@ -281,6 +281,11 @@ export function groupRows(column: Uint32Array, size: number, chosen?: Uint8Array
   return { offsets, rows }
 }
 
+/** The name of a period; of one that is named for its file, without the folders. */
+export function shownName({ name }: TraceSet): string {
+  return name.replace(/^.*[\\/](?=[^\\/\s]+\.\w+$)/, '')
+}
+
 /**
  * Traces that say who calls whom.
  *
@@ -288,13 +293,14 @@ export function groupRows(column: Uint32Array, size: number, chosen?: Uint8Array
  * @throws FlowdeltaError for graphs of trace points, and where there are no traces
  */
 export function requireSpans(traces: TraceSet, which: string): SpanTraces {
+  const named = which.includes(traces.name) ? which : `${which} (${traces.name})`
   if (traces.kind !== 'spans') {
     throw new FlowdeltaError(
-      `The traces of ${which} (${traces.name}) are graphs of trace points, which do not say who calls whom. Give traces of spans.`,
+      `The traces of ${named} are graphs of trace points, which do not say who calls whom. Give traces of spans.`,
     )
   }
   if (traces.size > 0) return traces
   throw new FlowdeltaError(
-    `There are no traces in ${which} (${traces.name}). Load some; quality() says what was left out.`,
+    `There are no traces in ${named}. Load some; quality() says what was left out.`,
   )
 }

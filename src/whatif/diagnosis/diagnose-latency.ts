@@ -1,5 +1,5 @@
 import type { TraceSet } from '../../traces/trace-set.ts'
-import { requireSpans } from '../calls/index-calls.ts'
+import { requireSpans, shownName } from '../calls/index-calls.ts'
 import { sampleTraces } from '../calls/select-traces.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { profileOf } from '../recompute/latency-profile.ts'
@@ -179,7 +179,7 @@ export function prepareDiagnosis(
   const subject: DiagnosisSubject = {
     ...{ models, options, isOfTraces: target !== null, unchanged: evaluator.unchanged },
     target: profileOf(theirs),
-    targetTitle: known?.title ?? (target as RequestModel).forest.traces.name,
+    targetTitle: known?.title ?? shownName((target as RequestModel).forest.traces),
     changeP() {
       const test = target === null ? knownChangeP : periodChangeP
       changeP ??= test(own, theirs, { name, range, seed })

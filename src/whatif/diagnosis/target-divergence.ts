@@ -1,5 +1,7 @@
 // Called some hundred times for each scenario, over all its requests: the loops index with `!`.
 import { bisectRight } from 'd3-array'
+import { formatDuration } from '../../core/units.ts'
+import { shortNumber } from '../../core/words.ts'
 import { kullbackLeibler } from '../../stats/kullback-leibler.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -13,6 +15,11 @@ import type { WeighedLatencies } from '../recompute/latency-profile.ts'
 export type DivergenceName = 'kl' | 'wasserstein' | 'ks'
 
 export const DIVERGENCES: readonly DivergenceName[] = ['kl', 'wasserstein', 'ks']
+
+/** Writes a divergence: `0.277`, or a time per request. */
+export function divergenceText(name: DivergenceName, value: number): string {
+  return name === 'wasserstein' ? formatDuration(value) : shortNumber(value)
+}
 
 /** A target under some weights of its requests: counts of bins, or its distribution function. */
 export type WeighedTarget = Float64Array

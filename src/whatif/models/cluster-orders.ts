@@ -1,22 +1,17 @@
 // Distances between up to 2,000 orders of one operation: the loops index with `!`.
+import { group as groupBy, sum } from 'd3-array'
 import type { CallOrder } from './call-orders.ts'
 import type { OrderTimes } from './order-times.ts'
-import {
-  closePrecedence,
-  comesBefore,
-  holdsAll,
-  type PrecedenceBits,
-  precedenceDistance,
-  precedenceOrder,
-  wordsOf,
-} from './precedence-bits.ts'
-import { splitByWaiting, usuallyAwaited, type WeighedOrders } from './split-waiting.ts'
+import type { Precedence } from './precedence.ts'
+import { pairsWhere, splitByWaiting, usuallyAwaited, type WeighedOrders } from './split-waiting.ts'
 
 interface ClusterOptions {
   /** Orders further apart on average than this (Jaccard's distance of their pairs) stay apart. */
   readonly similarity: number
   /** A cluster has the pairs that hold in at least this share of its calls. */
   readonly share: number
+  /** When the calls ran; without it, groups are not divided. */
+  readonly times?: OrderTimes
 }
 
 /** Orders that are taken for the same flow of control. */
@@ -24,12 +19,15 @@ interface OrderCluster {
   /** Numbers of its orders. */
   readonly members: readonly number[]
   /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
-  readonly bits: PrecedenceBits | null
+  readonly precedence: Precedence | null
   /** Those of `members` that do not have all of these pairs: they keep their own order. */
   readonly violators: readonly number[]
   /** Calls of all members. */
   readonly calls: number
 }
+
+/** Places among the orders that are clustered. */
+type Group = readonly number[]
 
 /** Beyond so many orders of one kind, or so many words to compare, leaders take the place of pairs. */
 const MAX_ORDERS = 2000
@@ -43,55 +41,45 @@ const MAX_LEADERS = 256
  *
  * @param members numbers in `orders`
  * @param calls how many calls have each of `members`
- * @param times when the calls ran; without them, groups are not divided
  */
 export function clusterOrders(
   orders: readonly CallOrder[],
   { members, calls }: { readonly members: readonly number[]; readonly calls: readonly number[] },
-  { similarity, share, times }: ClusterOptions & { readonly times?: OrderTimes },
+  options: ClusterOptions,
 ): OrderCluster[] {
-  const n = orders[members[0]!]!.nodes.length
-  const bitsOf = members.map((order) => orders[order]!.bits)
-  const sum = (group: readonly number[]) => group.reduce((total, i) => total + calls[i]!, 0)
-  if (bitsOf.some((bits) => bits === null)) {
-    const all = members.map((_, i) => i)
-    return [{ members, bits: null, violators: members, calls: sum(all) }]
+  const { times, similarity } = options
+  const precedences = members.flatMap((order) => orders[order]!.precedence ?? [])
+  if (precedences.length < members.length) {
+    return [{ members, precedence: null, violators: members, calls: sum(calls) }]
   }
-  const known = bitsOf as PrecedenceBits[]
-  const similar = groupsOf(known, calls, similarity)
-  const weighed = { members, bitsOf: known, calls, nodes: n }
+  const nodes = orders[members[0]!]!.nodes.length
+  const weighed: WeighedOrders = { members, precedences, calls, nodes }
+  const similar = similarGroups(weighed, similarity)
   const groups =
     times === undefined
       ? similar
       : sortedGroups(
-          similar.flatMap((group) =>
-            splitByWaiting(weighed, group, times).map((part) => [...part]),
-          ),
+          similar.flatMap((group) => splitByWaiting(weighed, group, times)),
           calls,
         )
   return groups.map((group) => {
-    const bits = commonPrecedence(weighed, { group, share, times })
-    const violators = group.filter((i) => !holdsAll(known[i]!, bits))
+    const precedence = commonPrecedence(weighed, group, options)
+    const violators = group.filter((i) => !precedences[i]!.holds(precedence))
     return {
       members: group.map((i) => members[i]!),
-      bits,
+      precedence,
       violators: violators.map((i) => members[i]!),
-      calls: sum(group),
+      calls: sum(group, (i) => calls[i]),
     }
   })
 }
 
-function groupsOf(
-  bitsOf: readonly PrecedenceBits[],
-  calls: readonly number[],
-  cut: number,
-): number[][] {
-  const count = bitsOf.length
-  if (count === 1) return [[0]]
-  const work = (count * count * bitsOf[0]!.length) / 2
-  return count > MAX_ORDERS || work > MAX_WORK
-    ? aroundLeaders(bitsOf, calls, cut)
-    : averageLinkage(bitsOf, calls, cut)
+function similarGroups(orders: WeighedOrders, cut: number): Group[] {
+  const { precedences, calls } = orders
+  const count = precedences.length
+  const work = (count * count * precedences[0]!.bits.length) / 2
+  const groupsOf = count > MAX_ORDERS || work > MAX_WORK ? aroundLeaders : averageLinkage
+  return count === 1 ? [[0]] : sortedGroups(groupsOf(orders, cut), calls)
 }
 
 /**
@@ -101,21 +89,17 @@ function groupsOf(
  * Source: Murtagh 1983, "A survey of recent advances in hierarchical clustering algorithms", The
  * Computer Journal 26(4):354-359.
  */
-function averageLinkage(
-  bitsOf: readonly PrecedenceBits[],
-  calls: readonly number[],
-  cut: number,
-): number[][] {
-  const m = bitsOf.length
+function averageLinkage({ precedences, calls }: WeighedOrders, cut: number): Group[] {
+  const m = precedences.length
   const distance = new Float64Array(m * m)
   for (let i = 0; i < m; i++) {
     for (let j = 0; j < i; j++) {
-      distance[i * m + j] = precedenceDistance(bitsOf[i]!, bitsOf[j]!)
+      distance[i * m + j] = precedences[i]!.distanceTo(precedences[j]!)
       distance[j * m + i] = distance[i * m + j]!
     }
   }
   const weight = Float64Array.from(calls)
-  const groups = bitsOf.map((_, i) => [i])
+  const groups = precedences.map((_, i) => [i])
   const open = new Set(groups.keys())
   const done: number[][] = []
   const chain: number[] = []
@@ -154,21 +138,17 @@ function averageLinkage(
     weight[a] = total
     open.delete(b)
   }
-  return sortedGroups(done, calls)
+  return done
 }
 
-function aroundLeaders(
-  bitsOf: readonly PrecedenceBits[],
-  calls: readonly number[],
-  cut: number,
-): number[][] {
-  const byCalls = bitsOf.map((_, i) => i).sort((a, b) => calls[b]! - calls[a]! || a - b)
+function aroundLeaders({ precedences, calls }: WeighedOrders, cut: number): Group[] {
+  const byCalls = precedences.map((_, i) => i).sort((a, b) => calls[b]! - calls[a]! || a - b)
   const groups: number[][] = []
   for (const i of byCalls) {
     let nearest: number[] | undefined
     let least = Number.POSITIVE_INFINITY
     for (const group of groups) {
-      const apart = precedenceDistance(bitsOf[i]!, bitsOf[group[0]!]!)
+      const apart = precedences[i]!.distanceTo(precedences[group[0]!]!)
       if (apart >= least) continue
       nearest = group
       least = apart
@@ -176,20 +156,15 @@ function aroundLeaders(
     if (nearest === undefined || (least > cut && groups.length < MAX_LEADERS)) groups.push([i])
     else nearest.push(i)
   }
-  return sortedGroups(groups, calls)
+  return groups
 }
 
 /** The group with most calls first; members in order. */
-function sortedGroups(groups: number[][], calls: readonly number[]): number[][] {
-  const total = (group: number[]) => group.reduce((sum, i) => sum + calls[i]!, 0)
-  for (const group of groups) group.sort((a, b) => a - b)
-  return groups.sort((a, b) => total(b) - total(a) || a[0]! - b[0]!)
-}
-
-interface CommonOptions {
-  readonly group: readonly number[]
-  readonly share: number
-  readonly times: OrderTimes | undefined
+function sortedGroups(groups: readonly Group[], calls: readonly number[]): Group[] {
+  const total = (group: Group) => sum(group, (i) => calls[i])
+  return groups
+    .map((group) => group.toSorted((a, b) => a - b))
+    .sort((a, b) => total(b) - total(a) || a[0]! - b[0]!)
 }
 
 /**
@@ -198,30 +173,22 @@ interface CommonOptions {
  */
 function commonPrecedence(
   orders: WeighedOrders,
-  { group, share, times }: CommonOptions,
-): PrecedenceBits {
-  const { bitsOf, calls, nodes: n } = orders
-  const first = bitsOf[group[0]!]!
-  if (group.length === 1) return first
-  const words = wordsOf(n)
-  const total = group.reduce((sum, i) => sum + calls[i]!, 0)
-  const common =
-    times === undefined ? new Uint32Array(first.length) : usuallyAwaited(orders, group, times)
-  for (let b = 0; b < n; b++) {
-    for (let a = 0; a < n; a++) {
-      let held = 0
-      for (const i of group) if (comesBefore(bitsOf[i]!, words, a, b)) held += calls[i]!
-      if (held >= share * total) common[b * words + (a >>> 5)]! |= 1 << (a & 31)
-    }
-  }
-  const order = precedenceOrder(common, n)
-  if (order !== null) {
-    closePrecedence(common, order)
-    return common
-  }
-  const always = first.slice()
-  for (const i of group) for (let w = 0; w < always.length; w++) always[w]! &= bitsOf[i]![w]!
-  return always
+  group: Group,
+  { share, times }: ClusterOptions,
+): Precedence {
+  const own = group.map((i) => orders.precedences[i]!)
+  if (own.length === 1) return own[0]!
+  const enough = share * sum(group, (i) => orders.calls[i])
+  const awaited = times && usuallyAwaited(orders, group, times)
+  const common = pairsWhere(
+    orders,
+    group,
+    ({ a, b, held }) => held >= enough || awaited?.has(a, b) === true,
+  )
+  const order = common.order()
+  if (order === null) return own.reduce((always, one) => always.and(one))
+  common.close(order)
+  return common
 }
 
 /** A cluster, and of what: an operation, and the children that its calls wait for. */
@@ -234,31 +201,21 @@ export interface KeyedCluster extends OrderCluster {
  * Clusters calls, each operation and each set of children by itself.
  *
  * @param callsOf how many calls have each of `orders`; orders of none take no part
- * @param options as of `clusterOrders`
  * @returns clusters by operation, then calls, most first
  */
 export function clusterCalls(
   orders: readonly CallOrder[],
   callsOf: Uint32Array,
-  options: ClusterOptions & { readonly times?: OrderTimes },
+  options: ClusterOptions,
 ): KeyedCluster[] {
-  const byKey = new Map<number, number[]>()
-  callsOf.forEach((calls, order) => {
-    if (calls === 0) return
-    const { key } = orders[order] as CallOrder
-    const members = byKey.get(key)
-    if (members === undefined) byKey.set(key, [order])
-    else members.push(order)
-  })
-  const clusters: KeyedCluster[] = []
-  for (const [key, members] of byKey) {
-    const { name } = orders[members[0] as number] as CallOrder
-    const calls = members.map((order) => callsOf[order] as number)
-    for (const cluster of clusterOrders(orders, { members, calls }, options)) {
-      clusters.push({ ...cluster, name, key })
-    }
-  }
-  return clusters.sort(
-    (a, b) => a.name - b.name || b.calls - a.calls || (a.members[0] ?? 0) - (b.members[0] ?? 0),
-  )
+  const present = [...callsOf.keys()].filter((order) => callsOf[order]! > 0)
+  const byKey = groupBy(present, (order) => orders[order]!.key)
+  return Array.from(byKey)
+    .flatMap(([key, members]) => {
+      const { name } = orders[members[0]!]!
+      const calls = members.map((order) => callsOf[order]!)
+      const clusters = clusterOrders(orders, { members, calls }, options)
+      return clusters.map((cluster) => ({ ...cluster, name, key }))
+    })
+    .sort((a, b) => a.name - b.name || b.calls - a.calls || a.members[0]! - b.members[0]!)
 }

@@ -1,17 +1,13 @@
+// Over every call: the loops index with `!`.
+import { sum } from 'd3-array'
 import { InternalError } from '../../core/errors.ts'
 import { custom, defineOptions, number, type OptionsOf } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
-import type { CallForest } from '../calls/index-calls.ts'
+import { type CallForest, type GroupedRows, groupRows, shownName } from '../calls/index-calls.ts'
 import type { CallOrder } from './call-orders.ts'
-import {
-  directPredecessors,
-  lastOnes,
-  type PrecedenceBits,
-  precedenceOrder,
-} from './precedence-bits.ts'
 import { type OwnTimes, ownTimes, type PeriodPlans } from './wait-plan.ts'
 
 /** A call that an execution model makes: the `occurrence`-th of its kind, from 0. */
@@ -60,33 +56,6 @@ export interface ExecutionModel {
   readonly probability: number
 }
 
-/** Who waits directly for whom, and an order in which every node comes after those it waits for. */
-export interface ModelGraph {
-  readonly order: Uint32Array
-  readonly predecessors: readonly (readonly number[])[]
-  readonly returnPredecessors: readonly number[]
-}
-
-/** The graph of `n` nodes whose precedence, free of circles, is `bits`. */
-export function graphOfBits(bits: PrecedenceBits, n: number): ModelGraph {
-  const order = precedenceOrder(bits, n)
-  if (order === null)
-    throw new InternalError('the calls of a model wait for each other in a circle')
-  return {
-    order,
-    predecessors: directPredecessors(bits, order),
-    returnPredecessors: lastOnes(bits, n),
-  }
-}
-
-/** Names the nodes of an order: equal names are next to each other, by start. */
-export function modelNodes(paths: CallPaths, { nodes }: CallOrder): ModelNode[] {
-  return nodes.map((name, i) => ({
-    ...paths.named(name),
-    occurrence: i - nodes.indexOf(name),
-  }))
-}
-
 /** Options of `learnExecutionModels`. */
 export const EXECUTION_MODEL_OPTIONS = defineOptions({
   slackUs: number({
@@ -120,34 +89,27 @@ export interface LearnedPeriod extends PeriodPlans {
   readonly orderOf: Uint32Array
 }
 
-/** The execution models of one or two periods, learned apart. */
-export class ExecutionModels extends Stage {
+/** What `ExecutionModels` hold. */
+interface LearnedModels {
   readonly paths: CallPaths
-  readonly forests: readonly CallForest[]
   /** By period, then operation, then calls, most first. */
   readonly models: readonly ExecutionModel[]
-  readonly options: ExecutionModelOptions
   /** The orders that single calls showed, from which the models were made. */
   readonly orders: readonly CallOrder[]
+  readonly options: ExecutionModelOptions
+}
+
+/** The execution models of one or two periods, learned apart. */
+export class ExecutionModels extends columnarStage<LearnedModels>() {
+  readonly forests: readonly CallForest[]
   readonly #periods: readonly LearnedPeriod[]
   readonly #ownTimes: (OwnTimes | undefined)[] = []
+  readonly #callsOf: (GroupedRows | undefined)[] = []
 
-  constructor(
-    paths: CallPaths,
-    learned: {
-      readonly models: readonly ExecutionModel[]
-      readonly orders: readonly CallOrder[]
-      readonly periods: readonly LearnedPeriod[]
-    },
-    options: ExecutionModelOptions,
-  ) {
-    super()
-    this.paths = paths
-    this.forests = learned.periods.map(({ forest }) => forest)
-    this.models = learned.models
-    this.orders = learned.orders
-    this.#periods = learned.periods
-    this.options = options
+  constructor(learned: LearnedModels, periods: readonly LearnedPeriod[]) {
+    super(learned)
+    this.forests = periods.map(({ forest }) => forest)
+    this.#periods = periods
   }
 
   /** The number of each call's model, by row of the period's forest. */
@@ -160,18 +122,14 @@ export class ExecutionModels extends Stage {
    * both periods, so that their proportions compare.
    */
   flowOf(period: number): Uint32Array {
-    return this.modelOf(period).map((model) => (this.models[model] as ExecutionModel).flow)
+    return this.modelOf(period).map((model) => this.models[model]!.flow)
   }
 
   /** Preprocessing and reply time of each call under its model. Computed once. */
   ownTimes(period: number): OwnTimes {
-    let times = this.#ownTimes[period]
-    if (times === undefined) {
-      const learned = this.period(period)
-      times = ownTimes(learned.forest, learned, this.options.slackUs)
-      this.#ownTimes[period] = times
-    }
-    return times
+    const learned = this.period(period)
+    this.#ownTimes[period] ??= ownTimes(learned.forest, learned, this.options.slackUs)
+    return this.#ownTimes[period]
   }
 
   /** How the calls of a period wait for each other; for recomputation. */
@@ -181,13 +139,37 @@ export class ExecutionModels extends Stage {
     return learned
   }
 
+  /** The rows of the calls that follow a model. */
+  callsOf({ id, period }: ExecutionModel): Uint32Array {
+    this.#callsOf[period] ??= groupRows(this.modelOf(period), this.models.length)
+    const { offsets, rows } = this.#callsOf[period]
+    return rows.subarray(offsets[id], offsets[id + 1])
+  }
+
+  /** The rows of what these calls make as the node of that number. */
+  nodeCalls(model: ExecutionModel, node: number): Uint32Array {
+    const { forest, nodeCalls } = this.period(model.period)
+    return this.callsOf(model).map((call) => nodeCalls[forest.childOffsets[call]! + node]!)
+  }
+
+  /** Ascending times from the end of the last call waited for: by node, the reply's last, µs. */
+  preprocessing(model: ExecutionModel): Float64Array[] {
+    const { preprocessingUs, replyUs } = this.ownTimes(model.period)
+    const times = model.nodes.map((_, node) =>
+      Float64Array.from(this.nodeCalls(model, node), (call) => preprocessingUs[call]!),
+    )
+    const replies = Float64Array.from(this.callsOf(model), (call) => replyUs[call]!)
+    return [...times, replies].map((sample) => sample.sort())
+  }
+
   /**
    * One row a model: what it is of, how many calls it waits for in which order, how many calls
    * follow it, and how many calls these make without waiting (`asynchronous`).
    */
   table(): StageTable {
     const { models, forests } = this
-    const names = forests.length === 2 ? ['before', 'after'] : [forests[0]?.traces.name]
+    const names =
+      forests.length === 2 ? ['before', 'after'] : forests.map(({ traces }) => shownName(traces))
     return stageTable({
       model: models.map(({ id }) => id),
       period: models.map(({ period }) => names[period]),
@@ -195,10 +177,10 @@ export class ExecutionModels extends Stage {
       operation: models.map(({ operation }) => operation),
       flow: models.map(({ flow }) => flow),
       nodes: models.map(({ nodes }) => nodes.length),
-      edges: models.map(edgeCount),
-      asynchronous: models.map(({ asynchronous }) =>
-        asynchronous.reduce((sum, { calls }) => sum + calls, 0),
+      edges: models.map(({ predecessors, returnPredecessors }) =>
+        sum([...predecessors, returnPredecessors], ({ length }) => length),
       ),
+      asynchronous: models.map(({ asynchronous }) => sum(asynchronous, ({ calls }) => calls)),
       calls: models.map(({ calls }) => calls),
       ownCalls: models.map(({ ownCalls }) => ownCalls),
       probability: models.map(({ probability }) => probability),
@@ -210,15 +192,16 @@ export class ExecutionModels extends Stage {
    * to begin (`preprocessingUs`: the median; p10 and p90 beside it).
    */
   nodeTable(): StageTable {
-    const samples = this.#preprocessing()
-    const rows = this.models.flatMap(({ id, nodes, predecessors, returnPredecessors }) => [
-      ...nodes.map((node, i) => ({ ...node, model: id, i, waitsFor: predecessors[i] ?? [] })),
-      {
-        ...{ model: id, i: nodes.length, service: '', operation: 'reply', occurrence: 0 },
-        waitsFor: returnPredecessors,
-      },
-    ])
-    const at = (q: number) => rows.map(({ model, i }) => quantile(samples[model]?.[i] ?? [], q))
+    const rows = this.models.flatMap((model) => {
+      const { nodes, predecessors, returnPredecessors } = model
+      const reply = { service: '', operation: 'reply', occurrence: 0 }
+      const waits = [...predecessors, returnPredecessors]
+      const samples = this.preprocessing(model)
+      return [...nodes, reply].map((node, i) => ({
+        ...{ ...node, model: model.id, i, sample: samples[i] ?? [], waitsFor: waits[i] ?? [] },
+      }))
+    })
+    const at = (q: number) => rows.map(({ sample }) => quantile(sample, q))
     return stageTable({
       model: rows.map(({ model }) => model),
       node: rows.map(({ i }) => i),
@@ -231,28 +214,4 @@ export class ExecutionModels extends Stage {
       p90Us: at(0.9),
     })
   }
-
-  /** Ascending preprocessing times by model and node, the reply's last. */
-  #preprocessing(): Float64Array[][] {
-    const samples = this.models.map(({ nodes }) =>
-      Array.from({ length: nodes.length + 1 }, () => [] as number[]),
-    )
-    this.#periods.forEach(({ forest, modelOf, nodeCalls }, period) => {
-      const { preprocessingUs, replyUs } = this.ownTimes(period)
-      modelOf.forEach((model, call) => {
-        const own = samples[model] as number[][]
-        const last = own.length - 1
-        const first = forest.childOffsets[call] as number
-        for (let node = 0; node < last; node++) {
-          own[node]?.push(preprocessingUs[nodeCalls[first + node] as number] as number)
-        }
-        own[last]?.push(replyUs[call] as number)
-      })
-    })
-    return samples.map((nodes) => nodes.map((sample) => Float64Array.from(sample).sort()))
-  }
-}
-
-function edgeCount({ predecessors, returnPredecessors }: ExecutionModel): number {
-  return predecessors.reduce((sum, { length }) => sum + length, returnPredecessors.length)
 }

@@ -1,4 +1,5 @@
 // Over every call: the loops index with `!`.
+import { group, rollup, sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
@@ -10,16 +11,13 @@ import {
   type ExecutionModel,
   type ExecutionModelOptions,
   ExecutionModels,
-  graphOfBits,
   type LearnedPeriod,
-  type ModelGraph,
-  modelNodes,
   type UnawaitedCalls,
 } from './execution-models.ts'
 import { OrderTimes } from './order-times.ts'
-import { type PrecedenceBits, precedenceDistance } from './precedence-bits.ts'
-import { waitsForMore } from './split-waiting.ts'
-import { type WaitPlan, waitPlan } from './wait-plan.ts'
+import type { Precedence } from './precedence.ts'
+import { waitAlike } from './split-waiting.ts'
+import { type WaitGraph, type WaitPlan, waitGraph, waitPlan } from './wait-plan.ts'
 
 /**
  * Learns which of its calls each operation waits for, and in which order.
@@ -32,11 +30,6 @@ import { type WaitPlan, waitPlan } from './wait-plan.ts'
  * that was parallel and became sequential would look parallel in both.
  *
  * Calls that wait for more than 256 others are not clustered; each keeps its own order.
- *
- * @param periods one period's traces, or before and after
- * @param options see {@link EXECUTION_MODEL_OPTIONS}
- * @throws FlowdeltaError for an unknown option, traces without spans, or no traces; OptionError for a
- *   value that an option does not take
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3; Mann et al., HotCloud 2011. The clustering is a
  * choice of ours: neither says which one they used.
@@ -60,16 +53,15 @@ export function learnExecutionModels(
   const chosen = readOptions(EXECUTION_MODEL_OPTIONS, options)
   const given: readonly TraceSet[] = 'kind' in periods ? [periods] : periods
   const indexed = indexCalls(given.map((traces) => requireSpans(traces, traces.name)))
-  const { orders, periods: ordersOf } = findCallOrders(indexed, chosen.slackUs)
-  const learner = new Learner(indexed.paths, orders, chosen)
+  const { orders, periods: observed } = findCallOrders(indexed, chosen.slackUs)
+  const sofar: LearnedSoFar = { models: [], clusters: [], flows: 0 }
   const learned = indexed.forests.map((forest, period) =>
-    learner.learn(forest, ordersOf[period] as PeriodOrders, period as 0 | 1),
+    learnPeriod({ ...observed[period]!, forest }, sofar, {
+      ...{ paths: indexed.paths, orders, options: chosen, period: period as 0 | 1 },
+    }),
   )
-  return new ExecutionModels(
-    indexed.paths,
-    { models: learner.models, orders, periods: learned },
-    chosen,
-  )
+  const { models } = sofar
+  return new ExecutionModels({ paths: indexed.paths, models, orders, options: chosen }, learned)
 }
 
 /** A cluster, and when its period's calls ran. */
@@ -77,176 +69,134 @@ interface TimedCluster extends KeyedCluster {
   readonly times: OrderTimes
 }
 
-/** Learns the models of one period after the other, numbered through. */
-class Learner {
-  readonly models: ExecutionModel[] = []
-  /** By model. */
-  readonly #clusters: TimedCluster[] = []
-  readonly #paths: CallPaths
-  readonly #orders: readonly CallOrder[]
-  readonly #options: ExecutionModelOptions
-  #flows = 0
-
-  constructor(paths: CallPaths, orders: readonly CallOrder[], options: ExecutionModelOptions) {
-    this.#paths = paths
-    this.#orders = orders
-    this.#options = options
-  }
-
-  learn(forest: CallForest, observed: PeriodOrders, period: 0 | 1): LearnedPeriod {
-    const callsOf = new Uint32Array(this.#orders.length)
-    for (const order of observed.orderOf) callsOf[order] = (callsOf[order] as number) + 1
-    const times = new OrderTimes({ forest, ...observed }, this.#orders.length)
-    const clusters = clusterCalls(this.#orders, callsOf, { ...this.#options, times })
-    const callsOfName = new Map<number, number>()
-    for (const { name, calls } of clusters) {
-      callsOfName.set(name, (callsOfName.get(name) ?? 0) + calls)
-    }
-    const modelOfOrder = new Uint32Array(this.#orders.length)
-    const planOfOrder = new Uint32Array(this.#orders.length)
-    const plans: WaitPlan[] = []
-    const earlier = this.#modelsByKey()
-    const first = this.models.length
-    const drafts: Omit<ExecutionModel, 'asynchronous'>[] = []
-    for (const cluster of clusters) {
-      const { name, members, violators, bits, calls } = cluster
-      const example = this.#orders[members[0] as number] as CallOrder
-      const graph = this.#graph(bits, example, { forest, observed, order: members[0] as number })
-      const model = first + drafts.length
-      const plan = plans.push(planOfGraph(graph)) - 1
-      for (const order of members) {
-        modelOfOrder[order] = model
-        planOfOrder[order] = plan
-      }
-      for (const order of violators) {
-        const own = this.#orders[order] as CallOrder
-        planOfOrder[order] =
-          plans.push(planOfGraph(this.#graph(own.bits, own, { forest, observed, order }))) - 1
-      }
-      const { predecessors, returnPredecessors } = graph
-      drafts.push({
-        ...{ id: model, period, name, flow: this.#flow(cluster, earlier, times) },
-        ...this.#paths.named(name),
-        nodes: modelNodes(this.#paths, example),
-        ...{ predecessors, returnPredecessors, calls },
-        ownCalls: violators.reduce((sum, order) => sum + (callsOf[order] as number), 0),
-        probability: calls / (callsOfName.get(name) as number),
-      })
-      this.#clusters.push({ ...cluster, times })
-    }
-    const { orderOf, nodeCalls } = observed
-    const modelOf = orderOf.map((order) => modelOfOrder[order] as number)
-    const unawaited = unawaitedCalls({
-      ...{ paths: this.#paths, orders: this.#orders, forest, orderOf, nodeCalls, modelOf },
-    })
-    for (const draft of drafts) {
-      this.models.push({ ...draft, asynchronous: unawaited.get(draft.id) ?? [] })
-    }
-    const planOf = orderOf.map((order) => planOfOrder[order] as number)
-    return { forest, plans, nodeCalls, orderOf, modelOf, planOf }
-  }
-
-  #graph(
-    bits: PrecedenceBits | null,
-    { nodes }: CallOrder,
-    observed: { forest: CallForest; observed: PeriodOrders; order: number },
-  ): ModelGraph {
-    if (bits !== null) return graphOfBits(bits, nodes.length)
-    return wideGraph(observed, nodes.length, this.#options.slackUs)
-  }
-
-  /** The flow of the nearest model of the earlier period that is the same flow; else a new one. */
-  #flow(
-    cluster: KeyedCluster,
-    earlier: ReadonlyMap<number, readonly number[]>,
-    times: OrderTimes,
-  ): number {
-    const near = (earlier.get(cluster.key) ?? [])
-      .map((model) => ({ model, apart: this.#apart(cluster, model) }))
-      .filter(({ apart }) => apart <= this.#options.similarity)
-      .sort((one, other) => one.apart - other.apart)
-    const same = near.find(({ model }) => this.#isSameFlow({ ...cluster, times }, model))
-    return same === undefined ? this.#flows++ : (this.models[same.model] as ExecutionModel).flow
-  }
-
-  #apart({ bits }: KeyedCluster, model: number): number {
-    const other = this.#clusters[model]?.bits ?? null
-    return bits === null || other === null ? 0 : precedenceDistance(bits, other)
-  }
-
-  /** Whether neither waits for what the other does not wait for. */
-  #isSameFlow(cluster: TimedCluster, model: number): boolean {
-    const earlier = this.#clusters[model] as TimedCluster
-    if (cluster.bits === null || earlier.bits === null) return true
-    const nodes = (this.#orders[cluster.members[0] as number] as CallOrder).nodes.length
-    return (
-      !waitsForMore({ own: cluster.bits, other: earlier.bits, nodes }, cluster) &&
-      !waitsForMore({ own: earlier.bits, other: cluster.bits, nodes }, earlier)
-    )
-  }
-
-  /** The models so far by key. */
-  #modelsByKey(): Map<number, number[]> {
-    const byKey = new Map<number, number[]>()
-    this.#clusters.forEach(({ key }, model) => {
-      const known = byKey.get(key)
-      if (known === undefined) byKey.set(key, [model])
-      else known.push(model)
-    })
-    return byKey
-  }
+/** Models of the periods before; the clusters are parallel to them. */
+interface LearnedSoFar {
+  readonly models: ExecutionModel[]
+  readonly clusters: TimedCluster[]
+  flows: number
 }
 
-function planOfGraph({ order, predecessors, returnPredecessors }: ModelGraph): WaitPlan {
-  return waitPlan(order, predecessors, returnPredecessors)
+interface ObservedPeriod extends PeriodOrders {
+  readonly forest: CallForest
 }
 
-/** The order of the one call that has it: no two very wide calls share theirs. */
-function wideGraph(
-  { forest, observed, order }: { forest: CallForest; observed: PeriodOrders; order: number },
-  nodes: number,
-  slackUs: number,
-): ModelGraph {
-  const first = forest.childOffsets[observed.orderOf.indexOf(order)] as number
-  const calls = observed.nodeCalls.subarray(first, first + nodes)
-  const startUs = Float64Array.from(calls, (call) => forest.offsetUs[call] as number)
-  const endUs = startUs.map((us, i) => us + (forest.latencyUs[calls[i] as number] as number))
-  return wideOrder(startUs, endUs, slackUs)
-}
-
-/** What the calls of one period made without waiting. */
-interface UnawaitedIn {
+interface Learning {
   readonly paths: CallPaths
   readonly orders: readonly CallOrder[]
-  readonly forest: CallForest
-  readonly orderOf: Uint32Array
-  readonly nodeCalls: Uint32Array
-  /** By call. */
-  readonly modelOf: Uint32Array
+  readonly options: ExecutionModelOptions
+  readonly period: 0 | 1
+}
+
+/** Learns the models of a period, and adds them to those so far. */
+function learnPeriod(
+  observed: ObservedPeriod,
+  sofar: LearnedSoFar,
+  { paths, orders, options, period }: Learning,
+): LearnedPeriod {
+  const { forest, orderOf, nodeCalls } = observed
+  const callsOf = new Uint32Array(orders.length)
+  for (const order of orderOf) callsOf[order]!++
+  const times = new OrderTimes(observed, orders.length)
+  const clusters = clusterCalls(orders, callsOf, { ...options, times })
+  const callsOfName = rollup(
+    clusters,
+    (all) => sum(all, ({ calls }) => calls),
+    ({ name }) => name,
+  )
+  const earlier = group(sofar.clusters.keys(), (model) => sofar.clusters[model]!.key)
+  const modelOfOrder = new Uint32Array(orders.length)
+  const planOfOrder = new Uint32Array(orders.length)
+  const plans: WaitPlan[] = []
+  const graphOf = (precedence: Precedence | null, order: number): WaitGraph => {
+    if (precedence !== null) return waitGraph(precedence)
+    // No two very wide calls share their order.
+    const first = forest.childOffsets[orderOf.indexOf(order)]!
+    const calls = nodeCalls.subarray(first, first + orders[order]!.nodes.length)
+    const startUs = Float64Array.from(calls, (child) => forest.offsetUs[child]!)
+    const endUs = startUs.map((us, at) => us + forest.latencyUs[calls[at]!]!)
+    return wideOrder(startUs, endUs, options.slackUs)
+  }
+  const drafts = clusters.map((cluster, i) => {
+    const { name, members, violators, precedence, calls } = cluster
+    const id = sofar.models.length + i
+    const graph = graphOf(precedence, members[0]!)
+    const plan = plans.push(waitPlan(graph)) - 1
+    for (const order of members) {
+      modelOfOrder[order] = id
+      planOfOrder[order] = plan
+    }
+    for (const order of violators) {
+      planOfOrder[order] = plans.push(waitPlan(graphOf(orders[order]!.precedence, order))) - 1
+    }
+    const { nodes } = orders[members[0]!]!
+    const same = sameFlow({ ...cluster, times }, earlier.get(cluster.key) ?? [], sofar, options)
+    return {
+      ...{ id, period, name, flow: same?.flow ?? sofar.flows++, ...paths.named(name) },
+      // Equal names are next to each other, by start.
+      nodes: nodes.map((node, at) => ({
+        ...{ ...paths.named(node), occurrence: at - nodes.indexOf(node) },
+      })),
+      predecessors: graph.predecessors,
+      returnPredecessors: graph.returnPredecessors,
+      calls,
+      ownCalls: sum(violators, (order) => callsOf[order]),
+      probability: calls / callsOfName.get(name)!,
+    }
+  })
+  const modelOf = orderOf.map((order) => modelOfOrder[order]!)
+  const planOf = orderOf.map((order) => planOfOrder[order]!)
+  const unawaited = unawaitedCalls({ ...observed, modelOf }, paths, orders)
+  sofar.clusters.push(...clusters.map((cluster) => ({ ...cluster, times })))
+  for (const draft of drafts) {
+    sofar.models.push({ ...draft, asynchronous: unawaited.get(draft.id) ?? [] })
+  }
+  return { forest, plans, nodeCalls, orderOf, modelOf, planOf }
+}
+
+/** The nearest of some earlier models that is the same flow: neither waits for what the other does not. */
+function sameFlow(
+  cluster: TimedCluster,
+  candidates: readonly number[],
+  { models, clusters }: LearnedSoFar,
+  { similarity }: ExecutionModelOptions,
+): ExecutionModel | undefined {
+  const { precedence } = cluster
+  const near = candidates
+    .map((model) => {
+      const other = clusters[model]!
+      const isWide = precedence === null || other.precedence === null
+      const apart = isWide ? 0 : precedence.distanceTo(other.precedence)
+      const isSame = () =>
+        isWide || waitAlike({ ...cluster, precedence }, { ...other, precedence: other.precedence })
+      return { model: models[model]!, apart, isSame }
+    })
+    .filter(({ apart }) => apart <= similarity)
+    .sort((one, other) => one.apart - other.apart)
+  return near.find(({ isSame }) => isSame())?.model
 }
 
 /** By model: what its calls call without waiting, most first. */
-function unawaitedCalls(period: UnawaitedIn): Map<number, readonly UnawaitedCalls[]> {
-  const { paths, orders, forest, orderOf, nodeCalls, modelOf } = period
+function unawaitedCalls(
+  { forest, orderOf, nodeCalls, modelOf }: ObservedPeriod & { readonly modelOf: Uint32Array },
+  paths: CallPaths,
+  orders: readonly CallOrder[],
+): Map<number, readonly UnawaitedCalls[]> {
+  const { childOffsets, path } = forest
   const counts = new Map<number, Map<number, number>>()
-  for (let call = 0; call < modelOf.length; call++) {
-    const end = forest.childOffsets[call + 1]!
+  modelOf.forEach((model, call) => {
     const awaited = orders[orderOf[call]!]!.nodes.length
-    for (let at = forest.childOffsets[call]! + awaited; at < end; at++) {
-      const name = paths.name(forest.path[nodeCalls[at]!]!)
-      const own = counts.get(modelOf[call]!) ?? new Map<number, number>()
-      counts.set(modelOf[call]!, own.set(name, (own.get(name) ?? 0) + 1))
+    for (let at = childOffsets[call]! + awaited; at < childOffsets[call + 1]!; at++) {
+      const name = paths.name(path[nodeCalls[at]!]!)
+      const own = counts.get(model) ?? new Map<number, number>()
+      counts.set(model, own.set(name, (own.get(name) ?? 0) + 1))
     }
-  }
+  })
   return new Map(
     Array.from(counts, ([model, own]) => [
       model,
       [...own]
         .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-        .map(([name, calls]) => ({
-          ...paths.named(name),
-          calls,
-        })),
+        .map(([name, calls]) => ({ ...paths.named(name), calls })),
     ]),
   )
 }

@@ -1,54 +1,37 @@
 // Over the calls of orders that are compared: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import type { CallForest } from '../calls/index-calls.ts'
-import { comesBefore, type PrecedenceBits, wordsOf } from './precedence-bits.ts'
+import { type CallForest, type GroupedRows, groupRows } from '../calls/index-calls.ts'
+import type { PeriodOrders } from './call-orders.ts'
+import type { Precedence } from './precedence.ts'
 
 /** So many calls tell how much a time varies. */
 const MAX_SAMPLED = 1000
 
 /** The calls that follow each order, and when the calls that they wait for ran. */
-export interface OrderTimesOf {
+interface TimedPeriod extends PeriodOrders {
   readonly forest: CallForest
-  /** As of `PeriodOrders`. */
-  readonly orderOf: Uint32Array
-  readonly nodeCalls: Uint32Array
-  /** 1 for calls that take part; all do when left out. */
-  readonly chosen?: Uint8Array
 }
 
 /** Two nodes of which `a` is over before `b` begins. */
-export interface OrderedPair {
+interface OrderedPair {
   readonly a: number
   readonly b: number
   /** What else comes before what. */
-  readonly others: PrecedenceBits
-  /** How many nodes there are. */
-  readonly nodes: number
+  readonly others: Precedence
 }
 
 /** When the nodes of orders ran in some period: tells waiting from chance. */
 export class OrderTimes {
-  readonly #of: OrderTimesOf
-  /** The calls of order `i` are entries `offsets[i]` to `offsets[i + 1]`. */
-  readonly #offsets: Uint32Array
-  readonly #calls: Uint32Array
+  readonly #period: TimedPeriod
+  readonly #calls: GroupedRows
 
-  constructor(of: OrderTimesOf, orders: number) {
-    const { orderOf, chosen } = of
-    const offsets = new Uint32Array(orders + 1)
-    const isChosen = (call: number) => chosen === undefined || chosen[call] === 1
-    orderOf.forEach((order, call) => {
-      if (isChosen(call)) offsets[order + 1]!++
-    })
-    for (let order = 0; order < orders; order++) offsets[order + 1]! += offsets[order]!
-    const next = offsets.slice()
-    const calls = new Uint32Array(offsets[orders]!)
-    orderOf.forEach((order, call) => {
-      if (isChosen(call)) calls[next[order]!++] = call
-    })
-    this.#of = of
-    this.#offsets = offsets
-    this.#calls = calls
+  /**
+   * @param orders how many orders there are
+   * @param chosen 1 for calls that take part; all do when left out
+   */
+  constructor(period: TimedPeriod, orders: number, chosen?: Uint8Array) {
+    this.#period = period
+    this.#calls = groupRows(period.orderOf, orders, chosen)
   }
 
   /**
@@ -59,15 +42,13 @@ export class OrderTimes {
    *
    * @param members orders that have the pair
    */
-  spread(members: readonly number[], { a, b, others, nodes }: OrderedPair): number {
+  spread(members: readonly number[], { a, b, others }: OrderedPair): number {
     const calls = this.#sampled(members)
-    const { forest, nodeCalls } = this.#of
+    const { forest, nodeCalls } = this.#period
     const { childOffsets, offsetUs, latencyUs } = forest
-    const words = wordsOf(nodes)
-    const before: number[] = []
-    for (let node = 0; node < nodes; node++) {
-      if (node !== a && comesBefore(others, words, node, b)) before.push(node)
-    }
+    const before = Array.from({ length: others.nodes }, (_, node) => node).filter(
+      (node) => node !== a && others.has(node, b),
+    )
     const waited = new Float64Array(calls.length)
     const without = new Float64Array(calls.length)
     calls.forEach((call, i) => {
@@ -87,16 +68,12 @@ export class OrderTimes {
   }
 
   /** Calls of these orders, evenly thinned out where they are very many. */
-  #sampled(members: readonly number[]): Uint32Array {
-    const all: number[] = []
-    for (const order of members) {
-      for (let at = this.#offsets[order]!; at < this.#offsets[order + 1]!; at++) {
-        all.push(this.#calls[at]!)
-      }
-    }
-    if (all.length <= MAX_SAMPLED) return Uint32Array.from(all)
+  #sampled(members: readonly number[]): number[] {
+    const { offsets, rows } = this.#calls
+    const all = members.flatMap((order) => [...rows.subarray(offsets[order], offsets[order + 1])])
+    if (all.length <= MAX_SAMPLED) return all
     const step = all.length / MAX_SAMPLED
-    return Uint32Array.from({ length: MAX_SAMPLED }, (_, i) => all[Math.floor(i * step)]!)
+    return Array.from({ length: MAX_SAMPLED }, (_, i) => all[Math.floor(i * step)]!)
   }
 }
 

@@ -1,12 +1,7 @@
 // For each pair of up to 256 nodes: the loops index with `!`.
+import { sum } from 'd3-array'
 import type { OrderTimes } from './order-times.ts'
-import {
-  comesBefore,
-  directPredecessors,
-  type PrecedenceBits,
-  precedenceOrder,
-  wordsOf,
-} from './precedence-bits.ts'
+import { Precedence } from './precedence.ts'
 
 /** Fewer calls than this do not show that calls wait for each other. */
 const MIN_CALLS = 30
@@ -21,13 +16,55 @@ const MAX_PAIRS = 64
 export interface WeighedOrders {
   /** Numbers of orders; the arrays beside are parallel to it. */
   readonly members: readonly number[]
-  readonly bitsOf: readonly PrecedenceBits[]
+  readonly precedences: readonly Precedence[]
   readonly calls: readonly number[]
   readonly nodes: number
 }
 
 /** Numbers of places in `WeighedOrders.members`. */
 type Group = readonly number[]
+
+/** Two nodes, of which `a` is over before `b` begins in `held` calls. */
+interface HeldPair {
+  readonly a: number
+  readonly b: number
+  readonly held: number
+}
+
+/** Returns the pairs of nodes that `keep` keeps, by how many calls of a group have them; not closed. */
+export function pairsWhere(
+  { precedences, calls, nodes }: WeighedOrders,
+  group: Group,
+  keep: (pair: HeldPair) => boolean,
+): Precedence {
+  const kept = new Precedence(nodes)
+  for (let b = 0; b < nodes; b++) {
+    for (let a = 0; a < nodes; a++) {
+      let held = 0
+      for (const i of group) if (precedences[i]!.has(a, b)) held += calls[i]!
+      if (keep({ a, b, held })) kept.add(a, b)
+    }
+  }
+  return kept
+}
+
+/** Calls of a group, how many are enough to be a flow, and how surely they wait for a call. */
+function measured(orders: WeighedOrders, group: Group, times: OrderTimes) {
+  const { members, precedences, calls } = orders
+  const total = sum(group, (i) => calls[i])
+  const least = Math.max(MIN_CALLS, MIN_SHARE * total)
+  let others: Precedence | undefined
+  const spread = ({ a, b }: HeldPair) => {
+    // A few stray ones say nothing of what the rest waits for.
+    others ??= pairsWhere(orders, group, ({ held }) => held >= (1 - MIN_SHARE) * total)
+    const holders = group.filter((i) => precedences[i]!.has(a, b))
+    return times.spread(
+      holders.map((i) => members[i]!),
+      { a, b, others },
+    )
+  }
+  return { total, least, spread, isEnough: total >= 2 * least }
+}
 
 /**
  * Divides a group of similar orders where some of its calls wait for a call that others do not wait
@@ -39,142 +76,71 @@ type Group = readonly number[]
  * be recomputed as done at once in all.
  */
 export function splitByWaiting(orders: WeighedOrders, group: Group, times: OrderTimes): Group[] {
-  const pair = waitingPair(orders, group, times)
-  if (pair === null) return [group]
-  const words = wordsOf(orders.nodes)
-  const has = (i: number) => comesBefore(orders.bitsOf[i]!, words, pair.a, pair.b)
-  return [
-    ...splitByWaiting(orders, group.filter(has), times),
-    ...splitByWaiting(
-      orders,
-      group.filter((i) => !has(i)),
-      times,
-    ),
-  ]
-}
-
-interface Pair {
-  readonly a: number
-  readonly b: number
-}
-
-/** The pair that is most surely waited for by some calls and not by others. */
-function waitingPair(orders: WeighedOrders, group: Group, times: OrderTimes): Pair | null {
-  const { bitsOf, calls, nodes } = orders
-  const total = sizeOf(orders, group)
-  const least = leastOf(total)
-  if (group.length < 2 || total < 2 * least) return null
-  const words = wordsOf(nodes)
-  const usual = inMost(orders, group)
-  const pairs: (Pair & { readonly held: number })[] = []
-  for (let b = 0; b < nodes; b++) {
-    for (let a = 0; a < nodes; a++) {
-      let held = 0
-      for (const i of group) if (comesBefore(bitsOf[i]!, words, a, b)) held += calls[i]!
-      if (held >= least && total - held >= least) pairs.push({ a, b, held })
-    }
-  }
-  const even = (held: number) => Math.abs(held - total / 2)
-  pairs.sort((one, other) => even(one.held) - even(other.held))
-  let best: Pair | null = null
+  if (group.length < 2) return [group]
+  const { total, least, spread, isEnough } = measured(orders, group, times)
+  if (!isEnough) return [group]
+  const pairs: HeldPair[] = []
+  pairsWhere(orders, group, (pair) => {
+    if (pair.held >= least && total - pair.held >= least) pairs.push(pair)
+    return false
+  })
+  const unevenness = ({ held }: HeldPair) => Math.abs(held - total / 2)
+  pairs.sort((one, other) => unevenness(one) - unevenness(other))
+  let best: HeldPair | undefined
   let lowest = WAITS_BELOW
   for (const pair of pairs.slice(0, MAX_PAIRS)) {
-    const spread = spreadOf(orders, { ...pair, group, usual }, times)
-    if (spread >= lowest) continue
-    lowest = spread
+    const own = spread(pair)
+    if (own >= lowest) continue
+    lowest = own
     best = pair
   }
-  return best
-}
-
-/** By `OrderTimes.spread`, in those of a group that have the pair. */
-function spreadOf(
-  { members, bitsOf, nodes }: WeighedOrders,
-  { a, b, group, usual }: Pair & { readonly group: Group; readonly usual: PrecedenceBits },
-  times: OrderTimes,
-): number {
-  const words = wordsOf(nodes)
-  const holders = group.filter((i) => comesBefore(bitsOf[i]!, words, a, b))
-  return times.spread(
-    holders.map((i) => members[i]!),
-    { a, b, others: usual, nodes },
-  )
-}
-
-/** The pairs of nearly all calls of a group: a few stray ones say nothing of what the rest waits for. */
-function inMost(orders: WeighedOrders, group: Group): PrecedenceBits {
-  const { bitsOf, calls, nodes } = orders
-  const words = wordsOf(nodes)
-  const enough = (1 - MIN_SHARE) * sizeOf(orders, group)
-  const most = new Uint32Array(nodes * words)
-  for (let b = 0; b < nodes; b++) {
-    for (let a = 0; a < nodes; a++) {
-      let held = 0
-      for (const i of group) if (comesBefore(bitsOf[i]!, words, a, b)) held += calls[i]!
-      if (held >= enough) most[b * words + (a >>> 5)]! |= 1 << (a & 31)
-    }
-  }
-  return most
-}
-
-function sizeOf({ calls }: WeighedOrders, group: Group): number {
-  return group.reduce((sum, i) => sum + calls[i]!, 0)
-}
-
-function leastOf(total: number): number {
-  return Math.max(MIN_CALLS, MIN_SHARE * total)
+  if (best === undefined) return [group]
+  const { a, b } = best
+  return [true, false].flatMap((has) => {
+    const part = group.filter((i) => orders.precedences[i]!.has(a, b) === has)
+    return splitByWaiting(orders, part, times)
+  })
 }
 
 /**
  * The pairs that all but a few calls of a group wait for: too few for a flow of their own, which is
  * no reason to forget the pair in the others. Not closed.
  */
-export function usuallyAwaited(
-  orders: WeighedOrders,
-  group: Group,
-  times: OrderTimes,
-): PrecedenceBits {
-  const { bitsOf, calls, nodes } = orders
-  const words = wordsOf(nodes)
-  const awaited = new Uint32Array(nodes * words)
-  const total = sizeOf(orders, group)
-  const least = leastOf(total)
-  if (total < 2 * least) return awaited
-  const usual = inMost(orders, group)
-  let measured = 0
-  for (let b = 0; b < nodes; b++) {
-    for (let a = 0; a < nodes; a++) {
-      let held = 0
-      for (const i of group) if (comesBefore(bitsOf[i]!, words, a, b)) held += calls[i]!
-      if (held === total || total - held >= least || measured++ >= MAX_PAIRS) continue
-      if (spreadOf(orders, { a, b, group, usual }, times) >= WAITS_BELOW) continue
-      awaited[b * words + (a >>> 5)]! |= 1 << (a & 31)
-    }
-  }
-  return awaited
+export function usuallyAwaited(orders: WeighedOrders, group: Group, times: OrderTimes): Precedence {
+  const { total, least, spread, isEnough } = measured(orders, group, times)
+  if (!isEnough) return new Precedence(orders.nodes)
+  let left = MAX_PAIRS
+  return pairsWhere(orders, group, (pair) => {
+    if (pair.held === total || total - pair.held >= least || left-- <= 0) return false
+    return spread(pair) < WAITS_BELOW
+  })
 }
 
-/**
- * Whether the calls of some orders wait for what those of another cluster do not wait for.
- *
- * @param own what comes before what in the calls of `members`
- * @param other in the calls of the other cluster
- */
-export function waitsForMore(
-  { own, other, nodes }: { own: PrecedenceBits; other: PrecedenceBits; nodes: number },
-  { members, calls, times }: { members: readonly number[]; calls: number; times: OrderTimes },
-): boolean {
+/** What comes before what in the calls of some orders, and when these ran. */
+export interface TimedOrders {
+  readonly precedence: Precedence
+  /** Numbers of orders. */
+  readonly members: readonly number[]
+  readonly calls: number
+  readonly times: OrderTimes
+}
+
+/** Returns whether neither waits for what the other does not wait for. */
+export function waitAlike(one: TimedOrders, other: TimedOrders): boolean {
+  return !waitsForMore(one, other) && !waitsForMore(other, one)
+}
+
+function waitsForMore({ precedence, members, calls, times }: TimedOrders, other: TimedOrders) {
   if (calls < MIN_CALLS) return false
-  const words = wordsOf(nodes)
-  const common = own.map((bits, w) => bits & other[w]!)
-  const order = precedenceOrder(own, nodes)
+  const order = precedence.order()
   if (order === null) return false
-  let measured = 0
+  const others = precedence.and(other.precedence)
+  let left = MAX_PAIRS
   // What is waited for is waited for directly; chains of it vary with what lies between.
-  return directPredecessors(own, order).some((before, b) =>
+  return precedence.direct(order).some((before, b) =>
     before.some((a) => {
-      if (comesBefore(other, words, a, b) || measured++ >= MAX_PAIRS) return false
-      return times.spread(members, { a, b, others: common, nodes }) < WAITS_BELOW
+      if (other.precedence.has(a, b) || left-- <= 0) return false
+      return times.spread(members, { a, b, others }) < WAITS_BELOW
     }),
   )
 }

@@ -1,5 +1,7 @@
 // Run for every affected call of every what-if: the loops index with `!`.
+import { InternalError } from '../../core/errors.ts'
 import type { CallForest } from '../calls/index-calls.ts'
+import type { Precedence } from './precedence.ts'
 
 /**
  * Who waits for whom, ready to be computed: nodes with the same predecessors share one set of them,
@@ -18,25 +20,33 @@ export interface WaitPlan {
   readonly setNodes: Uint32Array
 }
 
-/** A plan of direct predecessors. Lists that are the same object, or hold the same, become one set. */
-export function waitPlan(
-  order: Uint32Array,
-  predecessors: readonly (readonly number[])[],
-  returnPredecessors: readonly number[],
-): WaitPlan {
+/** Who waits directly for whom, and an order in which every node comes after those it waits for. */
+export interface WaitGraph {
+  readonly order: Uint32Array
+  readonly predecessors: readonly (readonly number[])[]
+  readonly returnPredecessors: readonly number[]
+}
+
+/** The graph of a precedence that is closed and free of circles. */
+export function waitGraph(precedence: Precedence): WaitGraph {
+  const order = precedence.order()
+  if (order === null)
+    throw new InternalError('the calls of a model wait for each other in a circle')
+  return { order, predecessors: precedence.direct(order), returnPredecessors: precedence.last() }
+}
+
+/** Plans a graph. Lists that are the same object, or hold the same, become one set. */
+export function waitPlan({ order, predecessors, returnPredecessors }: WaitGraph): WaitPlan {
   const sets: (readonly number[])[] = []
   const sameLists = new Map<readonly number[], number>()
   const sameContents = new Map<string, number>()
   const setOf = (nodes: readonly number[]): number => {
     if (nodes.length === 0) return -1
-    let set = sameLists.get(nodes)
-    if (set !== undefined) return set
+    const known = sameLists.get(nodes)
+    if (known !== undefined) return known
     const text = nodes.join()
-    set = sameContents.get(text)
-    if (set === undefined) {
-      set = sets.push(nodes) - 1
-      sameContents.set(text, set)
-    }
+    const set = sameContents.get(text) ?? sets.push(nodes) - 1
+    sameContents.set(text, set)
     sameLists.set(nodes, set)
     return set
   }
@@ -46,10 +56,7 @@ export function waitPlan(
   sets.forEach((nodes, set) => {
     setOffsets[set + 1] = setOffsets[set]! + nodes.length
   })
-  const setNodes = new Uint32Array(setOffsets[sets.length]!)
-  sets.forEach((nodes, set) => {
-    setNodes.set(nodes, setOffsets[set]!)
-  })
+  const setNodes = Uint32Array.from(sets.flat())
   return { nodes: order.length, order, waitsFor, replyWaitsFor, setOffsets, setNodes }
 }
 

@@ -1,13 +1,14 @@
 // Over every call: the loops index with `!`.
+import { group, sum } from 'd3-array'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
+import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import type { CallForest } from '../calls/index-calls.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
-import { HeldOutModel } from './held-out-model.ts'
+import { learnHeldOut } from './held-out-model.ts'
 
 /** Options of `evaluatePrediction`. */
 export const PREDICTION_OPTIONS = defineOptions({
@@ -34,40 +35,36 @@ export function evaluatePrediction(
   const tallies = new Map<number, Tally>()
   models.forests.forEach((forest, period) => {
     const half = halfOf(forest, seed)
-    predictPeriod(models, { period, training: half, tallies })
-    predictPeriod(models, { period, training: half.map((chosen) => 1 - chosen), tallies })
+    for (const training of [half, half.map((chosen) => 1 - chosen)]) {
+      predictPeriod(models, period, { training, tallies })
+    }
   })
-  const all = new Tally()
-  for (const tally of tallies.values()) all.add(tally)
-  const operations = [...tallies].map(([name, tally]) => ({
+  const operations = Array.from(tallies, ([name, tally]) => ({
     ...models.paths.named(name),
-    ...tally.errors(),
+    ...errorsOf([tally]),
   }))
-  return new PredictionEvaluation(
-    all.errors(),
-    operations.sort((a, b) => b.calls - a.calls),
-  )
+  return new PredictionEvaluation({
+    all: errorsOf([...tallies.values()]),
+    operations: operations.sort((a, b) => b.calls - a.calls),
+  })
 }
 
-class Tally {
-  readonly model: number[] = []
-  readonly regression: number[] = []
-  readonly criticalPath: number[] = []
-  unlike = 0
+const WAYS = ['model', 'regression', 'criticalPath'] as const
 
-  add(other: Tally): void {
-    for (const way of ['model', 'regression', 'criticalPath'] as const) {
-      for (const error of other[way]) this[way].push(error)
-    }
-    this.unlike += other.unlike
-  }
+/** How far each prediction was off, and how many calls were not predicted. */
+interface Tally extends Record<(typeof WAYS)[number], number[]> {
+  unlike: number
+}
 
-  errors(): PredictionErrors {
-    const median = (errors: number[]) => quantile(Float64Array.from(errors).sort(), 0.5)
-    return {
-      ...{ calls: this.model.length, unlike: this.unlike, model: median(this.model) },
-      ...{ regression: median(this.regression), criticalPath: median(this.criticalPath) },
-    }
+function errorsOf(tallies: readonly Tally[]): PredictionErrors {
+  const median = (way: (typeof WAYS)[number]) =>
+    quantile(Float64Array.from(tallies.flatMap((tally) => tally[way])).sort(), 0.5)
+  return {
+    calls: sum(tallies, ({ model }) => model.length),
+    unlike: sum(tallies, ({ unlike }) => unlike),
+    model: median('model'),
+    regression: median('regression'),
+    criticalPath: median('criticalPath'),
   }
 }
 
@@ -75,31 +72,29 @@ class Tally {
 function halfOf({ request, requestTrace }: CallForest, seed: number): Uint8Array {
   const random = randomSource(seed)
   const order = random.shuffle(Array.from(requestTrace.keys()))
-  const chosen = new Uint8Array(order.length)
-  for (const one of order.slice(0, order.length >> 1)) chosen[one] = 1
-  return Uint8Array.from(request, (one) => chosen[one]!)
+  const chosen = new Set(order.slice(0, order.length >> 1))
+  return Uint8Array.from(request, (one) => (chosen.has(one) ? 1 : 0))
 }
 
 function predictPeriod(
   models: ExecutionModels,
-  {
-    period,
-    training,
-    tallies,
-  }: { period: number; training: Uint8Array; tallies: Map<number, Tally> },
+  period: number,
+  { training, tallies }: { training: Uint8Array; tallies: Map<number, Tally> },
 ): void {
-  const { serverUs } = models.period(period).forest
-  const heldOut = new HeldOutModel(models, period, training)
-  for (const [name, calls] of callersByName(models, period)) {
+  const { forest, orderOf } = models.period(period)
+  const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
+  const callers = [...orderOf.keys()].filter((call) => orderOfCall(call).nodes.length > 0)
+  const heldOut = learnHeldOut(models, period, training)
+  for (const [name, calls] of group(callers, (call) => orderOfCall(call).name)) {
     const learned = calls.filter((call) => training[call] === 1)
     if (learned.length === 0) continue
     const regression = regressionOf(models, period, { calls, learned })
-    const tally = tallies.get(name) ?? new Tally()
+    const tally = tallies.get(name) ?? { model: [], regression: [], criticalPath: [], unlike: 0 }
     tallies.set(name, tally)
     for (const call of calls) {
-      const recordedUs = serverUs[call]!
+      const recordedUs = forest.serverUs[call]!
       if (training[call] === 1 || recordedUs === 0) continue
-      const predictedUs = heldOut.predict(call)
+      const predictedUs = heldOut(call)
       if (predictedUs === null) {
         tally.unlike++
         continue
@@ -110,20 +105,6 @@ function predictPeriod(
       tally.criticalPath.push(error(criticalPathSum(models, period, call)))
     }
   }
-}
-
-/** Calls that wait for others, by what they are calls to. */
-function callersByName(models: ExecutionModels, period: number): Map<number, number[]> {
-  const { orderOf } = models.period(period)
-  const callers = new Map<number, number[]>()
-  orderOf.forEach((number, call) => {
-    const { name, nodes } = models.orders[number]!
-    if (nodes.length === 0) return
-    const known = callers.get(name)
-    if (known === undefined) callers.set(name, [call])
-    else known.push(call)
-  })
-  return callers
 }
 
 /** How far predictions of calls to one operation, or to all, are off: medians of |predicted / recorded − 1|. */
@@ -145,19 +126,16 @@ interface OperationErrors extends PredictionErrors {
   readonly operation: string
 }
 
-/** How well execution models predict latencies of callers, beside simpler ways. */
-export class PredictionEvaluation extends Stage {
+/** What a `PredictionEvaluation` holds. */
+interface PredictionFields {
   /** Over all operations. */
   readonly all: PredictionErrors
   /** Of each operation, most calls first. */
   readonly operations: readonly OperationErrors[]
+}
 
-  constructor(all: PredictionErrors, operations: readonly OperationErrors[]) {
-    super()
-    this.all = all
-    this.operations = operations
-  }
-
+/** How well execution models predict latencies of callers, beside simpler ways. */
+export class PredictionEvaluation extends columnarStage<PredictionFields>() {
   /** One row an operation, `all` first. */
   table(): StageTable {
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
@@ -225,12 +203,11 @@ function criticalPathSum(models: ExecutionModels, period: number, call: number):
   const { forest, nodeCalls, orderOf } = models.period(period)
   const { nodes } = models.orders[orderOf[call]!]!
   const first = forest.childOffsets[call]!
-  const children = Array.from(nodeCalls.subarray(first, first + nodes.length))
   const endUs = (child: number) => forest.offsetUs[child]! + forest.latencyUs[child]!
-  children.sort((a, b) => endUs(b) - endUs(a))
+  const children = nodeCalls.slice(first, first + nodes.length)
   let sumUs = 0
   let byUs = Number.POSITIVE_INFINITY
-  for (const child of children) {
+  for (const child of children.sort((a, b) => endUs(b) - endUs(a))) {
     if (endUs(child) > byUs) continue
     sumUs += forest.latencyUs[child]!
     byUs = forest.offsetUs[child]! + models.options.slackUs

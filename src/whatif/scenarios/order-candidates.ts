@@ -190,8 +190,8 @@ function callsByModel({ models, period, forest }: RequestModel, { paths }: CallG
   const { orderOf, modelOf } = models.period(period)
   const orderOfCall = (call: number) => models.orders[orderOf[call]!]!
   const ordered = callRows(forest, paths).filter((call) => {
-    const { nodes, bits } = orderOfCall(call)
-    return nodes.length > 1 && bits !== null
+    const { nodes, precedence } = orderOfCall(call)
+    return nodes.length > 1 && precedence !== null
   })
   const keyOfCall = (call: number) => orderOfCall(call).key
   return groupBy(ordered, keyOfCall, (call) => models.models[modelOf[call]!]!)

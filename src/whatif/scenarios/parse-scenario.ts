@@ -8,7 +8,8 @@ import type { Scenario } from './scenario.ts'
 const FORMS =
   "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
-const UNITS: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
+/** Units of times, in µs. */
+export const UNITS_US: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
 
 /** A name between double quotes, in which a backslash takes the next character as it is. */
 const QUOTED = '"(?:[^"\\\\]|\\\\[^])*"'
@@ -63,7 +64,7 @@ export function parseScenario(text: string): Scenario {
   const [, part, service, operation, name = '', factor, sign, amount, unit = ''] = scale
   const size =
     factor === undefined
-      ? { addUs: Number(`${sign}${amount}`) * (UNITS[unit] as number) }
+      ? { addUs: Number(`${sign}${amount}`) * (UNITS_US[unit] as number) }
       : { factor: Number(factor) }
   const change = { ...(part === undefined ? {} : { part: part as Part }), ...size }
   if (service === undefined) return named(name, change)

@@ -201,11 +201,8 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
     const name = paths.nameOf(data.services[path]!, data.operations[path]!)
     paths.child(parent < 0 ? null : parent, name)
   })
-  const models = new ExecutionModels(
-    paths,
-    { models: [], orders: [], periods: [period] },
-    { slackUs: data.slackUs, similarity: 0, share: 1 },
-  )
+  const options = { slackUs: data.slackUs, similarity: 0, share: 1 }
+  const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
   return new RequestModel(models, 0)
 }
 

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
-import { counted, grouped, percent, pValue, shortNumber } from '../../../core/words.ts'
+import { counted, grouped, percent, pValue } from '../../../core/words.ts'
+import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
@@ -30,8 +31,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
   const shown = shownCauses(causes, open)
   const tabStop = shown.includes(reached) ? reached : shown[0]
   const parents = new Set(causes.map(({ parent }) => parent))
-  const distance = (value: number) =>
-    divergence === 'wasserstein' ? formatDuration(value) : shortNumber(value)
+  const distance = (value: number) => divergenceText(divergence, value)
   const fold = (place: number) => {
     const next = new Set(open)
     if (!next.delete(place)) next.add(place)
