@@ -9,6 +9,11 @@ import {
   thresholdCurve,
   thresholdState,
 } from '../../../src/views/widgets/ranking/ranking-model.ts'
+import {
+  type TableColumn,
+  tableColumns,
+  valueAt,
+} from '../../../src/views/widgets/table/table-columns.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { other, slower } from './ranking-fixture.ts'
 
@@ -30,11 +35,18 @@ describe('the data of the ranking browser', () => {
   })
 
   test('has the edges of the edge table in its order, changed ones first', () => {
-    for (const { category, edges, edgeCount } of dataOf(slower, 5).details) {
+    for (const { category, edges, changedEdges } of dataOf(slower, 5).details) {
       const table = slower.responseTime.edgeTable(category)
-      expect(edges.map(({ from }) => from)).toEqual(table.array('from'))
-      expect(edges.map(({ changed }) => changed)).toEqual(table.array('changed'))
-      expect(edgeCount).toBe(edges.length)
+      const columns = tableColumns(edges)
+      const values = (name: string) => {
+        const column = columns.find((each) => each.name === name) as TableColumn
+        return Array.from({ length: edges.rows }, (_, row) => valueAt(column, row))
+      }
+      expect(values('from')).toEqual(table.array('from'))
+      expect(values('changed')).toEqual(table.array('changed'))
+      expect(values('afterMeanUs')).toEqual(Array.from(table.array('afterMeanUs')))
+      expect(edges.totalRows).toBe(table.numRows())
+      expect(changedEdges).toBe(values('changed').filter(Boolean).length)
     }
   })
 

@@ -6,7 +6,8 @@ import { rootName } from '../../charts/node-names.ts'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
 import { FlowView } from '../flows/flow-view.tsx'
-import type { MutationDetails, RankingEdge, RankingEntry } from './ranking-model.ts'
+import { TableView } from '../table/table-view.tsx'
+import type { MutationDetails, RankingEntry } from './ranking-model.ts'
 import { medianUs, TimesPlot } from './times-plot.tsx'
 
 interface DetailsProps {
@@ -21,9 +22,6 @@ interface DetailsProps {
 /** Shows what a mutation opens into. */
 export function RankingDetails({ entry, comparison, details, name }: DetailsProps) {
   const { rank, category, kind } = entry
-  const edges = details?.edges ?? []
-  // Its edges can be compared only with those of its flow before.
-  const isNew = edges.every(({ beforeMeanUs }) => beforeMeanUs === null)
   return (
     <div class="fd-mutation">
       <div class="fd-side">
@@ -68,8 +66,9 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
           Its parameters: <code>{`explain(${name}, ${category})`}</code>
         </p>
       )}
-      {details === undefined || (details.flows !== null && isNew) ? null : (
-        <Edges key={rank} details={details} isNew={isNew} />
+      {/* Edges that are new can be compared only with those of the flow before, which is drawn. */}
+      {details === undefined || (details.flows !== null && details.isNew) ? null : (
+        <Edges key={rank} {...details} />
       )}
       <p class="fd-soft">
         Its edges in code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
@@ -112,10 +111,10 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
             {
               title: 'kind of request (category)',
               cell: ({ category }) => (
-                <>
-                  <Name text={rootName(categories, category, 80)} longest={28} />{' '}
+                <span class="fd-name" title={tooltipText(rootName(categories, category, 300))}>
+                  {shortText(rootName(categories, category, 80), 28)}{' '}
                   <span class="fd-soft">({category})</span>
-                </>
+                </span>
               ),
             },
             { title: 'weight', isNumber: true, cell: ({ weight }) => percent(weight) },
@@ -173,69 +172,20 @@ function Exemplars({ details, period }: ExemplarsProps) {
   )
 }
 
-/** Edges that are shown before a reader asks for all. */
-const FEW = 8
-
-interface EdgesProps {
-  readonly details: MutationDetails
-  readonly isNew: boolean
-}
-
 /** Lists the edges of a mutation's flow: changed ones first, then by how far they moved. */
-function Edges({ details: { category, edges, edgeCount }, isNew }: EdgesProps) {
-  const changed = edges.filter((edge) => edge.changed).length
-  const duration = (us: number | null) => (us === null ? '–' : formatDuration(us))
+function Edges({ edges, changedEdges, isNew }: MutationDetails) {
   return (
     <div>
       <h3>
-        {isNew && edgeCount > 0
-          ? `Edges: ${grouped(edgeCount)}, of a flow that no request took before`
-          : `Edges: ${grouped(changed)} of ${grouped(edgeCount)} changed`}
+        {isNew && edges.totalRows > 0
+          ? `Edges: ${grouped(edges.totalRows)}, of a flow that no request took before`
+          : `Edges: ${grouped(changedEdges)} of ${grouped(edges.totalRows)} changed`}
       </h3>
-      {edges.length === 0 ? (
+      {edges.totalRows === 0 ? (
         <p class="fd-soft">Its flow is a single step.</p>
       ) : (
-        <DataTable
-          label={`Edges of category ${category}`}
-          rows={edges}
-          few={FEW}
-          rowProps={(edge) => ({ class: edge.changed ? 'fd-changed' : '' })}
-          columns={[
-            { title: 'from', cell: ({ from }) => <Name text={from} longest={44} /> },
-            { title: 'to', cell: ({ to }) => <Name text={to} longest={44} /> },
-            { title: 'mean before', isNumber: true, cell: (edge) => duration(edge.beforeMeanUs) },
-            { title: 'after', isNumber: true, cell: (edge) => duration(edge.afterMeanUs) },
-            { title: 'shift', isNumber: true, cell: shiftText },
-            { title: 'test', cell: testText },
-          ]}
-        />
+        <TableView data={edges} />
       )}
-      {edgeCount > edges.length ? (
-        <p class="fd-soft">{counted(edgeCount - edges.length, 'edge')} left out.</p>
-      ) : null}
     </div>
-  )
-}
-
-function shiftText({ beforeMeanUs, afterMeanUs }: RankingEdge): string {
-  if (beforeMeanUs === null || afterMeanUs === null) return '–'
-  return signedDuration(afterMeanUs - beforeMeanUs)
-}
-
-function testText({ changed, p, onCriticalPath }: RankingEdge): string {
-  if (p === null) return onCriticalPath ? 'too few requests' : 'off the critical path'
-  return `${changed ? 'changed, ' : ''}${pValue(p)}`
-}
-
-interface NameProps {
-  readonly text: string
-  readonly longest: number
-}
-
-function Name({ text, longest }: NameProps) {
-  return (
-    <span class="fd-name" title={tooltipText(text)}>
-      {shortText(text, longest)}
-    </span>
   )
 }

@@ -13,6 +13,7 @@ import { type ExplanationData, explanationData } from '../explanation/explanatio
 import type { FlowData } from '../flows/flow-scene.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import type { FlowsWidgetOptions } from '../flows/options.ts'
+import { type TableData, tableData } from '../table/table-columns.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
 export interface RankingData {
@@ -25,26 +26,17 @@ export interface RankingData {
 export interface MutationDetails {
   readonly category: number
   readonly kind: RankedMutation['kind']
-  /** Changed edges first. */
-  readonly edges: readonly RankingEdge[]
-  readonly edgeCount: number
+  /** Its edge table, changed edges first, and how many these are. */
+  readonly edges: TableData
+  readonly changedEdges: number
+  /** Whether no request took its flow before. */
+  readonly isNew: boolean
   /** Its flow before and after; `null` where the page does not carry it. */
   readonly flows: ViewProps<FlowData, FlowsWidgetOptions> | null
   /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
   readonly explanation: ExplanationData | null
   /** Typical requests. */
   readonly exemplars: Readonly<Record<'before' | 'after', readonly RankingExemplar[]>>
-}
-
-export interface RankingEdge {
-  readonly from: string
-  readonly to: string
-  readonly changed: boolean
-  /** `null` where no request has it. */
-  readonly beforeMeanUs: number | null
-  readonly afterMeanUs: number | null
-  readonly p: number | null
-  readonly onCriticalPath: boolean
 }
 
 export interface RankingExemplar {
@@ -63,6 +55,9 @@ export interface DetailsOptions {
 }
 
 const MAX_EDGES = 100
+const EDGE_COLUMNS = [
+  ...['from', 'to', 'changed', 'beforeMeanUs', 'afterMeanUs', 'shiftUs', 'p', 'onCriticalPath'],
+]
 /** Steps of a flow that is small beside the rest of the page. */
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
@@ -76,14 +71,12 @@ export function rankingData(comparison: Comparison, options: DetailsOptions): Ra
     snapshot: takeSnapshot(comparison),
     details: ranking.mutations.slice(0, limit).map((mutation, place) => {
       const { category, kind } = mutation
-      const edges = edgesOf(comparison, category)
       const typical = exemplars(categories, mutation)
       const isSmall = categories.structure(category).labels.length <= MAX_STEPS
       return {
         category,
         kind,
-        edges: edges.slice(0, MAX_EDGES),
-        edgeCount: edges.length,
+        ...edgesOf(comparison, category, name),
         flows:
           place < flows && isSmall
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
@@ -101,25 +94,18 @@ function explanationOf(comparison: Comparison, mutation: RankedMutation): Explan
   return explanationData(explanation, MAX_CHARACTERS)
 }
 
-function edgesOf({ responseTime }: Comparison, category: number): RankingEdge[] {
-  const shift = ({ beforeMeanUs, afterMeanUs }: RankingEdge) =>
-    Math.abs((afterMeanUs ?? 0) - (beforeMeanUs ?? 0))
-  return responseTime
-    .edges(category)
-    .map(({ edge, test, onCriticalPath, beforeMeanUs, afterMeanUs }) => ({
-      from: edge.from,
-      to: edge.to,
-      onCriticalPath,
-      changed: test?.rejected ?? false,
-      beforeMeanUs: finite(beforeMeanUs),
-      afterMeanUs: finite(afterMeanUs),
-      p: finite(test?.p ?? Number.NaN),
-    }))
-    .sort((a, b) => Number(b.changed) - Number(a.changed) || shift(b) - shift(a))
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null
+function edgesOf({ responseTime }: Comparison, category: number, name: string) {
+  const edges = responseTime.edges(category)
+  return {
+    edges: tableData(responseTime.edgeTable(category).select(...EDGE_COLUMNS), {
+      name: `${name}.responseTime.edgeTable(${category})`,
+      title: `Edges of category ${category}`,
+      pageSize: 10,
+      limit: MAX_EDGES,
+    }),
+    changedEdges: edges.filter(({ test }) => test?.rejected).length,
+    isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
+  }
 }
 
 /** A distribution of response times in a few numbers. */

@@ -34,8 +34,6 @@ export const RANKING_STYLE = `
 .fd-side { display: flex; flex-wrap: wrap; gap: 0 32px; align-items: flex-start; }
 .fd-side > div { flex: 1 1 320px; min-width: 0; max-width: 520px; }
 .fd-few { max-height: 170px; }
-.fd-changed td { font-weight: 600; }
-.fd-changed td:first-child { box-shadow: inset 3px 0 var(--fd-change); }
 .fd-key { display: inline-block; width: 14px; height: 3px; vertical-align: middle; margin: 0 2px 2px 6px; }
 .fd-key-before { background: var(--fd-before); }
 .fd-key-after { background: var(--fd-after); }
@@ -202,7 +200,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   const { categories, responseTime } = comparison
   const contribution = ({ contributionUs }: RankingEntry) => Math.abs(contributionUs)
   const largestUs = max(entries, contribution) ?? 0
-  const cells: readonly Pick<DataColumn<RankingEntry>, 'cell' | 'still' | 'isNumber'>[] = [
+  const cells: readonly Omit<DataColumn<RankingEntry>, 'title'>[] = [
     {
       isNumber: true,
       still: ({ rank }) => String(rank),
@@ -218,9 +216,10 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       ),
     },
     { cell: ({ kind }) => kind },
-    { isNumber: true, cell: ({ category }) => category },
+    { isNumber: true, still: null, cell: ({ category }) => category },
     {
-      still: ({ name }) => name,
+      stillTitle: 'kind of request (category)',
+      still: ({ name, category }) => `${name} (${category})`,
       cell: ({ category }) => {
         const root = categories.root(category)
         return <span title={tooltipText(root)}>{shortText(root, MAX_NAME_LENGTH)}</span>
@@ -235,7 +234,11 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       isNumber: true,
       cell: ({ kind, requests }) => `${kind === 'structural' ? '+' : ''}${grouped(requests)}`,
     },
-    { isNumber: true, cell: ({ contributionUs }) => signedDuration(contributionUs) },
+    {
+      stillTitle: 'adds in all',
+      isNumber: true,
+      cell: ({ contributionUs }) => signedDuration(contributionUs),
+    },
   ]
   const bar = (entry: RankingEntry) => (
     <ContributionBar share={contribution(entry) / (largestUs || 1)} entry={entry} />
@@ -250,7 +253,7 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
         </svg>
       ),
     },
-    { title: 'medians', isNumber: true, cell: mediansText },
+    { title: 'medians', isNumber: true, still: null, cell: mediansText },
     {
       title: 'response times',
       hint: 'share of requests finished by each time',
