@@ -6,7 +6,7 @@ import {
   type CallingContext,
   CallingContexts,
 } from '../../../explain/calling-contexts/calling-contexts.ts'
-import { Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { actOnKey, Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
@@ -25,10 +25,10 @@ import {
   allRequests,
   callersOf,
   type FrameLayout,
-  frameAfterKey,
   layoutFrames,
   matchesSearch,
   missingFrames,
+  neighbors,
   outermost,
   type PlacedFrame,
 } from './frame-layout.ts'
@@ -228,15 +228,16 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   // One frame can be reached by Tab; from there arrows go on.
   const reached = frames.find(({ context }) => context.context === pointed) ?? frames[0]
   const onKeyDown = (event: KeyboardEvent, frame: PlacedFrame) => {
-    if (event.key === 'Enter' || event.key === ' ') onZoom(frame.context.context)
-    else if (event.key === 'Escape' || event.key === 'Backspace') {
-      onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
-    } else {
-      const next = frameAfterKey(frames, frame, event.key)?.context.context
-      if (next === undefined) return
-      drawing.current?.querySelector<SVGGElement>(`[data-frame="${next}"]`)?.focus()
-    }
-    event.preventDefault()
+    const into = () => onZoom(frame.context.context)
+    const out = () => onZoom(Math.max(ALL, frames[0]?.context.parent ?? ALL))
+    const next = neighbors(frames, frame)
+    const go = (to: PlacedFrame | undefined) => () =>
+      drawing.current?.querySelector<SVGGElement>(`[data-frame="${to?.context.context}"]`)?.focus()
+    actOnKey(event, {
+      ...{ Enter: into, ' ': into, Escape: out, Backspace: out },
+      ...{ ArrowDown: go(next.below), ArrowUp: go(next.above) },
+      ...{ ArrowLeft: go(next.left), ArrowRight: go(next.right) },
+    })
   }
   const attributes = (frame: PlacedFrame) => {
     const { context } = frame.context

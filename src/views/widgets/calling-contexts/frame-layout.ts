@@ -185,20 +185,15 @@ export function changeClass(bounds: readonly number[], change: number): number {
   return steps === 0 ? 0 : Math.sign(change) * steps
 }
 
-/**
- * Where an arrow key leads from a frame: down to the first it calls, up to its caller, left and
- * right to the next in its row. `undefined` where there is none, or for another key.
- */
-export function frameAfterKey(
-  frames: readonly PlacedFrame[],
-  from: PlacedFrame,
-  key: string,
-): PlacedFrame | undefined {
+/** Returns the frames beside one in its row, its caller above and the first that it calls below. */
+export function neighbors(frames: readonly PlacedFrame[], from: PlacedFrame) {
   const { context, parent } = from.context
   const row = frames.filter((frame) => frame.row === from.row)
   const place = row.indexOf(from)
-  if (key === 'ArrowDown') return frames.find((frame) => frame.context.parent === context)
-  if (key === 'ArrowUp') return frames.find((frame) => frame.context.context === parent)
-  if (key === 'ArrowRight') return row[place + 1]
-  return key === 'ArrowLeft' ? row[place - 1] : undefined
+  return {
+    below: frames.find((frame) => frame.context.parent === context),
+    above: frames.find((frame) => frame.context.context === parent),
+    left: row[place - 1],
+    right: row[place + 1],
+  }
 }

@@ -1,45 +1,20 @@
-import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
-import { Explanation, type ExplanationSubject } from '../../../explain/parameters/explanation.ts'
-import type { LeftOutParameter, Parameter } from '../../../explain/parameters/left-out.ts'
+import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
+import { Explanation } from '../../../explain/parameters/explanation.ts'
+import type { Parameter } from '../../../explain/parameters/left-out.ts'
 import type {
   ParameterQuestion,
   ParameterQuestionName,
-  TreeChoice,
 } from '../../../explain/parameters/parameter-question.ts'
 import { ParameterTable } from '../../../explain/parameters/parameter-table.ts'
 import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { ClassificationNode, RegressionNode } from '../../../stats/decision-tree/tree.ts'
 import { differencesOf } from '../../charts/parameter-groups.ts'
 
-/** The rows of one question. */
-interface CarriedTable {
-  readonly parameters: readonly Parameter[]
-  /** 0 precursor, 1 mutation, a row each. */
-  readonly labels: Uint8Array
-  readonly timeUs: Float64Array
-  /** Trace of each row; `null` where there was no room. */
-  readonly traces: readonly string[] | null
-  /** Parameters that there was no room for. */
-  readonly dropped: number
-}
-
-/** An explanation from which parameters can be taken out and put back. */
-interface CarriedExplanation {
-  readonly subject: ExplanationSubject
-  readonly differs: CarriedTable | null
-  readonly slow: CarriedTable | null
-  readonly slowAboveUs: number
-  readonly excluded: readonly string[]
-  readonly growth: TreeChoice
-}
-
 /** What the explorer of explanations carries into a page. */
-export interface ExplanationData {
-  readonly carried: EncodedColumns<CarriedExplanation>
-  /** Parameters that take no part and were not taken out by hand, the first of them. */
-  readonly leftOut: readonly LeftOutParameter[]
-  readonly leftOutCount: number
-}
+export type ExplanationData = ReturnType<typeof explanationData>
+
+/** The rows of one question. */
+type CarriedTable = ReturnType<typeof carriedTable>
 
 const MAX_LEFT_OUT = 300
 
@@ -47,7 +22,7 @@ const MAX_LEFT_OUT = 300
  * Returns the rows of an explanation in about `characters` of JSON. Where there is no room for all,
  * the names of traces go first, then the parameters that differ least.
  */
-export function explanationData(explanation: Explanation, characters: number): ExplanationData {
+export function explanationData(explanation: Explanation, characters: number) {
   const { subject, excluded, growth, questions } = explanation
   const order = importance(explanation)
   const limit = characters / Math.max(1, questions.length)
@@ -65,6 +40,7 @@ export function explanationData(explanation: Explanation, characters: number): E
       excluded,
       growth,
     }),
+    /** Parameters that take no part and were not taken out by hand, the first of them. */
     leftOut: leftOut.slice(0, MAX_LEFT_OUT),
     leftOutCount: leftOut.length,
   }
@@ -96,7 +72,7 @@ function carriedTable(
     readonly order: ReadonlyMap<string, number>
     readonly limit: number
   },
-): CarriedTable {
+) {
   const include = [...table.parameters.map(({ name }) => name), ...excluded]
   const all = table.choose({ include, exclude: [] }).parameters
   const rankOf = ({ name }: Parameter) => order.get(name) ?? order.size
@@ -112,9 +88,12 @@ function carriedTable(
   return {
     // In the order of the table: of equally good parameters, trees take the first.
     parameters: all.filter((parameter) => kept.has(parameter)),
+    /** 0 precursor, 1 mutation, a row each. */
     labels,
     timeUs,
+    /** Trace of each row; `null` where there was no room. */
     traces: size + sizeOf(traces) <= limit ? traces : null,
+    /** Parameters that there was no room for. */
     dropped: all.length - kept.size,
   }
 }
@@ -123,15 +102,8 @@ function sizeOf(value: unknown): number {
   return JSON.stringify(encodeColumns(value)).length
 }
 
-/** An explanation that was carried: trees are grown by the same code from the same rows. */
-export interface RestoredExplanation {
-  readonly explanation: Explanation
-  /** Parameters that there was no room for. */
-  readonly dropped: number
-}
-
-/** Returns the explanation that `explanationData` was made from. */
-export function restoreExplanation({ carried }: ExplanationData): RestoredExplanation {
+/** Returns the explanation that `explanationData` was made from: trees are grown by the same code. */
+export function restoreExplanation({ carried }: ExplanationData) {
   const { subject, differs, slow, slowAboveUs, excluded, growth } = decodeColumns(carried)
   const names = [differs, slow].flatMap((table) => table?.parameters.map(({ name }) => name) ?? [])
   // What is here was in use or can be put back: no name of an identifier takes it out once more.
@@ -156,6 +128,7 @@ export function restoreExplanation({ carried }: ExplanationData): RestoredExplan
       choice,
       growth,
     }),
+    /** Parameters that there was no room for. */
     dropped: Math.max(differs?.dropped ?? 0, slow?.dropped ?? 0),
   }
 }

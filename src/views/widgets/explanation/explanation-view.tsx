@@ -6,10 +6,7 @@ import { counted, grouped } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
 import { LEFT_OUT_WORDS } from '../../../explain/parameters/left-out.ts'
-import type {
-  ParameterQuestion,
-  ParameterQuestionName,
-} from '../../../explain/parameters/parameter-question.ts'
+import type { ParameterQuestionName } from '../../../explain/parameters/parameter-question.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
 import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
@@ -18,7 +15,7 @@ import { ParameterTree, parameterTreeHeight } from '../../drawing/parameter-tree
 import { treeHidden, treeRows } from '../../drawing/parameter-tree-rows.ts'
 import type { ViewProps } from '../define-widget.ts'
 import { type ExplanationData, restoreExplanation } from './explanation-data.ts'
-import { ParameterList } from './parameter-list.tsx'
+import { ParameterList, type Shown } from './parameter-list.tsx'
 
 const MAX_NODES = 40
 const MAX_STILL_NODES = 20
@@ -79,6 +76,7 @@ export function ExplanationView({
   const groups = useMemo(() => groupsOf(explanation, question), [explanation, question])
   const take = (verb: ExplanationStep['verb']) => (column: string) =>
     setState({ explanation: explanation[verb](column), steps: [...steps, { verb, column }] })
+  const shown = { explanation, question, groups, onTakeOut: take('without') }
   const { title, time, rows } = explanation.subject
   return (
     <section ref={place} aria-label="Explanation" class="fd-explanation">
@@ -107,22 +105,11 @@ export function ExplanationView({
           text={`Slow ${rows}s: ${tooltipText(time)} above ${formatDuration(question.slowAboveUs)}.`}
         />
       )}
-      <Tree
-        explanation={explanation}
-        question={question}
-        groups={groups}
-        onTakeOut={take('without')}
-      />
-      <Sentences explanation={explanation} question={question} />
+      <Tree {...shown} />
+      <Sentences {...shown} />
       <TakenOut columns={explanation.excluded} onPutBack={take('including')} />
       <h3>Each parameter by itself, the most different first</h3>
-      <ParameterList
-        key={chosen}
-        explanation={explanation}
-        question={question}
-        groups={groups}
-        onTakeOut={take('without')}
-      />
+      <ParameterList key={chosen} {...shown} />
       <LeftOut data={data} dropped={restored.dropped} name={call.name} />
       <StateCode code={stepsCode(call.name, steps)} />
     </section>
@@ -155,17 +142,8 @@ function questionsOf(explanation: Explanation): Record<ParameterQuestionName, st
   >
 }
 
-function Tree({
-  explanation,
-  question,
-  groups,
-  onTakeOut,
-}: {
-  readonly explanation: Explanation
-  readonly question: ParameterQuestion
-  readonly groups: ReturnType<typeof groupsOf>
-  readonly onTakeOut: (column: string) => void
-}) {
+function Tree({ onTakeOut, ...shown }: Shown) {
+  const { question } = shown
   const isStill = useIsStill()
   const [place, room] = useWidth<HTMLDivElement>()
   const width = Math.min(MAX_WIDTH, room)
@@ -181,9 +159,7 @@ function Tree({
         role="group"
       >
         <ParameterTree
-          explanation={explanation}
-          question={question}
-          groups={groups}
+          {...shown}
           rows={rows}
           width={width}
           onTakeOut={isStill ? undefined : onTakeOut}
@@ -199,29 +175,18 @@ function Tree({
 const SENTENCES = 4
 
 /** The ways through the tree as sentences, the best first. */
-function Sentences({
-  explanation: { subject },
-  question,
-}: {
-  readonly explanation: Explanation
-  readonly question: ParameterQuestion
-}) {
+function Sentences({ explanation: { subject }, question, groups }: Shown) {
   const isStill = useIsStill()
   const [isAll, setAll] = useState(false)
   const { paths } = question
+  const shown = paths.slice(0, isAll ? paths.length : SENTENCES)
+  const [one, other] = groups.names
   if (paths.length === 0) {
-    const [one, other] = groupsOf({ subject }, question).names
     return <Caption text={`No parameter tells ${one} and ${other} apart.`} color="text" />
   }
-  const shown = isAll ? paths : paths.slice(0, SENTENCES)
   if (isStill) {
-    return (
-      <>
-        {shown.map((path, i) => (
-          <Caption key={i} text={`${i + 1}. ${shortText(pathSentence(path, subject), 700)}`} />
-        ))}
-      </>
-    )
+    const texts = shown.map((path, i) => `${i + 1}. ${shortText(pathSentence(path, subject), 700)}`)
+    return texts.map((text) => <Caption key={text} text={text} />)
   }
   return (
     <div>
@@ -239,46 +204,46 @@ function Sentences({
   )
 }
 
-/** Parameters that were taken out, each with a button that puts it back. */
-function TakenOut({
-  columns,
-  onPutBack,
-}: {
+interface TakenOutProps {
   readonly columns: readonly string[]
   readonly onPutBack: (column: string) => void
-}) {
+}
+
+/** Parameters that were taken out, each with a button that puts it back. */
+function TakenOut({ columns, onPutBack }: TakenOutProps) {
   if (columns.length === 0) return null
   return (
     <div>
       <h3>Taken out</h3>
       <ul class="fd-taken" aria-label="Taken out">
-        {columns.map((column) => (
-          <li key={column}>
-            <button
-              type="button"
-              aria-label={`Put back ${tooltipText(column)}`}
-              title={`Put back ${tooltipText(column)}`}
-              onClick={() => onPutBack(column)}
-            >
-              {shortText(column, 60)} ↩
-            </button>
-          </li>
-        ))}
+        {columns.map((column) => {
+          const help = `Put back ${tooltipText(column)}`
+          return (
+            <li key={column}>
+              <button
+                type="button"
+                aria-label={help}
+                title={help}
+                onClick={() => onPutBack(column)}
+              >
+                {shortText(column, 60)} ↩
+              </button>
+            </li>
+          )
+        })}
       </ul>
     </div>
   )
 }
 
-/** Parameters that never took part, and those that the page had no room for. */
-function LeftOut({
-  data: { leftOut, leftOutCount },
-  dropped,
-  name,
-}: {
+interface LeftOutProps {
   readonly data: ExplanationData
   readonly dropped: number
   readonly name: string
-}) {
+}
+
+/** Parameters that never took part, and those that the page had no room for. */
+function LeftOut({ data: { leftOut, leftOutCount }, dropped, name }: LeftOutProps) {
   return (
     <>
       {dropped === 0 ? null : (

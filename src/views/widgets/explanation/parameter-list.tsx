@@ -14,7 +14,8 @@ import { useInk } from '../../drawing/ink.ts'
 import { groupColors } from '../../drawing/parameter-tree.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
-interface Shown {
+/** A question of an explanation, and how a parameter is taken out. */
+export interface Shown {
   readonly explanation: Explanation
   readonly question: ParameterQuestion
   readonly groups: ParameterGroups

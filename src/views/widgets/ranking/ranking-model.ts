@@ -2,48 +2,22 @@ import { bisectRight } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
-import { type ComparisonSnapshot, takeSnapshot } from '../../../compare/snapshot.ts'
+import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { explainMutation } from '../../../explain/parameters/explain-mutation.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { type ViewProps, widgetProps } from '../define-widget.ts'
+import { widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
-import type { FlowData } from '../flows/flow-scene.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
-import type { FlowsWidgetOptions } from '../flows/options.ts'
-import { type TableData, tableData } from '../table/table-columns.ts'
+import { tableData } from '../table/table-columns.ts'
 
 /** Data of the ranking browser in a page: the ranking itself is computed there, by the same code. */
-export interface RankingData {
-  readonly snapshot: ComparisonSnapshot
-  /** Details that a page cannot compute, of the first mutations. */
-  readonly details: readonly MutationDetails[]
-}
+export type RankingData = ReturnType<typeof rankingData>
 
-/** Details of a mutation that need traces or latencies. */
-export interface MutationDetails {
-  readonly category: number
-  readonly kind: RankedMutation['kind']
-  /** Its edge table, changed edges first, and how many these are. */
-  readonly edges: TableData
-  readonly changedEdges: number
-  /** Whether no request took its flow before. */
-  readonly isNew: boolean
-  /** Its flow before and after; `null` where the page does not carry it. */
-  readonly flows: ViewProps<FlowData, FlowsWidgetOptions> | null
-  /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
-  readonly explanation: ExplanationData | null
-  /** Typical requests. */
-  readonly exemplars: Readonly<Record<'before' | 'after', readonly RankingExemplar[]>>
-}
-
-export interface RankingExemplar {
-  readonly id: string
-  /** `null` where nobody said where traces are shown. */
-  readonly link: string | null
-}
+/** Details of a mutation that need traces or latencies, which a page cannot compute. */
+export type MutationDetails = RankingData['details'][number]
 
 export interface DetailsOptions {
   /** Mutations with details; the first `flows` have flows, the first `explanations` parameters. */
@@ -63,7 +37,7 @@ const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
 /** Takes what the ranking browser carries into a page out of a comparison. */
-export function rankingData(comparison: Comparison, options: DetailsOptions): RankingData {
+export function rankingData(comparison: Comparison, options: DetailsOptions) {
   const { categories, ranking } = comparison
   const { limit, flows, explanations, name, link } = options
   const linked = (ids: readonly string[]) => ids.map((id) => ({ id, link: link(id) }))
@@ -77,11 +51,14 @@ export function rankingData(comparison: Comparison, options: DetailsOptions): Ra
         category,
         kind,
         ...edgesOf(comparison, category, name),
+        /** Its flow before and after; `null` where the page does not carry it. */
         flows:
           place < flows && isSmall
             ? widgetProps(flowsWidget, comparison, { mutation }, { name, kind: 'flows' })
             : null,
+        /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
         explanation: place < explanations ? explanationOf(comparison, mutation) : null,
+        /** Typical requests. */
         exemplars: { before: linked(typical.before), after: linked(typical.after) },
       }
     }),
@@ -97,40 +74,31 @@ function explanationOf(comparison: Comparison, mutation: RankedMutation): Explan
 function edgesOf({ responseTime }: Comparison, category: number, name: string) {
   const edges = responseTime.edges(category)
   return {
+    /** Changed edges first. */
     edges: tableData(responseTime.edgeTable(category).select(...EDGE_COLUMNS), {
       name: `${name}.responseTime.edgeTable(${category})`,
       title: `Edges of category ${category}`,
-      pageSize: 10,
+      pageSize: 8,
       limit: MAX_EDGES,
     }),
     changedEdges: edges.filter(({ test }) => test?.rejected).length,
+    /** Whether no request took its flow before. */
     isNew: edges.every(({ beforeMeanUs }) => Number.isNaN(beforeMeanUs)),
   }
 }
 
 /** A distribution of response times in a few numbers. */
-export interface TimesSketch {
-  readonly category: number
-  readonly count: number
-  /** Quantiles at equal steps from the smallest to the largest; empty without requests. */
-  readonly quantilesUs: readonly number[]
-}
+export type TimesSketch = ReturnType<typeof sketch>
 
 /** A mutation with the response times of its requests, and of what they were before. */
-export interface RankingEntry extends RankedMutation {
-  readonly name: string
-  /** p of the test of its response times; `NaN` where there was none. */
-  readonly p: number
-  readonly before: TimesSketch
-  readonly after: TimesSketch
-}
+export type RankingEntry = ReturnType<typeof rankingEntries>[number]
 
 /** Steps of a sketch: more than a small drawing has pixels of height. */
 const SKETCH_STEPS = 40
 const MAX_NAME_LENGTH = 80
 
 /** Describes the first mutations of a comparison. */
-export function rankingEntries(comparison: Comparison, limit: number): RankingEntry[] {
+export function rankingEntries(comparison: Comparison, limit: number) {
   const { categories, ranking, responseTime } = comparison
   return ranking.mutations.slice(0, limit).map((mutation) => {
     const { category, kind, precursors } = mutation
@@ -138,6 +106,7 @@ export function rankingEntries(comparison: Comparison, limit: number): RankingEn
     return {
       ...mutation,
       name: rootName(categories, category, MAX_NAME_LENGTH),
+      /** p of the test of its response times; `NaN` where there was none. */
       p: kind === 'response-time' ? responseTime.test(category).p : Number.NaN,
       before: sketch(comparison, origin, BEFORE),
       after: sketch(comparison, category, AFTER),
@@ -145,12 +114,13 @@ export function rankingEntries(comparison: Comparison, limit: number): RankingEn
   })
 }
 
-function sketch({ categories }: Comparison, category: number, period: Period): TimesSketch {
+function sketch({ categories }: Comparison, category: number, period: Period) {
   const times = categories.responseTimes(category, period).sort()
   const steps = times.length === 0 ? [] : Array.from({ length: SKETCH_STEPS + 1 }, (_, i) => i)
   return {
     category,
     count: times.length,
+    /** Quantiles at equal steps from the smallest to the largest; empty without requests. */
     quantilesUs: steps.map((step) => quantile(times, step / SKETCH_STEPS)),
   }
 }
@@ -176,19 +146,12 @@ export function thresholdCode(name: string, from: ThresholdState, to: ThresholdS
 }
 
 /** Mutations and precursors that there would be at each threshold. */
-export interface ThresholdCurve {
-  /** Ascending, evenly spaced on a log scale, the last above every change. */
-  readonly thresholds: readonly number[]
-  readonly mutations: readonly number[]
-  readonly precursors: readonly number[]
-  /** Change that chance alone exceeds in one comparison of twenty. */
-  readonly suggested: number
-}
+export type ThresholdCurve = ReturnType<typeof thresholdCurve>
 
 const STEPS_PER_DECADE = 24
 
 /** Counts mutations and precursors at all thresholds, from the changes of all categories. */
-export function thresholdCurve(comparison: Comparison): ThresholdCurve {
+export function thresholdCurve(comparison: Comparison) {
   const { changes, suggestedThreshold: suggested } = comparison.with({ smPThreshold: 0 }).structural
   const ascending = changes.toSorted()
   const losses = ascending.map((change) => -change).reverse()
@@ -201,7 +164,9 @@ export function thresholdCurve(comparison: Comparison): ThresholdCurve {
   const above = (values: typeof ascending) => (threshold: number) =>
     values.length - bisectRight(values, threshold)
   return {
+    /** Ascending, evenly spaced on a log scale, the last above every change. */
     thresholds,
+    /** Change that chance alone exceeds in one comparison of twenty. */
     suggested,
     mutations: thresholds.map(above(ascending)),
     precursors: thresholds.map(above(losses)),

@@ -1,7 +1,6 @@
 import { ascending, descending, least, max, min } from 'd3-array'
 import { type Categories, squaredVariation } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import type { StructuralLabel } from '../../../compare/mutations/find-structural-mutations.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
 import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
@@ -31,35 +30,19 @@ export const MEASURE_NAMES = Object.keys(MEASURES) as Measure[]
 export type Axes = readonly [across: Measure, up: Measure]
 
 /** Data of all categories; entry `i` of each list is category `i`. */
-export interface CategoryPoints {
-  /** `NaN` where a category has none: no mean without requests, no C² of a single one. */
-  readonly measures: Readonly<Record<Measure, readonly number[]>>
-  readonly names: readonly string[]
-  /** Results of tests; `null` where the stage has none. */
-  readonly tests: {
-    readonly structural: readonly StructuralLabel[]
-    /** Change of the number of requests, scaled if the comparison does. */
-    readonly changes: readonly number[]
-    /** p of the response times; `null` where there are too few requests for a test. */
-    readonly p: readonly (number | null)[]
-    /** Categories whose response times changed. */
-    readonly responseTime: readonly number[]
-  } | null
-}
+export type CategoryPoints = ReturnType<typeof categoryPoints>
 
 const MAX_NAME_LENGTH = 200
 
 /** Takes counts, means and C² of all categories out of a stage. */
-export function categoryPoints(
-  categories: Categories,
-  comparison: Comparison | null,
-): CategoryPoints {
+export function categoryPoints(categories: Categories, comparison: Comparison | null) {
   const ids = Array.from({ length: categories.size }, (_, category) => category)
   const moments = (period: Period) =>
     ids.map((category) => categories.responseTimeMoments(category, period))
   const [before, after] = [moments(BEFORE), moments(AFTER)]
   return {
     names: ids.map((category) => rootName(categories, category, MAX_NAME_LENGTH)),
+    /** `NaN` where a category has none: no mean without requests, no C² of a single one. */
     measures: {
       before: before.map(({ count }) => count),
       after: after.map(({ count }) => count),
@@ -67,7 +50,8 @@ export function categoryPoints(
       afterMeanUs: after.map(({ mean }) => mean),
       beforeC2: before.map(squaredVariation),
       afterC2: after.map(squaredVariation),
-    },
+    } satisfies Record<Measure, readonly number[]>,
+    /** Results of tests; `null` where the stage has none. */
     tests: comparison === null ? null : testsOf(comparison, ids),
   }
 }
@@ -75,11 +59,14 @@ export function categoryPoints(
 function testsOf({ structural, responseTime }: Comparison, ids: readonly number[]) {
   return {
     structural: ids.map((category) => structural.label(category)),
+    /** Change of the number of requests, scaled if the comparison does. */
     changes: Array.from(structural.changes, (change) => Number(change.toPrecision(6))),
+    /** p of the response times; `null` where there are too few requests for a test. */
     p: ids.map((category) => {
       const { testable, p } = responseTime.test(category)
       return testable ? Number(p.toPrecision(3)) : null
     }),
+    /** Categories whose response times changed. */
     responseTime: responseTime.mutations,
   }
 }

@@ -2,83 +2,29 @@ import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
-import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
-import type { EdgeCovariance } from '../../../explain/variance/edge-covariances.ts'
 import {
   type CategorySpread,
   VARIANCE_OPTIONS,
-  type VarianceOptions,
   type VarianceSources,
 } from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { edgeName } from '../../charts/flow-order.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { STAGE_NAME } from '../define-widget.ts'
-import { type CategoryPoints, categoryPoints, MEASURE_NAMES } from './category-points.ts'
-import { type VarianceGraph, varianceGraph } from './variance-graph.ts'
+import { categoryPoints, MEASURE_NAMES } from './category-points.ts'
+import { varianceGraph } from './variance-graph.ts'
 
 /** Data of the explorer of variance in a page. */
-export interface VarianceData {
-  /** Options of the stage. */
-  readonly of: VarianceOptions
-  /** Whether the stage is of `findVariance`, and not the comparison. */
-  readonly isStage: boolean
-  /** All categories by their measures. */
-  readonly points: CategoryPoints
-  /** Categories too small to be ranked. */
-  readonly small: number
-  /** How many are ranked, of which `spreads` are the first. */
-  readonly ranked: number
-  /** Share of the ranked categories with C² below 1, period by period; `NaN` for no category. */
-  readonly periods: readonly {
-    readonly period: PeriodName
-    readonly categories: number
-    readonly belowOne: number
-  }[]
-  /** Tier 1, the highest C² first. */
-  readonly spreads: readonly SpreadRow[]
-  /** Tier 2 of some of them. */
-  readonly details: readonly VarianceDetail[]
-  /** Place in `spreads` of the category that is open at first. */
-  readonly open: number | null
-}
+export type VarianceData = ReturnType<typeof varianceData>
 
 /** A category in tier 1. */
-export interface SpreadRow extends CategorySpread {
-  /** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
-  readonly bins: readonly number[]
-  /** Its place in `details`; `null` where they are not in the page. */
-  readonly detail: number | null
-}
+export type SpreadRow = VarianceData['spreads'][number]
 
 /** Where the variance of one category comes from. */
-export interface VarianceDetail {
-  readonly note: string
-  readonly graph: VarianceGraph
-  /** Edges on the critical path, the largest share first. */
-  readonly edges: readonly DetailEdge[]
-  /** How many more there are. */
-  readonly more: number
-}
+export type VarianceDetail = VarianceData['details'][number]
 
-/** An edge in tier 2; its labels are empty where they are too long to be carried. */
-export interface DetailEdge
-  extends Pick<EdgeVariance, 'edge' | 'from' | 'to' | 'requests' | 'onCriticalPath'>,
-    Pick<EdgeVariance, 'meanUs' | 'varianceUs2' | 'share'> {
-  readonly name: string
-  /** What it varies together with, strongest first; `null` where that was not looked for. */
-  readonly covarying: readonly Covarying[] | null
-  /** How many more there are. */
-  readonly moreCovarying: number
-  /** How many edges could be tested for that. */
-  readonly tested: number
-}
-
-/** An edge that covaries with another. */
-export interface Covarying
-  extends Pick<EdgeCovariance, 'edge' | 'correlation' | 'covarianceUs2' | 'q'> {
-  readonly name: string
-}
+/** An edge in tier 2. */
+export type DetailEdge = VarianceDetail['edges'][number]
 
 /** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
@@ -125,34 +71,49 @@ export function varianceData(
   variance: VarianceSources,
   comparison: Comparison | null,
   { limit, category }: { limit: number; category: number | null },
-): VarianceData {
+) {
   const { categories, options, ranked, small } = variance
   const asked = ranked.findIndex((spread) => spread.category === category)
   const shown = ranked.filter((_, place) => place < MAX_SPREADS || place === asked)
   const detailed = shown.filter((spread, place) => place < limit || spread.category === category)
   const periods = options.period === 'both' ? (['before', 'after'] as const) : [options.period]
   return {
+    /** Options of the stage. */
     of: options,
+    /** Whether the stage is of `findVariance`, and not the comparison. */
     isStage: comparison === null,
+    /** All categories by their measures. */
     points: categoryPoints(categories, comparison),
+    /** Categories too small to be ranked. */
     small,
+    /** How many are ranked, of which `spreads` are the first. */
     ranked: ranked.length,
     periods: periods.map((period) => ({
       period,
       categories: ranked.filter((spread) => spread.period === period).length,
+      /** Share of these with C² below 1; `NaN` for no category. */
       belowOne: variance.shareBelowOne(period),
     })),
+    /** Tier 1, the highest C² first. */
     spreads: shown.map((spread) => {
       const detail = detailed.indexOf(spread)
-      return { ...spreadRow(categories, spread), detail: detail === -1 ? null : detail }
+      return {
+        ...spread,
+        root: rootName(categories, spread.category, 200),
+        bins: binsOf(categories, spread),
+        /** Its place in `details`; `null` where they are not in the page. */
+        detail: detail === -1 ? null : detail,
+      }
     }),
+    /** Tier 2 of some of them. */
     details: detailed.map((spread) => varianceDetail(variance.category(spread))),
+    /** Place in `spreads` of the category that is open at first. */
     open: category === null ? null : shown.findIndex((spread) => spread.category === category),
   }
 }
 
-function spreadRow(categories: Categories, spread: CategorySpread): Omit<SpreadRow, 'detail'> {
-  const { category, period, meanUs } = spread
+/** Requests by response time over mean, a bin for every eighth; the last one holds all above 3. */
+function binsOf(categories: Categories, { category, period, meanUs }: CategorySpread): number[] {
   const times = categories.responseTimes(category, period === 'before' ? BEFORE : AFTER)
   const bins = new Array<number>(BINS.perMean * BINS.means + 1).fill(0)
   for (const timeUs of times) {
@@ -161,16 +122,17 @@ function spreadRow(categories: Categories, spread: CategorySpread): Omit<SpreadR
     const bin = Math.min(bins.length - 1, Math.max(0, place))
     bins[bin] = (bins[bin] ?? 0) + 1
   }
-  return { ...spread, root: rootName(categories, category, 200), bins }
+  return bins
 }
 
-function varianceDetail(found: CategoryVariance): VarianceDetail {
+function varianceDetail(found: CategoryVariance) {
   const byShare = [...found.edges].sort(
     (a, b) => Math.abs(b.share || 0) - Math.abs(a.share || 0) || a.edge - b.edge,
   )
   return {
     note: found.note,
     graph: varianceGraph(found),
+    /** Edges on the critical path, the largest share first, and how many more there are. */
     edges: byShare
       .slice(0, MAX_EDGES)
       .map((edge, place) => detailEdge(found, edge, place < MAX_PARTNERED)),
@@ -178,15 +140,17 @@ function varianceDetail(found: CategoryVariance): VarianceDetail {
   }
 }
 
-function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: boolean): DetailEdge {
+function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: boolean) {
   const { edge: number, from, to, requests, onCriticalPath, meanUs, varianceUs2, share } = edge
   const isCarried = from.length <= MAX_LABEL_LENGTH && to.length <= MAX_LABEL_LENGTH
   const covariances = isPartnered ? found.covariances(number) : null
   const covarying = covariances?.covarying ?? null
   return {
+    /** Whole labels, as marks need them; empty where they are too long to be carried. */
     ...(isCarried ? { from, to } : { from: '', to: '' }),
     ...{ edge: number, requests, onCriticalPath, meanUs, varianceUs2, share },
     name: edgeName(edge, MAX_NAME_LENGTH),
+    /** What it varies together with, strongest first; `null` where that was not looked for. */
     covarying:
       covarying?.slice(0, MAX_PARTNERS).map((other) => ({
         edge: other.edge,
@@ -196,6 +160,7 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
         q: Number(other.q.toPrecision(3)),
       })) ?? null,
     moreCovarying: Math.max(0, (covarying?.length ?? 0) - MAX_PARTNERS),
+    /** How many edges could be tested for that. */
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
 }
