@@ -81,6 +81,22 @@ export function parameterDifferencesChart(
   )
 }
 
+/** Draws how one parameter is distributed in both groups. */
+export function parameterChart(
+  question: ParameterQuestion,
+  groups: ParameterGroups,
+  difference: ParameterDifference,
+): Chart {
+  return framedChart(
+    {
+      title: `${shortText(difference.column, 60)}: shares of each group`,
+      subtitle: [],
+      width: WIDTH,
+    },
+    { vconcat: panel(question, groups, difference) },
+  )
+}
+
 function panel(
   { table, question }: ParameterQuestion,
   groups: ParameterGroups,

@@ -10,7 +10,7 @@ import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { foldFlows } from '../../../src/flows/fold/fold-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { plot } from '../../../src/views/plot.ts'
-import { varianceGraph } from '../../../src/views/widgets/variance/variance-graph.ts'
+import { varianceGraph } from '../../../src/views/widgets/variance/variance-data.ts'
 import { type GraphSketch, makeGraphs } from '../../make-traces.ts'
 
 /** Six rounds of X and Y; `backUs` is what it takes from one round to the next, give or take. */

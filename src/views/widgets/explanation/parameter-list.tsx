@@ -3,11 +3,12 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { percent } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
 import type { Parameter } from '../../../explain/parameters/left-out.ts'
+import type { ParameterDifference } from '../../../explain/parameters/parameter-differences.ts'
 import type { ParameterQuestion } from '../../../explain/parameters/parameter-question.ts'
+import { parameterChart } from '../../charts/parameter-differences.ts'
 import { differencesOf, effectTexts, type ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, type ParameterShares, parameterShares } from '../../charts/parameter-shares.ts'
 import { parameterStripChart } from '../../charts/parameter-strip.ts'
-import { useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
@@ -41,7 +42,7 @@ export function ParameterList(shown: Shown) {
       const parameter = parameters.get(difference.column)
       if (parameter === undefined) return []
       const shares = parameterShares(parameter, groups.labels, { limit: MAX_VALUES.glance })
-      return [{ parameter, shares, texts: effectTexts(difference) }]
+      return [{ parameter, difference, shares, texts: effectTexts(difference) }]
     })
   }, [explanation, question, groups])
   const first = root.kind === 'split' ? root.column : null
@@ -57,9 +58,7 @@ export function ParameterList(shown: Shown) {
         rowKey={({ parameter }) => parameter.name}
         few={Math.max(MIN_LISTED, rows.findIndex(isOpen) + 1)}
         rowProps={(row) => ({ 'aria-selected': isOpen(row) })}
-        opened={(row) =>
-          isOpen(row) ? <ParameterDetails {...shown} parameter={row.parameter} /> : null
-        }
+        opened={(row) => (isOpen(row) ? <ParameterDetails {...shown} {...row} /> : null)}
         columns={[
           {
             title: 'parameter',
@@ -101,15 +100,14 @@ export function ParameterList(shown: Shown) {
   )
 }
 
+interface DetailsProps extends Shown {
+  readonly parameter: Parameter
+  readonly difference: ParameterDifference
+}
+
 /** One parameter: its distribution in both groups, and every row along it. */
-function ParameterDetails({
-  explanation,
-  question,
-  groups,
-  parameter,
-  onTakeOut,
-}: Shown & { readonly parameter: Parameter }) {
-  const [place, width] = useWidth<HTMLDivElement>()
+function ParameterDetails({ explanation, question, groups, onTakeOut, ...row }: DetailsProps) {
+  const { parameter, difference } = row
   const shares = useMemo(
     () => parameterShares(parameter, groups.labels, { limit: MAX_VALUES.open }),
     [parameter, groups],
@@ -124,7 +122,7 @@ function ParameterDetails({
     [explanation, question, parameter],
   )
   return (
-    <div class="fd-details" ref={place}>
+    <div class="fd-details">
       <div class="fd-bar">
         <button type="button" onClick={() => onTakeOut(parameter.name)}>
           Take out
@@ -133,7 +131,9 @@ function ParameterDetails({
       {shares.kind === 'values' ? (
         <SharesTable values={shares.values} groups={groups} question={question} />
       ) : (
-        <Histogram {...{ shares, groups, question, width }} />
+        <div class="fd-scroll">
+          <VegaChart spec={parameterChart(question, groups, difference).spec} />
+        </div>
       )}
       <div class="fd-scroll">
         <VegaChart spec={strip.spec} />
@@ -200,45 +200,9 @@ function columnsOf(shares: ParameterShares) {
     label: `${numberText(from)} to ${numberText(to)}`,
     shares: pair,
   }))
-  return hasMissing(shares) ? [...bins, { label: 'missing', shares: shares.missing }] : bins
-}
-
-type HistogramShares = Extract<ParameterShares, { kind: 'histogram' }>
-
-function hasMissing({ missing }: HistogramShares): boolean {
-  return missing.some((share) => share > 0)
-}
-
-const HISTOGRAM = { width: 480, height: 130 }
-
-function Histogram({
-  shares,
-  ...props
-}: Omit<SharesProps, 'height'> & { readonly shares: HistogramShares }) {
-  const { bins, isClipped } = shares
-  const width = Math.min(props.width, HISTOGRAM.width)
-  const { height } = HISTOGRAM
-  const { names } = props.groups
-  return (
-    <svg
-      width={width}
-      height={height + 18}
-      role="img"
-      aria-label={`Distribution of ${names[0]} above the line and of ${names[1]} below it`}
-      font-size="11"
-    >
-      <SharesDrawing {...props} shares={shares} width={width} height={height} />
-      <text x={0} y={height + 14} class="fd-soft">
-        {isClipped[0] ? '≤ ' : ''}
-        {numberText(bins[0]?.from ?? 0)}
-      </text>
-      <text x={width} y={height + 14} text-anchor="end" class="fd-soft">
-        {isClipped[1] ? '≥ ' : ''}
-        {numberText(bins.at(-1)?.to ?? 0)}
-        {hasMissing(shares) ? ', missing' : ''}
-      </text>
-    </svg>
-  )
+  return shares.missing.some((share) => share > 0)
+    ? [...bins, { label: 'missing', shares: shares.missing }]
+    : bins
 }
 
 const BAR = 130

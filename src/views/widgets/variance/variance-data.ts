@@ -1,6 +1,9 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { count, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
+import { tooltipText } from '../../../core/shown-text.ts'
+import { formatDuration } from '../../../core/units.ts'
+import { counted } from '../../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../../explain/variance/category-variance.ts'
 import {
   type CategorySpread,
@@ -8,11 +11,11 @@ import {
   type VarianceSources,
 } from '../../../explain/variance/variance-sources.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
-import { edgeName } from '../../charts/flow-order.ts'
-import { rootName } from '../../charts/node-names.ts'
+import { edgeName, varianceShare } from '../../charts/flow-order.ts'
+import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'
+import { flowPart } from '../../drawing/flow-part.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { categoryPoints, MEASURE_NAMES } from './category-points.ts'
-import { varianceGraph } from './variance-graph.ts'
 
 /** Data of the explorer of variance in a page. */
 export type VarianceData = ReturnType<typeof varianceData>
@@ -22,6 +25,9 @@ export type SpreadRow = VarianceData['spreads'][number]
 
 /** Where the variance of one category comes from. */
 export type VarianceDetail = VarianceData['details'][number]
+
+/** A line of the flow of a category. */
+export type VarianceLink = VarianceDetail['graph']['links'][number]
 
 /** An edge in tier 2. */
 export type DetailEdge = VarianceDetail['edges'][number]
@@ -163,4 +169,62 @@ function detailEdge(found: CategoryVariance, edge: EdgeVariance, isPartnered: bo
     /** How many edges could be tested for that. */
     tested: covariances?.others.filter(({ q }) => !Number.isNaN(q)).length ?? 0,
   }
+}
+
+const MAX_NODES = 60
+const MAX_NODE_LENGTH = 34
+
+/**
+ * Returns the flow of a category, each edge of the critical path with its share of the variance; of
+ * a flow of more than 60 nodes those at the ends of the edges with the largest shares.
+ */
+export function varianceGraph(found: CategoryVariance) {
+  const { categories, category } = found
+  const flow = drawnFlow(categories.structure(category))
+  const { labels, from, to, classOf } = flow
+  const known = new Map(found.edges.map((edge) => [edge.edge, edge]))
+  const edgeOf = (edge: number) => known.get(classOf[edge] as number)
+  const weight = (edge: number) => Math.abs(edgeOf(edge)?.share || 0)
+  const order = [...from.keys()].sort((a, b) => weight(b) - weight(a) || a - b)
+  const part = flowPart({ size: labels.length, from, to }, { order, limit: MAX_NODES })
+  const ends = (start: number | undefined, end: number | undefined) => ({
+    from: part.nodes.indexOf(start as number),
+    to: part.nodes.indexOf(end as number),
+  })
+  return {
+    /** Nodes in all, of which those are drawn. */
+    nodesInAll: flow.nextRound,
+    nodes: part.nodes.map((node) => {
+      const { name, where } = drawnName(categories, flow, {
+        ...{ category, node, longest: MAX_NODE_LENGTH },
+      })
+      return { name, detail: where, tooltip: tooltipText(labels[node] ?? '') }
+    }),
+    links: [
+      ...part.edges.map((edge) => ({
+        ...ends(from[edge], to[edge]),
+        ...lineOf(edgeOf(edge)),
+        /** Number of its class; `null` where nodes in between are left out. */
+        edge: classOf[edge] as number | null,
+      })),
+      ...part.gaps.map((gap) => ({
+        ...ends(gap.from, gap.to),
+        ...{ edge: null, share: null, onPath: false, text: `… ${counted(gap.nodes, 'node')}` },
+      })),
+    ],
+  }
+}
+
+/**
+ * `37 % · 120 µs ± 80 µs`: its share of the variance, and how long it takes. The share is `null` off
+ * the critical path, and where there are none.
+ */
+function lineOf(edge: EdgeVariance | undefined) {
+  if (edge === undefined) return { text: '', share: null, onPath: false }
+  const { share, meanUs, varianceUs2 } = edge
+  const sd = Number.isNaN(varianceUs2) ? '' : ` ± ${formatDuration(Math.sqrt(varianceUs2))}`
+  const latency = `${formatDuration(meanUs)}${sd}`
+  return Number.isNaN(share)
+    ? { text: latency, share: null, onPath: true }
+    : { text: `${varianceShare(share)} · ${latency}`, share, onPath: true }
 }

@@ -17,8 +17,7 @@ import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
 import { LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import { type GraphLine, type LineLook, layOutGraph, NodeLink } from '../../drawing/node-link.tsx'
-import type { DetailEdge, SpreadRow, VarianceDetail } from './variance-data.ts'
-import type { VarianceLink } from './variance-graph.ts'
+import type { DetailEdge, SpreadRow, VarianceDetail, VarianceLink } from './variance-data.ts'
 
 /** Wider drawings have the edges below them, narrower ones beside. */
 const MAX_BESIDE = 460
