@@ -2,19 +2,23 @@ import type { MimeBundle } from '../../core/display.ts'
 import { RUNTIME_MARKS, type RuntimeName } from '../page/page-promise.ts'
 import { runtimeHtml } from './runtime-html.ts'
 
-/** Turns a value's bundle into what one notebook is to keep. */
-export type BundleCompleter = (bundle: MimeBundle) => MimeBundle
+/**
+ * Turns a value's bundle into what one notebook is to keep.
+ *
+ * @param run the same for all outputs of one run of a cell, where that is known
+ */
+export type BundleCompleter = (bundle: MimeBundle, run?: unknown) => MimeBundle
 
 const RUNTIMES = Object.keys(RUNTIME_MARKS) as RuntimeName[]
 
 /**
  * Sends a runtime with the first output that wants it, and again when that output is shown again:
  * its cell was run again, and the output with the runtime is gone. A chart is the same by its title,
- * a widget by its title and description.
+ * a widget by its title and description; within one run of a cell nothing is shown again.
  */
 export function interactiveBundles(): BundleCompleter {
-  const carriers = new Map<RuntimeName, string>()
-  return (bundle) => {
+  const carriers = new Map<RuntimeName, { readonly name: string; readonly run: unknown }>()
+  return (bundle, run) => {
     const { 'image/svg+xml': _alreadyInHtml, ...rest } = bundle
     const html = rest['text/html']
     if (html === undefined) return bundle
@@ -23,9 +27,12 @@ export function interactiveBundles(): BundleCompleter {
       if (!html.includes(RUNTIME_MARKS[runtime])) return false
       const isChart = !html.includes(RUNTIME_MARKS.widgets)
       const name = isChart ? (text.split('\n', 1)[0] as string) : text
-      const carrier = carriers.get(runtime) ?? name
-      carriers.set(runtime, carrier)
-      return carrier === name
+      const carrier = carriers.get(runtime)
+      const isCarrier =
+        carrier === undefined ||
+        (carrier.name === name && (run === undefined || carrier.run !== run))
+      if (isCarrier) carriers.set(runtime, { name, run })
+      return isCarrier
     })
     return { ...rest, 'text/html': [...runtimes.map(runtimeHtml), html].join('') }
   }

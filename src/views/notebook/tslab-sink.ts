@@ -21,7 +21,8 @@ export function tslabSink(complete: BundleCompleter): DisplaySink | undefined {
   const send = (bundle: MimeBundle): void => {
     const write = jupyter.lastWriteDisplayData
     if (typeof write !== 'function') return void process.stdout.write(`${bundle['text/plain']}\n`)
-    write({ data: complete(bundle), metadata: {}, transient: {} }, false)
+    // tslab makes the function anew for each run of a cell.
+    write({ data: complete(bundle, write), metadata: {}, transient: {} }, false)
   }
   return {
     send,

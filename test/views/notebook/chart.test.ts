@@ -110,6 +110,19 @@ test('when the chart that carried the runtime is shown again, it carries it agai
   expect(hasRuntime(complete({ ...CHART_BUNDLE, 'text/plain': 'Requests\n27 of them' }))).toBe(true)
 })
 
+test('of two charts with one title in one run of a cell, one carries the runtime', () => {
+  const complete = interactiveBundles()
+  const other = { ...CHART_BUNDLE, 'text/plain': 'Requests\n27 of them' }
+  expect([CHART_BUNDLE, other].map((bundle) => hasRuntime(complete(bundle, 1)))).toEqual([
+    true,
+    false,
+  ])
+  expect([CHART_BUNDLE, other].map((bundle) => hasRuntime(complete(bundle, 2)))).toEqual([
+    true,
+    false,
+  ])
+})
+
 test('static outputs have no script', () => {
   const complete = staticBundles()
   expect(complete(CHART_BUNDLE)).toEqual({

@@ -21,24 +21,10 @@ interface SortKey {
 }
 
 /** A table in the state its reader has brought it to. */
-export interface UsedTable {
-  readonly columns: readonly TableColumn[]
-  readonly state: TableState
-  /** Rows that the filters leave, in the table's own order. */
-  readonly kept: Uint32Array
-  /** The same rows, sorted. */
-  readonly sorted: Uint32Array
-  readonly code: string
-  readonly isUntouched: boolean
-  change(changes: Partial<TableState>): void
-  filter(column: number, text: string): void
-  /** Sorts by a column: the useful way first, then the other, then not at all. */
-  sortBy(column: number, options: { readonly andThen: boolean }): void
-  reset(): void
-}
+export type UsedTable = ReturnType<typeof useTable>
 
 /** Keeps the state of a table; filters and sorts again only when they change. */
-export function useTable(data: TableData): UsedTable {
+export function useTable(data: TableData) {
   const columns = useMemo(() => tableColumns(data), [data])
   const [state, setState] = useState(() => untouched(columns))
   const { search, filters, sort } = state
@@ -52,17 +38,24 @@ export function useTable(data: TableData): UsedTable {
   )
   const change = (changes: Partial<TableState>) => setState({ ...state, ...changes })
   return {
-    ...{ columns, state, kept, sorted, change },
+    columns,
+    state,
+    /** Rows that the filters leave, in the table's own order. */
+    kept,
+    /** The same rows, sorted. */
+    sorted,
     code: tableCode(data, columns, state),
     isUntouched: search === '' && sort.length === 0 && filters.every((text) => text === ''),
-    filter: (column, text) => change({ filters: filters.with(column, text) }),
-    sortBy: (column, { andThen }) => {
+    change,
+    filter: (column: number, text: string) => change({ filters: filters.with(column, text) }),
+    /** Sorts by a column: the useful way first, then the other, then not at all. */
+    sortBy: (column: number, { andThen }: { readonly andThen: boolean }) => {
       // Numbers begin with the largest, words with A.
-      const descending = columns[column]?.isNumber ?? false
+      const first = columns[column]?.isNumber ?? false
       const before = sort.find((key) => key.column === column)
-      const isSecond = before?.descending === descending
+      const isSecond = before?.descending === first
       const next =
-        before === undefined || isSecond ? [{ column, descending: descending !== isSecond }] : []
+        before === undefined || isSecond ? [{ column, descending: first !== isSecond }] : []
       if (!andThen) change({ sort: next })
       else if (before === undefined) change({ sort: [...sort, ...next] })
       else change({ sort: sort.flatMap((key) => (key === before ? next : [key])) })

@@ -1,7 +1,6 @@
-import { bin, max, median, range as steps } from 'd3-array'
+import { bin, max, median, range } from 'd3-array'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
-import type { Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
@@ -103,7 +102,7 @@ export function timeBins(
   return bin<TimelineRequest, number>()
     .value(({ startUs }) => startUs)
     .domain([first, last])
-    .thresholds(steps(first + binUs, last, binUs))(requests)
+    .thresholds(range(first + binUs, last, binUs))(requests)
 }
 
 type TimeBins = ReturnType<typeof timeBins>
@@ -119,92 +118,74 @@ interface DrawingProps {
 }
 
 /** Draws arrivals and response times of both periods, without anything selected. */
-export function TimelineDrawing(props: DrawingProps) {
-  const { model, requests } = props
-  const bins = [timeBins(requests[0], model), timeBins(requests[1], model)] as const
+export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingProps) {
+  const { x, y, panels } = layout
+  const bins = requests.map((shown) => timeBins(shown, model))
   const most = max(bins.flat(), ({ length }) => length) ?? 1
-  return (
-    <g>
-      {([0, 1] as const).map((period) => (
-        <Panel key={period} {...props} {...{ period, bins: bins[period], most }} />
-      ))}
-    </g>
-  )
+  const panel = ({ left, top, width }: PlotBox, period: number) => {
+    const shown = requests[period] ?? []
+    const own = bins[period] ?? []
+    const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: SIZE.dots }
+    const color = period === 0 ? ink.before : ink.after
+    const paths = densityPaths(shown, layout, { ...dots, cell })
+    const medians = medianPath(own, { x, y, dots })
+    const arrivals = max(own, ({ length }) => length) ?? 0
+    const words =
+      `${counted(shown.length, 'request')}; ` +
+      `bars: arrivals, up to ${arrivals} in ${formatDuration(model.binUs)}`
+    const axis =
+      period === 0
+        ? { scale: { ...x, ticks: x.ticks.map(({ value }) => ({ value, text: '' })) } }
+        : { scale: x, title: 'time since the start of the period' }
+    return (
+      <g key={period}>
+        <rect x={left} y={top - 18} width="10" height="10" fill={color} />
+        <text x={left + 16} y={top - 9} style={`fill:${ink.text}`}>
+          <tspan font-weight="600">{period === 0 ? 'before' : 'after'}</tspan>
+          {`: ${words}`}
+        </text>
+        <BottomAxis box={dots} ink={ink} {...axis} />
+        <LeftAxis scale={y} box={dots} ink={ink} />
+        <path
+          d={barsPath(own, { x, most, box: { left, top, width, height: SIZE.bars } })}
+          fill={color}
+        />
+        <path d={`M${left} ${top + SIZE.bars}h${width}`} stroke={ink.line} />
+        <g transform={`translate(${left} ${dots.top})`} shape-rendering="crispEdges" fill="none">
+          {DARKNESS.map(({ opacity }, step) => (
+            <path key={step} d={paths[step]} stroke={color} stroke-width={cell} opacity={opacity} />
+          ))}
+        </g>
+        <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
+        <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
+      </g>
+    )
+  }
+  return <g>{panels.map(panel)}</g>
 }
 
-interface PanelProps extends DrawingProps {
-  readonly period: Period
-  readonly bins: TimeBins
+/** Where a time lies, in whole or half pixels. */
+function across(x: AxisScale, { left, width }: PlotBox) {
+  return (timeUs = 0) => pixel(left + x.share(timeUs) * width)
+}
+
+interface BarsPlace {
+  readonly x: AxisScale
+  readonly box: PlotBox
   /** Most arrivals in one part of the time, in both periods. */
   readonly most: number
 }
 
-function Panel({ period, requests, bins, most, model, layout, cell, ink }: PanelProps) {
-  const { x, y, panels } = layout
-  const { left, top, width } = panels[period]
-  const dots = { left, width, top: top + SIZE.bars + SIZE.gap, height: SIZE.dots }
-  const color = period === 0 ? ink.before : ink.after
-  const paths = densityPaths(requests[period], layout, { ...dots, cell })
-  const medians = medianPath(bins, { dots, x, y })
-  const arrivals = max(bins, ({ length }) => length) ?? 0
-  const facts =
-    `${counted(requests[period].length, 'request')}; ` +
-    `bars: arrivals, up to ${arrivals} in ${formatDuration(model.binUs)}`
-  const axis =
-    period === 0
-      ? { scale: { ...x, ticks: x.ticks.map(({ value }) => ({ value, text: '' })) } }
-      : { scale: x, title: 'time since the start of the period' }
-  return (
-    <g>
-      <rect x={left} y={top - 18} width="10" height="10" fill={color} />
-      <text x={left + 16} y={top - 9} style={`fill:${ink.text}`}>
-        <tspan font-weight="600">{period === 0 ? 'before' : 'after'}</tspan>
-        {`: ${facts}`}
-      </text>
-      <BottomAxis box={dots} ink={ink} {...axis} />
-      <LeftAxis scale={y} box={dots} ink={ink} />
-      <path
-        d={barsPath(bins, most, (timeUs) => across(timeUs, dots, x))}
-        transform={`translate(0 ${top})`}
-        fill={color}
-      />
-      <path d={`M${left} ${top + SIZE.bars}h${width}`} stroke={ink.line} />
-      <g transform={`translate(${left} ${dots.top})`} shape-rendering="crispEdges" fill="none">
-        {DARKNESS.map(({ opacity }, step) => (
-          <path
-            key={opacity}
-            d={paths[step]}
-            stroke={color}
-            stroke-width={cell}
-            opacity={opacity}
-          />
-        ))}
-      </g>
-      <path d={medians} fill="none" stroke={ink.back} stroke-width="4" opacity="0.8" />
-      <path d={medians} fill="none" stroke={ink.text} stroke-width="1.5" />
-    </g>
-  )
-}
-
-/** Where a time lies, in whole or half pixels. */
-function across(timeUs: number | undefined, { left, width }: PlotBox, x: AxisScale): number {
-  return pixel(left + x.share(timeUs ?? 0) * width)
-}
-
 /** Draws a bar for each part of the time in which requests arrived. */
-function barsPath(
-  bins: TimeBins,
-  most: number,
-  at: (timeUs: number | undefined) => number,
-): string {
-  return bins
-    .filter(({ length }) => length > 0)
-    .map(({ x0, x1, length }) => {
-      const height = pixel(Math.max(1, (length / most) * SIZE.bars))
-      const width = Math.max(1, at(x1) - at(x0) - 0.5)
-      return `M${at(x0)} ${SIZE.bars - height}h${width}v${height}h${-width}z`
-    })
-    .join('')
+function barsPath(bins: TimeBins, { x, box, most }: BarsPlace): string {
+  const at = across(x, box)
+  const bars = bins.map(({ x0, x1, length }) => {
+    if (length === 0) return ''
+    const height = pixel(Math.max(1, (length / most) * box.height))
+    const width = Math.max(1, at(x1) - at(x0) - 0.5)
+    return `M${at(x0)} ${box.top + box.height - height}h${width}v${height}h${-width}z`
+  })
+  return bars.join('')
 }
 
 /** Requests that a median needs. */
@@ -215,16 +196,15 @@ function medianPath(
   bins: TimeBins,
   { dots, x, y }: Pick<TimelineLayout, 'x' | 'y'> & { readonly dots: PlotBox },
 ): string {
-  return bins
-    .map((requests, i) => {
-      if (requests.length < MIN_REQUESTS) return ''
-      const medianUs = median(requests, ({ timeUs }) => timeUs) ?? 0
-      const height = pixel(dots.top + (1 - y.share(medianUs)) * dots.height)
-      const isFirst = (bins[i - 1]?.length ?? 0) < MIN_REQUESTS
-      const start = isFirst ? `M${across(requests.x0, dots, x)} ` : 'V'
-      return `${start}${height}H${across(requests.x1, dots, x)}`
-    })
-    .join('')
+  const at = across(x, dots)
+  const steps = bins.map((requests, i) => {
+    if (requests.length < MIN_REQUESTS) return ''
+    const medianUs = median(requests, ({ timeUs }) => timeUs) ?? 0
+    const height = pixel(dots.top + (1 - y.share(medianUs)) * dots.height)
+    const wasDrawn = (bins[i - 1]?.length ?? 0) >= MIN_REQUESTS
+    return `${wasDrawn ? 'V' : `M${at(requests.x0)} `}${height}H${at(requests.x1)}`
+  })
+  return steps.join('')
 }
 
 interface RangeShadeProps {
