@@ -13,7 +13,9 @@ import {
   type ParameterGroups,
   QUESTION_WORDS,
 } from '../charts/parameter-groups.ts'
+import { actOnKey } from './controls.tsx'
 import { type Ink, useInk } from './ink.ts'
+import { LegendRows } from './legend.tsx'
 import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
 import type { Picture } from './picture.tsx'
 import { fittedText, textWidth } from './text.ts'
@@ -52,10 +54,16 @@ export function groupColors(question: ParameterQuestionName, ink: Ink): readonly
  * with the share of either group that is there. The way to the best leaf is bold.
  */
 export function ParameterTree(tree: DrawnTree) {
+  const ink = useInk()
   const { rows, width } = tree
+  const colors = groupColors(tree.question.question, ink)
+  const legend = tree.groups.names.map((text, group) => ({
+    ...{ text, width: 11 },
+    sign: () => <rect y="-5.5" width="11" height="11" style={`fill:${colors[group]}`} />,
+  }))
   return (
     <g font-size="12">
-      <GroupLegend groups={tree.groups} question={tree.question.question} />
+      <LegendRows entries={legend} width={width} />
       <g transform={`translate(0 ${LEGEND})`}>
         <Lines rows={rows} />
         {rows.map((row, i) => (
@@ -65,31 +73,6 @@ export function ParameterTree(tree: DrawnTree) {
           </g>
         ))}
       </g>
-    </g>
-  )
-}
-
-/** Says what the colors of both groups mean. */
-export function GroupLegend({
-  groups: { names },
-  question,
-}: {
-  readonly groups: ParameterGroups
-  readonly question: ParameterQuestionName
-}) {
-  const ink = useInk()
-  const colors = groupColors(question, ink)
-  const second = 40 + textWidth(names[0], 12)
-  return (
-    <g font-size="12">
-      {names.map((name, group) => (
-        <g key={name} transform={`translate(${6 + group * second} 0)`}>
-          <rect width="11" height="11" y="3" style={`fill:${colors[group]}`} />
-          <text x="17" y="13" style={`fill:${ink.text}`}>
-            {name}
-          </text>
-        </g>
-      ))}
     </g>
   )
 }
@@ -135,7 +118,10 @@ function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
   const x = depth * INDENT + 6
   const isRoot = depth === 0
   const condition = isRoot ? `all ${groupSizes(tree.groups, subject)}` : row.condition
-  const says = column === null ? leafText(row, subject) : `split by ${column}${moreText(hidden)}`
+  const says =
+    column === null
+      ? leafText(row, subject)
+      : `split by ${column}${hidden === 0 ? '' : ` (${hidden} nodes below)`}`
   return (
     <>
       <text x={x} y={18} style={`fill:${ink.text}`} font-weight={isBest ? '700' : '400'}>
@@ -148,61 +134,51 @@ function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
         </text>
       ) : (
         <SplitButton
-          explanation={tree.explanation}
-          column={column}
+          help={takeOutText(tree.explanation, column)}
           text={says}
           x={x}
           room={room - x}
-          onTakeOut={tree.onTakeOut}
+          onTakeOut={() => tree.onTakeOut?.(column)}
         />
       )}
     </>
   )
 }
 
-function moreText(hidden: number): string {
-  return hidden === 0 ? '' : ` (${hidden} nodes below)`
+function takeOutText({ questions }: Explanation, column: string): string {
+  const equal = new Set(questions.flatMap(({ table }) => table.equalTo(column)))
+  equal.delete(column)
+  const also = equal.size === 0 ? '' : `, and what divides the rows alike: ${[...equal].join(', ')}`
+  return tooltipText(`Take out ${column}${also}`)
 }
 
 function SplitButton({
-  explanation,
-  column,
+  help,
   text,
   x,
   room,
   onTakeOut,
 }: {
-  readonly explanation: Explanation
-  readonly column: string
+  readonly help: string
   readonly text: string
   readonly x: number
   readonly room: number
-  readonly onTakeOut: (column: string) => void
+  readonly onTakeOut: () => void
 }) {
   const ink = useInk()
   const fitted = fittedText(text, room - 26, 11)
   const width = Math.min(room, textWidth(fitted, 11) + 26)
-  const equal = new Set(explanation.questions.flatMap(({ table }) => table.equalTo(column)))
-  equal.delete(column)
-  const help =
-    equal.size === 0
-      ? `Take out ${column}`
-      : `Take out ${column}, and what divides the rows alike: ${[...equal].join(', ')}`
   return (
     // biome-ignore lint/a11y/useSemanticElements: a button of HTML cannot stand in an SVG
     <g
       class="fd-split"
       role="button"
       tabindex={0}
-      aria-label={tooltipText(help)}
-      onClick={() => onTakeOut(column)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' && event.key !== ' ') return
-        event.preventDefault()
-        onTakeOut(column)
-      }}
+      aria-label={help}
+      onClick={onTakeOut}
+      onKeyDown={(event) => actOnKey(event, { Enter: onTakeOut, ' ': onTakeOut })}
     >
-      <title>{tooltipText(help)}</title>
+      <title>{help}</title>
       <rect x={x - 4} y={24} width={width} height={18} rx={4} fill={ink.raised} stroke={ink.line} />
       <text x={x + 1} y={37} font-size="11">
         {fitted}

@@ -1,6 +1,6 @@
 import { least } from 'd3-array'
 import { type MutableRef, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { isSelectingText } from '../../drawing/controls.tsx'
+import { actOnKey, isSelectingText } from '../../drawing/controls.tsx'
 import type { Point } from '../../drawing/path.ts'
 import type { DrawnStep, FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
@@ -147,22 +147,17 @@ function handsOf(
     awaited.current = node
     onToggle(group, part)
   }
-  const onKey = (event: KeyboardEvent, step: SceneStep, at: StepPlace) => {
-    const node = step.nodes[0] as number
+  const onKey = (event: KeyboardEvent, { group, openedGroup, nodes }: SceneStep, at: StepPlace) => {
+    const node = nodes[0] as number
     if (event.altKey || event.ctrlKey || event.metaKey) return
-    if (event.key === 'Enter' || event.key === ' ') {
-      if (step.group !== null) toggle(step.group.id, node, at.part)
-    } else if (event.key === 'Backspace') {
-      if (step.openedGroup !== null) toggle(step.openedGroup, node, at.part)
-    } else if (event.key === 'Escape') onSelect(null)
-    else if (event.key === 'p') onPin(node)
-    else if (event.key === '+' || event.key === '-') zoom.zoomBy(event.key === '+' ? 1.4 : 1 / 1.4)
-    else {
-      const next = stepAfterKey(drawing, at, event.key)
-      if (next === null) return
-      focusStep(surface.current, next)
-    }
-    event.preventDefault()
+    const open = () => group !== null && toggle(group.id, node, at.part)
+    const go = () => focusStep(surface.current, stepAfterKey(drawing, at, event.key))
+    actOnKey(event, {
+      ...{ Enter: open, ' ': open, Escape: () => onSelect(null), p: () => onPin(node) },
+      Backspace: () => openedGroup !== null && toggle(openedGroup, node, at.part),
+      ...{ '+': () => zoom.zoomBy(1.4), '-': () => zoom.zoomBy(1 / 1.4) },
+      ...{ ArrowUp: go, ArrowDown: go, ArrowLeft: go, ArrowRight: go, Home: go, End: go },
+    })
   }
   return {
     step: (drawn, part, place) => {

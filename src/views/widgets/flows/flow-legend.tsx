@@ -1,5 +1,6 @@
-import { type Ink, useInk } from '../../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.ts'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
@@ -65,62 +66,46 @@ const LENGTHS = (
 })
 
 function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): LegendEntry[] {
-  const shared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
-  const isDiff = mode === 'diff'
+  const isShared = links.some(({ inBefore, inAfter }) => inBefore && inAfter)
+  const isGone = ({ inAfter }: { inAfter: boolean }) => !inAfter
+  const isNew = ({ inBefore }: { inBefore: boolean }) => !inBefore
   const waits = links.some((link) => link.waits.before || link.waits.after)
   const isQuiet = links.some(({ reason }) => reason !== null) || steps.some(isQuietInside)
-  const found: readonly (readonly [isThere: boolean, Omit<LegendEntry, 'width'>])[] = [
-    [isDiff && shared, { text: 'time before and after', sign: Pair }],
-    [!isDiff, { text: 'work', look: { color: 'text', width: STROKE.work, opacity: 0.75 } }],
-    [
-      links.some(({ inAfter }) => !inAfter),
-      { text: 'only before', look: { color: 'before', width: STROKE.work } },
-    ],
-    [
-      links.some(({ inBefore }) => !inBefore),
-      { text: 'only after', look: { color: 'after', width: STROKE.work } },
-    ],
-    [waits, { text: 'waiting for another branch', look: { color: 'text', width: STROKE.wait } }],
-    [
-      drawings.some(hasLeads),
-      {
-        text: 'takes no time, only leads on to a join',
-        look: { color: 'soft', width: STROKE.lead, dash: LEAD_DASH },
-      },
-    ],
-    [
-      links.some(({ verdict }) => verdict === 'changed'),
-      { text: 'latency changed significantly', sign: (ink) => <Outlined color={ink.change} /> },
-    ],
+  const isChanged = links.some(({ verdict }) => verdict === 'changed')
+  const isChangedInside = steps.some(({ group }) => (group?.changedEdges ?? 0) > 0)
+  const found: readonly (readonly [isThere: boolean, text: string, LineLook | Sign])[] = [
+    [mode === 'diff' && isShared, 'time before and after', pair],
+    [mode !== 'diff', 'work', { color: 'text', width: STROKE.work, opacity: 0.75 }],
+    [links.some(isGone), 'only before', { color: 'before', width: STROKE.work }],
+    [links.some(isNew), 'only after', { color: 'after', width: STROKE.work }],
+    [waits, 'waiting for another branch', { color: 'text', width: STROKE.wait }],
+    [drawings.some(hasLeads), 'takes no time, only leads on to a join', LEAD],
+    [isChanged, 'latency changed significantly', (ink) => outlined(ink, ink.change)],
     [
       isQuiet,
-      {
-        text: 'large change, not significant; why is in its tooltip',
-        sign: (ink) => <Outlined color={ink.soft} dash={QUIET_DASH} />,
-      },
+      'large change, not significant; why is in its tooltip',
+      (ink) => outlined(ink, ink.soft, QUIET_DASH),
     ],
-    [
-      steps.some(({ inAfter }) => !inAfter),
-      { text: 'step only before', sign: (ink) => <Box color={ink.before} text="−" /> },
-    ],
-    [
-      steps.some(({ inBefore }) => !inBefore),
-      { text: 'step only after', sign: (ink) => <Box color={ink.after} text="+" /> },
-    ],
-    [steps.some(({ group }) => group !== null), { text: 'several steps drawn as one', sign: Pile }],
-    [
-      steps.some(({ group }) => (group?.changedEdges ?? 0) > 0),
-      { text: 'so many significant changes inside', sign: Count },
-    ],
-    [
-      mode === 'side-by-side' && shared,
-      { text: 'the same step', look: { color: 'soft', width: 1.1, dash: CORRESPONDENCE_DASH } },
-    ],
+    [steps.some(isGone), 'step only before', (ink) => box(ink, ink.before, '−')],
+    [steps.some(isNew), 'step only after', (ink) => box(ink, ink.after, '+')],
+    [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
+    [isChangedInside, 'so many significant changes inside', count],
+    [mode === 'side-by-side' && isShared, 'the same step', LIKE],
   ]
-  return found.filter(([isThere]) => isThere).map(([, entry]) => ({ ...entry, width: WIDTH }))
+  return found
+    .filter(([isThere]) => isThere)
+    .map(([, text, sign]) => ({
+      ...{ text, width: WIDTH },
+      ...(typeof sign === 'function' ? { sign } : { look: sign }),
+    }))
 }
 
-function Pair(ink: Ink) {
+type Sign = NonNullable<LegendEntry['sign']>
+
+const LEAD: LineLook = { color: 'soft', width: STROKE.lead, dash: LEAD_DASH }
+const LIKE: LineLook = { color: 'soft', width: 1.1, dash: CORRESPONDENCE_DASH }
+
+function pair(ink: Ink) {
   return (
     <>
       <path d="M0 -2.1H18" stroke={ink.before} stroke-width={STROKE.half} />
@@ -129,8 +114,7 @@ function Pair(ink: Ink) {
   )
 }
 
-function Outlined({ color, dash }: { readonly color: string; readonly dash?: string }) {
-  const ink = useInk()
+function outlined(ink: Ink, color: string, dash?: string) {
   const d = `M0 0H${WIDTH}`
   return (
     <>
@@ -144,8 +128,7 @@ function Outlined({ color, dash }: { readonly color: string; readonly dash?: str
 const BOX = { x: 6, y: -7, width: 22, height: 14, rx: 3 }
 const LETTER = { x: 17, 'text-anchor': 'middle', 'font-weight': 'bold' } as const
 
-function Box({ color, text }: { readonly color: string; readonly text: string }) {
-  const ink = useInk()
+function box(ink: Ink, color: string, text: string) {
   return (
     <>
       <rect {...BOX} fill={ink.back} stroke={color} stroke-width={2.6} />
@@ -156,7 +139,7 @@ function Box({ color, text }: { readonly color: string; readonly text: string })
   )
 }
 
-function Pile(ink: Ink) {
+function pile(ink: Ink) {
   return (
     <>
       <rect {...BOX} x={9} y={-4} fill={ink.raised} stroke={ink.soft} />
@@ -165,7 +148,7 @@ function Pile(ink: Ink) {
   )
 }
 
-function Count(ink: Ink) {
+function count(ink: Ink) {
   return (
     <>
       <rect x={9} y={-8} width={16} height={16} rx={8} fill={ink.change} />

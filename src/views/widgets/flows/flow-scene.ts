@@ -63,13 +63,10 @@ export interface FlowState {
 }
 
 /** One of the two flows, in figures. */
-export interface FlowPeriodData {
-  readonly category: number
-  readonly period: FlowSide
-  readonly requests: number
-  readonly meanUs: number | null
-  readonly steps: number
-}
+export type FlowPeriodData = Pick<
+  FlowComparison['before'],
+  'category' | 'period' | 'requests' | 'meanUs'
+>
 
 /** What a step is called: what happens, and where. */
 export type FlowCaption = readonly [name: string, where: string]

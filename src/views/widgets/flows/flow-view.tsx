@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { grouped } from '../../../core/words.ts'
@@ -8,14 +9,13 @@ import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '
 import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
 import { FlowDetails } from './flow-details.tsx'
-import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
+import { flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
 import { FlowLegend, legendLayout } from './flow-legend.tsx'
 import { FlowNotes, noteSubject, shownNotes } from './flow-notes.tsx'
 import {
   differencesOf,
   type FlowData,
-  type FlowLevel,
   type FlowScene,
   type FlowSelection,
   type FlowState,
@@ -201,21 +201,21 @@ const MIN_APART = 84
 /** The comparison without anything to open; of the animation its beginning, its state and its end. */
 function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   const state: FlowState = { ...options, level: options.level ?? data.usualLevel }
-  const scene = stillScene(data, state)
-  const drawings = scene === null ? [] : stillDrawings(scene, data, state)
+  const { annotations } = state
+  // A coarser scene where that of the state has too many boxes.
+  const scene = [state, ...COARSER]
+    .map((each) => flowScene(data, each))
+    .find(({ steps }) => steps.length <= MAX_STILL_STEPS)
   return (
     <>
       <Caption text={data.title} isHeading />
       <Caption text={summaryOf(data)} />
-      {scene === null ? (
+      {scene === undefined ? (
         <Caption text={`${grouped(data.nodes.length)} steps are too many for a picture.`} />
       ) : (
-        <StillDrawings
-          {...{ data, state, scene, drawings }}
-          width={Math.max(STILL_WIDTH, widthOf(drawings))}
-        />
+        <StillDrawings {...{ data, state, scene }} />
       )}
-      {state.annotations.map((note, i) => {
+      {annotations.map((note, i) => {
         const sign = note.mark === true ? ' ★' : ''
         const comment = note.comment === undefined ? '' : `: ${shortText(note.comment, 200)}`
         return <Caption key={i} text={`${i + 1}${sign} ${noteSubject(data, note)}${comment}`} />
@@ -224,24 +224,31 @@ function FlowStill({ data, options }: ViewProps<FlowData, FlowsWidgetOptions>) {
   )
 }
 
+const COARSER = [
+  { level: 'groups', opened: [] },
+  { level: 'components', opened: [] },
+] as const
+
 function StillDrawings({
   data,
-  state,
+  state: { mode, pin, at, annotations },
   scene,
-  drawings,
-  width,
 }: {
   readonly data: FlowData
   readonly state: FlowState
   readonly scene: FlowScene
-  readonly drawings: readonly FlowDrawing[]
-  readonly width: number
 }) {
-  const legend = legendLayout({ scene, mode: state.mode, drawings }, width)
-  const notes = shownNotes(state.annotations, scene, data)
-  const pinned = state.pin === null ? null : (scene.stepOf[state.pin] ?? null)
+  const layout = layOutFlow(scene, mode)
+  const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
+  const drawings = moments.map((moment) =>
+    flowDrawing(layout, data, { pin, at: moment, leastApart: MIN_APART }),
+  )
+  const drawn = sum(drawings, ({ width }) => width + STILL_GAP) - STILL_GAP
+  const width = Math.max(STILL_WIDTH, drawn)
+  const legend = legendLayout({ scene, mode, drawings }, width)
+  const notes = shownNotes(annotations, scene, data)
+  const pinned = pin === null ? null : (scene.stepOf[pin] ?? null)
   // Drawings that are narrower than the still stand in its middle.
-  const drawn = widthOf(drawings)
   const indentOf = (i: number) => (i === 0 ? Math.round((width - drawn) / 2) : 0)
   return (
     <>
@@ -267,33 +274,6 @@ function StillDrawings({
 }
 
 const MARGIN_BELOW = 10
-
-function widthOf(drawings: readonly FlowDrawing[]): number {
-  return drawings.reduce((sum, { width }) => sum + width + STILL_GAP, -STILL_GAP)
-}
-
-/** The scene of the state, or a coarser one where that has too many boxes; `null` if all have. */
-function stillScene(data: FlowData, state: FlowState): FlowScene | null {
-  const coarser: readonly FlowLevel[] = ['groups', 'components']
-  const tries = [state, ...coarser.map((level) => ({ level, opened: [] }))]
-  for (const each of tries) {
-    const scene = flowScene(data, each)
-    if (scene.steps.length <= MAX_STILL_STEPS) return scene
-  }
-  return null
-}
-
-function stillDrawings(
-  scene: FlowScene,
-  data: FlowData,
-  { mode, pin, at }: FlowState,
-): FlowDrawing[] {
-  const layouts = layOutFlow(scene, mode)
-  const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
-  return moments.map((moment) =>
-    flowDrawing(layouts, data, { pin, at: moment, leastApart: MIN_APART }),
-  )
-}
 
 function summaryOf(data: FlowData): string {
   const periods = `${periodWords(data.before)}; ${periodWords(data.after)}.`.replace(/^c/, 'C')

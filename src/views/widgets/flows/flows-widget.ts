@@ -12,6 +12,7 @@ import {
   type FlowCaption,
   type FlowData,
   type FlowLevel,
+  type FlowPeriodData,
   groupsAt,
 } from './flow-scene.ts'
 import { FLOW_STYLE, FlowView } from './flow-view.tsx'
@@ -87,17 +88,16 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
   const { nodes, edges, regions, differences, components, confidenceText } = flows
   const usualLevel = readableLevel(flows)
   checkState(flows, { ...options, level: options.level ?? usualLevel })
-  const side = (which: 'before' | 'after') => {
-    const { category, period, requests, meanUs, nodes: steps } = flows[which]
-    return { category, period, requests, meanUs, steps: steps.length }
+  const side = ({ category, period, requests, meanUs }: FlowPeriodData) => {
+    return { category, period, requests, meanUs }
   }
   return {
     ...rounded({ nodes, edges, regions, differences, components }),
     confidenceText,
     usualLevel,
     hasNameRule: typeof names === 'function',
-    before: side('before'),
-    after: side('after'),
+    before: side(flows.before),
+    after: side(flows.after),
     captions: flowCaptions(nodes, comparison.options.label === null),
     title: flowTitle(comparison, pair),
   }
@@ -107,10 +107,8 @@ function flowTitle(
   { categories }: Comparison,
   { before, after }: { readonly before: FlowChoice; readonly after: FlowChoice },
 ): string {
-  const root = rootName(categories, after.category, 60)
-  return before.category === after.category
-    ? `Flow of ${root}, category ${after.category}`
-    : `Flow of ${root}, category ${after.category}, which was category ${before.category}`
+  const was = before.category === after.category ? '' : `, which was category ${before.category}`
+  return `Flow of ${rootName(categories, after.category, 60)}, category ${after.category}${was}`
 }
 
 /**
@@ -146,30 +144,28 @@ function checkState(
   { level, opened, pin, annotations }: FlowsWidgetOptions & { readonly level: FlowLevel },
 ): void {
   coalesceFlow(flows, { groups: groupsAt(flows, level), opened })
-  if (pin !== null && !isShared(flows, pin)) {
+  const pinned = flows.nodes[pin ?? 0]
+  if (pin !== null && !(pinned?.inBefore && pinned.inAfter)) {
     throw new OptionError('pin', pin, 'the id of a step that is in both flows, or null')
   }
-  for (const note of annotations) requireNote(note, flows)
-}
-
-function isShared({ nodes }: FlowComparison, id: number): boolean {
-  const node = nodes[id]
-  return node?.inBefore === true && node.inAfter
-}
-
-function requireNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): void {
-  const { node, edge, mark, comment, ...others } = note
-  const isOnOne = (node === undefined) !== (edge === undefined)
-  const isThere = node === undefined ? edges[edge ?? -1] : nodes[node]
-  const isPlain =
-    (mark === undefined || typeof mark === 'boolean') &&
-    (comment === undefined || typeof comment === 'string')
-  const isKnown = Object.keys(others).length === 0
-  if (isOnOne && isThere !== undefined && isPlain && isKnown) return
+  const wrong = annotations.find((note) => !isNote(note, flows))
+  if (wrong === undefined) return
   throw new OptionError(
     'annotations',
-    JSON.stringify(note),
+    JSON.stringify(wrong),
     'notes such as { node: 0, mark: true } or { edge: 2, comment: "why?" }, by ids of the union',
+  )
+}
+
+function isNote(note: FlowAnnotation, { nodes, edges }: FlowComparison): boolean {
+  const { node, edge, mark = false, comment = '', ...others } = note
+  const target = node === undefined ? edges[edge ?? -1] : nodes[node]
+  return (
+    (node === undefined) !== (edge === undefined) &&
+    target !== undefined &&
+    typeof mark === 'boolean' &&
+    typeof comment === 'string' &&
+    Object.keys(others).length === 0
   )
 }
 
