@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Long simulations, recording runs, public data, and what else takes long in a browser or a kernel:
@@ -10,12 +11,22 @@ const NOTEBOOKS = 'test/views/notebook/{notebooks,tslab-session}.test.ts'
 /** Tests that open pages in Chromium. */
 const BROWSER = 'test/**/*-page.test.ts'
 
+/** Notebooks take longest and compute; pages mostly wait for the browser, best beside them. */
+class NotebooksFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const sorted = await super.sort(files)
+    const isNotebook = ({ project }: TestSpecification) => project.name === 'notebooks'
+    return [...sorted.filter(isNotebook), ...sorted.filter((file) => !isNotebook(file))]
+  }
+}
+
 const shared = { testTimeout: 60_000, hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
     maxWorkers: 2,
+    sequence: { sequencer: NotebooksFirst },
     projects: [
       {
         test: {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 
-const FILE = `${ROOT}datasets/storage-service/delay-1ms/after.jsonl.gz`
+const FILE = `${ROOT}datasets/storage-service/rmw/after.jsonl.gz`
 
 test('variance ranks categories by C² and says where their variance is', async () => {
   const { code, out } = await flowdelta('variance', FILE, '--json')
@@ -34,7 +34,7 @@ test('explosion counts what remedies would do', async () => {
   const document = JSON.parse(out)
   expect(document).toMatchObject({
     schema: 'flowdelta.explosion/1',
-    requests: 10_000,
+    requests: 5000,
     expected: null,
   })
   expect(schemaErrors('explosion', document)).toBeNull()
@@ -46,7 +46,7 @@ test('explosion counts what remedies would do', async () => {
   expect(wrong).toMatchObject({ code: 2 })
   expect(wrong.err).toContain('--hosts and --replicas belong together')
   const text = await flowdelta('explosion', FILE)
-  expect(text.out).toContain('10,000 requests are in')
+  expect(text.out).toContain('5,000 requests are in')
 })
 
 /** Requests as DOT: a root, rounds of X and Y, an end; Y to X takes `backUs`. */

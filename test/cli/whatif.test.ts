@@ -13,6 +13,8 @@ import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
 const CASE = `${ROOT}datasets/storage-service/rmw`
 const BEFORE = ['--before', `${CASE}/before.jsonl.gz`]
 const AFTER = ['--after', `${CASE}/after.jsonl.gz`]
+/** Enough requests to tell. */
+const SAMPLE = ['--sample', '1500']
 const before = await loadCase('rmw', 'before')
 const after = await loadCase('rmw', 'after')
 
@@ -25,18 +27,20 @@ async function whatif(...args: string[]): Promise<string> {
 
 describe('causes', () => {
   test('as a document: the tree flattened, best first', async () => {
-    const document = JSON.parse(await whatif(...BEFORE, ...AFTER, '--json', '--depth', '2'))
+    const document = JSON.parse(
+      await whatif(...BEFORE, ...AFTER, ...SAMPLE, '--json', '--depth', '2'),
+    )
     expect(schemaErrors('whatif', document)).toBeNull()
-    const diagnosis = diagnoseLatency(before, after, { depth: 2 })
+    const diagnosis = diagnoseLatency(before, after, { depth: 2, sampleSize: 1500 })
     expect(document).toMatchObject({
       ...{ schema: 'flowdelta.whatif/1', divergence: 'kl', target: 'after', state: 'complete' },
-      requests: { before: 5000, after: 5000 },
+      requests: { before: 1500, after: 1500 },
       unchanged: { divergence: diagnosis.divergence, p: 0.002 },
     })
     expect(document.causes).toHaveLength(diagnosis.size)
     expect(document.causes[0]).toEqual({
       ...{ rank: 1, depth: 1, parent: null, kind: 'server', significant: true, score: 0 },
-      ...{ scenario: 'server time of frontend NFS3 WRITE as after', requests: 2400 },
+      ...{ scenario: 'server time of frontend NFS3 WRITE as after', requests: 731 },
       ...{ service: 'frontend', operation: 'NFS3 WRITE' },
       ...{ divergence: diagnosis.best?.divergence, gain: diagnosis.best?.gain },
       q: diagnosis.best?.q,
@@ -70,14 +74,22 @@ describe('causes', () => {
   })
 
   test('of one period against itself: none beyond chance', async () => {
-    const same = ['--after', `${CASE}/before.jsonl.gz`, '--depth', '1', '--divergence', 'ks']
+    const same = [
+      '--after',
+      `${CASE}/before.jsonl.gz`,
+      ...SAMPLE,
+      '--depth',
+      '1',
+      '--divergence',
+      'ks',
+    ]
     const text = await whatif(...BEFORE, ...same)
     expect(text).toContain('The profiles are the same.')
     expect(text).toContain('No single change explains a difference beyond chance.')
   })
 
   test('of a wish that nothing meets: how near it comes', async () => {
-    const args = [...BEFORE, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
+    const args = [...BEFORE, ...SAMPLE, '--target', 'p99.9<1us', '--depth', '1', '--limit', '1']
     const text = await whatif(...args)
     expect(text).toContain('target: 99.9 % of requests in at most 1 µs')
     expect(text).toMatch(/None that was tried meets the wish: .+, comes nearest with .+\./)

@@ -92,10 +92,10 @@ describe('chance', () => {
   })
 
   test('without the test it nearly always does', () => {
-    const trees = runs.map(({ columns, target }) =>
-      growRegressionTree(columns, target, { prune: false }),
-    )
-    expect(splits(trees.map(({ root }) => root))).toBe(200)
+    const trees = runs
+      .slice(0, 40)
+      .map(({ columns, target }) => growRegressionTree(columns, target, { prune: false }))
+    expect(splits(trees.map(({ root }) => root))).toBe(40)
   })
 })
 

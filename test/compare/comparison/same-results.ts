@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  type Comparison,
+  type ComparisonOptions,
+  compare,
+} from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { shopPeriod } from '../findings/fixture.ts'
+
+/** Random options of the stages after `flows`, each given or not. */
+const laterOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc.record(
+  {
+    omitHosts: fc.boolean(),
+    alpha: fc.constantFrom(0.05, 0.01, 0.2),
+    alternative: fc.constantFrom('two-sided', 'slower', 'faster'),
+    correction: fc.constantFrom('none', 'bh'),
+    test: fc.constantFrom('ks', 'mann-whitney', 'anderson-darling'),
+    smPThreshold: fc.constantFrom<number | 'auto'>(50, 5, 0, 'auto'),
+    findingsThreshold: fc.constantFrom<number | 'auto'>('auto', 10, 50),
+    counts: fc.constantFrom('raw', 'scaled'),
+    oneToN: fc.boolean(),
+    editTokens: fc.constantFrom('preorder', 'edges'),
+    centre: fc.constantFrom('mean', 'median', 'trimmed'),
+    minimumEffect: fc.constantFrom(0.03, 0, 0.2),
+  },
+  { requiredKeys: [] },
+)
+
+/** The same with those of `flows`. */
+export const allOptions: fc.Arbitrary<Partial<ComparisonOptions>> = fc
+  .tuple(
+    laterOptions,
+    fc.record(
+      {
+        concurrency: fc.constantFrom('learned', 'observed', 'none'),
+        fold: fc.constantFrom('none', 'exact', 'log2'),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([later, flows]) => ({ ...later, ...flows }))
+
+/** All that a comparison says: every table, and every finding and rank with what hangs on it. */
+export function everything(comparison: Comparison) {
+  const { categories, responseTime, structural, precursors, evidence, ranking, edges, findings } =
+    comparison
+  const stages = { categories, responseTime, structural, precursors, evidence, ranking, edges }
+  const tables = Object.entries(stages).map(([name, stage]) => [name, stage.table().objects()])
+  return {
+    tables: Object.fromEntries(tables),
+    breakdown: edges.breakdown().objects(),
+    mutations: ranking.mutations.map(({ precursors, ...mutation }) => ({
+      ...mutation,
+      precursors,
+      edges: responseTime.edgeTable(mutation.category).objects(),
+    })),
+    findings: findings.findings.map(({ mutations, ...finding }) => ({
+      ...finding,
+      mutations: mutations.map(({ rank }) => rank),
+    })),
+    findingsTable: findings.table().objects(),
+    text: findings.text(),
+  }
+}
+
+const ALL_PARTS = { arrivals: true, ids: true, latenciesOf: () => true }
+
+export function restored(comparison: Comparison): Comparison {
+  return restoreComparison(JSON.parse(JSON.stringify(takeSnapshot(comparison, ALL_PARTS))))
+}
+
+/** How findings and the ranked list must relate, being two views of one evidence. */
+export function expectAgreement({ ranking, evidence, findings }: Comparison) {
+  const keyOf = ({ category, kind }: { category: number; kind: string }) => `${category} ${kind}`
+  const ranked = new Map(ranking.mutations.map((mutation) => [keyOf(mutation), mutation]))
+  const evident = new Set(evidence.mutations.map(keyOf))
+  for (const mutation of ranking.mutations) {
+    expect(mutation.significant).toBe(evident.has(keyOf(mutation)))
+  }
+  for (const { kind, categories } of findings.findings.filter(({ kind }) => kind === 'requests')) {
+    for (const category of categories) {
+      expect(ranked.get(`${category} response-time`)?.significant, kind).toBe(true)
+    }
+  }
+  const claimed = findings.findings.flatMap(({ mutations }) => mutations.map(keyOf))
+  expect(new Set(claimed).size).toBe(claimed.length)
+  if (findings.omitted > 0) return
+  const significantStructures = ranking.mutations.filter(
+    ({ kind, significant }) => kind === 'structural' && significant,
+  )
+  for (const mutation of significantStructures) expect(claimed).toContain(keyOf(mutation))
+}
+
+const FOLDER = new URL('../../../datasets/storage-service/', import.meta.url).pathname
+
+/** Tests comparisons of recorded and of made periods; `recorded` are cases of the storage service. */
+export async function testSameResults(recorded: readonly string[]): Promise<void> {
+  const periods = await Promise.all(
+    recorded.map(
+      async (name) =>
+        [
+          await loadTraces(`${FOLDER}${name}/before.jsonl.gz`),
+          await loadTraces(`${FOLDER}${name}/after.jsonl.gz`),
+        ] as const,
+    ),
+  )
+  const shops = [
+    [shopPeriod({ archive: 0.1 }), shopPeriod({ archive: 0.4, payUs: 2600, seed: 2 })],
+    [shopPeriod(), shopPeriod({ stockUs: 1300, requests: 200, seed: 2 })],
+  ] as const
+  const cases = fc.constantFrom(...shops, ...shops, ...periods)
+
+  test('a fresh comparison, one changed by `with` and one restored from its snapshot agree', () => {
+    fc.assert(
+      fc.property(cases, allOptions, ([before, after], options) => {
+        const fresh = compare(before, after, options)
+        const expected = everything(fresh)
+        expectAgreement(fresh)
+        expect(everything(compare(before, after).with(options))).toEqual(expected)
+        expect(everything(restored(fresh))).toEqual(expected)
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('a restored comparison given other options agrees with a fresh one', () => {
+    fc.assert(
+      fc.property(cases, laterOptions, ([before, after], options) => {
+        const expected = everything(compare(before, after, options))
+        expect(everything(restored(compare(before, after)).with(options))).toEqual(expected)
+      }),
+      { numRuns: 8 },
+    )
+  })
+}
