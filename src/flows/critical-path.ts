@@ -56,7 +56,6 @@ export interface WalkPlan {
   readonly nodes: number
   readonly from: Uint32Array
   readonly to: Uint32Array
-  /** Nodes that nothing follows. */
   readonly leaves: readonly number[]
   /**
    * Edges such that all that lead to a node come before any that leave it; those into one node by

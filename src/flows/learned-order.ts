@@ -27,7 +27,6 @@ class Tally {
   }
 }
 
-/** Rules that are not the same in both periods. */
 interface Differences {
   readonly pairs: number
   readonly waits: number
@@ -58,7 +57,6 @@ export class LearnedOrder {
     if (over) forward.held[period]++
   }
 
-  /** Notes whether `child` was over before its parent replied. */
   noteReply(period: Period, child: number, over: boolean): void {
     const tally = tallyOf(this.#replies, child)
     tally.calls[period]++

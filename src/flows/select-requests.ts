@@ -3,7 +3,6 @@ import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
 
-/** Rows of the requests that are to be the before and the after period. */
 interface Selection {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
@@ -55,7 +54,6 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
   }
 }
 
-/** The entries of some rows, one row's after the other's. */
 function sliced<T extends Float64Array | Uint32Array>(
   entries: T,
   offsets: Uint32Array,

@@ -76,7 +76,6 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   }
 }
 
-/** Sorts a handful of rows in place by start, then end, then row. */
 function sortByStart(rows: Uint32Array, startUs: Float64Array, endUs: Float64Array): void {
   if (rows.length < 2) return
   rows.sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)

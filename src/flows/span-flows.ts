@@ -158,7 +158,6 @@ class SpanFlowBuilder {
     this.#columns.latencyUs.push(timeOf(calls, walk, to) - timeOf(calls, walk, from))
   }
 
-  /** Codes of each span's call and reply labels. */
   #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
     const { spans, services, operations, hosts } = traces
     const known = new Map<number, [number, number]>()
@@ -214,7 +213,6 @@ class CallNames {
     return this.#names.size
   }
 
-  /** Returns the number of each span's call in one period. */
   ofSpans({ spans, services, operations }: SpanTraces): Uint32Array {
     const known = new Map<number, number>()
     return Uint32Array.from(spans.service, (service, span) => {

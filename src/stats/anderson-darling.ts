@@ -1,6 +1,4 @@
 // Labels are shuffled for each of thousands of permutations: the loop indexes with `!`.
-// Computed for each of thousands of permutations: the loops index with `!`.
-// Read for each of thousands of permutations: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 import { rankCounts } from './mann-whitney.ts'
 import { type RandomSource, randomSource } from './random.ts'
@@ -267,7 +265,6 @@ function squaredCorrelations({ length }: { length: number }, endOf: (i: number) 
   return sum
 }
 
-/** Samples merged in ascending order. */
 interface PooledLabels {
   /** For each pooled value the number of its sample. */
   readonly labels: Uint16Array
@@ -275,7 +272,6 @@ interface PooledLabels {
   readonly ends: Uint32Array
 }
 
-/** Merges ascending samples. */
 function pooledLabels(samples: readonly ArrayLike<number>[]): PooledLabels {
   const read = new Uint32Array(samples.length)
   const labels = new Uint16Array(samples.reduce((sum, { length }) => sum + length, 0))
@@ -363,7 +359,6 @@ function sized(u: number, { x, m, width }: Path): { value: number; size: number 
   return { value: size * Math.sin(angle), size }
 }
 
-/** The principal square root of a number in the upper half plane. */
 function squareRoot(re: number, im: number): [number, number] {
   const root = Math.sqrt((Math.hypot(re, im) + re) / 2)
   return [root, im / (2 * root)]

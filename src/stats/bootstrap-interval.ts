@@ -144,7 +144,6 @@ function isCarriedByOne(ascending: ArrayLike<number>): boolean {
   return furthest ** 2 > CARRIED * variance * (n - 1)
 }
 
-/** Percentile or BCa. */
 function fromDifferences(
   { first, second }: SortedPair,
   plan: Plan & { readonly measure: Measure; readonly corrected: boolean },
@@ -172,7 +171,6 @@ function resampledMeasures(
   return Float64Array.from({ length: resamples }, () => moments().mean)
 }
 
-/** Studentised or normal. */
 function aroundMean(
   { first, second }: SortedPair,
   { level, resamples, seed, estimate, resampled }: Plan & { readonly resampled: boolean },
@@ -245,7 +243,6 @@ export function accelerationOfMeans(before: ArrayLike<number>, after: ArrayLike<
   return squares === 0 ? 0 : cubes / (6 * squares ** 1.5)
 }
 
-/** Sums of the squares and cubes of (x − mean) / n. */
 function centralSums(sample: ArrayLike<number>): { squares: number; cubes: number } {
   let sum = 0
   for (let i = 0; i < sample.length; i++) sum += sample[i]!

@@ -1,7 +1,6 @@
 // Flows have up to 15,000 tokens and every mutation is compared with every candidate precursor,
 // millions of steps a comparison: the loops index with `!`.
 
-/** Bits of a machine word. */
 const WORD = 32
 /** Beyond this share of the longer sequence, diagonals cost more than bit-parallel columns. */
 const DIAGONAL_SHARE = 0.1
@@ -183,7 +182,6 @@ interface Band {
   readonly lastRow: number
 }
 
-/** Fills one band of the table, column by column. */
 function fillBand(
   textIds: Int32Array | Uint32Array,
   { positions, differences, lastRow }: Band,

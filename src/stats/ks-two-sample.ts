@@ -1,5 +1,4 @@
 // The merge below runs for every category and every edge of a comparison: it indexes with `!`.
-// The exact p-value walks n1·n2 states: its loop indexes with `!`.
 import { requireOneOf } from './require-option.ts'
 import {
   ALTERNATIVES,
@@ -97,7 +96,6 @@ function oneSided(height: number, location: number, direction: 'slower' | 'faste
   return { height, location, direction: height > 0 ? direction : ('none' as const) }
 }
 
-/** The largest gaps between the empirical distributions of two ascending samples. */
 interface KsGap {
   /** max(F_before − F_after) · n1·n2, an integer; 0 or more. Large when after is slower. */
   readonly slower: number
@@ -192,11 +190,9 @@ function kolmogorovTail(lambda: number): number {
   return Math.min(1, Math.max(0, 2 * sum))
 }
 
-/** What the exact p-value needs to know of two pooled samples. */
 interface PooledTies {
   readonly n1: number
   readonly n2: number
-  /** As from `tieGroupEnds`. */
   readonly ends: Uint8Array
 }
 

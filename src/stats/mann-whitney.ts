@@ -1,5 +1,4 @@
 // The count walks N·n·S states: its loops index with `!`.
-// The merge below runs for every stratum of every comparison: it indexes with `!`.
 import { OptionError } from '../core/errors.ts'
 import { normalP } from './distributions.ts'
 import { requireOneOf } from './require-option.ts'

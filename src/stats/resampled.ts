@@ -1,5 +1,4 @@
 // Draws whole resamples, thousands of them: the loop indexes with `!`.
-// Draws thousands of places for each sample: the loops index with `!`.
 import { type RandomSource, randomSource } from './random.ts'
 
 /** Mean and squared standard error of the mean of one sample or resample. */

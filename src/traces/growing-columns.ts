@@ -24,7 +24,6 @@ class GrowingColumn<A extends NumericArray> {
     this.#values[this.length++] = value
   }
 
-  /** Makes room for `count` more values. */
   reserve(count: number): void {
     const needed = this.length + count
     if (needed <= this.#values.length) return
@@ -33,7 +32,6 @@ class GrowingColumn<A extends NumericArray> {
     this.#values = larger
   }
 
-  /** Appends the first `count` values of `source`. */
   append(source: ArrayLike<number>, count = source.length): void {
     this.reserve(count)
     const values = this.#values
@@ -47,7 +45,6 @@ class GrowingColumn<A extends NumericArray> {
     return this.#values.slice(0, this.length) as A
   }
 
-  /** Returns the values of some rows, in their order. */
   gather(rows: Uint32Array): A {
     const from = this.#values
     const into = this.#allocate(rows.length)

@@ -37,7 +37,6 @@ import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
 import { type OpenableSource, openSource, type TraceSource } from './trace-source.ts'
 
-/** Formats that `loadTraces` reads. */
 const FORMATS = [...FILE_FORMATS, 'tracebench', 'event-tables'] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
@@ -47,7 +46,6 @@ export interface LoadProgress {
   readonly file: string
   /** Bytes read of all files so far, as they are on disk. */
   readonly bytesRead: number
-  /** Bytes of all files. */
   readonly bytesTotal: number
 }
 

@@ -11,7 +11,6 @@ type Entry = readonly [name: string, value: AttributeValue]
 /** Rows of parameters, those of one key together. */
 interface ParameterTableColumns {
   readonly keys: ParameterKeys
-  /** Parameters by key. */
   readonly attributes: Attributes
   readonly files: readonly string[]
   /** File, as an index in `files`, and line of the first row of each key. */
@@ -209,7 +208,6 @@ export class ParameterTablesBuilder {
     this.#rows++
   }
 
-  /** A parameter of the row that was begun last. */
   add(name: string, value: AttributeValue): void {
     this.#attributes.add(this.#owner, name, value)
   }

@@ -20,7 +20,6 @@ const LISTED_PER_CODE = 1000
 export class Quality extends Stage {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
-  /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
 
@@ -63,7 +62,6 @@ export class QualityLog {
     this.#strict = strict
   }
 
-  /** Notes something doubtful that is kept. */
   note(code: string, place: Place, message: string): void {
     this.#add({ code, effect: 'kept', place, message })
   }

@@ -13,7 +13,6 @@ interface ArrivedSpans extends SpanSides {
   readonly parentIds: SpanIds
 }
 
-/** Spans grouped by trace, with rows for parents. */
 interface GroupedSpans {
   /** Arrival number of each kept span, the spans of a trace next to each other. */
   readonly order: Uint32Array

@@ -233,7 +233,6 @@ function noteClockSkew(
   })
 }
 
-/** Notes each trace with spans of no service. */
 function noteNamelessServices(
   traceIds: readonly string[],
   spanOffsets: Uint32Array,

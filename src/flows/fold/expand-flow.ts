@@ -45,7 +45,6 @@ export function expandFlow(flows: FoldedFlows, request: number): ExpandedFlow {
 
 /** A repetition while it is unfolded: each copy of a lane has its own of those within it. */
 interface Instance {
-  /** The repetition's number in the folded graph. */
   readonly of: number
 }
 
@@ -82,7 +81,6 @@ export function expandGraph(graph: FoldedGraph): FlowGraph {
   }
 }
 
-/** Unfolds all instances of one repetition. */
 function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): Growing {
   const { times = 1, within = [] } = repetitions[number] ?? {}
   const copies = new InstanceCopies(new Set(within))

@@ -16,11 +16,9 @@ import { type EdgeGroup, type EdgeGroups, groupLaneEdges } from './lane-edges.ts
 export interface FoldStep {
   readonly before: FoldedGraph
   readonly after: FoldedGraph
-  /** For each node before, the node after. */
   readonly nodeOf: Uint32Array
   /** For each node after, the node before: of a lane's step, that of the first lane. */
   readonly sources: Uint32Array
-  /** For each edge before, the edge after. */
   readonly edgeOf: Uint32Array
   /** For each node before, the place of its lane among the lanes; -1 outside. */
   readonly laneOf: Int32Array
@@ -160,7 +158,6 @@ function asInFirstLane(
 /** Edges between nodes, as many as there are labels. */
 type Links = Pick<FoldedGraph, 'labels' | 'from' | 'to' | 'loops'>
 
-/** An edge from a lane to a later one. */
 interface Shifted {
   readonly edge: number
   readonly offset: number

@@ -18,16 +18,13 @@ export interface FoldedShapes {
    * `logicalOrder` has them. Undefined where nothing repeats.
    */
   readonly logicalOf: readonly (Uint32Array | undefined)[]
-  /** Shapes in which the search was broken off. */
   readonly unfinished: number
-  /** Latencies of all requests, loops left out. */
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
 }
 
 /** How shapes are folded. */
 export interface FoldRule {
-  /** Label codes of a shape's nodes. */
   readonly relabel: (shape: number) => Uint32Array
   readonly labelRank: Uint32Array
   readonly least: number

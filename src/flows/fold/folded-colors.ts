@@ -66,7 +66,6 @@ export class LazyColors {
   }
 }
 
-/** An acyclic graph to color. */
 interface SweptGraph {
   readonly from: Uint32Array
   readonly to: Uint32Array
@@ -151,7 +150,6 @@ function mix(a: number, b: number): number {
   return (low >>> 0) + ((high ^ (low >>> 11)) & 0x1fffff) * 2 ** 32
 }
 
-/** A text as a whole number below 2^53. */
 function hashText(text: string): number {
   let hash = text.length
   for (let at = 0; at < text.length; at++) hash = mix(hash, text.charCodeAt(at))

@@ -57,7 +57,6 @@ export interface LoopEnds {
   readonly to: readonly number[]
 }
 
-/** What `foldFlows` hands over besides flows. */
 interface FoldedParts {
   readonly unfolded: FlowSet
   readonly folding: FoldOptions
@@ -83,7 +82,6 @@ export class FoldedFlows extends FlowSet {
     this.#unfolded = result.unfolded
   }
 
-  /** The same requests as they were recorded. */
   get unfolded(): FlowSet {
     if (typeof this.#unfolded === 'function') this.#unfolded = this.#unfolded()
     return this.#unfolded

@@ -126,7 +126,6 @@ export function forwardOrder(graph: FoldedGraph, below: EdgeRows): Uint32Array |
 /** Which nodes may stand for each other in lanes, and which kinds come first. */
 export interface NodeKinds {
   readonly of: Uint32Array
-  /** Nodes of each kind. */
   readonly sizes: Uint32Array
   /** The order of kinds, which must not hang on the order of nodes. */
   readonly rank: Uint32Array

@@ -18,7 +18,6 @@ interface FoldedColumns {
   readonly nodesOf: (request: number) => Uint32Array | undefined
 }
 
-/** What says which record belongs to which node. */
 type RecordColumns = Pick<FlowSet, 'periods' | 'traceOf' | 'spanRows' | 'spanOffsets'>
 
 /**

@@ -1,5 +1,4 @@
 // Called for every column of every node: indexes with `!`.
-// Called for every value of every column of every node: indexes with `!`.
 
 import { gammaQ } from '../distributions.ts'
 import { fisherExact } from '../fisher-exact.ts'

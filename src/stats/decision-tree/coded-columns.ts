@@ -1,5 +1,4 @@
 // Called for every row of many nodes: indexes with `!`.
-// Called for every value of every column: indexes with `!`.
 import { FlowdeltaError } from '../../core/errors.ts'
 import type { LeftOutColumn, TreeColumn } from './tree.ts'
 

@@ -285,7 +285,6 @@ function leastGap(values: Float64Array, strict: boolean): number {
 export interface ClassCounts {
   readonly precursors: Float64Array
   readonly mutations: Float64Array
-  /** Their sums. */
   readonly weights: readonly [number, number]
 }
 

@@ -1,5 +1,4 @@
 // Called for every row of every node: indexes with `!`.
-// Reads the value of a code once a split: indexes with `!`.
 
 import type { CodedColumn } from './coded-columns.ts'
 import type { SplitTest, TreeNode, TreeSplit } from './tree.ts'
@@ -147,7 +146,6 @@ function divideRows(node: NodeRows, division: Division, leastWeight: number): No
 export interface SplitChoice extends Omit<TreeSplit<never>, 'kind' | 'children'> {
   readonly codes: Int32Array
   readonly childOf: (code: number) => number
-  /** Number of children. */
   readonly width: number
 }
 

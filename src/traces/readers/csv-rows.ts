@@ -100,7 +100,6 @@ export interface CsvFile {
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-/** What is looked for in a CSV file. */
 interface CsvTable<Part extends string> {
   /** What messages call it, where it is one of several: `events`. */
   readonly table?: string
@@ -176,7 +175,6 @@ export async function readCsvTable<Part extends string>(
   }
 }
 
-/** Where the columns of the parts asked for are. */
 function placesOf(
   columns: { readonly [part: string]: string | undefined },
   names: readonly string[],

@@ -121,7 +121,6 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
       return Object.values(columns).every((name) => header.includes(name))
     },
     async read(chunks, { spans, quality }, file) {
-      /** Services by what their column holds. */
       const services = new Map<string, string>()
       const serviceNamed = (text: string) => {
         const service = services.get(text) ?? serviceOf(text)

@@ -21,9 +21,7 @@ export class DotGraphParser {
   from: Uint32Array = new Uint32Array(256)
   to: Uint32Array = new Uint32Array(256)
   latencyUs: Float64Array = new Float64Array(256)
-  /** Low-level parameters of nodes. */
   attributes: [node: number, key: string, value: AttributeValue][] = []
-  /** Every label met so far. */
   readonly labelTexts: string[] = []
   readonly #scanner: DotScanner
   readonly #labelBytes = new ByteInterner()
@@ -31,9 +29,7 @@ export class DotGraphParser {
   readonly #usual = new UsualLines()
   /** Where the last declared node's id begins in the source, and how long it is. */
   readonly #lastId = { start: 0, length: 0 }
-  /** How many line ends each label holds. */
   readonly #labelLines: number[] = []
-  /** Line on which the last statement begins. */
   #statementLine = 0
   /** The number that node 0 had when it was declared, and that its present holder has in `#ids`. */
   #root = 0

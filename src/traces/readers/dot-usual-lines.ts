@@ -129,7 +129,6 @@ const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => 
 /** Reads plain decimal numbers, `4381.46`, from bytes, rounded as `Number` rounds them. */
 class DecimalReader {
   value = 0
-  /** The byte behind the last number. */
   end = 0
 
   /**
@@ -213,12 +212,10 @@ export class NodeIdTable {
     return node
   }
 
-  /** Where the id of `node` begins and ends. */
   range(node: number): readonly [start: number, end: number] {
     return [this.#starts[node]!, this.#ends[node]!]
   }
 
-  /** Returns the id of `node` as text, for messages. */
   text(node: number): string {
     const start = this.#starts[node]!
     const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + start)

@@ -29,9 +29,7 @@ export class EventColumns {
   /** To the nanosecond, which starts and ends days from the first are not. */
   readonly durationUs = growingFloat64()
   readonly line = growingUint32()
-  /** Host by address. */
   readonly hostByAddress = new Map<string, string>()
-  /** The trace of each group. */
   readonly traceOfGroup = growingUint32()
   readonly #groups = new Dictionary()
   readonly attributes = new AttributesBuilder()
@@ -51,7 +49,6 @@ export class EventColumns {
     return code
   }
 
-  /** What the files call a group. */
   groupName(code: number): string {
     const name = this.#groups.value(code)
     return name.slice(name.indexOf('\n') + 1)
@@ -61,7 +58,6 @@ export class EventColumns {
     return this.traces.value(this.traceOfGroup.values[group]!)
   }
 
-  /** A parameter of the event that will be added next. */
   addAttribute(key: string, value: AttributeValue): void {
     this.attributes.add(this.size, key, value)
   }
@@ -73,7 +69,6 @@ export class FatherColumns {
   readonly group: number[] = []
   /** By group: when the father began, by its own clock; `NaN` for the first event of its group. */
   readonly startUs: number[] = []
-  /** By group: line of the edge. */
   readonly line: number[] = []
 
   hasEdge(child: number): boolean {
@@ -107,7 +102,6 @@ export interface EventParts {
   readonly offsets: readonly number[]
   /** The parts of group `i` are `ofGroup[i]` to `ofGroup[i + 1]`. */
   readonly ofGroup: Uint32Array
-  /** The part of each event. */
   readonly partOf: Uint32Array
   /** The event around each event, in time and part, or `OUTERMOST`, or `COPY`. */
   readonly around: Int32Array

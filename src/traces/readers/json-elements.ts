@@ -271,7 +271,6 @@ export class JsonElements {
   }
 }
 
-/** Reads a whole file with `JsonElements`. */
 export async function readJsonElements(
   chunks: AsyncIterable<Uint8Array>,
   options: JsonElementsOptions,
@@ -342,14 +341,12 @@ class ByteQueue {
     return lines
   }
 
-  /** Returns the number of line ends before position `end`. */
   newlinesBefore(end: number): number {
     let lines = 0
     for (let i = 0; i < end; i++) if (this.#buffer[this.#start + i] === NEWLINE) lines++
     return lines
   }
 
-  /** Returns the number of line ends in the space at position `at`. */
   newlinesInSpace(at: number): number {
     let lines = 0
     for (let i = this.#start + at; i < this.#end; i++) {

@@ -29,7 +29,6 @@ export interface JsonCut {
   readonly open: number
   /** Position of the comma (or the end) behind the last finished element. */
   readonly comma: number
-  /** Line of `comma`. */
   readonly line: number
   /** The key of the array in its object, `''` if it is in none. */
   readonly key: string

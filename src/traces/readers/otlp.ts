@@ -128,7 +128,6 @@ function readResources(
   }
 }
 
-/** What a resource says of all its spans. */
 interface Reporter {
   readonly service: string
   readonly host: string

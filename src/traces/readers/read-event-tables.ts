@@ -53,7 +53,6 @@ export async function readEventTables(
   traces?.check(events.traces.values)
 }
 
-/** One run being read. */
 interface Run {
   readonly files: EventTableFiles
   readonly tables: EventTables
@@ -197,7 +196,6 @@ function problemOf(
   return early > 0 ? `${event} ends ${early} µs before it starts` : undefined
 }
 
-/** What a table of traces says of one. */
 interface ListedTrace {
   readonly line: number
   readonly firstSeen: string
@@ -208,7 +206,6 @@ interface ListedTrace {
 
 /** What a table of traces says of each: when it began, and how much there is of it. */
 class TraceTable {
-  /** The collector's clock. */
   readonly clock = new EpochClock()
   readonly #quality: ReadSink['quality']
   readonly #file: string
@@ -229,7 +226,6 @@ class TraceTable {
     this.#traces.set(trace, { ...listed, startUs, found: { events: 0, edges: 0 } })
   }
 
-  /** Counts an event or edge of a trace. */
   found(trace: string, what: 'events' | 'edges'): void {
     const listed = this.#traces.get(trace)
     if (listed !== undefined) listed.found[what]++

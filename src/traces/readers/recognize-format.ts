@@ -61,7 +61,6 @@ interface RefusedFormat {
   readonly nextStep: string
 }
 
-/** How files of zip, zstd, bzip2 and xz begin. */
 const COMPRESSED: readonly (readonly number[])[] = [
   [0x50, 0x4b, 3, 4],
   [0x28, 0xb5, 0x2f, 0xfd],

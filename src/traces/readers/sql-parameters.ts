@@ -41,7 +41,6 @@ export async function readSqlParameters(
   if (open !== undefined) throw openStatement(file, open)
 }
 
-/** One file: its tables so far. */
 class SqlDump {
   readonly #sink: SqlSink
   readonly #file: string
@@ -204,7 +203,6 @@ export class SqlStatements {
   }
 }
 
-/** How many line ends there are from `start` to `end`. */
 function lineEnds(text: string, start: number, end: number): number {
   let count = 0
   for (let at = text.indexOf('\n', start); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) {
@@ -252,7 +250,6 @@ interface CreatedTable {
 interface InsertHead {
   readonly table: string
   readonly columns: readonly string[] | undefined
-  /** Where the rows begin. */
   readonly end: number
 }
 

@@ -22,7 +22,6 @@ export function addXtraceGraphs(columns: XtraceColumns, sink: ReadSink, file: st
   })
 }
 
-/** The tasks of one file, made graphs one by one. */
 class XtraceGraphs {
   readonly #columns: XtraceColumns
   readonly #sink: ReadSink
@@ -145,7 +144,6 @@ class XtraceGraphs {
     return { from, to, latencyUs }
   }
 
-  /** The operation ids of an event's fathers. */
   #fathers(event: number): number[] {
     const { father, edgeOffsets } = this.#columns
     const first = edgeOffsets.values[event]!
@@ -177,7 +175,6 @@ export class XtraceColumns {
   readonly host = growingUint32()
   readonly label = growingUint32()
   readonly timeUs = growingFloat64()
-  /** Line on which the report begins. */
   readonly line = growingUint32()
   /** Fathers of event `i`, as operations, are entries `edgeOffsets[i]` to `edgeOffsets[i + 1]`. */
   readonly father = growingUint32()
@@ -192,7 +189,6 @@ export class XtraceColumns {
     return this.task.length
   }
 
-  /** A parameter of the event that will be added next. */
   addAttribute(key: string, value: AttributeValue): void {
     this.attributes.add(this.size, key, value)
   }

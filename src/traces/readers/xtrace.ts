@@ -54,7 +54,6 @@ class XtraceRun {
   readonly #columns = new XtraceColumns()
   #line = 0
   #firstLine = 0
-  /** The values of each key of the report at hand; undefined between reports. */
   #report: Map<string, string[]> | undefined
 
   constructor(sink: ReadSink, file: string) {
@@ -166,7 +165,6 @@ const OPTIONS = 4
 const LONG_OPERATION_ID = 8
 const NEWEST_VERSION = 1
 
-/** The two ids in X-Trace metadata, in capital hexadecimal digits. */
 interface XtraceMetadata {
   readonly task: string
   readonly operation: string
