@@ -4,7 +4,7 @@ type NumericArray = Float64Array | Uint32Array | Int32Array | Uint8Array
  * A typed array that grows as values are pushed: the building material of every column while a
  * file is being read. `finish()` gives the column, cut to its length.
  */
-class GrowingColumn<A extends NumericArray> {
+export class GrowingColumn<A extends NumericArray> {
   #values: A
   readonly #allocate: (length: number) => A
   length = 0
@@ -61,26 +61,18 @@ class GrowingColumn<A extends NumericArray> {
   }
 }
 
-export type GrowingFloat64 = GrowingColumn<Float64Array>
-export type GrowingUint32 = GrowingColumn<Uint32Array>
-export type GrowingInt32 = GrowingColumn<Int32Array>
-export type GrowingUint8 = GrowingColumn<Uint8Array>
-
-export const growingFloat64 = (): GrowingFloat64 =>
-  new GrowingColumn((length) => new Float64Array(length))
-export const growingUint32 = (): GrowingUint32 =>
-  new GrowingColumn((length) => new Uint32Array(length))
-export const growingInt32 = (): GrowingInt32 =>
-  new GrowingColumn((length) => new Int32Array(length))
-export const growingUint8 = (): GrowingUint8 =>
-  new GrowingColumn((length) => new Uint8Array(length))
-
 const GROWING = {
-  f64: growingFloat64,
-  u32: growingUint32,
-  i32: growingInt32,
-  u8: growingUint8,
+  f64: () => new GrowingColumn((length) => new Float64Array(length)),
+  u32: () => new GrowingColumn((length) => new Uint32Array(length)),
+  i32: () => new GrowingColumn((length) => new Int32Array(length)),
+  u8: () => new GrowingColumn((length) => new Uint8Array(length)),
 } as const
+
+export const growingFloat64 = GROWING.f64
+export const growingUint32 = GROWING.u32
+export const growingInt32 = GROWING.i32
+export const growingUint8 = GROWING.u8
+export type GrowingUint32 = GrowingColumn<Uint32Array>
 
 type ColumnTypes = Readonly<Record<string, keyof typeof GROWING>>
 

@@ -1,27 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { type Place, show, TraceFormatError } from '../core/errors.ts'
 import { counted, grouped } from '../core/words.ts'
-import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
-import { finishColumns, growingColumns } from './growing-columns.ts'
+import { AttributesBuilder, type AttributeValue } from './attributes.ts'
+import { growingColumns } from './growing-columns.ts'
 import type { QualityLog } from './quality.ts'
 import { ByteInterner, hashBytes } from './readers/byte-interner.ts'
 
 type Entry = readonly [name: string, value: AttributeValue]
-
-/** Rows of parameters, those of one key together. */
-interface ParameterTableColumns {
-  readonly keys: ParameterKeys
-  readonly attributes: Attributes
-  readonly files: readonly string[]
-  /** File, as an index in `files`, and line of the first row of each key. */
-  readonly file: Uint32Array
-  readonly line: Uint32Array
-  /** 1 for keys with more than one row. */
-  readonly repeated: Uint8Array
-  /** Whether some nodes, some spans, are named with their trace. */
-  readonly withinTraces: { readonly node: boolean; readonly span: boolean }
-  readonly rows: number
-}
 
 /** A node id as it stands in the file that is being read. */
 interface NodeBytes {
@@ -40,42 +25,84 @@ const UNUSED = 0
 /** In place of a trace's number: more than one trace has the key. */
 const SEVERAL = 0xffffffff
 
+/** What a row of parameters is about: a trace point or a span, alone or of a trace. */
+export interface ParameterOwner {
+  readonly kind: 'node' | 'span'
+  readonly id: string
+  readonly trace: string | undefined
+}
+
 /**
  * Parameters from tables beside the traces, looked up while traces are read. Keeps account of both
  * sides: which rows found nothing to belong to, and what no row was about.
  */
 export class ParameterTables {
-  readonly #columns: ParameterTableColumns
   readonly #quality: QualityLog
-  /** By key: number + 1 of the trace that has it. */
-  readonly #usedBy: Uint32Array
+  readonly #keys = new ParameterKeys()
+  readonly #parameters = new AttributesBuilder()
+  #attributes = new AttributesBuilder().finish(0)
+  readonly #files: string[] = []
+  /**
+   * By key: file and line of its first row, 1 where it has more than one row, and number + 1 of the
+   * trace that has it.
+   */
+  readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8', usedBy: 'u32' })
+  /** Whether some nodes, some spans, are named with their trace. */
+  readonly #withinTraces = { node: false, span: false }
+  #owner = 0
+  #rows = 0
   readonly #asked = { count: 0, missed: 0, kind: 'node' }
   #firstAsked = ''
   #firstMissed: { readonly trace: string; readonly words: string } | undefined
 
-  constructor(columns: ParameterTableColumns, quality: QualityLog) {
-    this.#columns = columns
+  constructor(quality: QualityLog) {
     this.#quality = quality
-    this.#usedBy = new Uint32Array(columns.keys.size)
+  }
+
+  /** Begins a row; the parameters that follow are its own. */
+  addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
+    const columns = this.#columns
+    const owner = this.#keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
+    if (owner < columns.line.length) columns.repeated.values[owner] = 1
+    else {
+      if (this.#files.at(-1) !== file) this.#files.push(file)
+      columns.file.push(this.#files.length - 1)
+      columns.line.push(line)
+      columns.repeated.push(0)
+      columns.usedBy.push(UNUSED)
+    }
+    if (trace !== undefined) this.#withinTraces[kind] = true
+    this.#owner = owner
+    this.#rows++
+  }
+
+  add(name: string, value: AttributeValue): void {
+    this.#parameters.add(this.#owner, name, value)
+  }
+
+  /** Ends the tables: from here on they are looked up. */
+  close(): this {
+    this.#attributes = this.#parameters.finish(this.#keys.size)
+    return this
   }
 
   /** What the tables say of a trace point, but for what the trace itself says of it (`own`). */
   ofNode({ view, range }: NodeBytes, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
-    const { keys, withinTraces } = this.#columns
+    const keys = this.#keys
     const [start, end] = range
     const text = () =>
       new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + start, end - start))
     const alone = keys.findBytes(view, start, end)
-    const within = withinTraces.node ? keys.find(nodeKey(text(), trace.id)) : -1
+    const within = this.#withinTraces.node ? keys.find(nodeKey(text(), trace.id)) : -1
     this.#asked.kind = 'node'
     return this.#take([alone, within], { trace, own, words: () => keyWords(text()) })
   }
 
   /** What the tables say of a span, but for what the trace itself says of it (`own`). */
   ofSpan(span: string, trace: TraceAtHand, own: readonly Entry[]): readonly Entry[] {
-    const { keys, withinTraces } = this.#columns
+    const keys = this.#keys
     const alone = keys.find(spanKey(span))
-    const within = withinTraces.span ? keys.find(spanKey(span, trace.id)) : -1
+    const within = this.#withinTraces.span ? keys.find(spanKey(span, trace.id)) : -1
     this.#asked.kind = 'span'
     return this.#take([alone, within], { trace, own, words: () => keyWords(spanKey(span)) })
   }
@@ -87,12 +114,11 @@ export class ParameterTables {
    * @throws TraceFormatError when there are rows and none of them belongs to anything
    */
   finish(): void {
-    const { keys, file, files, line } = this.#columns
     this.#requireUse()
-    this.#usedBy.forEach((user, key) => {
+    this.#columns.usedBy.finish().forEach((user, key) => {
       if (user !== UNUSED && user !== SEVERAL) return
-      const place = { file: files[file[key]!], line: line[key] }
-      const about = keyWords(keys.text(key))
+      const place = this.#placeOf(key)
+      const about = keyWords(this.#keys.text(key))
       const [code, message] =
         user === UNUSED
           ? ['unused-parameters', `The row is about ${about}, which is not in the traces`]
@@ -120,15 +146,16 @@ export class ParameterTables {
       this.#firstMissed ??= { trace: trace.id, words: words() }
       return NOTHING
     }
-    const { attributes, repeated } = this.#columns
+    const repeated = this.#columns.repeated.values
+    const usedBy = this.#columns.usedBy.values
     const taken: Entry[] = []
     for (const key of found) {
       if (key < 0) continue
-      const user = this.#usedBy[key]!
-      this.#usedBy[key] = user === UNUSED || user === trace.number + 1 ? trace.number + 1 : SEVERAL
+      const user = usedBy[key]!
+      usedBy[key] = user === UNUSED || user === trace.number + 1 ? trace.number + 1 : SEVERAL
       // One row names each column once; more rows may disagree.
       const mayRepeat = repeated[key] === 1 || taken.length > 0
-      for (const entry of attributes.entries(key)) {
+      for (const entry of this.#attributes.entries(key)) {
         const said = named(entry, own) ?? (mayRepeat ? named(entry, taken) : undefined)
         if (said === undefined) taken.push(entry)
         else if (said[1] !== entry[1]) this.#noteConflict(said, entry, { trace, words })
@@ -149,11 +176,16 @@ export class ParameterTables {
     )
   }
 
+  #placeOf(key: number): Place {
+    const { file, line } = this.#columns
+    return { file: this.#files[file.values[key]!], line: line.values[key] }
+  }
+
   #requireUse(): void {
-    const { keys, file, files, line, rows } = this.#columns
-    if (rows === 0 || this.#usedBy.some((user) => user !== UNUSED)) return
-    const place: Place = { file: files[file[0]!], line: line[0] }
-    const about = keyWords(keys.text(0))
+    const rows = this.#rows
+    if (rows === 0 || this.#columns.usedBy.finish().some((user) => user !== UNUSED)) return
+    const place = this.#placeOf(0)
+    const about = keyWords(this.#keys.text(0))
     const nothing = `No row of parameters matches anything in the traces (${counted(rows, 'row')})`
     throw this.#asked.count === 0
       ? new TraceFormatError(
@@ -172,60 +204,6 @@ export class ParameterTables {
 /** The entry among `entries` that has the name of this one. */
 function named([name]: Entry, entries: readonly Entry[]): Entry | undefined {
   return entries.find((entry) => entry[0] === name)
-}
-
-/** What a row of parameters is about: a trace point or a span, alone or of a trace. */
-export interface ParameterOwner {
-  readonly kind: 'node' | 'span'
-  readonly id: string
-  readonly trace: string | undefined
-}
-
-/** Collects tables of parameters, row by row and over files, before the traces are read. */
-export class ParameterTablesBuilder {
-  readonly #keys = new ParameterKeys()
-  readonly #attributes = new AttributesBuilder()
-  readonly #files: string[] = []
-  /** By key: file and line of its first row, and 1 where it has more than one row. */
-  readonly #columns = growingColumns({ file: 'u32', line: 'u32', repeated: 'u8' })
-  readonly #withinTraces = { node: false, span: false }
-  #owner = 0
-  #rows = 0
-
-  /** Begins a row; the parameters that follow are its own. */
-  addRow({ kind, id, trace }: ParameterOwner, file: string, line: number): void {
-    const { file: fileOf, line: lineOf, repeated } = this.#columns
-    const owner = this.#keys.code(kind === 'node' ? nodeKey(id, trace) : spanKey(id, trace))
-    if (owner < lineOf.length) repeated.values[owner] = 1
-    else {
-      if (this.#files.at(-1) !== file) this.#files.push(file)
-      fileOf.push(this.#files.length - 1)
-      lineOf.push(line)
-      repeated.push(0)
-    }
-    if (trace !== undefined) this.#withinTraces[kind] = true
-    this.#owner = owner
-    this.#rows++
-  }
-
-  add(name: string, value: AttributeValue): void {
-    this.#attributes.add(this.#owner, name, value)
-  }
-
-  finish(quality: QualityLog): ParameterTables {
-    const { size } = this.#keys
-    return new ParameterTables(
-      {
-        keys: this.#keys,
-        attributes: this.#attributes.finish(size),
-        files: this.#files,
-        ...finishColumns(this.#columns),
-        withinTraces: this.#withinTraces,
-        rows: this.#rows,
-      },
-      quality,
-    )
-  }
 }
 
 /** Stands between the parts of a key; no id holds it. */

@@ -1,6 +1,6 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import type { AttributeValue } from '../attributes.ts'
-import type { ParameterOwner, ParameterTablesBuilder } from '../parameter-tables.ts'
+import type { ParameterOwner, ParameterTables } from '../parameter-tables.ts'
 
 /** A row's fields; `null` is missing. */
 export type ParameterFields = readonly (string | null)[]
@@ -43,9 +43,9 @@ export class ParameterRows {
   readonly #table: ParameterTable
   readonly #key: KeyColumns
   readonly #parameters: readonly (readonly [name: string, at: number])[]
-  readonly #into: ParameterTablesBuilder
+  readonly #into: ParameterTables
 
-  constructor(table: ParameterTable, key: KeyColumns, into: ParameterTablesBuilder) {
+  constructor(table: ParameterTable, key: KeyColumns, into: ParameterTables) {
     this.#table = table
     this.#key = key
     this.#into = into

@@ -1,5 +1,5 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { type ParameterTables, ParameterTablesBuilder } from '../parameter-tables.ts'
+import { ParameterTables } from '../parameter-tables.ts'
 import type { QualityLog } from '../quality.ts'
 import type { OpenableSource } from '../trace-source.ts'
 import { CsvRows } from './csv-rows.ts'
@@ -25,7 +25,7 @@ export async function readParameters(
     readonly open: (source: OpenableSource) => ReturnType<OpenableSource['open']>
   },
 ): Promise<ParameterTables> {
-  const into = new ParameterTablesBuilder()
+  const into = new ParameterTables(quality)
   for (const source of sources) {
     const { head, chunks } = await open(source)
     const text = new TextDecoder().decode(head)
@@ -39,7 +39,7 @@ export async function readParameters(
     if (SQL.test(text)) await readSqlParameters(chunks, { into, quality }, source.name)
     else await readCsvParameters(chunks, into, source.name)
   }
-  return into.finish(quality)
+  return into.close()
 }
 
 const NEXT_STEP =
@@ -54,7 +54,7 @@ const NEXT_STEP =
  */
 async function readCsvParameters(
   chunks: AsyncIterable<Uint8Array>,
-  into: ParameterTablesBuilder,
+  into: ParameterTables,
   file: string,
 ): Promise<void> {
   let table: ParameterRows | undefined
@@ -72,7 +72,7 @@ async function readCsvParameters(
 
 function tableUnder(
   header: readonly string[],
-  { into, file, line }: { into: ParameterTablesBuilder; file: string; line: number },
+  { into, file, line }: { into: ParameterTables; file: string; line: number },
 ): ParameterRows {
   const names = header.map((name) => name.replace(/^\uFEFF/, '').trim())
   const title = 'the header line'

@@ -1,12 +1,12 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import type { ParameterTablesBuilder } from '../parameter-tables.ts'
+import type { ParameterTables } from '../parameter-tables.ts'
 import type { QualityLog } from '../quality.ts'
 import { keyColumns, type ParameterFields, ParameterRows } from './parameter-rows.ts'
 
 const COPY = /^COPY\s[\s\S]*\sFROM\s+stdin\b/i
 
 interface SqlSink {
-  readonly into: ParameterTablesBuilder
+  readonly into: ParameterTables
   readonly quality: QualityLog
 }
 
