@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import type { FlowOptions, Period } from './flow-set.ts'
+import type { FlowOptions, FlowReport, Period } from './flow-set.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
@@ -16,18 +16,7 @@ interface OrderedChildren {
 
 /** Decides, call by call, which children run one after the other. */
 export interface SiblingOrder {
-  readonly counts: Partial<
-    Record<
-      | 'learnedPairs'
-      | 'differingPairs'
-      | 'differingWaits'
-      | 'orderViolations'
-      | 'circularOrders'
-      | 'wideCalls'
-      | 'coarseClocks',
-      number
-    >
-  >
+  readonly counts: Partial<FlowReport['counts']>
   order(period: Period, caller: number, children: Uint32Array): OrderedChildren
 }
 
@@ -37,19 +26,13 @@ export function siblingOrder(
   names: readonly Uint32Array[],
   { concurrency, slackUs }: FlowOptions,
 ): SiblingOrder {
-  const observed: SiblingOrder = {
+  const each = (orderOf: typeof observedOrder): SiblingOrder => ({
     counts: {},
-    order: (period, caller, children) =>
-      observedOrder(periods[period]!, { caller, children, slackUs }),
-  }
+    order: (period, caller, children) => orderOf(periods[period]!, { caller, children, slackUs }),
+  })
+  if (concurrency === 'none') return each(concurrentOrder)
+  const observed = each(observedOrder)
   if (concurrency === 'observed') return observed
-  if (concurrency === 'none') {
-    return {
-      counts: {},
-      order: (period, caller, children) =>
-        concurrentOrder(periods[period]!, { caller, children, slackUs }),
-    }
-  }
   return new LearnedSiblingOrder(periods, names, { slackUs, observed })
 }
 
@@ -198,11 +181,8 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   #orderOf(name: number): LearnedOrder {
-    let order = this.#orders.get(name)
-    if (order === undefined) {
-      order = new LearnedOrder()
-      this.#orders.set(name, order)
-    }
+    const order = this.#orders.get(name) ?? new LearnedOrder()
+    this.#orders.set(name, order)
     return order
   }
 

@@ -130,14 +130,10 @@ function shuffleInPlace(labels: Uint16Array, random: RandomSource): void {
   }
 }
 
-export interface AndersonDarlingTwoSampleResult extends TwoSampleResult {
-  /** A² less its mean over its standard deviation; NaN for fewer than 4 values in all. */
-  readonly statistic: number
-  /** A²_akN, about 1 under the null hypothesis, 0 when all values are equal. */
-  readonly a2: number
-  /** How p was computed. */
-  readonly method: 'asymptotic' | 'permutation'
-}
+/** `statistic`, `a2` and `method` are those of `andersonDarling`. */
+export interface AndersonDarlingTwoSampleResult
+  extends TwoSampleResult,
+    Pick<AndersonDarlingResult, 'a2' | 'method'> {}
 
 /**
  * Two-sample Anderson-Darling test: do two samples of latencies come from one distribution?
@@ -309,11 +305,12 @@ function pooledLabels(samples: readonly ArrayLike<number>[]): PooledLabels {
 export function andersonDarlingTail(x: number, m: number): number {
   if (Number.isNaN(x)) return Number.NaN
   if (x <= 0) return 1
+  // Distance of the path's vertex from the branch point at 1.
   const width = Math.min(0.25, (1 + m / 2) / x)
-  let sum = integrand(0, { x, m, width }) / 2
+  let sum = integrand(0, { x, m, width }).value / 2
   let largest = Math.abs(sum)
   for (let step = 1; step <= MAX_STEPS; step++) {
-    const { value, size } = sized(step * STEP, { x, m, width })
+    const { value, size } = integrand(step * STEP, { x, m, width })
     sum += value
     largest = Math.max(largest, size)
     if (size < largest * 1e-18) break
@@ -324,19 +321,8 @@ export function andersonDarlingTail(x: number, m: number): number {
 const STEP = 0.08
 const MAX_STEPS = 1000
 
-interface Path {
-  readonly x: number
-  readonly m: number
-  /** Distance of the path's vertex from the branch point at 1. */
-  readonly width: number
-}
-
-function integrand(u: number, path: Path): number {
-  return sized(u, path).value
-}
-
 /** Imaginary part and size of the integrand at t = 1 − width·(1 − iu)². */
-function sized(u: number, { x, m, width }: Path): { value: number; size: number } {
+function integrand(u: number, { x, m, width }: { x: number; m: number; width: number }) {
   const re = 1 - width + width * u * u
   const im = 2 * width * u
   const [rootRe, rootIm] = squareRoot(1 + 8 * re, 8 * im)

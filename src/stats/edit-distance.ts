@@ -101,7 +101,7 @@ export function editDistanceFrom(
     const rows = pattern.subarray(start, start + WORD)
     const positions = new Int32Array(alphabet)
     rows.forEach((token, row) => {
-      positions[token] = (positions[token] as number) | (1 << row)
+      positions[token]! |= 1 << row
     })
     bands.push({ positions, lastRow: rows.length - 1 })
   }
@@ -110,13 +110,18 @@ export function editDistanceFrom(
     if (text.length > scratch.length) scratch = new Uint8Array(text.length * 2)
     const differences = scratch.subarray(0, text.length).fill(1)
     for (const { positions, lastRow } of bands) fillBand(text, { positions, differences, lastRow })
-    let distance = pattern.length
-    for (let i = 0; i < differences.length; i++) {
-      const difference = differences[i] as number
-      distance += (difference & 1) - (difference >> 1)
-    }
-    return distance
+    return lastCell(pattern.length, differences)
   }
+}
+
+/** The distance, from the horizontal differences along the table's last row. */
+function lastCell(rows: number, differences: Uint8Array): number {
+  let distance = rows
+  for (let i = 0; i < differences.length; i++) {
+    const difference = differences[i]!
+    distance += (difference & 1) - (difference >> 1)
+  }
+  return distance
 }
 
 /**
@@ -168,9 +173,7 @@ export function bitParallelEditDistance(pattern: Float64Array, text: Float64Arra
     fillBand(textIds, { positions, differences, lastRow: band.length - 1 })
     for (const id of band) positions[id] = 0
   }
-  let distance = pattern.length
-  for (const difference of differences) distance += (difference & 1) - (difference >> 1)
-  return distance
+  return lastCell(pattern.length, differences)
 }
 
 /** 32 rows of the table, to be filled for one text. */
@@ -206,22 +209,15 @@ function fillBand(
   }
 }
 
-interface NumberedTokens {
-  readonly patternIds: Int32Array
-  readonly textIds: Int32Array
-  readonly idCount: number
-}
-
 /** Numbers the pattern's tokens from 1; 0 stands for every token it does not have. */
-function numberTokens(pattern: Float64Array, text: Float64Array): NumberedTokens {
+function numberTokens(pattern: Float64Array, text: Float64Array) {
   const ids = new Map<number, number>()
   const patternIds = new Int32Array(pattern.length)
   for (let i = 0; i < pattern.length; i++) {
-    const token = pattern[i]!
-    let id = ids.get(token)
+    let id = ids.get(pattern[i]!)
     if (id === undefined) {
       id = ids.size + 1
-      ids.set(token, id)
+      ids.set(pattern[i]!, id)
     }
     patternIds[i] = id
   }

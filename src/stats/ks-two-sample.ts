@@ -242,17 +242,14 @@ function exactP(height: number, { n1, n2, ends }: PooledTies, alternative: Alter
   return Math.min(1, exited)
 }
 
-interface ReadStep {
-  readonly low: number
-  readonly high: number
-  /** How many values have been read after this step. */
-  readonly read: number
-  readonly n1: number
-  readonly n2: number
-}
-
-/** Moves the chain on by one value, in place; returns the highest i that can now occur. */
-function readOne(mass: Float64Array, { low, high, read, n1, n2 }: ReadStep): number {
+/**
+ * Moves the chain on to where `read` values have been read, in place; returns the highest i that can
+ * now occur.
+ */
+function readOne(
+  mass: Float64Array,
+  { low, high, read, n1, n2 }: Record<'low' | 'high' | 'read' | 'n1' | 'n2', number>,
+): number {
   const left = n1 + n2 - read + 1
   const top = Math.min(high + 1, n1)
   for (let i = top; i > low; i--) {

@@ -1,5 +1,5 @@
 import { describePlace, type Place, TraceFormatError } from '../core/errors.ts'
-import { Stage } from '../core/stage.ts'
+import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 
 /** What became of the data an issue is about. */
@@ -16,26 +16,16 @@ export interface QualityIssue {
 
 const LISTED_PER_CODE = 1000
 
-/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
-export class Quality extends Stage {
+interface QualityCounts {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
+  /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
+}
 
-  constructor(log: {
-    issues: readonly QualityIssue[]
-    counts: ReadonlyMap<string, number>
-    traces: number
-    skippedTraces: number
-  }) {
-    super()
-    this.issues = log.issues
-    this.counts = log.counts
-    this.traces = log.traces
-    this.skippedTraces = log.skippedTraces
-  }
-
+/** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
+export class Quality extends columnarStage<QualityCounts>() {
   /** One row a kind of issue: code, effect, count, and the first one found. */
   table(): StageTable {
     const codes = [...this.counts.keys()]

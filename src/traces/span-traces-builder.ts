@@ -109,10 +109,8 @@ export class SpanTracesBuilder {
     spans.startUs.push(span.startUs)
     spans.durationUs.push(span.durationUs)
     let version = span.version ?? ''
-    const attributes =
-      this.#parameters === undefined
-        ? (span.attributes ?? [])
-        : withParameters(span, trace, this.#parameters)
+    const { attributes: recorded = [] } = span
+    const attributes = this.#parameters ? withParameters(span, trace, this.#parameters) : recorded
     for (const [key, value] of attributes) {
       this.#attributes.add(row, key, value)
       if (version === '' && key === VERSION_ATTRIBUTE) version = String(value)
