@@ -51,6 +51,8 @@ export interface WidgetDefinition<Stage, Table extends OptionTable, Data> {
 /** A definition whatever its stage. */
 // biome-ignore lint/suspicious/noExplicitAny: only a definition itself knows its types.
 export type AnyWidget = WidgetDefinition<any, any, any>
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export type AnyProps = ViewProps<any, any>
 
 /**
  * Defines a widget in one place. `explore` makes it from a stage, the page runtime shows its view,

@@ -2,28 +2,17 @@ import { h, type VNode } from 'preact'
 import type { MimeBundle } from '../../core/display.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import type { OptionsOf, OptionTable } from '../../core/options.ts'
-import { type ChartText, Picture } from '../charts/chart.ts'
+import { Picture } from '../charts/chart.ts'
 import { renderStill } from '../drawing/render-still.tsx'
 import { pageData } from '../page/page-data.ts'
 import { pagePromise, RUNTIME_MARKS } from '../page/page-promise.ts'
 import {
-  type ViewProps,
+  type AnyProps,
+  type AnyWidget,
   type WidgetCall,
   type WidgetDefinition,
   widgetProps,
 } from './define-widget.ts'
-
-/** What a widget is made of. */
-export interface WidgetParts extends ChartText {
-  /** Which of the runtime's views shows it. */
-  readonly view: string
-  /** All that the view needs, as JSON. */
-  readonly data: unknown
-  /** Draws the widget for where no script runs: an SVG document. */
-  readonly picture: () => string
-  /** Whether its page needs the runtime of charts too. */
-  readonly hasCharts?: boolean
-}
 
 /**
  * Something to explore: in a notebook or in a page it answers to the mouse and the keyboard,
@@ -31,15 +20,24 @@ export interface WidgetParts extends ChartText {
  * else text.
  */
 export class Widget extends Picture {
+  /** Which of the runtime's views shows it. */
   readonly view: string
+  /** All that the view needs, as JSON. */
   readonly data: unknown
+  /** Whether its page needs the runtime of charts too. */
   readonly hasCharts: boolean
 
-  constructor({ view, data, picture, hasCharts = false, ...text }: WidgetParts) {
-    super(picture, text)
-    this.view = view
-    this.data = data
-    this.hasCharts = hasCharts
+  constructor(definition: AnyWidget, props: AnyProps) {
+    const { data, options } = props
+    const given = definition.title
+    const title = typeof given === 'string' ? given : given(data, options)
+    super(() => renderStill(h(definition.view, props) as VNode, title), {
+      title,
+      description: definition.description(data, options),
+    })
+    this.view = definition.name
+    this.data = props
+    this.hasCharts = definition.hasCharts ?? false
   }
 
   mimeBundle(): MimeBundle {
@@ -69,17 +67,5 @@ export function makeWidget<Stage, Table extends OptionTable, Data>(
   given: Partial<OptionsOf<Table>> = {},
   call: WidgetCall = { name: 'stage', kind: null },
 ): Widget {
-  const props = widgetProps(definition, stage, given, call)
-  const { data, options } = props
-  const title =
-    typeof definition.title === 'string' ? definition.title : definition.title(data, options)
-  return new Widget({
-    view: definition.name,
-    title,
-    description: definition.description(data, options),
-    data: props,
-    picture: () =>
-      renderStill(h<ViewProps<Data, OptionsOf<Table>>>(definition.view, props) as VNode, title),
-    hasCharts: definition.hasCharts ?? false,
-  })
+  return new Widget(definition, widgetProps(definition, stage, given, call))
 }

@@ -114,6 +114,7 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   const color = data.period === 'before' ? ink.before : ink.after
   const plot = Math.max(100, Math.round(0.65 * width) - ASIDE)
   const time = { range, width: plot }
+  const bar = (row: GanttRow) => <Bar {...{ row, color, ...time }} />
   const isFound = (number: number) => search.trim() === '' || matches.includes(number)
   const columns: readonly DataColumn<GanttRow>[] = [
     {
@@ -140,16 +141,12 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
       stillTitle: { width: plot, drawing: <TimeGrid {...time} lines={[17, ROW]} textY={13} /> },
       cell: (row) => (
         <svg width={plot} height={ROW} aria-hidden="true">
-          <Bar {...{ row, range, color }} width={plot} />
+          {bar(row)}
         </svg>
       ),
       still: (row) => ({
         width: plot,
-        drawing: (
-          <g opacity={isFound(row.number) ? 1 : 0.4}>
-            <Bar {...{ row, range, color }} width={plot} />
-          </g>
-        ),
+        drawing: <g opacity={isFound(row.number) ? 1 : 0.4}>{bar(row)}</g>,
       }),
     },
     {
@@ -342,11 +339,11 @@ function Bar({ row: { call, isFolded, critical }, range, width, color }: BarProp
 }
 
 /** The times of one call, and all that was recorded of it. */
-function Details({ data, call }: { readonly data: GanttData; readonly call: GanttCall }) {
+function Details({ data, call }: { data: GanttData; call: GanttCall }) {
   const { startUs, endUs, work, critical, facts, host, service, inner } = call
   const criticalUs = lengthUs(critical)
   const share = percent(criticalUs / data.responseTimeUs)
-  const times: NonNullable<FactsProps['rows']> = [
+  const times: GanttCall['facts'] = [
     [
       'began',
       startUs === 0 ? 'with the trace' : `${formatDuration(startUs)} after the trace began`,
@@ -376,12 +373,7 @@ function Details({ data, call }: { readonly data: GanttData; readonly call: Gant
   )
 }
 
-interface FactsProps {
-  readonly label: string
-  readonly rows: GanttCall['facts']
-}
-
-function Facts({ label, rows }: FactsProps) {
+function Facts({ label, rows }: { label: string; rows: GanttCall['facts'] }) {
   return (
     <table aria-label={label}>
       <tbody>

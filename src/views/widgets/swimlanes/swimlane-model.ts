@@ -76,26 +76,21 @@ export interface Message {
   readonly isCritical: boolean
 }
 
-/** A request as visits and the messages between them; times in µs since it began. */
-export interface Traffic {
-  readonly visits: readonly Visit[]
-  readonly messages: readonly Message[]
-}
-
 /** A visit on its lane. */
 export interface PlacedVisit extends Visit {
   /** Which of its lane's tracks it is in: at the same time, visits have their own. */
   readonly track: number
 }
 
-/** One period's request. */
-export interface SwimlaneSide extends Traffic {
+/** One period's request as visits and the messages between them; times in µs since it began. */
+export interface SwimlaneSide {
   readonly traceId: string
   readonly period: 'before' | 'after'
   readonly responseTimeUs: number
   /** How it was chosen. */
   readonly choice: string
   readonly visits: readonly PlacedVisit[]
+  readonly messages: readonly Message[]
 }
 
 /** What the swimlanes carry into a page. */

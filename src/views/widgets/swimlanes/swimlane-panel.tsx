@@ -280,14 +280,9 @@ function LaneBands({
   )
 }
 
-interface LeftOutProps {
-  readonly drawn: DrawnItems
-  readonly from: number
-  readonly width: number
-}
-
 /** How many messages are not drawn, where there are any, beside the panel's title. */
-function LeftOut({ drawn: { messages, leftOut }, from, width }: LeftOutProps) {
+function LeftOut({ drawn, from, width }: { drawn: DrawnItems; from: number; width: number }) {
+  const { messages, leftOut } = drawn
   const ink = useInk()
   if (leftOut === 0) return null
   const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`

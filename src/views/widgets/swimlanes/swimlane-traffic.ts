@@ -6,7 +6,12 @@ import type { FlowSet } from '../../../flows/flow-set.ts'
 import type { NodeLabel } from '../../../flows/node-labels.ts'
 import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import { ganttCalls } from '../gantt/gantt-model.ts'
-import type { Message, SwimlaneOptions, Traffic, Visit } from './swimlane-model.ts'
+import type { Message, SwimlaneOptions, Visit } from './swimlane-model.ts'
+
+interface Traffic {
+  readonly visits: readonly Visit[]
+  readonly messages: readonly Message[]
+}
 
 /** Visits and messages of a request. */
 export function requestTraffic(

@@ -101,7 +101,7 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
       {kept.length === 0 && data.rows > 0 ? <p class="fd-soft">No row fits.</p> : null}
       {data.rows > Math.min(data.pageSize, 10) ? (
         <Pager
-          {...{ rows: kept.length, page, lastPage, pageSize, onPage: setPage }}
+          {...{ rows: kept.length, page, pageSize, onPage: setPage }}
           pageSizes={[...new Set([...PAGE_SIZES, data.pageSize])].sort((a, b) => a - b)}
           onPageSize={(size) => {
             setPageSize(size)
@@ -166,14 +166,14 @@ function Value({ column, row }: { readonly column: TableColumn; readonly row: nu
 interface PagerProps {
   readonly rows: number
   readonly page: number
-  readonly lastPage: number
   readonly pageSize: number
   readonly pageSizes: readonly number[]
   readonly onPage: (page: number) => void
   readonly onPageSize: (size: number) => void
 }
 
-function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }: PagerProps) {
+function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerProps) {
+  const lastPage = Math.ceil(rows / pageSize) - 1
   const first = page * pageSize
   const last = Math.min(rows, first + pageSize)
   const turn = (name: string, sign: string, to: number) => (
@@ -188,17 +188,17 @@ function Pager({ rows, page, lastPage, pageSize, pageSizes, onPage, onPageSize }
     </button>
   )
   const span = `rows ${grouped(first + 1)} to ${grouped(last)} of ${grouped(rows)}`
-  const words = lastPage === 0 ? counted(rows, 'row') : span
+  const words = lastPage < 1 ? counted(rows, 'row') : span
   return (
     <nav class="fd-bar fd-pager" aria-label="Pages">
-      {lastPage === 0 ? null : (
+      {lastPage < 1 ? null : (
         <span class="fd-pages">
           {turn('First page', '«', 0)}
           {turn('Previous page', '‹', page - 1)}
         </span>
       )}
       <span aria-live="polite">{rows === 0 ? 'no rows' : words}</span>
-      {lastPage === 0 ? null : (
+      {lastPage < 1 ? null : (
         <span class="fd-pages">
           {turn('Next page', '›', page + 1)}
           {turn('Last page', '»', lastPage)}

@@ -5,8 +5,14 @@ import { count, defineOptions, type OptionsOf, text } from '../../../core/option
 import { tableHtml, tableText } from '../../../core/table-display.ts'
 import { counted } from '../../../core/words.ts'
 import { pageData } from '../../page/page-data.ts'
-import { defineWidget, STAGE_NAME, type WidgetCall } from '../define-widget.ts'
-import { makeWidget, Widget } from '../widget.ts'
+import {
+  defineWidget,
+  STAGE_NAME,
+  type ViewProps,
+  type WidgetCall,
+  widgetProps,
+} from '../define-widget.ts'
+import { Widget } from '../widget.ts'
 import { type TableData, tableData } from './table-columns.ts'
 import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
@@ -49,17 +55,17 @@ export const tableWidget = defineWidget({
 export function exploreTable(
   table: Table,
   options: Partial<OptionsOf<typeof TABLE_OPTIONS>> = {},
-  call?: WidgetCall,
+  call: WidgetCall = { name: 'table', kind: null },
 ): TableWidget {
-  return new TableWidget(table, makeWidget(tableWidget, table, options, call))
+  return new TableWidget(table, widgetProps(tableWidget, table, options, call))
 }
 
 /** A table to explore; without scripts a plain table, whose text can be selected. */
 export class TableWidget extends Widget {
   readonly #table: Table
 
-  constructor(table: Table, widget: Widget) {
-    super({ ...widget, picture: () => widget.svg() })
+  constructor(table: Table, props: ViewProps<TableData, unknown>) {
+    super(tableWidget, props)
     this.#table = table
   }
 
@@ -68,15 +74,15 @@ export class TableWidget extends Widget {
   }
 
   override mimeBundle(): MimeBundle {
-    return { 'text/plain': this.displayText(), 'text/html': livingTableHtml(this.#table, this) }
+    return { 'text/plain': this.displayText(), 'text/html': this.tableHtml(pageData(this.data)) }
   }
-}
 
-/** Writes a plain table, and a script that brings it to life once the runtime is there. */
-function livingTableHtml(table: Table, widget: Widget, packed = pageData(widget.data)): string {
-  // Not of the packed data: compressors differ, and committed outputs must not.
-  const id = fingerprint(`table${JSON.stringify(widget.data)}`)
-  return widget.livingHtml(tableHtml(table), packed, id)
+  /** Writes a plain table, and a script that brings it to life once the runtime is there. */
+  tableHtml(packed: string): string {
+    // Not of the packed data: compressors differ, and committed outputs must not.
+    const id = fingerprint(`table${JSON.stringify(this.data)}`)
+    return this.livingHtml(tableHtml(this.#table), packed, id)
+  }
 }
 
 const MAX_ROWS = 100_000
@@ -95,13 +101,13 @@ export function explorableTableHtml(table: Table): string {
     Math.floor((0.95 * MAX_CHARACTERS * rows) / characters)
   let limit = Math.min(MAX_ROWS, table.numRows())
   if (limit > SAMPLE) {
-    const { data } = makeWidget(tableWidget, table, { limit: SAMPLE })
+    const { data } = exploreTable(table, { limit: SAMPLE })
     limit = Math.min(limit, fitting(SAMPLE, pageData(data).length))
   }
   while (limit >= 2) {
-    const widget = makeWidget(tableWidget, table, { limit })
+    const widget = exploreTable(table, { limit })
     const packed = pageData(widget.data)
-    if (packed.length <= MAX_CHARACTERS) return livingTableHtml(table, widget, packed)
+    if (packed.length <= MAX_CHARACTERS) return widget.tableHtml(packed)
     limit = Math.min(fitting(limit, packed.length), Math.floor(limit * 0.9))
   }
   return tableHtml(table)

@@ -217,54 +217,47 @@ interface FilterProps {
 /** Chooses whose requests are looked at: all, those that begin alike, or those of a category. */
 function FilterSelect({ data: { packed, categories, roots }, filter, onChange }: FilterProps) {
   const requests = useMemo(() => packed.flatMap((period) => period.categories), [packed])
-  const options = (
-    kind: 'root' | 'category',
-    numberOf: (category: number) => number,
-    nameOf: (number: number) => string,
-  ) => {
-    const counts = rollup(requests, (found) => found.length, numberOf)
-    const byCount = sort(
-      counts,
-      ([, count]) => -count,
-      ([number]) => number,
-    )
-    const isChosen = (number: number) => filter[kind] === number
-    return byCount
-      .filter(([number], place) => place < MAX_CHOICES || isChosen(number))
-      .map(([number, count]) => (
-        <option key={number} value={`${kind} ${number}`}>
-          {nameOf(number)}: {grouped(count)}
-        </option>
-      ))
-  }
-  const { category, root } = filter
-  const value =
-    root === null ? (category === null ? 'all' : `category ${category}`) : `root ${root}`
+  const groups = [
+    {
+      kind: 'root',
+      label: 'that begin with',
+      numberOf: (category: number) => categories[category]?.[0] ?? -1,
+      nameOf: (root: number) => shortText(roots[root] ?? '', MAX_NAME_LENGTH),
+    },
+    {
+      kind: 'category',
+      label: 'of a category',
+      numberOf: (category: number) => category,
+      nameOf: (category: number) => `${categories[category]?.[1]} (${category})`,
+    },
+  ] as const
+  const chosen = groups.find(({ kind }) => filter[kind] !== null)
   return (
     <label>
       requests
       <select
-        value={value}
+        value={chosen === undefined ? 'all' : `${chosen.kind} ${filter[chosen.kind]}`}
         onInput={({ currentTarget }) => {
           const [kind, of] = currentTarget.value.split(' ')
           onChange({ category: null, root: null, [kind as string]: Number(of) })
         }}
       >
         <option value="all">all</option>
-        <optgroup label="that begin with">
-          {options(
-            'root',
-            (category) => categories[category]?.[0] ?? -1,
-            (root) => shortText(roots[root] ?? '', MAX_NAME_LENGTH),
-          )}
-        </optgroup>
-        <optgroup label="of a category">
-          {options(
-            'category',
-            (category) => category,
-            (category) => `${categories[category]?.[1]} (${category})`,
-          )}
-        </optgroup>
+        {groups.map(({ kind, label, numberOf, nameOf }) => (
+          <optgroup key={kind} label={label}>
+            {sort(
+              rollup(requests, ({ length }) => length, numberOf),
+              ([, count]) => -count,
+              ([number]) => number,
+            )
+              .filter(([number], place) => place < MAX_CHOICES || filter[kind] === number)
+              .map(([number, count]) => (
+                <option key={number} value={`${kind} ${number}`}>
+                  {nameOf(number)}: {grouped(count)}
+                </option>
+              ))}
+          </optgroup>
+        ))}
       </select>
     </label>
   )
