@@ -5,7 +5,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { useInk } from '../../drawing/ink.ts'
-import { textWidth } from '../../drawing/text.ts'
+import { type LegendEntry, LegendRows } from '../../drawing/legend.tsx'
 import {
   type Axes,
   type CategoryPlot,
@@ -23,19 +23,16 @@ interface FrameProps {
   /** What stands above the plot, at the right. */
   readonly note: string
   /** What marks mean. */
-  readonly keys: readonly { readonly text: string; readonly mark: ComponentChildren }[]
+  readonly legend: readonly LegendEntry[]
   /** What the numbers below are. */
   readonly across: string
   readonly children: ComponentChildren
 }
 
 /** Draws what all plots have: title, meaning of marks, axes. */
-function PlotFrame({ plot, title, note, keys, across, children }: FrameProps) {
+function PlotFrame({ plot, title, note, legend, across, children }: FrameProps) {
   const ink = useInk()
   const { box, x, y, width } = plot
-  const lefts = keys.map((_, i) =>
-    keys.slice(0, i).reduce((left, { text }) => left + 34 + textWidth(text, 11), 8),
-  )
   return (
     <g>
       <text x="4" y="13" font-weight="600" style={`fill:${ink.text}`}>
@@ -44,14 +41,9 @@ function PlotFrame({ plot, title, note, keys, across, children }: FrameProps) {
       <text x={width - 14} y="13" text-anchor="end" style={`fill:${ink.soft}`}>
         {note}
       </text>
-      {keys.map(({ text, mark }, i) => (
-        <g key={text} transform={`translate(${lefts[i]} 30)`}>
-          {mark}
-          <text x="16" y="4" style={`fill:${ink.text}`}>
-            {text}
-          </text>
-        </g>
-      ))}
+      <g transform="translate(4 20)">
+        <LegendRows entries={legend} width={width} />
+      </g>
       <BottomAxis scale={x} box={box} ink={ink} title={across} />
       <LeftAxis scale={y} box={box} ink={ink} />
       {children}
@@ -64,30 +56,25 @@ export function Curves({ plot, large }: { readonly plot: CurvesPlot; readonly la
   const ink = useInk()
   const { box, x, width } = plot
   const { x: one, y: bottom } = plotPoint(plot, [1, 0])
-  const periods = (['before', 'after'] as const).map((period) => {
+  const periods = ['before', 'after'] as const
+  const legend = periods.map((period) => {
     const curve = plot.curves[period]
-    const below = curve.filter(({ c2 }) => c2 < 1).length / curve.length
-    return {
-      color: ink[period],
-      text:
-        curve.length === 0
-          ? `${period}: none as large`
-          : `${period}: ${percent(below)} of ${grouped(curve.length)} below 1`,
-      path:
-        curve.length === 0
-          ? ''
-          : curvePath(plot, [[x.value(0), 0], ...curve.map(at), [x.value(1), 1]], 'steps'),
-    }
+    const below = percent(curve.filter(({ c2 }) => c2 < 1).length / curve.length)
+    const said =
+      curve.length === 0 ? 'none as large' : `${below} of ${grouped(curve.length)} below 1`
+    return { text: `${period}: ${said}`, look: { color: period, width: 2.5 }, width: 17 }
   })
+  const path = (curve: CurvesPlot['curves']['after']) => {
+    if (curve.length === 0) return ''
+    const points = curve.map(({ c2, share }) => [c2, share] as const)
+    return curvePath(plot, [[x.value(0), 0], ...points, [x.value(1), 1]], 'steps')
+  }
   return (
     <PlotFrame
       plot={plot}
       title="Share of categories that vary no more"
       note={`${width > 400 ? 'each of ' : ''}more than ${counted(large, 'request')}`}
-      keys={periods.map(({ text, color }) => ({
-        text,
-        mark: <line x1="-6" x2="11" stroke={color} stroke-width="2.5" />,
-      }))}
+      legend={legend}
       across="C² of response times (variance ÷ mean²)"
     >
       <path d={`M${one} ${box.top}V${bottom}`} stroke={ink.soft} stroke-dasharray="4 3" />
@@ -101,15 +88,17 @@ export function Curves({ plot, large }: { readonly plot: CurvesPlot; readonly la
           unpredictable
         </text>
       )}
-      {periods.map(({ path, color }) => (
-        <path key={color} d={path} fill="none" stroke={color} stroke-width="2" />
+      {periods.map((period) => (
+        <path
+          key={period}
+          d={path(plot.curves[period])}
+          fill="none"
+          stroke={ink[period]}
+          stroke-width="2"
+        />
       ))}
     </PlotFrame>
   )
-}
-
-function at({ c2, share }: CurvesPlot['curves']['after'][number]) {
-  return [c2, share] as const
 }
 
 const RADIUS = 4
@@ -142,22 +131,22 @@ export function Scatter({ data: { tests }, plot, axes: [across, up] }: ScatterPr
     return { category, x, y, layer, look: { ...looks[kind], ...(isChanged && ring) } }
   })
   const isDiagonal = isSameKind(across, up) && across !== up
-  const keys = [
-    { text: 'unchanged', look: looks.unchanged },
-    { text: 'lost requests', look: looks.precursor },
-    { text: 'gained', look: looks['structural-mutation'] },
-    { text: width < 380 ? 'other times' : 'other response times', look: { fill: 'none', ...ring } },
+  const entry = (text: string, look: object) => ({
+    ...{ text, width: 12 },
+    sign: () => <circle cx="6" r={RADIUS} {...look} />,
+  })
+  const legend = [
+    entry('unchanged', looks.unchanged),
+    entry('lost requests', looks.precursor),
+    entry('gained', looks['structural-mutation']),
+    entry(width < 380 ? 'other times' : 'other response times', { fill: 'none', ...ring }),
   ]
   return (
     <PlotFrame
       plot={plot}
       title={MEASURES[up].name}
       note={isDiagonal ? 'same in both' : ''}
-      keys={
-        tests === null
-          ? []
-          : keys.map(({ text, look }) => ({ text, mark: <circle cx="6" r={RADIUS} {...look} /> }))
-      }
+      legend={tests === null ? [] : legend}
       across={MEASURES[across].name}
     >
       {isDiagonal ? (

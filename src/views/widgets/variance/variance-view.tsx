@@ -18,7 +18,7 @@ import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
 import { useIsStill } from '../../drawing/medium.ts'
-import { exploreCode, type ViewProps } from '../define-widget.ts'
+import { exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { CategoriesPane } from './categories-pane.tsx'
 import type { Axes } from './category-points.ts'
 import {
@@ -63,20 +63,20 @@ export const VARIANCE_STYLE = `
 export function VarianceView(
   props: ViewProps<EncodedColumns<VarianceData>, VarianceWidgetOptions>,
 ) {
-  const { options, call } = props
+  const { call } = props
+  const { options, change, code } = useWidgetOptions(VARIANCE_WIDGET_OPTIONS, props)
   const data = useMemo(() => decodeColumns(props.data), [props.data])
   const [open, setOpen] = useState(data.open === null ? null : (data.spreads[data.open] ?? null))
   const [edge, setEdge] = useState<number | null>(null)
   const [marks, setMarks] = useState<readonly VarianceMark[]>(data.of.marks)
-  const [isPaneOpen, setPaneOpen] = useState(options.categories)
-  const [axes, setAxes] = useState<Axes>([options.across, options.up])
+  const { categories: isPaneOpen, across, up } = options
+  const axes = useMemo((): Axes => [across, up], [across, up])
   const isStill = useIsStill()
   const show = (row: SpreadRow | null) => {
     setOpen(row)
     setEdge(null)
   }
   const detail = open?.detail == null ? null : (data.details[open.detail] ?? null)
-  const state = { ...options, across: axes[0], up: axes[1], categories: isPaneOpen }
   return (
     <section aria-label="Variance">
       <Caption text={varianceSummary(data)} />
@@ -109,7 +109,11 @@ export function VarianceView(
       )}
       <StateCode code={varianceCode({ ...data, name: call.name }, { marks, open, edge })} />
       <div class="fd-bar">
-        <button type="button" aria-expanded={isPaneOpen} onClick={() => setPaneOpen(!isPaneOpen)}>
+        <button
+          type="button"
+          aria-expanded={isPaneOpen}
+          onClick={() => change({ categories: !isPaneOpen })}
+        >
           {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and by two measures
         </button>
       </div>
@@ -120,9 +124,9 @@ export function VarianceView(
             large={data.of.large}
             name={call.name}
             axes={axes}
-            onAxes={setAxes}
+            onAxes={([across, up]) => change({ across, up })}
           />
-          <StateCode code={exploreCode(VARIANCE_WIDGET_OPTIONS, state, call)} />
+          <StateCode code={code} />
         </>
       ) : null}
     </section>
