@@ -73,7 +73,9 @@ export function DataTable<Row>({
   const [order, setOrder] = useState<SortOrder | null>(null)
   const [isWhole, setWhole] = useState(false)
   const rows = sortedRows(given, columns, order)
-  const shown = isWhole ? rows : rows.slice(0, few)
+  // A button for one row more would need as much room as the row.
+  const isLong = rows.length > few + 1
+  const shown = isLong && !isWhole ? rows.slice(0, few) : rows
   const drawn = isStill ? columns.filter(({ still }) => still !== null) : []
   const stillCell = (row: Row, { still, cell }: DataColumn<Row>): StillCell =>
     still ? still(row) : String(cell(row) ?? '')
@@ -129,7 +131,7 @@ export function DataTable<Row>({
           </tbody>
         </table>
       </div>
-      {rows.length <= few ? null : (
+      {isLong ? (
         <button
           type="button"
           class="fd-more"
@@ -138,7 +140,7 @@ export function DataTable<Row>({
         >
           {isWhole ? `Only the first ${few}` : `${grouped(rows.length - few)} more`}
         </button>
-      )}
+      ) : null}
     </StillTable>
   )
 }

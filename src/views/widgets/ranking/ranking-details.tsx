@@ -67,12 +67,13 @@ export function RankingDetails({ entry, comparison, details, name }: DetailsProp
         </p>
       )}
       {/* Edges that are new can be compared only with those of the flow before, which is drawn. */}
-      {details === undefined || (details.flows !== null && details.isNew) ? null : (
+      {details === undefined || (details.flows !== null && details.isNew) ? (
+        <p class="fd-soft">
+          Its edges in code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
+        </p>
+      ) : (
         <Edges key={rank} {...details} />
       )}
-      <p class="fd-soft">
-        Its edges in code: <code>{`${name}.responseTime.edgeTable(${category})`}</code>
-      </p>
     </div>
   )
 }

@@ -29,6 +29,7 @@ import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
 export const RANKING_STYLE = `
 .fd-fit { container-type: inline-size; }
+.fd-openable > td { white-space: nowrap; }
 .fd-mutation { position: sticky; left: 12px; width: calc(100cqw - 30px); }
 .fd-mutation h3 { font-size: 13px; margin: 10px 0 4px; }
 .fd-side { display: flex; flex-wrap: wrap; gap: 0 32px; align-items: flex-start; }
