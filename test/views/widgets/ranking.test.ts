@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Comparison } from '../../../src/compare/comparison.ts'
+import { readOptions } from '../../../src/core/options.ts'
 import { signedDuration } from '../../../src/core/words.ts'
 import { explore } from '../../../src/views/explore.ts'
 import {
+  RANKING_WIDGET_OPTIONS,
   rankingData,
   rankingEntries,
   thresholdCode,
@@ -18,13 +20,7 @@ import { compareShops } from '../../compare/findings/fixture.ts'
 import { other, slower } from './ranking-fixture.ts'
 
 const dataOf = (comparison: Comparison, limit = 30) =>
-  rankingData(comparison, {
-    limit,
-    flows: 2,
-    explanations: 1,
-    name: 'comparison',
-    link: () => null,
-  })
+  rankingData(comparison, readOptions(RANKING_WIDGET_OPTIONS, { limit, flows: 2, explanations: 1 }))
 
 describe('the data of the ranking browser', () => {
   test('has details for each row of the ranking, up to the limit', () => {

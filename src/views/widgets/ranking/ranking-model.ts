@@ -4,11 +4,14 @@ import type { ComparisonOptions } from '../../../compare/comparison-options.ts'
 import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mutations.ts'
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
+import { OptionError } from '../../../core/errors.ts'
+import { count, defineOptions, flag, type OptionsOf, text } from '../../../core/options.ts'
+import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { explainMutation } from '../../../explain/parameters/explain-mutation.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { quantile } from '../../../stats/quantile.ts'
 import { rootName } from '../../charts/node-names.ts'
-import { widgetProps } from '../define-widget.ts'
+import { STAGE_NAME, widgetProps } from '../define-widget.ts'
 import { type ExplanationData, explanationData } from '../explanation/explanation-data.ts'
 import { flowsWidget } from '../flows/flows-widget.ts'
 import { tableData } from '../table/table-columns.ts'
@@ -19,31 +22,66 @@ export type RankingData = ReturnType<typeof rankingData>
 /** Details of a mutation that need traces or latencies, which a page cannot compute. */
 export type MutationDetails = RankingData['details'][number]
 
-export interface DetailsOptions {
-  /** Mutations with details; the first `flows` have flows, the first `explanations` parameters. */
-  readonly limit: number
-  readonly flows: number
-  readonly explanations: number
-  readonly name: string
-  readonly link: (traceId: string) => string | null
-}
+/** Options of the ranking browser, and its state. */
+export const RANKING_WIDGET_OPTIONS = defineOptions({
+  limit: count({ default: 30, unit: 'mutations', sentence: 'Mutations shown, the first ones' }),
+  flows: count({
+    default: 10,
+    min: 0,
+    unit: 'mutations',
+    sentence: 'Mutations that open into their flows, unless these have more than 400 steps',
+  }),
+  explanations: count({
+    default: 5,
+    min: 0,
+    unit: 'mutations',
+    sentence: 'Mutations that open into their parameters, about 60,000 characters each',
+  }),
+  opened: count({
+    default: null,
+    or: null,
+    unit: 'rank',
+    sentence: 'Rank of the mutation that is open at first; null for none',
+  }),
+  threshold: flag({
+    default: false,
+    sentence: 'Whether the slider for the threshold and the level is open at first',
+  }),
+  traceUrl: text({
+    default: null,
+    or: null,
+    sentence: 'Where traces are shown: jaeger=http://localhost:16686, or an address with {traceId}',
+  }),
+  name: STAGE_NAME,
+})
+
+export type RankingWidgetOptions = OptionsOf<typeof RANKING_WIDGET_OPTIONS>
 
 const MAX_EDGES = 100
-const EDGE_COLUMNS = [
-  ...['from', 'to', 'changed', 'beforeMeanUs', 'afterMeanUs', 'shiftUs', 'p', 'onCriticalPath'],
-]
+const EDGE_COLUMNS = 'from to changed beforeMeanUs afterMeanUs shiftUs p onCriticalPath'.split(' ')
 /** Steps of a flow that is small beside the rest of the page. */
 const MAX_STEPS = 400
 const MAX_CHARACTERS = 60_000
 
-/** Takes what the ranking browser carries into a page out of a comparison. */
-export function rankingData(comparison: Comparison, options: DetailsOptions) {
+/**
+ * Takes what the ranking browser carries into a page out of a comparison.
+ *
+ * @throws OptionError for a rank that is not shown, and an address that no trace has
+ */
+export function rankingData(comparison: Comparison, options: RankingWidgetOptions) {
   const { categories, ranking } = comparison
-  const { limit, flows, explanations, name, link } = options
-  const linked = (ids: readonly string[]) => ids.map((id) => ({ id, link: link(id) }))
+  const { limit, flows, explanations, opened, traceUrl } = options
+  const name = options.name ?? 'comparison'
+  const mutations = ranking.mutations.slice(0, limit)
+  if (opened !== null && opened > mutations.length) {
+    throw new OptionError('opened', opened, `a rank from 1 to ${mutations.length}, or null`)
+  }
+  const template = traceUrl === null ? null : traceTemplate(traceUrl)
+  const linked = (ids: readonly string[]) =>
+    ids.map((id) => ({ id, link: template === null ? null : traceLink(template, id) }))
   return {
     snapshot: takeSnapshot(comparison),
-    details: ranking.mutations.slice(0, limit).map((mutation, place) => {
+    details: mutations.map((mutation, place) => {
       const { category, kind } = mutation
       const typical = exemplars(categories, mutation)
       const isSmall = categories.structure(category).labels.length <= MAX_STEPS

@@ -15,15 +15,16 @@ import { FilterRow, HeadCell, KeptCount, SearchField, StartOver } from '../table
 import { type UsedTable, useTable } from '../table/use-table.ts'
 import { RankingDetails } from './ranking-details.tsx'
 import {
+  RANKING_WIDGET_OPTIONS,
   type RankingData,
   type RankingEntry,
+  type RankingWidgetOptions,
   rankingEntries,
   type ThresholdState,
   thresholdCode,
   thresholdCurve,
   thresholdState,
 } from './ranking-model.ts'
-import { RANKING_WIDGET_OPTIONS, type RankingWidgetOptions } from './ranking-options.ts'
 import { ThresholdPane } from './threshold-pane.tsx'
 import { medianUs, TimesCurves, TimesPlot } from './times-plot.tsx'
 
