@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import type {
   DiagnosedScenario,
   LatencyDiagnosis,
@@ -19,12 +20,10 @@ export function diagnosisRows({ ranked }: LatencyDiagnosis, limit: number): Diag
   for (const { rank } of ranked.slice(0, limit)) {
     for (let at = rank; at > 0 && !kept.has(at); at = parentRank(ranked, at)) kept.add(at)
   }
-  const children = new Map<number, DiagnosedScenario[]>()
-  for (const cause of ranked) {
-    if (!kept.has(cause.rank)) continue
-    const parent = parentRank(ranked, cause.rank)
-    children.set(parent, [...(children.get(parent) ?? []), cause])
-  }
+  const children = group(
+    ranked.filter(({ rank }) => kept.has(rank)),
+    ({ rank }) => parentRank(ranked, rank),
+  )
   const rows: DiagnosisRow[] = []
   const list = (parent: number, level: number) => {
     for (const cause of children.get(parent) ?? []) {

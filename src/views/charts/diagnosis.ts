@@ -72,15 +72,19 @@ export function diagnosisChart(
 function subtitle(diagnosis: LatencyDiagnosis): string[] {
   const { best, targetTitle, changeP, options, state } = diagnosis
   const target = `Target: ${shortText(targetTitle, 80)}.`
-  const differ = `Before and target ${changeP < options.alpha ? 'differ' : 'may be alike'} (${pValue(changeP)}).`
-  return [
-    isOfTraces(diagnosis) ? `${target} ${differ}` : target,
+  const closest =
     best === null
       ? 'No scenario was tried.'
-      : `Closest: ${shortText(best.scenario.title, 160)}, ${percent(Math.max(0, best.gain))} of the way.`,
-    isOfTraces(diagnosis)
-      ? 'Each row sets one thing as it was after and leaves all else as before.'
-      : 'Each row changes one thing and leaves all else as before.',
+      : `Closest: ${shortText(best.scenario.title, 160)}, ${percent(Math.max(0, best.gain))} of the way.`
+  const differ = changeP < options.alpha ? 'differ' : 'may be alike'
+  return [
+    ...(isOfTraces(diagnosis)
+      ? [
+          `${target} Before and target ${differ} (${pValue(changeP)}).`,
+          closest,
+          'Each row sets one thing as it was after and leaves all else as before.',
+        ]
+      : [target, closest, 'Each row changes one thing and leaves all else as before.']),
     'Orange lines: as recorded before. Blue lines: the target.',
     ...(state === 'complete' ? [] : ['The diagnosis was stopped before everything was tried.']),
   ]

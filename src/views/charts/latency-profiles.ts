@@ -1,3 +1,4 @@
+import { max, min, sum } from 'd3-array'
 import { OptionError } from '../../core/errors.ts'
 import {
   custom,
@@ -12,7 +13,7 @@ import { formatDuration } from '../../core/units.ts'
 import { percent } from '../../core/words.ts'
 import { binCount, logBins } from '../../stats/log-bins.ts'
 import { ExecutionModels } from '../../whatif/models/execution-models.ts'
-import { LatencyProfile } from '../../whatif/recompute/latency-profile.ts'
+import { LatencyProfile, profileOf } from '../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../whatif/recompute/request-model.ts'
 import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
@@ -104,15 +105,12 @@ function recordedCurves(
 ): LatencyCurve[] {
   if (target !== null)
     throw new OptionError('target', target, 'profiles of applyScenario beside it')
-  const periods = models.forests.length > 1 ? ([0, 1] as const) : ([0] as const)
-  return periods.map((period) => {
-    const base = new RequestModel(models, period)
-    return {
-      name: PERIOD_NAMES[period],
-      profile: LatencyProfile.ofRequests(base.responseTimes([]), base.forest.weight),
-      color: period === 0 ? PALETTE.before : PALETTE.after,
-    }
-  })
+  const looks = [{ color: PALETTE.before }, { color: PALETTE.after }]
+  return models.forests.map((_, period) => ({
+    name: PERIOD_NAMES[period as 0 | 1],
+    profile: profileOf(new RequestModel(models, period as 0 | 1).recorded),
+    ...(looks[period] as (typeof looks)[0]),
+  }))
 }
 
 function scenarioCurves(
@@ -124,10 +122,11 @@ function scenarioCurves(
     throw new OptionError('profiles', scenarios.length, 'one, two or three profiles')
   }
   const { before } = first
-  scenarios.forEach((scenario, i) => {
-    if (isSame(before, scenario.before)) return
+  scenarios.forEach(({ title, before: { latencyUs } }, i) => {
+    const isSame = latencyUs.length === before.latencyUs.length
+    if (isSame && latencyUs.every((us, row) => us === before.latencyUs[row])) return
     const expected = `a profile of the same requests as ${JSON.stringify(first.title)}`
-    throw new OptionError(`profiles[${i}]`, scenario.title, expected)
+    throw new OptionError(`profiles[${i}]`, title, expected)
   })
   const aim = target ?? first.target
   return [
@@ -137,19 +136,12 @@ function scenarioCurves(
   ] as LatencyCurve[]
 }
 
-function isSame(one: LatencyProfile, other: LatencyProfile): boolean {
-  return (
-    one.latencyUs.length === other.latencyUs.length &&
-    one.latencyUs.every((us, i) => us === other.latencyUs[i])
-  )
-}
-
 /** What all profiles span above 0; 1 µs to 10 µs where there is nothing. */
 function positiveRange(profiles: readonly LatencyProfile[]): readonly [number, number] {
-  const lowest = profiles.flatMap(({ latencyUs }) => latencyUs.find((us) => us > 0) ?? [])
-  const highest = profiles.flatMap(({ latencyUs }) => latencyUs.at(-1) ?? [])
-  const lowUs = Math.min(...lowest)
-  return lowest.length === 0 ? [1, 10] : [lowUs, Math.max(...highest, lowUs * 1.01)]
+  const lowUs = min(profiles, ({ latencyUs }) => latencyUs.find((us) => us > 0))
+  if (lowUs === undefined) return [1, 10]
+  const highUs = max(profiles, ({ latencyUs }) => latencyUs.at(-1)) ?? lowUs
+  return [lowUs, Math.max(highUs, lowUs * 1.01)]
 }
 
 function quantiles({ name, profile }: LatencyCurve): string {
@@ -163,11 +155,8 @@ function quantiles({ name, profile }: LatencyCurve): string {
 /** Requests that a logarithmic axis has no place for. */
 function zeros(all: readonly LatencyCurve[]): string[] {
   const shares = all.flatMap(({ name, profile: { latencyUs, weight, requests } }) => {
-    const sum = weight.reduce(
-      (total, each, i) => ((latencyUs[i] ?? 0) > 0 ? total : total + each),
-      0,
-    )
-    return sum > 0 ? [`${percent(sum / requests)} of ${name}`] : []
+    const zero = sum(weight.filter((_, i) => !((latencyUs[i] ?? 0) > 0)))
+    return zero > 0 ? [`${percent(zero / requests)} of ${name}`] : []
   })
   return shares.length === 0 ? [] : [`Requests of 0 µs (${shares.join(', ')}) are at the left end.`]
 }

@@ -95,23 +95,16 @@ interface MedianTimes {
   readonly latencyUs: readonly number[]
 }
 
-function medianTimes(models: ExecutionModels, { id, period, nodes }: ExecutionModel): MedianTimes {
-  const { forest, modelOf, nodeCalls } = models.period(period)
-  const { preprocessingUs, replyUs } = models.ownTimes(period)
-  const waits = Array.from({ length: nodes.length + 1 }, (): number[] => [])
-  const latencies = nodes.map((): number[] => [])
-  for (let call = 0; call < modelOf.length; call++) {
-    if (modelOf[call] !== id) continue
-    const first = forest.childOffsets[call]!
-    for (let node = 0; node < nodes.length; node++) {
-      const child = nodeCalls[first + node]!
-      waits[node]!.push(preprocessingUs[child]!)
-      latencies[node]!.push(forest.latencyUs[child]!)
-    }
-    waits[nodes.length]!.push(replyUs[call]!)
+function medianTimes(models: ExecutionModels, model: ExecutionModel): MedianTimes {
+  const { latencyUs } = models.period(model.period).forest
+  const median = (sorted: Float64Array) => quantile(sorted, 0.5)
+  const latencies = model.nodes.map((_, node) =>
+    Float64Array.from(models.nodeCalls(model, node), (call) => latencyUs[call]!),
+  )
+  return {
+    preprocessingUs: models.preprocessing(model).map(median),
+    latencyUs: latencies.map((sample) => median(sample.sort())),
   }
-  const median = (sample: number[]) => quantile(Float64Array.from(sample).sort(), 0.5)
-  return { preprocessingUs: waits.map(median), latencyUs: latencies.map(median) }
 }
 
 /** What a group begins after: others, or the start. */

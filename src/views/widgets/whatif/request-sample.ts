@@ -1,4 +1,5 @@
 // Over every call of the sampled requests: the loops index with `!`.
+import { cumsum } from 'd3-array'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
 import { shortText } from '../../../core/shown-text.ts'
@@ -138,11 +139,8 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]): Ca
     plans: ownPlans.values.map((number) => {
       const { order, waitsFor, replyWaitsFor, setOffsets, setNodes } = plans[number]!
       return {
-        order: [...order],
-        waitsFor: [...waitsFor],
-        replyWaitsFor,
-        setOffsets: [...setOffsets],
-        setNodes: [...setNodes],
+        ...{ order: [...order], waitsFor: [...waitsFor], replyWaitsFor },
+        ...{ setOffsets: [...setOffsets], setNodes: [...setNodes] },
       }
     }),
     sizes,
@@ -178,75 +176,50 @@ function namesInPage(names: readonly string[]): string[] {
  * need, such as spans and the models that plans came from, is missing.
  */
 export function restoreRequests({ carried }: RequestSample): RequestModel {
-  const data = decodeColumns(carried)
-  const calls = data.path.length
-  const forest = restoredForest(data)
-  const period = {
-    forest,
-    planOf: data.planOf,
-    plans: data.plans.map(({ order, waitsFor, replyWaitsFor, setOffsets, setNodes }) => ({
-      nodes: order.length,
-      order: Uint32Array.from(order),
-      waitsFor: Int32Array.from(waitsFor),
-      replyWaitsFor,
-      setOffsets: Uint32Array.from(setOffsets),
-      setNodes: Uint32Array.from(setNodes),
-    })),
-    nodeCalls: forest.children,
-    modelOf: new Uint32Array(calls),
-    orderOf: new Uint32Array(calls),
-  }
-  const paths = new CallPaths()
-  data.parentPath.forEach((parent, path) => {
-    const name = paths.nameOf(data.services[path]!, data.operations[path]!)
-    paths.child(parent < 0 ? null : parent, name)
-  })
-  const options = { slackUs: data.slackUs, similarity: 0, share: 1 }
-  const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
-  return new RequestModel(models, 0)
-}
-
-function restoredForest(data: CarriedRequests): CallForest {
-  const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = data
-  const calls = path.length
+  const { services, operations, parentPath, planOf, slackUs, ...columns } = decodeColumns(carried)
+  const { sizes, weight, childCounts, path, offsetUs, latencyUs, networkUs } = columns
   const requestOffsets = offsetsOf(sizes)
   const childOffsets = offsetsOf(childCounts)
-  const request = new Uint32Array(calls)
+  const request = new Uint32Array(path.length)
   sizes.forEach((_, number) => {
     request.fill(number, requestOffsets[number], requestOffsets[number + 1])
   })
   const roots = new Set(requestOffsets)
   const children = Uint32Array.from(path.keys()).filter((call) => !roots.has(call))
-  const parent = new Int32Array(calls).fill(NONE)
-  for (let call = 0; call < calls; call++) {
-    for (let at = childOffsets[call]!; at < childOffsets[call + 1]!; at++) {
-      parent[children[at]!] = call
+  const parent = new Int32Array(path.length).fill(NONE)
+  childCounts.forEach((_, call) => {
+    for (const child of children.subarray(childOffsets[call], childOffsets[call + 1])) {
+      parent[child] = call
     }
-  }
-  return {
+  })
+  const nothing = new Uint32Array(path.length)
+  const forest: CallForest = {
     traces: new SpanTracesBuilder(new QualityLog()).finish('sample'),
-    requestOffsets,
-    request,
+    ...{ requestOffsets, request, weight, parent, childOffsets, children },
+    ...{ path, offsetUs, latencyUs, serverSpan: nothing },
     requestTrace: Uint32Array.from(sizes.keys()),
-    weight,
-    parent,
-    childOffsets,
-    children,
-    path,
-    offsetUs,
-    latencyUs,
     serverUs: latencyUs.map((us, call) => us - networkUs[call]!),
-    serverSpan: new Uint32Array(calls),
-    clientSpan: new Int32Array(calls).fill(NONE),
-    detached: new Uint8Array(calls),
+    clientSpan: new Int32Array(path.length).fill(NONE),
+    detached: new Uint8Array(path.length),
   }
+  const paths = new CallPaths()
+  parentPath.forEach((caller, each) => {
+    const name = paths.nameOf(services[each]!, operations[each]!)
+    paths.child(caller < 0 ? null : caller, name)
+  })
+  const plans = columns.plans.map(({ order, waitsFor, replyWaitsFor, setOffsets, setNodes }) => ({
+    ...{ nodes: order.length, order: Uint32Array.from(order), replyWaitsFor },
+    waitsFor: Int32Array.from(waitsFor),
+    setOffsets: Uint32Array.from(setOffsets),
+    setNodes: Uint32Array.from(setNodes),
+  }))
+  const options = { slackUs, similarity: 0, share: 1 }
+  const period = { forest, planOf, plans, nodeCalls: children, modelOf: nothing, orderOf: nothing }
+  const models = new ExecutionModels({ paths, models: [], orders: [], options }, [period])
+  return new RequestModel(models, 0)
 }
 
 /** Returns where each of some runs begins, and the end of the last. */
 function offsetsOf(lengths: Uint32Array): Uint32Array {
-  const offsets = new Uint32Array(lengths.length + 1)
-  lengths.forEach((length, i) => {
-    offsets[i + 1] = offsets[i]! + length
-  })
-  return offsets
+  return Uint32Array.from([0, ...cumsum(lengths)])
 }

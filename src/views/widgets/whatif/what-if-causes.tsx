@@ -3,6 +3,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
+import { actOnKey } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
@@ -18,6 +19,8 @@ interface Shown {
 const BAR = 50
 const INDENT = 16
 const MAX_TITLE_LENGTH = 130
+/** A column that stills have no room for. */
+const PAGE_NUMBER = { isNumber: true, still: null }
 
 /** Shows the causes as a table that opens from the top down; a still lists the best. */
 export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
@@ -44,7 +47,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
     const isOpen = open.has(place)
     const go = (next: number | undefined) =>
       row.parentElement?.querySelector<HTMLElement>(`[data-place="${next}"]`)?.focus()
-    const keys: Readonly<Record<string, () => void>> = {
+    actOnKey(event, {
       ArrowDown: () => go(shown[at + 1]),
       ArrowUp: () => go(shown[at - 1]),
       Home: () => go(shown[0]),
@@ -54,11 +57,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       Enter: () => choose(rank),
       ' ': () => choose(rank),
       Escape: () => onChoose(null),
-    }
-    const act = keys[event.key]
-    if (act === undefined || event.target !== row) return
-    event.preventDefault()
-    act()
+    })
   }
   const placed = causes.map((cause, place) => ({ ...cause, place }))
   const columns: readonly DataColumn<PlacedCause>[] = [
@@ -104,20 +103,10 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
         </div>
       ),
     },
-    {
-      title: 'divergence',
-      isNumber: true,
-      still: null,
-      cell: (cause) => distance(cause.divergence),
-    },
+    { title: 'divergence', ...PAGE_NUMBER, cell: (cause) => distance(cause.divergence) },
     { title: 'p50', isNumber: true, cell: ({ profile }) => formatDuration(profile.facts.p50Us) },
-    {
-      title: 'p99',
-      isNumber: true,
-      still: null,
-      cell: ({ profile }) => formatDuration(profile.facts.p99Us),
-    },
-    { title: 'requests', isNumber: true, still: null, cell: ({ touched }) => grouped(touched) },
+    { title: 'p99', ...PAGE_NUMBER, cell: ({ profile }) => formatDuration(profile.facts.p99Us) },
+    { title: 'requests', ...PAGE_NUMBER, cell: ({ touched }) => grouped(touched) },
     {
       title: 'a cause?',
       hint: 'Whether what it changes is different beyond chance, and brings the response times closer',

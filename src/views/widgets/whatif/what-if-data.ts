@@ -1,11 +1,12 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import type { CallPaths } from '../../../whatif/calls/call-paths.ts'
+import type { CallName, CallPaths } from '../../../whatif/calls/call-paths.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
 import type { DivergenceName } from '../../../whatif/diagnosis/target-divergence.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import {
-  LatencyProfile,
+  type LatencyProfile,
   type ProfileSummary,
+  profileOf,
   profileSummary,
 } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
@@ -16,9 +17,7 @@ import { PARTS, type WhatIfUnit } from './what-if-options.ts'
 import { type CarriedProfile, carriedProfile } from './what-if-profiles.tsx'
 
 /** A service, or one of its operations, that can be changed. */
-export interface WhatIfRow {
-  readonly service: string
-  readonly operation: string
+export interface WhatIfRow extends CallName {
   /** Shares by which the mean would change if each of `PARTS` took half as long. */
   readonly halved: readonly number[]
 }
@@ -99,8 +98,7 @@ export function whatIfData(
 }
 
 function recorded(models: ExecutionModels, period: 0 | 1): LatencyProfile {
-  const model = new RequestModel(models, period)
-  return LatencyProfile.ofRequests(model.responseTimes([]), model.forest.weight)
+  return profileOf(new RequestModel(models, period).recorded)
 }
 
 function targetOf(subject: ExecutionModels | LatencyDiagnosis): WhatIfData['target'] {
@@ -143,27 +141,27 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
 
 /** Everything that can be changed, with what half of each of its times would do. */
 function rowsOf(models: ExecutionModels, by: WhatIfUnit): CarriedRow[] {
-  const keyOf = (...names: string[]) => JSON.stringify(names)
+  const { paths } = models
+  const keyOf = ({ service, operation }: CallName) => JSON.stringify([service, operation])
+  const pathOf = new Map(paths.all().map((path) => [keyOf(nameOf(paths, path, by)), path]))
   const halved = new Map<string, number[]>()
   for (const part of PARTS) {
     const { before, changes } = findSingleChanges(models, { part, by, factors: [0.5] })
-    for (const { service, operation, effects } of changes) {
-      const key = keyOf(service, operation)
+    for (const { effects, ...name } of changes) {
       const share = before.meanUs > 0 ? (effects[0]?.meanUs ?? 0) / before.meanUs - 1 : 0
+      const key = keyOf(name)
       halved.set(key, [...(halved.get(key) ?? []), Number(share.toPrecision(3))])
     }
   }
-  const { paths } = models
-  const pathOf = new Map(
-    paths
-      .all()
-      .map((path) => [
-        keyOf(paths.service(path), by === 'operation' ? paths.operation(path) : ''),
-        path,
-      ]),
-  )
   // In the order of the first part, by what server time does.
-  return [...halved].map(([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
+  return Array.from(halved, ([key, shares]) => [pathOf.get(key) ?? 0, ...shares])
+}
+
+function nameOf(paths: CallPaths, path: number, by: WhatIfUnit): CallName {
+  return {
+    service: paths.service(path),
+    operation: by === 'operation' ? paths.operation(path) : '',
+  }
 }
 
 /** Returns what has a slider, of the paths of the sample. */
@@ -172,9 +170,5 @@ export function whatIfRows(
   by: WhatIfUnit,
   paths: CallPaths,
 ): WhatIfRow[] {
-  return rows[by].map(([path, ...halved]) => ({
-    service: paths.service(path),
-    operation: by === 'operation' ? paths.operation(path) : '',
-    halved,
-  }))
+  return rows[by].map(([path, ...halved]) => ({ ...nameOf(paths, path, by), halved }))
 }

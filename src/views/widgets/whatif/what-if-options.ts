@@ -10,7 +10,7 @@ import {
   readOptions,
 } from '../../../core/options.ts'
 import { shortText } from '../../../core/shown-text.ts'
-import { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
+import { type LatencyProfile, profileOf } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { combineScenarios, parseScenario } from '../../../whatif/scenarios/parse-scenario.ts'
 import { SCALE_OPTIONS, scaleCalls } from '../../../whatif/scenarios/scale-calls.ts'
@@ -83,9 +83,7 @@ export function shortChange({ service, operation, part, factor }: WhatIfChange):
 
 /** Returns whether two changes are of the same slider. */
 export function isSameSlider(one: WhatIfChange, other: Omit<WhatIfChange, 'factor'>): boolean {
-  return (
-    one.service === other.service && one.operation === other.operation && one.part === other.part
-  )
+  return (['service', 'operation', 'part'] as const).every((name) => one[name] === other[name])
 }
 
 /** Returns the changes once a slider was moved; a slider moved to 1 is no change. */
@@ -117,10 +115,7 @@ export function predictedProfile(
   changes: readonly WhatIfChange[],
 ): LatencyProfile {
   const effect = scenarioOf(changes)?.apply(model, null)
-  return LatencyProfile.ofRequests(
-    model.responseTimes(effect?.changes ?? []),
-    effect?.weight ?? model.forest.weight,
-  )
+  return profileOf(effect === undefined ? model.recorded : model.after(effect))
 }
 
 /** Writes the code that predicts for all requests what is shown for the sample; `null` without changes. */
@@ -154,19 +149,16 @@ function saysTheSame(text: string, { kind, title, service }: Scenario): boolean 
   }
 }
 
-/** Factors to the right of a slider's middle; those to the left mirror them. */
-const SLOWER = [
+/** Factors of a slider: those to the left of its middle mirror those to the right. */
+const FACTORS = [
+  ...[0.1, 0.11, 0.125, 0.14, 0.16, 0.18, 0.2, 0.22, 0.25, 0.28, 0.32, 0.35],
+  ...[0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1],
   ...[1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2, 2.5],
   ...[2.8, 3.2, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9, 10],
 ]
-const FASTER = [
-  ...[0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4],
-  ...[0.35, 0.32, 0.28, 0.25, 0.22, 0.2, 0.18, 0.16, 0.14, 0.125, 0.11, 0.1],
-]
-const FACTORS = [...FASTER.toReversed(), 1, ...SLOWER]
 
 /** Steps of a slider to either side. */
-export const SLIDER_REACH = SLOWER.length
+export const SLIDER_REACH = (FACTORS.length - 1) / 2
 
 /** Returns the factor at a place, from `-SLIDER_REACH` (a tenth) over 0 to `SLIDER_REACH` (ten times). */
 export function factorAt(place: number): number {

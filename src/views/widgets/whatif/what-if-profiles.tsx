@@ -1,9 +1,10 @@
+import { extent } from 'd3-array'
 import { formatDuration } from '../../../core/units.ts'
 import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
 import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
-import { BottomAxis, LeftAxis, pixel } from '../../drawing/axis-lines.tsx'
+import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.ts'
@@ -22,6 +23,7 @@ export interface DrawnProfile {
   readonly name: string
   readonly look: keyof typeof LOOKS
   readonly curve: readonly Point[]
+  readonly shape: 'lines' | 'steps'
   readonly facts: ProfileSummary
 }
 
@@ -52,7 +54,7 @@ export function carriedCurve(
 ): DrawnProfile {
   const points = latencyUs.length - 2
   const shareAt = (i: number) => Math.min(1, Math.max(0, (i - 0.5) / points))
-  return { name, look, curve: latencyUs.map((us, i) => [us, shareAt(i)]), facts }
+  return { name, look, curve: latencyUs.map((us, i) => [us, shareAt(i)]), shape: 'lines', facts }
 }
 
 /** Draws the requests of the sample under some changes, or as recorded without any. */
@@ -61,21 +63,13 @@ export function predictedCurve(
   changes: readonly WhatIfChange[],
 ): DrawnProfile {
   const profile = predictedProfile(model, changes)
-  let below = 0
-  const curve = profileSteps(profile, STEPS).flatMap(([us, share]): Point[] => {
-    const corners: Point[] = [
-      [us, below],
-      [us, share],
-    ]
-    below = share
-    return corners
-  })
+  const steps = profileSteps(profile, STEPS)
+  const [[firstUs] = [0]] = steps
   const isChanged = changes.length > 0
   return {
     name: isChanged ? changesText(changes, MAX_NAME_LENGTH) : 'before',
     look: isChanged ? 'changed' : 'before',
-    curve,
-    facts: profileSummary(profile),
+    ...{ curve: [[firstUs, 0], ...steps], shape: 'steps', facts: profileSummary(profile) },
   }
 }
 
@@ -114,12 +108,8 @@ export function ProfilesFigure({ profiles, width }: Shown) {
 function ProfilesDrawing({ profiles, width }: Shown) {
   const ink = useInk()
   const { left, right, height } = PLOT
-  const top = LEGEND * profiles.length + 10
-  const box = { left, top, width: width - left - right, height }
-  const x = timeScale(profiles, box.width)
-  const y = shareScale()
-  const place = (us: number, share: number) =>
-    [pixel(left + x.share(us) * box.width), pixel(top + (1 - y.share(share)) * height)] as const
+  const box = { left, top: LEGEND * profiles.length + 10, width: width - left - right, height }
+  const plot = { box, x: timeScale(profiles, box.width), y: shareScale() }
   const stroke = (look: DrawnProfile['look']) => ({
     stroke: ink[LOOKS[look].color],
     'stroke-width': LOOKS[look].width,
@@ -136,17 +126,17 @@ function ProfilesDrawing({ profiles, width }: Shown) {
         </g>
       ))}
       <BottomAxis
-        scale={x}
+        scale={plot.x}
         box={box}
         ink={ink}
         title="response time (share of requests that took no longer)"
       />
-      <LeftAxis scale={y} box={box} ink={ink} />
-      {profiles.map(({ look, curve }) => (
+      <LeftAxis scale={plot.y} box={box} ink={ink} />
+      {profiles.map(({ look, curve, shape }) => (
         <path
           key={look}
           class={`fd-what-if-${look}`}
-          d={`M${curve.map(([us, share]) => place(us, share).join(' ')).join('L')}`}
+          d={curvePath(plot, curve, shape)}
           fill="none"
           stroke-linejoin="round"
           {...stroke(look)}
@@ -154,9 +144,9 @@ function ProfilesDrawing({ profiles, width }: Shown) {
       ))}
       {profiles.flatMap(({ name, look, facts }) =>
         QUANTILES.map(([share, fact]) => {
-          const [cx, cy] = place(facts[fact], share)
+          const { x, y } = plotPoint(plot, [facts[fact], share])
           return (
-            <circle key={`${look} ${share}`} cx={cx} cy={cy} r={3.5} fill={ink[LOOKS[look].color]}>
+            <circle key={`${look} ${share}`} cx={x} cy={y} r={3.5} fill={ink[LOOKS[look].color]}>
               <title>{`${name}: p${share * 100} ${formatDuration(facts[fact])}`}</title>
             </circle>
           )
@@ -169,10 +159,6 @@ function ProfilesDrawing({ profiles, width }: Shown) {
 /** Spans all that is drawn from round number to round number: it stays while a change moves within. */
 function timeScale(profiles: readonly DrawnProfile[], width: number) {
   const times = profiles.flatMap(({ curve }) => curve.map(([us]) => us).filter((us) => us > 0))
-  const ticks = Math.max(3, Math.floor(width / 60))
-  return logDurationScale(
-    times.length > 0
-      ? { low: Math.min(...times), high: Math.max(...times), ticks }
-      : { low: 1, high: 10, ticks },
-  )
+  const [low = 1, high = 10] = extent(times)
+  return logDurationScale({ low, high, ticks: Math.max(3, Math.floor(width / 60)) })
 }
