@@ -13,7 +13,6 @@ interface CallPath {
   readonly name: number
 }
 
-/** What is called. */
 export interface CallName {
   readonly service: string
   readonly operation: string
@@ -30,7 +29,6 @@ export class CallPaths {
   readonly #known = new Map<number, number>()
   readonly #paths: CallPath[] = []
 
-  /** Number of paths. */
   get size(): number {
     return this.#paths.length
   }
@@ -40,7 +38,6 @@ export class CallPaths {
     return this.#names.length
   }
 
-  /** All paths, ascending. */
   all(): number[] {
     return [...this.#paths.keys()]
   }
@@ -69,7 +66,6 @@ export class CallPaths {
     return this.#path(path).parent
   }
 
-  /** What is called. */
   name(path: number): number {
     return this.#path(path).name
   }
@@ -82,7 +78,6 @@ export class CallPaths {
     return this.named(this.name(path)).operation
   }
 
-  /** Returns the service and the operation of a name. */
   named(name: number): CallName {
     return this.#names[name] ?? unknown('name', name)
   }

@@ -13,7 +13,6 @@ const NONE = -1
 /** The calls of several periods, their paths numbered alike. */
 export interface IndexedCalls {
   readonly paths: CallPaths
-  /** One a period. */
   readonly forests: readonly CallForest[]
   /** By name of `paths`: to how many µs the starts of its server's spans were cut; 0 for most. */
   readonly resolutionUs: Float64Array
@@ -232,7 +231,6 @@ export interface CallForest {
   readonly requestTrace: Uint32Array
   /** How many requests each stands for: 1 / sampling probability, 1 where none was recorded. */
   readonly weight: Float64Array
-  /** The request of each call. */
   readonly request: Uint32Array
   /** Row of the caller, −1 for roots. */
   readonly parent: Int32Array

@@ -7,7 +7,7 @@ import { RequestModel } from '../recompute/request-model.ts'
 import { firstCandidates } from '../scenarios/call-candidates.ts'
 import { candidateContext } from '../scenarios/candidate-context.ts'
 import { type DiagnosisOptions, diagnosisOptions } from './diagnosis-options.ts'
-import { Evaluator } from './evaluate-scenario.ts'
+import { type Evaluator, makeEvaluator } from './evaluate-scenario.ts'
 import { growDiagnosis, type TriedScenario } from './grow-diagnosis.ts'
 import { type DiagnosisSubject, LatencyDiagnosis } from './latency-diagnosis.ts'
 import { knownTarget, type LatencyTarget } from './latency-target.ts'
@@ -138,7 +138,6 @@ function startDiagnosis(before: TraceSet, goal: LatencyTarget, options: Diagnosi
   return { subject, grow: growDiagnosis(candidates, evaluator, { ...options, depth }) }
 }
 
-/** A diagnosis before anything was tried. */
 export interface PreparedDiagnosis {
   readonly subject: DiagnosisSubject
   readonly base: RequestModel
@@ -169,7 +168,7 @@ export function prepareDiagnosis(
     target === null ? own.latencyUs.length : Math.min(own.latencyUs.length, theirs.latencyUs.length)
   const range = { base: own.latencyUs, target: theirs.latencyUs, size }
   const chosen = divergenceTo(theirs.latencyUs, name, range)
-  const evaluator = new Evaluator({
+  const evaluator = makeEvaluator({
     ...{ base, target, seed, targetWeight: theirs.weight },
     divergenceTo: chosen,
     distanceTo:

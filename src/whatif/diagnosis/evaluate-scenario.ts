@@ -7,12 +7,10 @@ import type { ScenarioEffect } from '../recompute/latency-change.ts'
 import type { WeighedLatencies } from '../recompute/latency-profile.ts'
 import { countTouched, type RequestModel } from '../recompute/request-model.ts'
 import type { Candidate } from '../scenarios/scenario.ts'
-import type { TargetDivergence, WeighedTarget } from './target-divergence.ts'
+import type { TargetDivergence } from './target-divergence.ts'
 
-/** Rounds of the bootstrap. */
 const ROUNDS = 200
 
-/** What scenarios are measured against. */
 interface Measurement {
   readonly base: RequestModel
   /** The other period; null where the target is a profile only. */
@@ -46,55 +44,47 @@ export interface Evaluation extends WeighedLatencies {
   readonly strength: number
 }
 
-/** Tries scenarios out on the base. */
-export class Evaluator {
-  readonly #measurement: Measurement
-  readonly #counts: readonly Uint8Array[]
-  /** By round. */
-  readonly #resampledTargets: readonly WeighedTarget[]
-  readonly #weight: Float64Array
-  /** The base as it is. */
+export interface Evaluator {
   readonly unchanged: Evaluation
+  evaluate(candidate: Candidate): Evaluation
+}
 
-  constructor(measurement: Measurement) {
-    const { base, target, targetWeight, divergenceTo, seed } = measurement
-    const requests = base.recorded.latencyUs.length
-    const weight = new Float64Array(targetWeight.length)
-    const weighedTarget = divergenceTo.weigh(targetWeight)
-    this.#measurement = measurement
-    this.#weight = new Float64Array(requests)
-    this.#counts = resampledCounts(requests, seed)
-    this.#resampledTargets =
-      target === null
-        ? // A given profile is not a sample.
-          this.#counts.map(() => weighedTarget)
-        : resampledCounts(targetWeight.length, ~seed).map((counts) =>
-            divergenceTo.weigh(weighted(counts, targetWeight, weight)),
-          )
-    this.unchanged = { ...this.#measure({ changes: [], weight: null }), ...UNTESTED }
-  }
-
-  evaluate(candidate: Candidate): Evaluation {
-    const { base, target } = this.#measurement
-    const measured = this.#measure(candidate.apply(base, target))
-    return { ...measured, ...(target === null ? UNTESTED : testChange(candidate, base, target)) }
-  }
-
-  #measure(effect: ScenarioEffect): Omit<Evaluation, keyof Evidence> {
-    const { base, divergenceTo, distanceTo, targetWeight } = this.#measurement
+export function makeEvaluator(measurement: Measurement): Evaluator {
+  const { base, target, targetWeight, divergenceTo, distanceTo, seed } = measurement
+  const { recorded } = base
+  const weighedTarget = divergenceTo.weigh(targetWeight)
+  const farTarget = distanceTo.weigh(targetWeight)
+  const counts = resampledCounts(recorded.latencyUs.length, seed)
+  const resampledWeight = new Float64Array(targetWeight.length)
+  const resampledTargets =
+    target === null
+      ? // A given profile is not a sample.
+        counts.map(() => weighedTarget)
+      : resampledCounts(targetWeight.length, ~seed).map((drawn) =>
+          divergenceTo.weigh(weighted(drawn, targetWeight, resampledWeight)),
+        )
+  const roundWeight = new Float64Array(recorded.latencyUs.length)
+  const measure = (effect: ScenarioEffect): Omit<Evaluation, keyof Evidence> => {
     const after = base.after(effect)
     const { latencyUs, weight } = after
     const divergence = divergenceTo.from(latencyUs)
     const distance = distanceTo === divergenceTo ? divergence : distanceTo.from(latencyUs)
     return {
       ...after,
-      divergence: divergence(weight, divergenceTo.weigh(targetWeight)),
-      distanceUs: distance(weight, distanceTo.weigh(targetWeight)),
-      resampled: Float64Array.from(this.#counts, (counts, round) =>
-        divergence(weighted(counts, weight, this.#weight), this.#resampledTargets[round]!),
+      divergence: divergence(weight, weighedTarget),
+      distanceUs: distance(weight, farTarget),
+      resampled: Float64Array.from(counts, (drawn, round) =>
+        divergence(weighted(drawn, weight, roundWeight), resampledTargets[round]!),
       ),
-      touched: countTouched(base.recorded, after),
+      touched: countTouched(recorded, after),
     }
+  }
+  return {
+    unchanged: { ...measure({ changes: [], weight: null }), ...UNTESTED },
+    evaluate: (candidate) => ({
+      ...measure(candidate.apply(base, target)),
+      ...(target === null ? UNTESTED : testChange(candidate, base, target)),
+    }),
   }
 }
 
@@ -148,7 +138,6 @@ function resampledCounts(requests: number, seed: number): Uint8Array[] {
   })
 }
 
-/** `weight` times counts, into `into`. */
 function weighted(counts: Uint8Array, weight: Float64Array, into: Float64Array): Float64Array {
   for (let i = 0; i < counts.length; i++) into[i] = counts[i]! * weight[i]!
   return into

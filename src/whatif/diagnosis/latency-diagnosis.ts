@@ -17,14 +17,11 @@ import type { DiagnosisOptions } from './diagnosis-options.ts'
 import type { Evaluation } from './evaluate-scenario.ts'
 import { rankScenarios, scoreSiblings, type TriedScenario } from './grow-diagnosis.ts'
 
-/** What a diagnosis is of. */
 export interface DiagnosisSubject {
   /** Of the periods as sampled: the base, and the target where it is traces. */
   readonly models: ExecutionModels
-  /** The base as it is. */
   readonly unchanged: Evaluation
   readonly target: LatencyProfile
-  /** What the target is, in words. */
   readonly targetTitle: string
   /** Whether the target is traces, which what a scenario changes can be compared with. */
   readonly isOfTraces: boolean

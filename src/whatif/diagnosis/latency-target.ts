@@ -19,7 +19,6 @@ export interface WishTarget {
   readonly belowUs: number
 }
 
-/** A wished-for or a given profile. */
 export interface KnownTarget {
   readonly profile: LatencyProfile
   readonly title: string

@@ -152,7 +152,6 @@ function sum(values: Float64Array): number {
 /** Rounds of which p is a share: it is 0.002 at least. */
 const ROUNDS = 499
 
-/** What two sides are compared by. */
 export interface ChangeTest {
   readonly name: DivergenceName
   readonly range: DivergenceRange

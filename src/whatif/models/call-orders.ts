@@ -23,7 +23,6 @@ export interface CallOrder {
 
 /** The observed orders of one period's calls. */
 export interface PeriodOrders {
-  /** Number of each call's order. */
   readonly orderOf: Uint32Array
   /**
    * The calls of every caller as `CallForest.childOffsets` has them: first those it waits for, in

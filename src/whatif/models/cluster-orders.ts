@@ -14,15 +14,12 @@ interface ClusterOptions {
   readonly times?: OrderTimes
 }
 
-/** Orders that are taken for the same flow of control. */
 interface OrderCluster {
-  /** Numbers of its orders. */
   readonly members: readonly number[]
   /** The pairs that (nearly) all calls of its orders have, closed; `null` for very wide calls. */
   readonly precedence: Precedence | null
   /** Those of `members` that do not have all of these pairs: they keep their own order. */
   readonly violators: readonly number[]
-  /** Calls of all members. */
   readonly calls: number
 }
 

@@ -80,7 +80,6 @@ export const EXECUTION_MODEL_OPTIONS = defineOptions({
 })
 export type ExecutionModelOptions = OptionsOf<typeof EXECUTION_MODEL_OPTIONS>
 
-/** What is known of one period. */
 export interface LearnedPeriod extends PeriodPlans {
   readonly forest: CallForest
   /** Model of each call. */
@@ -89,7 +88,6 @@ export interface LearnedPeriod extends PeriodPlans {
   readonly orderOf: Uint32Array
 }
 
-/** What `ExecutionModels` hold. */
 interface LearnedModels {
   readonly paths: CallPaths
   /** By period, then operation, then calls, most first. */

@@ -86,7 +86,6 @@ export class Precedence {
     return this.bits.every((bits, w) => (part.bits[w]! & ~bits) === 0)
   }
 
-  /** Returns the pairs of both. */
   and(other: Precedence): Precedence {
     return new Precedence(
       this.nodes,

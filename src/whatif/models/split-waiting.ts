@@ -119,7 +119,6 @@ export function usuallyAwaited(orders: WeighedOrders, group: Group, times: Order
 /** What comes before what in the calls of some orders, and when these ran. */
 export interface TimedOrders {
   readonly precedence: Precedence
-  /** Numbers of orders. */
   readonly members: readonly number[]
   readonly calls: number
   readonly times: OrderTimes

@@ -60,7 +60,6 @@ export function waitPlan({ order, predecessors, returnPredecessors }: WaitGraph)
   return { nodes: order.length, order, waitsFor, replyWaitsFor, setOffsets, setNodes }
 }
 
-/** The most nodes that a plan has. */
 export function mostNodes(plans: readonly WaitPlan[]): number {
   return plans.reduce((most, { nodes }) => Math.max(most, nodes), 0)
 }
@@ -85,9 +84,7 @@ export interface OwnTimes {
   readonly replyUs: Float64Array
 }
 
-/** How a period's calls wait for each other. */
 export interface PeriodPlans {
-  /** By call. */
   readonly planOf: Uint32Array
   readonly plans: readonly WaitPlan[]
   /** As of `PeriodOrders`. */

@@ -2,7 +2,7 @@
 import { group, sum } from 'd3-array'
 import { defineOptions, number, type OptionsOf, readOptions } from '../../core/options.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
@@ -126,7 +126,6 @@ interface OperationErrors extends PredictionErrors {
   readonly operation: string
 }
 
-/** What a `PredictionEvaluation` holds. */
 interface PredictionFields {
   /** Over all operations. */
   readonly all: PredictionErrors
@@ -138,16 +137,9 @@ interface PredictionFields {
 export class PredictionEvaluation extends columnarStage<PredictionFields>() {
   /** One row an operation, `all` first. */
   table(): StageTable {
+    const columns = ['calls', 'unlike', ...WAYS] as const
     const rows = [{ service: 'all', operation: '', ...this.all }, ...this.operations]
-    return stageTable({
-      service: rows.map(({ service }) => service),
-      operation: rows.map(({ operation }) => operation),
-      calls: rows.map(({ calls }) => calls),
-      unlike: rows.map(({ unlike }) => unlike),
-      model: rows.map(({ model }) => model),
-      regression: rows.map(({ regression }) => regression),
-      criticalPath: rows.map(({ criticalPath }) => criticalPath),
-    })
+    return rowTable(rows, ['service', 'operation', ...columns])
   }
 }
 

@@ -151,12 +151,10 @@ export class LatencyProfile implements WeighedLatencies {
   }
 }
 
-/** The profile of all requests of a period. */
 export function profileOf({ latencyUs, weight }: WeighedLatencies): LatencyProfile {
   return LatencyProfile.ofRequests(latencyUs, weight)
 }
 
-/** p50, p90 and p99 of a profile. */
 export function profileQuantiles(profile: LatencyProfile): ProfileQuantiles {
   return {
     p50Us: profile.quantile(0.5),
@@ -165,7 +163,6 @@ export function profileQuantiles(profile: LatencyProfile): ProfileQuantiles {
   }
 }
 
-/** Sums up a profile. */
 export function profileSummary(profile: LatencyProfile): ProfileSummary {
   return { ...profileQuantiles(profile), meanUs: profile.meanUs }
 }

@@ -226,7 +226,6 @@ export class RequestModel {
   }
 }
 
-/** Counts the requests whose response time or weight differs. */
 export function countTouched(before: WeighedLatencies, after: WeighedLatencies): number {
   let touched = 0
   after.latencyUs.forEach((us, i) => {
@@ -338,7 +337,6 @@ class StagedChanges {
     })
   }
 
-  /** Marks a call and those above it. */
   #touch(call: number): void {
     const { parent } = this.#forest
     const { affected } = this

@@ -69,7 +69,6 @@ export function applyScenario(
   })
 }
 
-/** What a `ScenarioProfile` holds. */
 interface ScenarioProfileFields {
   readonly title: string
   /** As recorded. */

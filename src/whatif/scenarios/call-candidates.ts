@@ -158,7 +158,6 @@ function candidates({ target, factors }: CandidateContext, change: CallChange): 
   return [asAfter]
 }
 
-/** The first of those that change the same in the same way. */
 function distinct(all: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>()
   return all.filter(({ key }) => !seen.has(key) && seen.add(key))

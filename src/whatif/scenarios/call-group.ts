@@ -11,7 +11,6 @@ export interface CallGroup {
   readonly operation: string
 }
 
-/** The group of these paths. */
 export function callGroup(paths: CallPaths, members: Iterable<number>): CallGroup {
   const sorted = [...new Set(members)].sort((a, b) => a - b)
   const [service = '', ...otherServices] = new Set(sorted.map((path) => paths.service(path)))
@@ -32,7 +31,6 @@ export function isEntry(paths: CallPaths, path: number): boolean {
   return parent < 0 || paths.service(parent) !== paths.service(path)
 }
 
-/** Some paths, divided by what they end in. */
 export function groupsByName(paths: CallPaths, members: Iterable<number>): CallGroup[] {
   const byName = groupBy(members, (path) => paths.name(path))
   return Array.from(byName.values(), (each) => callGroup(paths, each))
@@ -45,7 +43,6 @@ export function groupsByService(paths: CallPaths): CallGroup[] {
   return Array.from(byService.values(), (each) => callGroup(paths, each))
 }
 
-/** The paths of requests. */
 export function rootPaths(paths: CallPaths): number[] {
   return paths.all().filter((path) => paths.parent(path) < 0)
 }

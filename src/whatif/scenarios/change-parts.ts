@@ -97,7 +97,6 @@ export function timesAs(times: Float64Array, to: Float64Array, from = times): Fl
   return times.map((us) => map(us))
 }
 
-/** The times of some rows. */
 export function timesAt(timesUs: Float64Array, rows: ArrayLike<number>): Float64Array {
   return Float64Array.from(rows, (row) => timesUs[row]!)
 }

@@ -39,9 +39,7 @@ export function orderCandidates(context: CandidateContext, group: CallGroup): Ca
   ]
 }
 
-/** Calls that follow one model and are to follow another, of the other period. */
 interface SwitchedCalls {
-  /** Rows, ascending. */
   readonly calls: Uint32Array
   readonly from: ExecutionModel
   readonly to: ExecutionModel
@@ -86,7 +84,6 @@ function reordered(
   ]
 }
 
-/** The plan of most of some calls. */
 function usualPlan({ models, period }: RequestModel, calls: Uint32Array): WaitPlan | null {
   const { planOf, plans } = models.period(period)
   const counts = rollup(

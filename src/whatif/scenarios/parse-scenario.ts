@@ -8,7 +8,6 @@ import type { Scenario } from './scenario.ts'
 const FORMS =
   "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
-/** Units of times, in µs. */
 export const UNITS_US: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
 
 /** A name between double quotes, in which a backslash takes the next character as it is. */

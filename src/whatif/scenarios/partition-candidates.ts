@@ -152,7 +152,6 @@ function namedCalls(model: RequestModel, { group, feature }: DividedGroup) {
 }
 
 interface CallMix extends DividedGroup {
-  /** The kinds of calls that there are enough of. */
   readonly parts: readonly string[]
 }
 
@@ -178,7 +177,6 @@ function callMixCandidates({ paths, target }: CandidateContext, mix: CallMix): C
   ]
 }
 
-/** The calls of each part, rows. */
 function callsByPart(model: RequestModel, mix: CallMix): Uint32Array[] {
   const { calls, names } = namedCalls(model, mix)
   return mix.parts.map((part) => calls.filter((_, i) => names[i] === part))

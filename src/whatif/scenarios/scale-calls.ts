@@ -88,7 +88,6 @@ function change({ factor, addUs }: Scaling): { newTime: NewTime; words: string }
   return { newTime, words: addUs === 0 ? `+${formatDuration(0)}` : signedDuration(addUs) }
 }
 
-/** Paths that end in a service, and in one of its operations if one is named. */
 function matchingPaths(
   paths: CallPaths,
   { service, operation }: Pick<Scaling, 'service' | 'operation'>,

@@ -49,7 +49,6 @@ export interface Candidate extends Scenario {
   evidence(base: RequestModel, target: RequestModel): ScenarioEvidence
 }
 
-/** Of names in messages. */
 export const MAX_NAME_LENGTH = 80
 
 /** A share that was given, as it was given: `12.5 %`, `99.9 %`. */

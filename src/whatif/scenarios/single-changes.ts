@@ -16,7 +16,6 @@ import { RequestModel } from '../recompute/request-model.ts'
 import { PERIOD_OPTIONS, requirePeriod } from './apply-scenario.ts'
 import { scaleCalls } from './scale-calls.ts'
 
-/** An option that is a list of factors. */
 export function factorsOption(factors: readonly number[]): OptionRow<readonly number[]> {
   return custom<readonly number[]>({
     default: factors,
@@ -59,7 +58,6 @@ export interface SingleChange {
   readonly effects: readonly ProfileSummary[]
 }
 
-/** What `SingleChanges` holds. */
 interface SingleChangesFields {
   /** As recorded. */
   readonly before: ProfileSummary
