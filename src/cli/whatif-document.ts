@@ -19,7 +19,6 @@ import {
 } from './document.ts'
 import type { PrintedWarning } from './printing.ts'
 
-/** Requests of each period; `after` is null where it is not given. */
 interface Requests {
   readonly before: number
   readonly after: number | null
@@ -85,7 +84,6 @@ const DEPTH: Part<number | 'auto'> = {
   write: (value) => value,
 }
 
-/** The document of `flowdelta whatif`. */
 export const WHATIF_DOCUMENT = document<WhatifResults>(
   'whatif',
   'What `flowdelta whatif --json` prints.',

@@ -41,7 +41,6 @@ interface CarriedPlan {
   readonly setNodes: readonly number[]
 }
 
-/** A sample of requests as a page carries it. */
 export interface RequestSample {
   readonly carried: EncodedColumns<CarriedRequests>
   readonly requests: number
@@ -53,9 +52,7 @@ export interface RequestSample {
 
 export interface RequestSampleOptions {
   readonly seed: number
-  /** Most requests. */
   readonly requests: number
-  /** Most characters of JSON. */
   readonly size: number
 }
 

@@ -165,7 +165,6 @@ function titleText({ rank, title }: WhatIfCause): string {
   return `${rank}. ${shortText(title, MAX_TITLE_LENGTH)}`
 }
 
-/** Says how much of the divergence a cause explains. */
 function gainText(gain: number): string {
   return gain < 0 ? 'none' : percent(Math.min(1, gain))
 }

@@ -25,7 +25,6 @@ export interface WhatIfRow extends CallName {
 /** A row as a page carries it: a path of calls that ends there, then `halved`. */
 type CarriedRow = readonly [path: number, ...halved: number[]]
 
-/** A cause as a page carries it. */
 export interface WhatIfCause {
   readonly rank: number
   readonly title: string
@@ -35,7 +34,6 @@ export interface WhatIfCause {
   /** `null` if it cannot be tested. */
   readonly q: number | null
   readonly significant: boolean
-  /** Number of requests that it changes. */
   readonly touched: number
   readonly profile: CarriedProfile
   /** Place in the list of the cause it lies within, −1 for none. */
@@ -55,7 +53,6 @@ export interface WhatIfDiagnosis {
 /** What the what-if widget carries into a page. */
 export interface WhatIfData {
   readonly sample: RequestSample
-  /** All requests as recorded. */
   readonly before: ProfileSummary
   /** Rows that move the mean most come first. */
   readonly rows: Readonly<Record<WhatIfUnit, readonly CarriedRow[]>>

@@ -81,7 +81,6 @@ export function shortChange({ service, operation, part, factor }: WhatIfChange):
   }
 }
 
-/** Returns whether two changes are of the same slider. */
 export function isSameSlider(one: WhatIfChange, other: Omit<WhatIfChange, 'factor'>): boolean {
   return (['service', 'operation', 'part'] as const).every((name) => one[name] === other[name])
 }

@@ -18,7 +18,6 @@ export interface CarriedProfile {
   readonly latencyUs: readonly number[]
 }
 
-/** A profile to draw. */
 export interface DrawnProfile {
   readonly name: string
   readonly look: keyof typeof LOOKS
@@ -46,7 +45,6 @@ export function carriedProfile(profile: LatencyProfile, points: number): Carried
   }
 }
 
-/** Draws a profile that was carried. */
 export function carriedCurve(
   name: string,
   look: DrawnProfile['look'],

@@ -288,7 +288,6 @@ const MEASURES = [
   ['mean', 'meanUs'],
 ] as const
 
-/** Shows the profiles in numbers. */
 function Numbers({ profiles }: { readonly profiles: readonly DrawnProfile[] }) {
   return (
     <DataTable
