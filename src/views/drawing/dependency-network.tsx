@@ -135,10 +135,8 @@ function Variable({
 }) {
   const ink = useInk()
   const color = isMetric ? ink.changeText : node.significant ? ink.text : ink.soft
-  const left = tenth(x - width / 2)
-  const underline = tenth(y + fontSize / 2 + 3)
   return (
-    <>
+    <g transform={`translate(${tenth(x)} ${tenth(y)})`}>
       <title>
         {tooltipText(node.name)}: {isMetric ? 'performance; ' : ''}
         {differenceText(node)}
@@ -146,15 +144,13 @@ function Variable({
       <rect
         class="fd-logs-name"
         rx={4}
-        x={left - 4}
-        y={tenth(y - HEIGHT / 2)}
+        x={tenth(-width / 2) - 4}
+        y={-HEIGHT / 2}
         width={tenth(width + 8)}
         height={HEIGHT}
         fill="transparent"
       />
       <text
-        x={tenth(x)}
-        y={tenth(y)}
         font-size={tenth(fontSize)}
         text-anchor="middle"
         dominant-baseline="central"
@@ -164,16 +160,13 @@ function Variable({
         {label}
       </text>
       {isOpen ? (
-        <line
-          x1={left}
-          x2={left + tenth(width)}
-          y1={underline}
-          y2={underline}
+        <path
+          d={`M${tenth(-width / 2)} ${tenth(fontSize / 2 + 3)}h${tenth(width)}`}
           stroke-width={2}
           style={`stroke:${ink.text}`}
         />
       ) : null}
-    </>
+    </g>
   )
 }
 
@@ -311,16 +304,15 @@ function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph): str
   if (nodes.length < 2) {
     return [`In the ${logClass} period it depends on no other logged variable.`]
   }
+  const hasArrows = edges.some(({ directed }) => directed)
+  const hasGray = nodes.some(({ significant }) => !significant)
+  const hasFaint = edges.some(({ inTree }) => !inTree)
   return [
     `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
-    ...(edges.some(({ directed }) => directed) ? ['Arrows: always in this order.'] : []),
-    ...(nodes.some(({ significant }) => !significant)
-      ? ['Gray letters: no significant difference.']
-      : []),
-    ...(edges.some(({ inTree }) => !inTree)
-      ? ['Faint lines: dependencies that do not count in the score.']
-      : []),
-  ]
+    hasArrows ? 'Arrows: always in this order.' : '',
+    hasGray ? 'Gray letters: no significant difference.' : '',
+    hasFaint ? 'Faint lines: dependencies that do not count in the score.' : '',
+  ].filter((sentence) => sentence !== '')
 }
 
 /** Returns how a variable differs, in a few words. */

@@ -1,8 +1,6 @@
 import { graphlib, layout } from '@dagrejs/dagre'
 import type { Point } from './path.ts'
 
-export type { Point } from './path.ts'
-
 /** A rectangle by its centre, in pixels. */
 export interface PlacedBox extends Point {
   readonly width: number

@@ -83,7 +83,7 @@ interface FlowLayout {
 
 export const LABEL_SIZE = 11
 /** Shorter pieces of lines are not drawn. */
-export const SEEN = 2
+const SEEN = 2
 /** Above everything. */
 const HEAD = 30
 const GAP = 110

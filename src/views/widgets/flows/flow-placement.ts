@@ -1,4 +1,4 @@
-import { rollup } from 'd3-array'
+import { rollup, sum } from 'd3-array'
 import { flowLayout } from '../../drawing/flow-layout.ts'
 
 /** Shortest and longest edge, in pixels. The shortest has room for its label and for two bends. */
@@ -63,8 +63,8 @@ const AROUND_LABEL = 4
 const HALF_LINE = 8
 /** Between columns. */
 const GAP = 14
-/** Dagre's time grows faster than the graph: larger ones are packed to the left. */
-const MAX_FOR_DAGRE = 250
+/** Nodes, and layers that lines pass, up to which dagre is fast; larger graphs stand at the left. */
+const MAX_FOR_DAGRE = 700
 
 /**
  * Places a graph, time running down: a box begins where the last line into it ends, and lines are
@@ -198,7 +198,12 @@ function wishedMiddles(
       column: lineColumns[line] as number,
     }))
     .filter(({ from, to }) => from !== to)
-  if (chains + outer.length > MAX_FOR_DAGRE) return sizes.map(() => 0)
+  const layers = new Uint32Array(chains)
+  for (const { from, to } of outer) {
+    layers[to] = Math.max(layers[to] as number, (layers[from] as number) + 1)
+  }
+  const passed = sum(outer, ({ from, to }) => (layers[to] as number) - (layers[from] as number))
+  if (chains + passed > MAX_FOR_DAGRE) return sizes.map(() => 0)
   const { nodes, edges } = flowLayout({
     nodes: sizes.slice(0, chains).map(({ left, right }) => ({
       width: 2 * Math.max(left, right),

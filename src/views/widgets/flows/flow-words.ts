@@ -60,7 +60,7 @@ function probability(p: number | null, q: number | null): string {
 }
 
 /** What an edge took on one side. */
-export function latencyWords(latencies: EdgeLatencies | null): string {
+function latencyWords(latencies: EdgeLatencies | null): string {
   if (latencies === null) return 'not there'
   const { requests, meanUs, medianUs, sdUs, criticalShare, waitUs, mostlyWaiting } = latencies
   if (meanUs === null) {
