@@ -215,7 +215,6 @@ export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
     .map(([call]) => call)
 }
 
-/** A row of the chart. */
 export interface GanttRow {
   readonly number: number
   readonly call: GanttCall

@@ -258,7 +258,6 @@ function callers(calls: readonly GanttCall[]): number[] {
   return calls.flatMap(({ parent, inner }, call) => (parent >= 0 && inner > 0 ? [call] : []))
 }
 
-/** What a call is called. */
 function nameOf({ service, name }: GanttCall): string {
   return tooltipText(`${service} ${name}`)
 }

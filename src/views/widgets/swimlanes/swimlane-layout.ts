@@ -1,7 +1,7 @@
 import { group, max, rollup, sort, sum } from 'd3-array'
 import { scaleLinear } from 'd3-scale'
 import { counted, grouped } from '../../../core/words.ts'
-import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
+import { lengthUs } from '../../drawing/stretches.ts'
 import type {
   Message,
   PlacedVisit,
@@ -44,42 +44,11 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
   return lanes.filter((lane) => kept.has(lane))
 }
 
-/** A lane as it is drawn: a component's, or one for all components that have none of their own. */
-interface DrawnLane {
-  readonly name: string
-  /** The whole of what its name says, for a tooltip. */
-  readonly title: string
-  readonly tracks: number
-  /** Place below the top of the lanes. */
-  readonly top: number
-  readonly height: number
-}
+/** Where the drawings of both requests stand, in pixels; times share one scale. */
+export type SwimlaneLayout = ReturnType<typeof swimlaneLayout>
 
 /** Where one request is drawn. */
-export interface Panel {
-  /** Number of the side. */
-  readonly side: number
-  readonly left: number
-  readonly top: number
-  readonly width: number
-  /** Room for names of lanes to its left; 0 where they stand elsewhere. */
-  readonly names: number
-}
-
-/** Where the drawings of both requests stand, in pixels; times share one scale. */
-export interface SwimlaneLayout {
-  readonly width: number
-  readonly height: number
-  readonly panels: readonly Panel[]
-  readonly lanes: readonly DrawnLane[]
-  /** Height of all lanes. */
-  readonly lanesHeight: number
-  /** Whether there are so many lines that some have to be folded, or could be. */
-  readonly isLong: boolean
-  readonly range: StretchUs
-  /** Middle of a visit's line below the top of the lanes, and whether others are drawn over it. */
-  readonly placeOf: (visit: PlacedVisit) => { readonly y: number; readonly isShared: boolean }
-}
+export type Panel = SwimlaneLayout['panels'][number]
 
 const TRACK = 24
 /** Above the lanes: which request this is. */
@@ -99,7 +68,7 @@ export function swimlaneLayout(
   { sides, lanes, lengthUs: end }: SwimlaneData,
   { arrangement, range, folded }: Pick<SwimlaneOptions, 'arrangement' | 'range' | 'folded'>,
   width: number,
-): SwimlaneLayout {
+) {
   const isLong = sum(lanes, ({ tracks }) => tracks) > MAX_TRACKS
   const limit = isLong && folded ? MAX_AT_ONCE : Number.POSITIVE_INFINITY
   const own = isLong && folded ? keptLanes({ sides, lanes }) : lanes
@@ -113,7 +82,7 @@ export function swimlaneLayout(
   if (own.length < lanes.length)
     named.push({ name: more, title: `${more}, drawn as one`, tracks: 1 })
   let lanesHeight = 0
-  const drawn = named.map((lane): DrawnLane => {
+  const drawn = named.map((lane) => {
     const height = lane.tracks * TRACK + LANE_PADDING
     lanesHeight += height
     return { ...lane, top: lanesHeight - height, height }
@@ -125,16 +94,24 @@ export function swimlaneLayout(
   const [columns, rows] = isBeside ? [Math.max(1, sides.length), 1] : [1, sides.length]
   const plot = (width - names - RIGHT - (columns - 1) * GAP) / columns
   return {
-    ...{ width, lanes: drawn, lanesHeight, isLong, range: range ?? [0, end] },
+    width,
+    /** Lanes with the whole of what their names say, and places below the top of the lanes. */
+    lanes: drawn,
+    lanesHeight,
+    /** Whether there are so many lines that some have to be folded, or could be. */
+    isLong,
+    range: range ?? ([0, end] as const),
     height: rows * panelHeight + (rows - 1) * GAP,
     panels: sides.map((_, side) => ({
       side,
       left: names + (isBeside ? side * (plot + GAP) : 0),
       top: isBeside ? 0 : side * (panelHeight + GAP),
       width: plot,
+      /** Room for names of lanes to its left; 0 where they stand elsewhere. */
       names: isBeside && side > 0 ? 0 : names,
     })),
-    placeOf: ({ lane: name, track }) => {
+    /** Middle of a visit's line below the top of the lanes, and whether others are drawn over it. */
+    placeOf: ({ lane: name, track }: PlacedVisit) => {
       const lane = laneOf.get(name)
       const at = lane === undefined ? 0 : Math.min(track, limit - 1)
       const top = (lane ?? drawn.at(-1))?.top ?? 0
@@ -179,15 +156,7 @@ export function laneItems({
 }
 
 /** What of a request is drawn on its lanes. */
-export interface DrawnItems {
-  /** In the order of time. */
-  readonly items: readonly LaneItem[]
-  /** Messages in the range, and how many of them are left out as they crowd. */
-  readonly messages: number
-  readonly leftOut: number
-  /** Whether so many are left that they have to be thin. */
-  readonly isDense: boolean
-}
+export type DrawnItems = ReturnType<typeof drawnItems>
 
 /** Messages between the same two lines are this far apart at least, in pixels. */
 const APART = 8
@@ -202,7 +171,7 @@ export function drawnItems(
   side: Pick<SwimlaneSide, 'visits' | 'messages'>,
   { range, placeOf }: Pick<SwimlaneLayout, 'range' | 'placeOf'>,
   width: number,
-): DrawnItems {
+) {
   const seen = laneItems(side).filter(
     ({ startUs, endUs }) => endUs >= range[0] && startUs <= range[1],
   )
@@ -216,9 +185,12 @@ export function drawnItems(
     drawn.add(crowd.find(({ message }) => message.isCritical) ?? crowd[0])
   }
   return {
+    /** In the order of time. */
     items: seen.filter((item) => 'visit' in item || drawn.has(item)),
+    /** Messages in the range, and how many of them are left out as they crowd. */
     messages: messages.length,
     leftOut: messages.length - drawn.size,
+    /** Whether so many are left that they have to be thin. */
     isDense: drawn.size > DENSE * width,
   }
 }

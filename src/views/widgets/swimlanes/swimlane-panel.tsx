@@ -148,7 +148,6 @@ function rangeAround({ startUs, endUs }: LaneItem): StretchUs {
   return roundedRange([Math.max(0, startUs - aroundUs), endUs + aroundUs])
 }
 
-/** Says what an item is. */
 export function itemWords(item: LaneItem): string {
   if ('visit' in item) {
     const { lane, name, startUs, endUs, work } = item.visit

@@ -21,7 +21,6 @@ interface TableColumnData {
   readonly values: readonly (number | string | boolean | null)[]
 }
 
-/** A table as a page gets it. */
 export interface TableData {
   readonly title: string
   /** Name of the table in code. */
@@ -74,7 +73,6 @@ export function tableData(
   }
 }
 
-/** A column in a page. */
 export interface TableColumn extends TableColumnData {
   readonly format: ColumnFormat
   readonly hasNull: boolean

@@ -9,7 +9,6 @@ export interface RowFilter {
   readonly code: string
 }
 
-/** An explanation of what could be written instead. */
 export interface FilterProblem {
   readonly problem: string
 }

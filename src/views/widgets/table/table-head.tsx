@@ -37,7 +37,6 @@ export const MAX_NAME_LENGTH = 40
 
 interface ColumnPlace {
   readonly table: UsedTable
-  /** Number of the column. */
   readonly at: number
 }
 

@@ -77,7 +77,6 @@ function wordSummarizer({ values }: TableColumn) {
       missing,
       /** Words that most rows have, by all rows. */
       top: top.map(([word, all]) => ({ word: String(word), all, kept: counts.get(word) ?? 0 })),
-      /** Number of different words left. */
       distinct: counts.size,
     }
   }
@@ -86,7 +85,6 @@ function wordSummarizer({ values }: TableColumn) {
 interface CellProps<Summary> {
   readonly column: TableColumn
   readonly summary: Summary
-  /** Writes a filter for the column. */
   readonly onFilter: (text: string) => void
 }
 

@@ -19,7 +19,6 @@ interface BrushProps {
 /** Returns the range when the pointer that is dragged has come to a time. */
 type Drag = (timeUs: number) => RangeUs | null
 
-/** Steps of a large move. */
 const LARGE = 20
 /** Pixels that a pointer may move in a click. */
 const MAX_CLICK = 3

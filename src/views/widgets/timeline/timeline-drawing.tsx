@@ -11,20 +11,13 @@ import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 const SIZE = { left: 58, right: 16, title: 24, bars: 30, gap: 6, dots: 130, between: 14, axis: 38 }
 
 /** Places and scales in a timeline of some width, in pixels. */
-export interface TimelineLayout {
-  readonly width: number
-  readonly height: number
-  /** Of each period bars for arrivals, and below them dots for response times. */
-  readonly panels: readonly [PlotBox, PlotBox]
-  readonly x: AxisScale
-  readonly y: AxisScale
-}
+export type TimelineLayout = ReturnType<typeof timelineLayout>
 
 /** Lays out both periods one above the other, on the same scales. */
 export function timelineLayout(
   { spanUs, extentUs: [low, high], zeroUs }: TimelineModel,
   width: number,
-): TimelineLayout {
+) {
   const { left, right, title, bars, gap, dots, between, axis } = SIZE
   const plot = Math.max(100, width - left - right)
   const height = bars + gap + dots
@@ -32,7 +25,8 @@ export function timelineLayout(
   return {
     width,
     height: 2 * (title + height) + between + axis,
-    panels: [panel(0), panel(title + height + between)],
+    /** Of each period bars for arrivals, and below them dots for response times. */
+    panels: [panel(0), panel(title + height + between)] as const,
     x: timeScale(spanUs, { ticks: Math.max(3, Math.floor(plot / 70)) }),
     y: withZero(logDurationScale({ low, high, ticks: 6 }), zeroUs),
   }

@@ -55,26 +55,12 @@ export interface TimelineFilter {
 export interface TimelineRequest {
   /** In whole µs, rounded down, so that ranges of whole µs hold the same requests as unrounded. */
   readonly startUs: number
-  /** Response time. */
   readonly timeUs: number
   readonly category: number
 }
 
 /** Both periods on one scale of time. */
-export interface TimelineModel {
-  /** Requests of both periods, by arrival. */
-  readonly requests: readonly [readonly TimelineRequest[], readonly TimelineRequest[]]
-  /** From the first arrival, or 0 where that is earlier, to beyond the last. */
-  readonly spanUs: RangeUs
-  /** Unit that ranges are rounded to. */
-  readonly stepUs: number
-  /** Length of the bins in which arrivals are counted. */
-  readonly binUs: number
-  /** Smallest and largest response time above 0. */
-  readonly extentUs: readonly [number, number]
-  /** Smallest response time where it is 0 or less, which a logarithmic axis lacks; else `null`. */
-  readonly zeroUs: number | null
-}
+export type TimelineModel = ReturnType<typeof timelineModel>
 
 /** Significant digits of response times: more than can be seen. */
 const DIGITS = 5
@@ -119,32 +105,37 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array): 
 }
 
 /** Unpacks the data of a page. */
-export function timelineModel({ packed }: TimelineData): TimelineModel {
-  const unpack = ({ gapsUs, timesUs, categories }: PackedRequests) =>
-    Array.from(
-      cumsum(gapsUs),
-      (startUs, i): TimelineRequest => ({
-        startUs,
-        timeUs: timesUs[i] as number,
-        category: categories[i] as number,
-      }),
-    )
+export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
+  const unpack = ({ gapsUs, timesUs, categories }: PackedRequests): readonly TimelineRequest[] =>
+    Array.from(cumsum(gapsUs), (startUs, i) => ({
+      startUs,
+      timeUs: timesUs[i] as number,
+      category: categories[i] as number,
+    }))
   const requests = [unpack(packed[0]), unpack(packed[1])] as const
   const earliest = Math.min(0, ...requests.map((arrived) => arrived[0]?.startUs ?? 0))
   const latest = Math.max(0, ...requests.map((arrived) => arrived.at(-1)?.startUs ?? 0))
   const stepUs = Math.max(1, roundUp((latest - earliest + 1) / PLACES))
   const times = packed.flatMap(({ timesUs }) => timesUs)
   const [least = 1, high = 0] = [min(times), max(times)]
+  const spanUs: RangeUs = [
+    Math.floor(earliest / stepUs) * stepUs,
+    // A range does not contain its end; the last request must be inside.
+    (Math.floor(latest / stepUs) + 1) * stepUs,
+  ]
+  const smallest = min(times.filter((time) => time > 0)) ?? high
   return {
+    /** Requests of both periods, by arrival. */
     requests,
+    /** Unit that ranges are rounded to. */
     stepUs,
+    /** Length of the bins in which arrivals are counted. */
     binUs: STEPS_PER_BIN * stepUs,
-    spanUs: [
-      Math.floor(earliest / stepUs) * stepUs,
-      // A range does not contain its end; the last request must be inside.
-      (Math.floor(latest / stepUs) + 1) * stepUs,
-    ],
-    extentUs: high > 0 ? [min(times.filter((time) => time > 0)) ?? high, high] : [1, 10],
+    /** From the first arrival, or 0 where that is earlier, to beyond the last. */
+    spanUs,
+    /** Smallest and largest response time above 0. */
+    extentUs: high > 0 ? ([smallest, high] as const) : ([1, 10] as const),
+    /** Smallest response time where it is 0 or less, which a logarithmic axis lacks. */
     zeroUs: least <= 0 ? least : null,
   }
 }
