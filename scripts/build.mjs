@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   bundleCommandLine,
@@ -97,13 +98,23 @@ const STEPS = [
 ]
 
 /**
- * Brings dist/ up to date.
+ * Brings dist/ up to date. A build that is asked for during another one of this checkout waits for it.
  *
  * @param {{ log?: (line: string) => void }} [options]
  * @returns {Promise<string[]>} the names of the steps that ran
  */
 export async function build({ log = console.log } = {}) {
   mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  const unlock = await lock()
+  try {
+    return await runSteps(log)
+  } finally {
+    unlock()
+  }
+}
+
+/** @param {(line: string) => void} log */
+async function runSteps(log) {
   linkToItself()
   const stamps = readStamps()
   const ran = []
@@ -119,6 +130,39 @@ export async function build({ log = console.log } = {}) {
     ran.push(step.name)
   }
   return ran
+}
+
+/**
+ * Waits until no other process builds.
+ *
+ * @returns {Promise<() => void>} ends the turn of this one
+ */
+async function lock() {
+  const file = join(ROOT, 'dist', '.build.lock')
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' })
+      return () => rmSync(file, { force: true })
+    } catch (/** @type {any} */ error) {
+      if (error.code !== 'EEXIST') throw error
+    }
+    if (hasEnded(file)) rmSync(file, { force: true })
+    else await delay(100)
+  }
+}
+
+/**
+ * Whether the process that a lock names is gone, having been killed amid a build.
+ *
+ * @param {string} file
+ */
+function hasEnded(file) {
+  try {
+    process.kill(Number(readFileSync(file, 'utf8')), 0)
+    return false
+  } catch (/** @type {any} */ error) {
+    return error.code === 'ESRCH'
+  }
 }
 
 /** One name for the state of the built library, for whoever caches what depends on it. */

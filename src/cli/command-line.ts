@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { COMMANDS, type CommandName } from './commands.ts'
-import { adviceSentence, flagMessage } from './flags.ts'
+import { adviceSentence, flagMessage, misspeltFlag } from './flags.ts'
 
 /**
  * Runs the command line and returns its exit code: 0 done, 1 when --fail-on holds, 2 for wrong usage
@@ -25,7 +25,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (problem) {
-    if (problem instanceof CommanderError) return problem.exitCode === 0 ? 0 : 2
+    if (problem instanceof CommanderError) {
+      const isMissing = problem.code === 'commander.missingMandatoryOptionValue'
+      if (isMissing) process.stderr.write(misspeltFlag(command, args))
+      return problem.exitCode === 0 ? 0 : 2
+    }
     if (!(problem instanceof FlowdeltaError)) throw problem
     const message = problem instanceof OptionError ? flagMessage(command, problem) : problem.message
     const flags = adviceSentence(command.options, problem.advice)

@@ -21,8 +21,10 @@ export function addComparisonFlags(command: Command): Command {
     .requiredOption('--before <file...>', 'Traces of the good period')
     .requiredOption('--after <file...>', 'Traces of the bad period')
   addOptions(command, COMPARISON_OPTIONS)
-    .addOption(new Option('--scale-counts', 'Same as --counts scaled').conflicts('weightCounts'))
-    .addOption(new Option('--weight-counts', 'Same as --counts weighted'))
+    .addOption(
+      new Option('--scale-counts', 'Same as --counts scaled').conflicts(['weightCounts', 'counts']),
+    )
+    .addOption(new Option('--weight-counts', 'Same as --counts weighted').conflicts('counts'))
   return addOptions(command, LOAD_OPTIONS)
     .option(
       '--before-parameters <file...>',

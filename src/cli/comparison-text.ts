@@ -27,10 +27,11 @@ export function comparisonText(
   { comparison, limit, explained }: PrintedComparison,
   { verbose }: { readonly verbose: boolean },
 ): string {
+  const explanations = explanationTexts(explained)
   const blocks = verbose
     ? verboseBlocks(comparison, limit)
-    : shortBlocks(comparison, MAX_LINES - 2 * explanationLines(explained).length)
-  return [...blocks, ...explanationLines(explained)]
+    : shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
+  return [...blocks, ...explanations]
     .join('\n\n')
     .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
 }
@@ -55,7 +56,10 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
 /** Findings are cut last: warnings take what they leave, but one line at least. */
 function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const head = overview(comparison).split('\n')
-  const findings = comparison.findings.text().split('\n').flatMap(wrapped)
+  const findings = comparison.findings
+    .text()
+    .split('\n')
+    .flatMap((line) => wrapped(line))
   const warnings = comparison
     .warnings()
     .map(({ code, finding }) => shortText(`! ${code}: ${finding}`, MAX_WIDTH))
@@ -72,11 +76,12 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
     .map((lines) => lines.join('\n'))
 }
 
-/** Breaks a line that is too wide between words. */
-function wrapped(line: string): string[] {
+/** Breaks a line that is too wide between words; what follows is indented. */
+function wrapped(line: string, indent = ''): string[] {
   if (line.length <= MAX_WIDTH) return [line]
   const end = line.lastIndexOf(' ', MAX_WIDTH)
-  return end <= 0 ? [line] : [line.slice(0, end), ...wrapped(line.slice(end + 1))]
+  if (end <= indent.length) return [line]
+  return [line.slice(0, end), ...wrapped(indent + line.slice(end + 1), indent)]
 }
 
 function cutLines(lines: readonly string[], max: number, things: string): readonly string[] {
@@ -101,13 +106,19 @@ function mutationCounts({ responseTime, structural }: Comparison): string {
   )
 }
 
-function explanationLines(explained: ExplainedRank | null): string[] {
+function explanationTexts(explained: ExplainedRank | null): string[] {
   if (explained === null) return []
   const { rank, finding, mutation } = explained
-  return [
+  const texts = [
     ...(finding === null ? [] : [`Finding ${rank} by parameters: ${finding.text()}`]),
     ...(mutation === null ? [] : [`Mutation ${rank} by parameters: ${mutation.text()}`]),
   ]
+  return texts.map((text) =>
+    text
+      .split('\n')
+      .flatMap((line) => wrapped(line, '    '))
+      .join('\n'),
+  )
 }
 
 /** What a typical request took, then and now. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type OptionAdvice, type OptionError, show } from '../core/errors.ts'
+import { nearestName, type OptionAdvice, type OptionError, show } from '../core/errors.ts'
 import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
 
 /** What commander makes of a command's flags. */
@@ -16,7 +16,7 @@ class OptionFlag extends Option {
     if (row.isSwitch) return
     if (row.default !== null) this.default(row.default)
     const words = row.choices.filter((choice) => choice !== null)
-    if ('enum' in row.schema) this.choices(words)
+    if ('enum' in row.schema) this.choices(words).argParser((text) => choice(words, text))
     else this.argParser((text) => parsed(row, text))
   }
 }
@@ -75,12 +75,32 @@ function flagOf(flags: readonly Option[], option: string | undefined): Option | 
   )
 }
 
+/** Returns one of some words; `InvalidArgumentError` for another says which was probably meant. */
+export function choice(words: readonly string[], text: string): string {
+  if (words.includes(text)) return text
+  const meant = nearestName(text, words)
+  const hint = meant === undefined ? '' : `Did you mean ${meant}? `
+  throw new InvalidArgumentError(`${hint}Allowed choices are ${words.join(', ')}.`)
+}
+
+/** Returns which flag was probably meant by one that a command has not; `''` if there is none. */
+export function misspeltFlag(command: Command, args: readonly string[]): string {
+  const known = command.options.flatMap(({ long }) => long ?? [])
+  for (const arg of args) {
+    const [flag = ''] = arg.split('=')
+    if (!flag.startsWith('--') || known.includes(flag)) continue
+    const meant = nearestName(flag, known)
+    if (meant !== undefined) return `(Did you mean ${meant} instead of ${flag}?)\n`
+  }
+  return ''
+}
+
 /** Returns the message of an error in an option, with the command's flag instead of its name. */
 export function flagMessage(command: Command, { option, value, expected }: OptionError): string {
   const [name = option, ...path] = option.split('.')
   const found = flagOf(command.options, name)
   const words = [found?.long ?? `Option ${name}`, ...path].join(' ')
-  return `${words} is ${show(value)}. Give ${expected}.`
+  return `${words} is ${value === undefined ? 'missing' : show(value)}. Give ${expected}.`
 }
 
 function flagText(name: string, row: OptionRow<unknown>): string {

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { COMPARISON_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
+import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
 import { VARIANCE_DOCUMENT } from './variance.ts'
 import { WHATIF_DOCUMENT } from './whatif-document.ts'
@@ -16,8 +17,10 @@ export const DOCUMENTS = {
 
 /** `flowdelta schema`: the JSON schema of a command's document. */
 export function addSchema(command: Command): void {
+  const names = Object.keys(DOCUMENTS)
+  const argument = new Argument('<command>', 'Command').choices(names)
   command
-    .addArgument(new Argument('<command>', 'Command').choices(Object.keys(DOCUMENTS)))
+    .addArgument(argument.argParser((text) => choice(names, text)))
     .action((name: keyof typeof DOCUMENTS) => {
       process.stdout.write(`${JSON.stringify(DOCUMENTS[name].schema, null, 1)}\n`)
     })

@@ -93,7 +93,7 @@ async function readMarks(file: string): Promise<readonly VarianceMark[]> {
     content = await readFile(file, 'utf8')
   } catch (error) {
     throw new FlowdeltaError(
-      `--marks ${file} cannot be read: ${String(error)}. Give a file of marks.`,
+      `--marks ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give a file of marks.`,
     )
   }
   return parseVarianceMarks(content, { file })

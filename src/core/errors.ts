@@ -124,7 +124,7 @@ export function describePlace({ file, line, trace }: Place): string {
 }
 
 /** Returns the known name that a misspelt one most likely stands for. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((each) => editDistance(name.toLowerCase(), each.toLowerCase()))
   const least = Math.min(...distances)
   return least <= Math.max(1, Math.floor(name.length / 3))

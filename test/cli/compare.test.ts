@@ -69,6 +69,7 @@ describe('flowdelta compare', () => {
     const text = await flowdelta('compare', ...PERIODS, '--explain', '1')
     expect(text.out).toContain('Mutation 1 by parameters: frontend NFS3 WRITE, category 5')
     expect(text.out).toContain('Where frontend NFS3 WRITE · count is at most 4,096')
+    expect(text.out.split('\n').filter((line) => line.length > 100)).toEqual([])
   })
 
   test('--explain of a rank that is not there says which there are', async () => {
@@ -221,7 +222,10 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
       "Give 'contribution>5%', 'contribution>2s', 'shift>10ms' or 'any'.",
     ],
     [['--scale-counts', '--weight-counts'], 'cannot be used with option'],
+    [['--scale-counts', '--counts', 'weighted'], 'cannot be used with option'],
+    [['--weight-counts', '--counts', 'scaled'], 'cannot be used with option'],
     [['--test', 't'], 'Allowed choices are ks, anderson-darling'],
+    [['--test', 'mann-whitny'], 'Did you mean mann-whitney? Allowed choices are ks,'],
     [['--threshold', '5'], "unknown option '--threshold'"],
   ])('%j', async (options, message) => {
     const { code, err } = await flowdelta('compare', ...PERIODS, ...options)
@@ -233,6 +237,12 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     const { code, err } = await flowdelta('compare', '--before', PERIODS[1] as string)
     expect(code).toBe(2)
     expect(err).toContain("required option '--after <file...>' not specified")
+  })
+
+  test('a misspelt period', async () => {
+    const { code, err } = await flowdelta('compare', '--before', 'a', '--aftr', 'b')
+    expect(code).toBe(2)
+    expect(err).toMatch(/\(Did you mean --after instead of --aftr\?\)\n$/)
   })
 })
 
@@ -270,6 +280,12 @@ describe('flowdelta schema', () => {
       anyOf: [{ type: 'number', minimum: 0 }, { enum: ['auto'] }],
     })
   })
+})
+
+test('schema of a misspelt command', async () => {
+  const { code, err } = await flowdelta('schema', 'compar')
+  expect(code).toBe(2)
+  expect(err).toContain('Did you mean compare? Allowed choices are compare, variance')
 })
 
 describe('as a process of its own', () => {

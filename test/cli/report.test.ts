@@ -59,7 +59,7 @@ describe('flowdelta report', () => {
 
 describe('wrong usage ends with exit code 2, before anything is compared', () => {
   test.each([
-    ['no file to write', [], "--out is undefined. Give the HTML file to write, or '-'"],
+    ['no file to write', [], "--out is missing. Give the HTML file to write, or '-'"],
     ['an address of another kind', ['--out', '-', '--trace-url', 'ftp://x/{traceId}'], 'ftp://x/'],
     ['an address without a place', ['--out', '-', '--trace-url', 'http://x/'], 'with {traceId}'],
   ])('%s', async (_, options, message) => {

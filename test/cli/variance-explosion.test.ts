@@ -150,6 +150,12 @@ describe('options of one period', () => {
   test('a file of marks that is not there is named', async () => {
     const { code, err } = await flowdelta('variance', at('before.dot'), '--marks', at('none.json'))
     expect(code).toBe(2)
-    expect(err).toContain('none.json cannot be read')
+    expect(err).toContain('none.json cannot be read (ENOENT)')
+  })
+
+  test('a file of marks that is not JSON is named', async () => {
+    const { code, err } = await flowdelta('variance', at('after.dot'), '--marks', at('before.dot'))
+    expect(code).toBe(2)
+    expect(err).toMatch(/before\.dot is not JSON \(Unexpected .*\)\. Give a file as the variance/)
   })
 })

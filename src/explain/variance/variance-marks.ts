@@ -87,7 +87,7 @@ export function parseVarianceMarks(
     content = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new FlowdeltaError(
-      `${file} is not JSON: ${String(error)}. Write it again, or correct it.`,
+      `${file} is not JSON (${(error as Error).message}). Give a file as the variance explorer saves it.`,
     )
   }
   const { schema, marks } = (content ?? {}) as { schema?: unknown; marks?: unknown }
