@@ -26,18 +26,7 @@ export interface PlacedFrame {
 }
 
 /** The frames of a state. */
-export interface FrameLayout {
-  /** Callers before what they call, and in each row from left to right. */
-  readonly frames: readonly PlacedFrame[]
-  readonly rows: number
-  /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
-  readonly bounds: readonly number[]
-  /**
-   * What all requests together, or what fills the width, takes a request. Where that is 0, all that
-   * is called from one caller is equally wide, as nothing tells it apart.
-   */
-  readonly whole: number
-}
+export type FrameLayout = ReturnType<typeof layoutFrames>
 
 /** Number of the context that stands for all requests together. */
 export const ALL = -1
@@ -69,7 +58,7 @@ const MIN_WIDTH = 1 / 2000
 export function layoutFrames(
   contexts: CallingContexts,
   { widths, measure, color, focus }: FrameOptions,
-): FrameLayout {
+) {
   const period: Period = widths === 'before' ? BEFORE : AFTER
   const amountOf = (context: CallingContext, of: Period, part: 'self' | 'total' = 'total') =>
     contexts.perRequest(context, { period: of, measure, part })
@@ -111,8 +100,18 @@ export function layoutFrames(
   }
   place(root, { row: 0, x: 0, width: 1 })
   const largest = max(contexts.contexts, (context) => Math.abs(changeOf(context))) ?? 0
-  const bounds = changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER)))
-  return { frames, rows: 1 + (max(frames, ({ row }) => row) ?? 0), bounds, whole }
+  return {
+    /** Callers before what they call, and in each row from left to right. */
+    frames,
+    rows: 1 + (max(frames, ({ row }) => row) ?? 0),
+    /** Where classes 1, 2 and 3 of change begin, on both sides of 0; empty where nothing took time. */
+    bounds: changeBounds(largest, Math.max(amountOf(all, BEFORE), amountOf(all, AFTER))),
+    /**
+     * What all requests together, or what fills the width, takes a request. Where that is 0, all
+     * that is called from one caller is equally wide, as nothing tells it apart.
+     */
+    whole,
+  }
 }
 
 /** A context and those it is called from, the request first. */

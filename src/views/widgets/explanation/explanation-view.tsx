@@ -48,12 +48,6 @@ export interface ExplanationStep {
   readonly column: string
 }
 
-/** An explanation after some steps, and those steps. */
-interface ExplanationState {
-  readonly explanation: Explanation
-  readonly steps: readonly ExplanationStep[]
-}
-
 /** Writes steps as code: `explanation.without('web READ · size')`. */
 export function stepsCode(name: string, steps: readonly ExplanationStep[]): string {
   return name + steps.map(({ verb, column }) => `.${verb}(${textLiteral(column)})`).join('')
@@ -66,7 +60,7 @@ export function ExplanationView({
   call,
 }: ViewProps<ExplanationData, { readonly question: ParameterQuestionName | null }>) {
   const restored = useMemo(() => restoreExplanation(data), [data])
-  const start: ExplanationState = { explanation: restored.explanation, steps: [] }
+  const start = { explanation: restored.explanation, steps: [] as readonly ExplanationStep[] }
   const [{ explanation, steps }, setState] = useState(start)
   const [chosen, setChosen] = useState<ParameterQuestionName>(
     options.question ?? answerTo(restored.explanation).question,

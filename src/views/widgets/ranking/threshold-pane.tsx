@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
+import { actOnKey } from '../../drawing/controls.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { type Ink, useInk } from '../../drawing/ink.ts'
 import { LegendRows } from '../../drawing/legend.tsx'
@@ -36,12 +37,10 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const isAuto = smPThreshold === 'auto'
   const value = isAuto ? suggested : smPThreshold
   const x = logScale({ low: 1, high: thresholds.at(-1) ?? 2, ticks: 12, text: grouped })
-  const step = (key: string) => {
-    if (key === 'ArrowRight' || key === 'ArrowUp') return thresholds.find((next) => next > value)
-    if (key === 'ArrowLeft' || key === 'ArrowDown')
-      return thresholds.findLast((next) => next < value)
-    return undefined
-  }
+  const go = (to: number | undefined) => to !== undefined && onChange({ smPThreshold: to })
+  const up = () => go(thresholds.find((next) => next > value))
+  const down = () => go(thresholds.findLast((next) => next < value))
+  const keys = { ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down }
   const checkbox = (
     label: string,
     help: string,
@@ -72,12 +71,7 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           onInput={({ currentTarget }) =>
             onChange({ smPThreshold: Math.round(x.value(currentTarget.valueAsNumber / SLIDER)) })
           }
-          onKeyDown={(event) => {
-            const next = step(event.key)
-            if (!event.key.startsWith('Arrow')) return
-            event.preventDefault()
-            if (next !== undefined) onChange({ smPThreshold: next })
-          }}
+          onKeyDown={(event) => actOnKey(event, keys)}
         />
       </div>
       <div class="fd-bar">

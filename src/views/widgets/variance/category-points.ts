@@ -84,16 +84,11 @@ export function measureText(measure: Measure, value: number): string {
   return kind === 'count' ? grouped(value) : formatDuration(value)
 }
 
-/** A category in the distribution of one period. */
-export interface CurvePoint {
-  readonly category: number
-  readonly c2: number
-  /** Share of the period's large categories that vary as little or less. */
-  readonly share: number
-}
-
-/** Returns the distribution of C² over the large categories of one period, ascending. */
-export function curveOf({ measures }: CategoryPoints, period: Period, large: number): CurvePoint[] {
+/**
+ * Returns the distribution of C² over the large categories of one period, ascending, each with the
+ * share of these that vary as little or less.
+ */
+export function curveOf({ measures }: CategoryPoints, period: Period, large: number) {
   const [counts, values] =
     period === BEFORE ? [measures.before, measures.beforeC2] : [measures.after, measures.afterC2]
   const found = values
@@ -153,9 +148,7 @@ export interface CategoryPlot extends Plot {
 }
 
 /** The distribution, with the curves of both periods. */
-export interface CurvesPlot extends CategoryPlot {
-  readonly curves: Readonly<Record<PeriodName, readonly CurvePoint[]>>
-}
+export type CurvesPlot = ReturnType<typeof curvesPlot>
 
 export const PLOT_HEIGHT = 330
 const MARGIN = { right: 14, top: 50, bottom: 40 } as const
@@ -175,7 +168,7 @@ function ticksIn(width: number): number {
 }
 
 /** Lays out the distribution of C². */
-export function curvesPlot(data: CategoryPoints, large: number, width: number): CurvesPlot {
+export function curvesPlot(data: CategoryPoints, large: number, width: number) {
   const curves = { before: curveOf(data, BEFORE, large), after: curveOf(data, AFTER, large) }
   const positive = [...curves.before, ...curves.after].flatMap(({ c2 }) => (c2 > 0 ? [c2] : []))
   const x = logScale({
