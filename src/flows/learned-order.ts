@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { benjaminiHochberg } from '../stats/benjamini-hochberg.ts'
 import { twoProportionsTest } from '../stats/two-proportions.ts'
 import type { Period } from './flow-set.ts'
@@ -105,12 +106,9 @@ export class LearnedOrder {
  */
 export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   const learned = [...orders]
-  const candidates: Tally[] = []
-  for (const order of learned) {
-    for (const tally of order.tallies()) {
-      if (Math.min(...tally.calls) >= ENOUGH_CALLS) candidates.push(tally)
-    }
-  }
+  const candidates = learned
+    .flatMap((order) => order.tallies())
+    .filter(({ calls }) => Math.min(...calls) >= ENOUGH_CALLS)
   const p = candidates.map(
     ({ held, calls }) => twoProportionsTest(held[0], calls[0], held[1], calls[1]).p,
   )
@@ -122,8 +120,8 @@ export function separatePeriods(orders: Iterable<LearnedOrder>): Differences {
   })
   const differences = learned.map((order) => order.differences())
   return {
-    pairs: differences.reduce((sum, { pairs }) => sum + pairs, 0),
-    waits: differences.reduce((sum, { waits }) => sum + waits, 0),
+    pairs: sum(differences, ({ pairs }) => pairs),
+    waits: sum(differences, ({ waits }) => waits),
   }
 }
 

@@ -14,12 +14,7 @@ import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
  */
 export function buildSpanFlows(periods: readonly SpanTraces[], options: FlowOptions): FlowSet {
   const calls = periods.map(indexSpanCalls)
-  const names = new CallNames()
-  const order = siblingOrder(
-    calls,
-    periods.map((traces) => names.ofSpans(traces)),
-    options,
-  )
+  const order = siblingOrder(calls, nameCalls(periods), options)
   const builder = new SpanFlowBuilder(order)
   calls.forEach((period, i) => {
     builder.addPeriod(period, i as Period)
@@ -203,27 +198,22 @@ function countUnawaited(
 }
 
 /**
- * Numbers what is called, `service operation`, over all periods alike; hosts do not count. Rules
- * about the order of calls are kept by these numbers.
+ * Numbers what each span of each period calls, `service operation`, over all periods alike; hosts do
+ * not count. Rules about the order of calls are kept by these numbers.
  */
-class CallNames {
-  readonly #names = new Dictionary()
-
-  get size(): number {
-    return this.#names.size
-  }
-
-  ofSpans({ spans, services, operations }: SpanTraces): Uint32Array {
+function nameCalls(periods: readonly SpanTraces[]): Uint32Array[] {
+  const names = new Dictionary()
+  return periods.map(({ spans, services, operations }) => {
     const known = new Map<number, number>()
     return Uint32Array.from(spans.service, (service, span) => {
       const operation = spans.operation[span]!
       const pair = service * operations.size + operation
       let name = known.get(pair)
       if (name === undefined) {
-        name = this.#names.code(`${services.value(service)} ${operations.value(operation)}`)
+        name = names.code(`${services.value(service)} ${operations.value(operation)}`)
         known.set(pair, name)
       }
       return name
     })
-  }
+  })
 }

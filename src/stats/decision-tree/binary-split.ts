@@ -56,11 +56,8 @@ export function chooseBinary(
   const perSquare = (target.weight - 1) / (2 * Math.LN2 * target.squares)
   const candidates: Candidate[] = []
   for (const column of columns) {
-    const cut = bestBinaryCut(
-      column,
-      groups.fill(column, rows, target.weights, target.weighted),
-      minLeaf,
-    )
+    groups.fill(column, rows, target.weights, target.weighted)
+    const cut = bestBinaryCut(column, groups, minLeaf)
     if (cut === undefined || !(cut.between > 1e-12 * target.squares)) continue
     candidates.push({ column, cut, bits: cut.between * perSquare - cut.log2Cuts })
   }
@@ -129,24 +126,18 @@ function bestBinaryCut(
 ): BinaryCut | undefined {
   const { size } = groups
   if (size < 2) return undefined
-  if (kind === 'numeric') {
-    const scan = scanCuts(groups, undefined, minLeaf)
-    if (scan === undefined) return undefined
-    const { between, at, range } = scan
-    const [lastCode, nextCode] = [groups.keys[at]!, groups.keys[at + 1]!]
-    const log2Cuts = Math.log2(scan.cuts)
-    return { between, log2Cuts, lastCode, nextCode, sets: undefined, range, present: size }
-  }
-  const order = orderByMean(groups)
+  const order = kind === 'numeric' ? undefined : orderByMean(groups)
   const scan = scanCuts(groups, order, minLeaf)
   if (scan === undefined) return undefined
-  const sets = setsOf(groups, order, scan.at)
+  const { between, at, cuts, range } = scan
+  const cut = { between, range, present: size }
+  if (order === undefined) {
+    const [lastCode, nextCode] = [groups.keys[at]!, groups.keys[at + 1]!]
+    return { ...cut, log2Cuts: Math.log2(cuts), lastCode, nextCode, sets: undefined }
+  }
   // 2^(k−1) − 1, which overflows for many levels.
   const log2Cuts = size < 50 ? Math.log2(2 ** (size - 1) - 1) : size - 1
-  return {
-    ...{ between: scan.between, log2Cuts, lastCode: -1, nextCode: -1, sets },
-    ...{ range: scan.range, present: size },
-  }
+  return { ...cut, log2Cuts, lastCode: -1, nextCode: -1, sets: setsOf(groups, order, at) }
 }
 
 /** Best cut along an order of the groups, after its element `at`; ascending codes if undefined. */

@@ -105,13 +105,10 @@ async function tablesWithin(
   for (const role of roles) {
     const name = tables[role]?.file
     if (name === undefined) continue
-    for (const candidate of [name, `${name}.gz`]) {
-      const source = await openIfThere(within(directory, candidate))
-      if (source !== undefined) {
-        found[role] = source
-        break
-      }
-    }
+    const source =
+      (await openIfThere(within(directory, name))) ??
+      (await openIfThere(within(directory, `${name}.gz`)))
+    if (source !== undefined) found[role] = source
   }
   return found
 }
