@@ -142,8 +142,11 @@ export class LatencyDiagnosis extends Stage {
   }
 }
 
+/** What a scenario was measured to do; see `Evaluation`. */
+type Measured = Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'p' | 'touched'>
+
 /** One node of the diagnosis tree. */
-export interface DiagnosedScenario extends ProfileQuantiles {
+export interface DiagnosedScenario extends ProfileQuantiles, Measured {
   /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
   readonly rank: number
   readonly scenario: Scenario
@@ -155,19 +158,11 @@ export interface DiagnosedScenario extends ProfileQuantiles {
   readonly children: readonly DiagnosedScenario[]
   /** Place among its siblings: 0 the best, 1 the worst; 0 where there are none. */
   readonly score: number
-  /** From its profile to the target's. */
-  readonly divergence: number
-  /** By how much its requests would still have to move on average to be the target's, µs. */
-  readonly distanceUs: number
   /** By which share of the base's divergence it is closer to the target; negative where it is further. */
   readonly gain: number
   /** What of the gain is beyond chance: the 5 % quantile over resampled requests. */
   readonly gainAtLeast: number
-  /** KS statistic of what it changes, before against after; NaN where nothing can be compared. */
-  readonly statistic: number
-  /** p of what it changes being the same before and after; NaN where that cannot be tested. */
-  readonly p: number
-  /** p corrected over all scenarios (Benjamini and Hochberg). */
+  /** `p` corrected over all scenarios (Benjamini and Hochberg). */
   readonly q: number
   /**
    * Whether it explains a change, beyond chance: base and target differ, so does what it changes (where
@@ -176,8 +171,6 @@ export interface DiagnosedScenario extends ProfileQuantiles {
    * can be close to it by its divergence.
    */
   readonly significant: boolean
-  /** Requests whose response time or weight it changes. */
-  readonly touched: number
   readonly evaluation: Evaluation
 }
 

@@ -110,17 +110,12 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
     this.#periods = periods
   }
 
-  /** The number of each call's model, by row of the period's forest. */
-  modelOf(period: number): Uint32Array {
-    return this.period(period).modelOf
-  }
-
   /**
-   * The number of each call's flow, by row of the period's forest: as `modelOf`, but the same in
+   * The number of each call's flow, by row of the period's forest: as `LearnedPeriod.modelOf`, but the same in
    * both periods, so that their proportions compare.
    */
   flowOf(period: number): Uint32Array {
-    return this.modelOf(period).map((model) => this.models[model]!.flow)
+    return this.period(period).modelOf.map((model) => this.models[model]!.flow)
   }
 
   /** Preprocessing and reply time of each call under its model. Computed once. */
@@ -139,7 +134,7 @@ export class ExecutionModels extends columnarStage<LearnedModels>() {
 
   /** The rows of the calls that follow a model. */
   callsOf({ id, period }: ExecutionModel): Uint32Array {
-    this.#callsOf[period] ??= groupRows(this.modelOf(period), this.models.length)
+    this.#callsOf[period] ??= groupRows(this.period(period).modelOf, this.models.length)
     const { offsets, rows } = this.#callsOf[period]
     return rows.subarray(offsets[id], offsets[id + 1])
   }

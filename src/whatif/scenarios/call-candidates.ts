@@ -10,7 +10,7 @@ import {
   reachedBy,
   rootPaths,
 } from './call-group.ts'
-import { type CandidateContext, candidate } from './candidate-context.ts'
+import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import {
   type ChangedPart,
   callRows,
@@ -142,7 +142,7 @@ function candidates({ target, factors }: CandidateContext, change: CallChange): 
       ...{ measured: 'times', before: timesPerRequest(base, parts) },
       after: timesPerRequest(to, parts),
     }),
-  } satisfies Partial<Parameters<typeof candidate>[0]>
+  } satisfies Partial<CandidateSketch>
   if (target === null) {
     return factors.map((factor) =>
       candidate({

@@ -61,7 +61,7 @@ export function candidateContext(
 }
 
 /** A candidate but for what most have in common. */
-interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title' | 'evidence'> {
+export interface CandidateSketch extends Pick<Candidate, 'kind' | 'key' | 'title' | 'evidence'> {
   /** The calls that change; without, requests change as a whole. */
   readonly group?: CallGroup
   readonly within?: Candidate['within']

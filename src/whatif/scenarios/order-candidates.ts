@@ -54,9 +54,8 @@ function reordered(
   target: RequestModel,
   { calls, from, to, group }: SwitchedCalls & { readonly group: CallGroup },
 ): LatencyChange[] {
-  const there = callRows(target.forest, group.paths).filter(
-    (call) => target.models.modelOf(target.period)[call] === to.id,
-  )
+  const { modelOf } = target.models.period(target.period)
+  const there = callRows(target.forest, group.paths).filter((call) => modelOf[call] === to.id)
   const plan = usualPlan(target, there)
   if (plan === null) return []
   const timesLikeThere = (
@@ -127,7 +126,7 @@ function ordersOf(model: RequestModel, group: CallGroup, keys: ReadonlySet<numbe
 
 function orderClassOf({ models, period }: RequestModel): (call: number) => number {
   const classes = orderClasses(models)
-  const modelOf = models.modelOf(period)
+  const { modelOf } = models.period(period)
   return (call) => classes[modelOf[call]!]!
 }
 

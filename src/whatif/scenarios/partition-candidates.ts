@@ -5,7 +5,7 @@ import { quantileMap } from '../../stats/quantile-map.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 import { type CallGroup, groupName, groupTitle } from './call-group.ts'
-import { type CandidateContext, candidate } from './candidate-context.ts'
+import { type CandidateContext, type CandidateSketch, candidate } from './candidate-context.ts'
 import { callRows, onePerRequest, spreadOrder, timesAs, timesAt } from './change-parts.ts'
 import { type Feature, featureWords, largeParts, partWords } from './features.ts'
 import type { Candidate, ScenarioEvidence } from './scenario.ts'
@@ -53,7 +53,7 @@ function partCandidates({ paths, base, target }: CandidateContext, one: OnePart)
   const shared = {
     ...{ kind: 'partition', group },
     evidence: (before, after) => partEvidence(before, after, one),
-  } satisfies Partial<Parameters<typeof candidate>[0]>
+  } satisfies Partial<CandidateSketch>
   const asOthers = candidate({
     ...{ ...shared, key: `partition ${place}`, title: `${what}, as fast as the others` },
     changes: (model) => {
