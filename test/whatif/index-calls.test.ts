@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CallForest, indexCalls } from '../../src/whatif/calls/index-calls.ts'
+import { type CallForest, indexCalls, shownName } from '../../src/whatif/calls/index-calls.ts'
 import { makeSpans, type SpanSketch } from '../make-traces.ts'
 
 function indexed(spans: readonly SpanSketch[]) {
@@ -132,4 +132,15 @@ describe('calls of spans', () => {
     expect(forests.map(({ path }) => [...path])).toEqual([[0], [0, 1, 2]])
     expect([paths.parent(2), paths.above(2)]).toEqual([1, [0, 1]])
   })
+})
+
+test.each([
+  ['/home/me/runs/after.json.gz', 'after.json.gz'],
+  ['runs/after.json', 'after.json'],
+  ['C:\\runs\\after', 'after'],
+  ['../runs/after', 'after'],
+  ['after', 'after'],
+  ['us/east on Monday', 'us/east on Monday'],
+])('a period named %s is shown as %s', (name, shown) => {
+  expect(shownName({ name } as Parameters<typeof shownName>[0])).toBe(shown)
 })

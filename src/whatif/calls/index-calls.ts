@@ -279,9 +279,12 @@ export function groupRows(column: Uint32Array, size: number, chosen?: Uint8Array
   return { offsets, rows }
 }
 
+/** The folders of a path: of one from a root or from here, or to a file with an extension. */
+const FOLDERS = /^(?:[a-z]+:)?[\\/.].*[\\/](?=[^\\/]+$)|^.*[\\/](?=[^\\/\s]+\.\w+$)/i
+
 /** The name of a period; of one that is named for its file, without the folders. */
 export function shownName({ name }: TraceSet): string {
-  return name.replace(/^.*[\\/](?=[^\\/\s]+\.\w+$)/, '')
+  return name.replace(FOLDERS, '')
 }
 
 /**
