@@ -1,3 +1,5 @@
+import { ascending, rollups, sum } from 'd3-array'
+import { addAt } from '../../core/entries.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
@@ -58,9 +60,9 @@ export function parameterDifferences(
     .map((difference, i) => ({ ...difference, q: q[i] as number }))
     .sort(
       (a, b) =>
-        Number(isClear(b)) - Number(isClear(a)) ||
+        Number(b.q < LEVEL) - Number(a.q < LEVEL) ||
         b.effect - a.effect ||
-        (a.column < b.column ? -1 : 1),
+        ascending(a.column, b.column),
     )
 }
 
@@ -76,15 +78,12 @@ function compareNumbers(values: Float64Array, labels: Uint8Array) {
 function compareNames(codes: Int32Array, levels: number, labels: Uint8Array) {
   const counts = [new Float64Array(levels + 1), new Float64Array(levels + 1)] as const
   codes.forEach((code, row) => {
-    const group = counts[labels[row] as 0 | 1]
-    const at = code < 0 ? levels : code
-    group[at] = (group[at] as number) + 1
+    addAt(counts[labels[row] as 0 | 1], code < 0 ? levels : code, 1)
   })
   const [before, after] = counts
-  const sizes = counts.map((group) => group.reduce((sum, count) => sum + count, 0))
-  const share = (count: number, group: 0 | 1) => count / Math.max(1, sizes[group] as number)
+  const [beforeSize, afterSize] = counts.map((group) => Math.max(1, sum(group))) as [number, number]
   const apart = before.reduce(
-    (sum, count, at) => sum + Math.abs(share(count, 0) - share(after[at] as number, 1)),
+    (all, count, at) => all + Math.abs(count / beforeSize - Number(after[at]) / afterSize),
     0,
   )
   return { effect: apart / 2, p: chiSquareTest(before, after).p }
@@ -103,18 +102,11 @@ function summary(parameter: Parameter, labels: Uint8Array, label: number): Param
       quartiles: sorted.length === 0 ? null : quartiles,
     }
   }
-  const counts = new Map<number, number>()
-  parameter.codes.forEach((code, row) => {
-    if (labels[row] === label && code >= 0) counts.set(code, (counts.get(code) ?? 0) + 1)
-  })
-  const known = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  const commonest = [...counts]
+  const codes = parameter.codes.filter((code, row) => labels[row] === label && code >= 0)
+  const known = codes.length
+  const commonest = rollups(codes, ({ length }) => length, Number)
     .sort(([a, m], [b, n]) => n - m || a - b)
     .slice(0, COMMONEST)
     .map(([code, count]) => [parameter.levels[code] as string, count / size] as const)
   return { known, missing: size - known, quartiles: null, commonest }
-}
-
-function isClear({ q }: { readonly q: number }): boolean {
-  return q < LEVEL
 }

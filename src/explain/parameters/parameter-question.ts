@@ -1,3 +1,4 @@
+import { mean, sum } from 'd3-array'
 import {
   type ClassificationTreeOptions,
   growClassificationTree,
@@ -66,10 +67,9 @@ function differingAnswer(
 ): ParameterQuestion {
   const question = 'what-differs'
   const paths = treePaths(tree, { predict: criterion === 'gini' ? 'lift' : 'majority' }).map(
-    ({ conditions, predicts, weights, support, ...quality }): ExplainedPath => ({
-      ...{ question, conditions, support },
-      ...{ precision: quality.precision, recall: quality.recall, lift: quality.lift },
-      separation: quality.separation,
+    ({ conditions, predicts, weights, steps: _, ...quality }): ExplainedPath => ({
+      ...quality,
+      ...{ question, conditions },
       predicts: predicts === 1 ? 'mutation' : 'precursor',
       requests: weights[0] + weights[1],
       times: meanTimes(rowsOnPath(table.parameters, conditions, table.size), table.rows.timeUs),
@@ -117,11 +117,8 @@ function slowPath(
   slow: Uint8Array,
 ): ExplainedPath {
   const here = rowsOnPath(table.parameters, conditions, table.size)
-  const count = (holds: (row: number) => boolean) =>
-    here.reduce((sum, _, row) => sum + Number(holds(row)), 0)
-  const slowHere = count((row) => here[row] === 1 && slow[row] === 1)
-  const requests = count((row) => here[row] === 1)
-  const slowRows = count((row) => slow[row] === 1)
+  const [requests, slowRows] = [sum(here), sum(slow)]
+  const slowHere = sum(here, (isHere, row) => isHere * Number(slow[row]))
   const usualRows = table.size - slowRows
   const shares = [part(slowHere, slowRows), part(requests - slowHere, usualRows)] as const
   const isSlow = shares[0] > shares[1]
@@ -179,16 +176,9 @@ export function slowFrom(before: Float64Array, after: Float64Array): number {
 }
 
 function meanTimes(here: Uint8Array, timeUs: Float64Array): ExplainedPath['times'] {
-  const sums = [0, 0] as [number, number]
-  const counts = [0, 0] as [number, number]
-  here.forEach((isHere, row) => {
-    const time = timeUs[row] as number
-    if (Number.isNaN(time)) return
-    sums[isHere as 0 | 1] += time
-    counts[isHere as 0 | 1]++
-  })
-  if (counts[0] === 0 || counts[1] === 0) return null
-  return { hereUs: sums[1] / counts[1], elsewhereUs: sums[0] / counts[0] }
+  const meanOf = (wanted: number) => mean(timeUs.filter((_, row) => here[row] === wanted))
+  const [hereUs, elsewhereUs] = [meanOf(1), meanOf(0)]
+  return hereUs === undefined || elsewhereUs === undefined ? null : { hereUs, elsewhereUs }
 }
 
 function part(some: number, all: number): number {

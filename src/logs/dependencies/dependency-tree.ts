@@ -1,16 +1,12 @@
 // The innermost loop of all dependency networks: it indexes with `!`.
+import { sum } from 'd3-array'
 import { fTail } from '../../stats/distributions.ts'
+import type { DependencyOptions } from './dependency-networks.ts'
 import { type DependencyColumns, explainedShare } from './select-columns.ts'
 
-interface TreeOptions {
+interface TreeOptions extends Pick<DependencyOptions, 'minLeaf' | 'stop' | 'significance'> {
+  /** A node with less weight than this is not split. */
   readonly minMass: number
-  readonly minLeaf: number
-  /**
-   * `'significance'`: a split must explain more than chance would, however many cuts there are to
-   * choose from; `'orange'`: any that explains anything is made, as the authors' library did.
-   */
-  readonly stop: 'significance' | 'orange'
-  readonly significance: number
 }
 
 export interface TreeSplit {
@@ -58,7 +54,7 @@ export function growDependencyTree(
     splits.push({ predictor: cut.column, threshold: cut.threshold, mass: sums.mass, r2 })
     // Dividing costs as much as looking for a cut: not for parts that are all too small.
     const isLeft = leftRows(columns, node, cut)
-    const left = massOf(node.rows, isLeft, columns.weights)
+    const left = sum(node.rows, (row) => isLeft[row]! * columns.weights[row]!)
     if (Math.max(left, sums.mass - left) < minMass) continue
     pending.push(...dividedNode(node, isLeft, columns.scratch))
   }
@@ -75,12 +71,6 @@ function isAccepted(
   const left = squares - gain
   const f = left > 0 ? (gain / left) * (size - 2) : Number.POSITIVE_INFINITY
   return fTail(f, 1, size - 2) * cuts < significance
-}
-
-function massOf(rows: Int32Array, isIn: Uint8Array, weights: Float64Array): number {
-  let mass = 0
-  for (const row of rows) mass += Number(isIn[row]) * Number(weights[row])
-  return mass
 }
 
 interface TargetSums {
@@ -108,9 +98,7 @@ interface BestCut {
   readonly cuts: number
 }
 
-/** Gains nearer than this share of all squares are the same: sums differ by the order of adding. */
-const SAME_GAIN = 1e-10
-
+/** Shares of all squares that are nearer are the same: sums differ by the order of adding. */
 const SAME_SHARE = 1e-10
 
 /** Sums of the target over the rows of a node; undefined where it does not vary there. */
@@ -158,7 +146,7 @@ function bestCut(
 ): BestCut | undefined {
   const { rows, orders, starts, ends } = node
   const { pulls, mass, squares } = sums
-  const same = SAME_GAIN * squares
+  const same = SAME_SHARE * squares
   let best: Omit<BestCut, 'cuts'> | undefined
   let cuts = 0
   const shareOf = (column: number) =>

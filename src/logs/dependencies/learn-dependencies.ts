@@ -1,6 +1,7 @@
+import { sort } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { isEventTime } from '../features/features.ts'
-import type { LogSet, VariableFeatures } from '../features/log-set.ts'
+import type { LogSet } from '../features/log-set.ts'
 import { instanceWeights } from '../performance/instance-weights.ts'
 import { type PerformanceMetric, performanceMetric } from '../performance/performance-metric.ts'
 import {
@@ -123,7 +124,7 @@ function columnsOf(
     options: { minLeaf, mostVariables },
   }: { readonly members: readonly number[]; readonly options: DependencyOptions },
 ): { readonly columns: DependencyColumns; readonly leftOut: number } {
-  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  const features = logs.features(kind)
   const own = metric.variable?.kind === kind ? features.indexOf(metric.variable.name) : undefined
   const performance = picked(metric.values, members)
   const weights =
@@ -132,9 +133,7 @@ function columnsOf(
     ...{ logs, features, featureType, members, performance, weights },
     ...{ own, minLeaf, mostVariables },
   })
-  const all = [...columns, { name: metric.name, values: performance }].sort((a, b) =>
-    a.name < b.name ? -1 : Number(a.name > b.name),
-  )
+  const all = sort([...columns, { name: metric.name, values: performance }], ({ name }) => name)
   return { columns: dependencyColumns(all, weights), leftOut }
 }
 
@@ -153,12 +152,13 @@ function timesOf(
   if (!isEventTime(featureType)) return names.map(() => undefined)
   const own = names.indexOf(metric.name)
   const runTimeUs = picked(logs.runTimeUs, members)
-  const unit = featureType.endsWith('Relative') ? 'relative time' : 'absolute time'
-  const scaled = (value: number, i: number) =>
-    unit === 'relative time' ? value / Number(runTimeUs[i]) : value * Number(runTimeUs[i])
+  const isShare = featureType.endsWith('Relative')
   return values.map((ofColumn, column) => {
-    if (column !== own || metric.unit === unit) return ofColumn
-    return metric.unit === 'value' ? undefined : ofColumn.map(scaled)
+    if (column !== own || metric.unit === (isShare ? 'relative time' : 'absolute time'))
+      return ofColumn
+    if (metric.unit === 'value') return undefined
+    const scaled = (value: number, runUs: number) => (isShare ? value / runUs : value * runUs)
+    return ofColumn.map((value, i) => scaled(value, Number(runTimeUs[i])))
   })
 }
 

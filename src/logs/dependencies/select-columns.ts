@@ -8,12 +8,6 @@ interface NetworkColumn {
   readonly values: Float64Array
 }
 
-interface SelectedColumns {
-  readonly columns: readonly NetworkColumn[]
-  /** How many variables could have taken part, and were too many. */
-  readonly leftOut: number
-}
-
 interface Selection {
   readonly logs: LogSet
   readonly features: VariableFeatures
@@ -33,7 +27,11 @@ interface Selection {
  * those that differ most between the classes (|t|) and those that correlate most with performance (r²,
  * by its F), in turn.
  */
-export function selectColumns(selection: Selection): SelectedColumns {
+export function selectColumns(selection: Selection): {
+  readonly columns: readonly NetworkColumn[]
+  /** How many variables could have taken part, and were too many. */
+  readonly leftOut: number
+} {
   const { features, featureType, members, own, minLeaf, mostVariables } = selection
   const column = (variable: number): NetworkColumn => ({
     name: features.names[variable] as string,
@@ -48,21 +46,8 @@ export function selectColumns(selection: Selection): SelectedColumns {
 
 /** Without so many values on either side a column neither splits others nor is split. */
 function canBeSplit(values: Float64Array, minLeaf: number): boolean {
-  let present = 0
-  let varies = false
-  let first = Number.NaN
-  for (const value of values) {
-    if (Number.isNaN(value)) continue
-    if (present++ === 0) first = value
-    else if (value !== first) varies = true
-  }
-  return varies && present >= 2 * minLeaf
-}
-
-interface Telling {
-  readonly variable: number
-  readonly t: number
-  readonly f: number
+  const present = values.filter((value) => !Number.isNaN(value))
+  return present.length >= 2 * minLeaf && present.some((value) => value !== present[0])
 }
 
 function mostTelling(variables: readonly number[], selection: Selection): number[] {
@@ -70,7 +55,7 @@ function mostTelling(variables: readonly number[], selection: Selection): number
   const [before, after] = [BEFORE, AFTER].map((code) =>
     [...logs.instances.keys()].filter((instance) => logs.classOf[instance] === code),
   ) as [number[], number[]]
-  const telling = variables.map((variable): Telling => {
+  const telling = variables.map((variable) => {
     const values = features.of(variable, featureType)
     const { statistic } = welch(picked(values, before), picked(values, after))
     const t = Number.isNaN(statistic) ? 0 : Math.abs(statistic)
@@ -83,7 +68,7 @@ function mostTelling(variables: readonly number[], selection: Selection): number
   const chosen = new Set<number>()
   for (let rank = 0; chosen.size < mostVariables; rank++) {
     for (const ranking of rankings) {
-      if (chosen.size < mostVariables) chosen.add((ranking[rank] as Telling).variable)
+      if (chosen.size < mostVariables) chosen.add(Number(ranking[rank]?.variable))
     }
   }
   return [...chosen].sort((a, b) => a - b)
@@ -130,7 +115,7 @@ export interface DependencyColumns {
 
 /** Sorts columns. They must be in the order of their names. */
 export function dependencyColumns(
-  columns: readonly { readonly name: string; readonly values: Float64Array }[],
+  columns: readonly NetworkColumn[],
   weights: Float64Array,
 ): DependencyColumns {
   const orders = new Int32Array(columns.length * weights.length)

@@ -71,18 +71,16 @@ interface Group {
 }
 
 function instanceGroups(logs: LogSet, weights: Float64Array | undefined): Groups {
-  // An instance without performance has no weight by it.
-  const groupOf = (code: number): Group => {
-    const members = Array.from(logs.instances.keys()).filter(
+  const [before, after] = [BEFORE, AFTER].map((code): Group => {
+    // An instance without performance has no weight by it.
+    const members = [...logs.instances.keys()].filter(
       (instance) => logs.classOf[instance] === code && !Number.isNaN(weights?.[instance]),
     )
     return { members, values: new Float64Array(members.length) }
-  }
-  const [before, after] = [groupOf(BEFORE), groupOf(AFTER)]
+  }) as [Group, Group]
   if (weights === undefined) return { before, after }
-  const [beforeWeights, afterWeights] = [before, after].map((group) =>
-    picked(weights, group).slice(),
-  ) as [Float64Array, Float64Array]
+  const beforeWeights = picked(weights, before).slice()
+  const afterWeights = picked(weights, after).slice()
   return { before, after, weights: { beforeWeights, afterWeights } }
 }
 
@@ -123,7 +121,7 @@ function variablesOf(
   groups: Groups,
   { alpha, correction }: DivergenceOptions,
 ): VariableDivergence[] {
-  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  const features = logs.features(kind)
   // One array for all: there may be a million tests.
   const values = new Float64Array(logs.instances.length)
   const tests = features.names.map((_, variable) =>
@@ -133,10 +131,8 @@ function variablesOf(
     }),
   )
   const all = tests.flat()
-  const q = corrected(
-    Float64Array.from(all, ({ p }) => p),
-    correction,
-  )
+  const p = Float64Array.from(all, (test) => test.p)
+  const q = corrected(p, correction)
   // Filled in, not copied: there may be a million of them.
   for (const [i, test] of all.entries()) {
     test.q = Number(q[i])
@@ -144,17 +140,12 @@ function variablesOf(
   }
   const presenceOf = presences(logs, kind)
   return features.names.map((name, variable) => {
-    const ofVariable: readonly FeatureTest[] = tests[variable] ?? []
-    return {
-      name,
-      kind,
-      features: ofVariable,
-      presence: presenceOf(variable),
-      score: ofVariable.reduce(
-        (sum, { t, significant }) => sum + (significant ? Math.abs(t) : 0),
-        0,
-      ),
-    }
+    const own: readonly FeatureTest[] = tests[variable] ?? []
+    const score = own.reduce(
+      (sum, { t, significant }) => sum + Number(significant && Math.abs(t)),
+      0,
+    )
+    return { name, kind, features: own, presence: presenceOf(variable), score }
   })
 }
 
@@ -189,6 +180,7 @@ function place({ presence: { onlyIn } }: VariableDivergence): number {
 
 function presences(logs: LogSet, kind: VariableKind): (variable: number) => Presence {
   const { counts } = logs
+  const features = logs.features(kind)
   // Of many variables most are in one instance: few tests are different ones.
   const known = new Map<string, number>()
   const test = (before: number, after: number) => {
@@ -197,38 +189,48 @@ function presences(logs: LogSet, kind: VariableKind): (variable: number) => Pres
     known.set(key, p)
     return p
   }
-  return (variable) => presenceOf(logs, kind, { variable, test })
+  return (variable) => {
+    const [before, after] = presentIn(logs.classOf, features, variable)
+    return {
+      ...{ before: before.instances, after: after.instances },
+      ...{ beforeMessages: before.messages, afterMessages: after.messages },
+      p: test(before.instances, after.instances),
+      onlyIn:
+        before.instances === 0 && after.instances > 0
+          ? 'after'
+          : after.instances === 0 && before.instances > 0
+            ? 'before'
+            : null,
+    }
+  }
 }
 
-function presenceOf(
-  logs: LogSet,
-  kind: VariableKind,
-  {
-    variable,
-    test,
-  }: { readonly variable: number; readonly test: (before: number, after: number) => number },
-): Presence {
-  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+interface Occurrences {
+  instances: number
+  /** NaN of state variables. */
+  messages: number
+}
+
+/** In how many instances before and after a variable occurs. */
+function presentIn(
+  classOf: Uint8Array,
+  features: VariableFeatures,
+  variable: number,
+): readonly [Occurrences, Occurrences] {
   const { instances: logged, values: valuesOf } = features.entries(variable)
   const columns = features.types.map((type) => ({ type, values: valuesOf(type) }))
   const numbers = columns.find(({ type }) => type === 'count')?.values
-  const instances = [0, 0]
-  const messages = numbers === undefined ? [Number.NaN, Number.NaN] : [0, 0]
+  const none = { instances: 0, messages: numbers === undefined ? Number.NaN : 0 }
+  const found: [Occurrences, Occurrences] = [{ ...none }, { ...none }]
   for (const [entry, instance] of logged.entries()) {
     const isThere = columns.some(({ type, values }) => {
       const value = Number(values[entry])
       return type === 'count' ? value > 0 : !Number.isNaN(value)
     })
     if (!isThere) continue
-    const code = logs.classOf[instance] === AFTER ? 1 : 0
-    instances[code] = Number(instances[code]) + 1
-    messages[code] = Number(messages[code]) + Number(numbers?.[entry])
+    const own = found[classOf[instance] === AFTER ? 1 : 0]
+    own.instances++
+    own.messages += Number(numbers?.[entry])
   }
-  const [before = 0, after = 0] = instances
-  const [beforeMessages = Number.NaN, afterMessages = Number.NaN] = messages
-  return {
-    ...{ before, after, beforeMessages, afterMessages },
-    p: test(before, after),
-    onlyIn: before === 0 && after > 0 ? 'after' : after === 0 && before > 0 ? 'before' : null,
-  }
+  return found
 }

@@ -3,13 +3,7 @@ import { ascending, group, max, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
-import {
-  LogReport,
-  type Notes,
-  ReadingNotes,
-  type SkippedLine,
-  type ThinnedVariable,
-} from './log-report.ts'
+import { LogReport, ReadingNotes, type SkippedLine, type ThinnedVariable } from './log-report.ts'
 import { codeOfClass, type LogClass, LogSet, VariableFeatures } from './log-set.ts'
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
 
@@ -149,14 +143,29 @@ export class LogBuilder {
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    return buildLogSet({
-      ids: this.#ids,
-      classOf: this.#classOf,
-      instances: this.#instances.map((each) =>
-        each instanceof OpenInstance ? each.close() : each,
-      ),
-      names: { event: this.#names.event.values, state: this.#names.state.values },
-      notes: this.#notes.data,
+    const instances = this.#instances.map((each) =>
+      each instanceof OpenInstance ? each.close() : each,
+    )
+    const names = { event: this.#names.event.values, state: this.#names.state.values }
+    const [events, states] = [
+      instances.map((instance) => instance.events),
+      instances.map((instance) => instance.states),
+    ]
+    return new LogSet({
+      instances: [...this.#ids],
+      classOf: Uint8Array.from(this.#classOf),
+      runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
+      events: laidOut(names.event, EVENT_FEATURES, events),
+      states: laidOut(names.state, STATE_FEATURES, states),
+      report: new LogReport({
+        ...this.#notes.data,
+        messages: {
+          event: sum(instances, ({ messages }) => messages.event),
+          state: sum(instances, ({ messages }) => messages.state),
+        },
+        thinned: thinnedVariables(instances, names),
+        emptyInstances: this.#ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
+      }),
     })
   }
 
@@ -188,37 +197,7 @@ export class LogBuilder {
   }
 }
 
-interface LogParts {
-  readonly ids: readonly string[]
-  readonly classOf: ArrayLike<number>
-  readonly instances: readonly ClosedInstance[]
-  /** By code. */
-  readonly names: Readonly<Record<VariableKind, readonly string[]>>
-  readonly notes: Notes
-}
-
 /** Lays the features of single instances out by feature and variable, in the order of names. */
-function buildLogSet({ ids, classOf, instances, names, notes }: LogParts): LogSet {
-  const events = instances.map((instance) => instance.events)
-  const states = instances.map((instance) => instance.states)
-  return new LogSet({
-    instances: [...ids],
-    classOf: Uint8Array.from(classOf),
-    runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-    events: laidOut(names.event, EVENT_FEATURES, events),
-    states: laidOut(names.state, STATE_FEATURES, states),
-    report: new LogReport({
-      ...notes,
-      messages: {
-        event: sum(instances, ({ messages }) => messages.event),
-        state: sum(instances, ({ messages }) => messages.state),
-      },
-      thinned: thinnedVariables(instances, names),
-      emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
-    }),
-  })
-}
-
 function laidOut<F extends Feature>(
   names: readonly string[],
   types: readonly F[],
@@ -259,7 +238,7 @@ function laidOut<F extends Feature>(
 
 function thinnedVariables(
   instances: readonly ClosedInstance[],
-  names: LogParts['names'],
+  names: Readonly<Record<VariableKind, readonly string[]>>,
 ): ThinnedVariable[] {
   const all = instances.flatMap(({ thinned }) => thinned)
   return [...group(all, ({ kind, code }) => `${kind} ${code}`).values()].map((alike) => {

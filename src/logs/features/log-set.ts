@@ -5,7 +5,7 @@ import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
-import type { EventFeature, Feature, StateFeature } from './features.ts'
+import type { EventFeature, Feature, StateFeature, VariableKind } from './features.ts'
 import type { LogReport } from './log-report.ts'
 
 export { AFTER, BEFORE }
@@ -41,6 +41,10 @@ export class LogSet extends columnarStage<LogSetData>() {
   /** The class of an instance. */
   classNameOf(instance: number): LogClass {
     return LOG_CLASSES[this.classOf[instance] as 0 | 1]
+  }
+
+  features(kind: VariableKind): VariableFeatures {
+    return (kind === 'event' ? this.events : this.states) as VariableFeatures
   }
 
   /** How many instances of each class there are. */

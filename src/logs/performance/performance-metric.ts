@@ -7,10 +7,9 @@ import {
   type Feature,
   isEventTime,
   STATE_FEATURES,
-  type StateFeature,
   type VariableKind,
 } from '../features/features.ts'
-import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../features/log-set.ts'
+import { LOG_CLASSES, type LogSet } from '../features/log-set.ts'
 
 /**
  * What is meant by performance, a number an instance: `'runTime'` (from its start to its last
@@ -59,16 +58,19 @@ export interface PerformanceMetric {
  */
 export function performanceMetric(logs: LogSet, metric: Metric): PerformanceMetric {
   if (metric === 'runTime') {
-    return { name: runTimeName(logs), values: logs.runTimeUs, unit: 'absolute time' }
+    const name = unlike('run time', [...logs.events.names, ...logs.states.names])
+    return { name, values: logs.runTimeUs, unit: 'absolute time' }
   }
   const { variable, feature } =
     typeof metric === 'string'
       ? { variable: metric, feature: mainFeature(logs, metric) }
       : requireFeature(metric)
-  const kind = isStateFeature(feature) ? 'state' : 'event'
+  const isState = (STATE_FEATURES as readonly Feature[]).includes(feature)
+  const kind = isState ? 'state' : 'event'
   const { features, index } = requireVariable(logs, kind, variable)
   return {
-    name: metricName(logs, kind, variable),
+    // The variable's own name, unless there is an event and a state of that name.
+    name: unlike(variable, logs.features(isState ? 'event' : 'state').names),
     values: features.of(index, feature),
     unit: unitOf(feature),
     variable: { kind, name: variable },
@@ -105,21 +107,12 @@ const MAX_SHOWN = 10
 const MAX_NAME_LENGTH = 70
 
 function inBothClasses(logs: LogSet, kind: VariableKind): string[] {
-  const features = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+  const features = logs.features(kind)
   return features.names.filter((_, variable) => {
     const classes = new Set<unknown>()
     for (const instance of features.entries(variable).instances) classes.add(logs.classOf[instance])
     return classes.size === LOG_CLASSES.length
   })
-}
-
-function runTimeName({ events, states }: LogSet): string {
-  return unlike('run time', [...events.names, ...states.names])
-}
-
-/** The variable's own name, unless there is an event and a state of that name. */
-function metricName({ events, states }: LogSet, kind: VariableKind, variable: string): string {
-  return unlike(variable, (kind === 'event' ? states : events).names)
 }
 
 function unlike(name: string, others: readonly string[]): string {
@@ -146,23 +139,16 @@ function requireFeature(metric: unknown): { variable: string; feature: Feature }
   throw new OptionError('metric.feature', feature, `one of ${known.join(', ')}`)
 }
 
-function isStateFeature(feature: Feature): feature is StateFeature {
-  return (STATE_FEATURES as readonly Feature[]).includes(feature)
-}
-
 function unitOf(feature: Feature): PerformanceMetric['unit'] {
   if (!isEventTime(feature)) return 'value'
   return feature.endsWith('Relative') ? 'relative time' : 'absolute time'
 }
 
-function requireVariable(
-  { events, states }: LogSet,
-  kind: VariableKind,
-  name: string,
-): { features: VariableFeatures; index: number } {
-  const features = (kind === 'event' ? events : states) as VariableFeatures
+function requireVariable(logs: LogSet, kind: VariableKind, name: string) {
+  const features = logs.features(kind)
   const index = features.indexOf(name)
   if (index !== undefined) return { features, index }
+  const { events, states } = logs
   const all = [...events.names, ...states.names]
   const near = all.slice(0, MAX_SHOWN).map((each) => show(shortText(each, MAX_NAME_LENGTH)))
   throw new FlowdeltaError(

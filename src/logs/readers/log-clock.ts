@@ -194,12 +194,9 @@ function zoneOffset(zone: string): ZoneOffset {
   const known = new Map<number, number>()
   return (wallMs) => {
     const hour = Math.floor(wallMs / MS_PER_HOUR)
-    let offset = known.get(hour)
-    if (offset === undefined) {
-      // Two steps reach the offset that holds at the instant itself, not at its reading in UTC.
-      offset = offsetAt(wallMs - offsetAt(wallMs))
-      known.set(hour, offset)
-    }
+    // Two steps reach the offset that holds at the instant itself, not at its reading in UTC.
+    const offset = known.get(hour) ?? offsetAt(wallMs - offsetAt(wallMs))
+    known.set(hour, offset)
     return offset
   }
 }
