@@ -59,7 +59,7 @@ export { formatDuration } from './core/units.ts'
 export type {
   CallingContext,
   CallingContexts,
-} from './explain/calling-contexts/calling-contexts.ts'
+} from './explain/calling-contexts/find-calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
 export type {
   ExplosionDiagnosis,
@@ -107,26 +107,25 @@ export type {
   ParameterQuestionName,
   Prediction,
 } from './explain/parameters/parameter-question.ts'
-export type { ParameterTable } from './explain/parameters/parameter-table.ts'
-export type { Sampling } from './explain/parameters/request-sample.ts'
+export type { ParameterTable, Sampling } from './explain/parameters/parameter-table.ts'
+export type { MarkedMutations } from './explain/variance/account-for-marks.ts'
 export { accountForMarks } from './explain/variance/account-for-marks.ts'
 export type { CategoryVariance, EdgeVariance } from './explain/variance/category-variance.ts'
 export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
 export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
 export type { EdgeCovariance, EdgeCovariances } from './explain/variance/edge-covariances.ts'
+export type {
+  CategorySpread,
+  VarianceOptions,
+  VarianceSources,
+} from './explain/variance/find-variance.ts'
 export { findVariance } from './explain/variance/find-variance.ts'
-export type { MarkedMutations } from './explain/variance/marked-mutations.ts'
 export type { VarianceKind, VarianceMark } from './explain/variance/variance-marks.ts'
 export {
   markVariance,
   parseVarianceMarks,
   serializeVarianceMarks,
 } from './explain/variance/variance-marks.ts'
-export type {
-  CategorySpread,
-  VarianceOptions,
-  VarianceSources,
-} from './explain/variance/variance-sources.ts'
 export { buildFlows } from './flows/build-flows.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'

@@ -7,7 +7,7 @@ import {
   type AttentionGraph,
   type AttentionNode,
   attentionTree,
-} from '../logs/attention/attention.ts'
+} from '../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../logs/compare-logs.ts'
 import { type FeatureTest, strongestDifference } from '../logs/divergence/divergence.ts'
 import { featureText, VARIABLE_KINDS } from '../logs/features/features.ts'

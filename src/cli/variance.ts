@@ -11,13 +11,13 @@ import {
   compareSpreads,
   type SpreadComparison,
 } from '../explain/variance/compare-spreads.ts'
-import { findVariance } from '../explain/variance/find-variance.ts'
-import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import {
   type CategorySpread,
+  findVariance,
   VARIANCE_OPTIONS,
   type VarianceSources,
-} from '../explain/variance/variance-sources.ts'
+} from '../explain/variance/find-variance.ts'
+import { parseVarianceMarks, type VarianceMark } from '../explain/variance/variance-marks.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import {
   about,

@@ -1,4 +1,4 @@
-export type { Attention, AttentionGraph, AttentionOptions } from './attention/attention.ts'
+export type { Attention, AttentionGraph, AttentionOptions } from './attention/focus-attention.ts'
 export { compareLogs, type LogComparison, type LogComparisonOptions } from './compare-logs.ts'
 export type {
   DependencyNetwork,
@@ -22,8 +22,8 @@ export {
 } from './performance/instance-weights.ts'
 export type { MetricTail } from './performance/metric-tail.ts'
 export type { Metric } from './performance/performance-metric.ts'
+export type { LogMask, MiningOptions } from './readers/drain/log-templates.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'
-export type { LogMask, MiningOptions } from './readers/drain/masks.ts'
 export { mineLogTemplates } from './readers/drain/mine-log-templates.ts'
 export { type LogsToCompare, loadLogs } from './readers/load-logs.ts'
 export type { LogFields, LogReadOptions } from './readers/log-read-options.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AttentionGraph } from '../../src/logs/attention/attention.ts'
+import type { AttentionGraph } from '../../src/logs/attention/focus-attention.ts'
 import { compareLogs } from '../../src/logs/compare-logs.ts'
 import { happensBefore } from '../../src/logs/dependencies/learn-dependencies.ts'
 import type { LogClass } from '../../src/logs/features/log-set.ts'

@@ -7,11 +7,12 @@ import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { counted, percent, shortNumber } from '../../core/words.ts'
 import { foldFlows } from '../../flows/fold/fold-flows.ts'
 import { type ExpectedCategories, expectedCategories } from './expected-categories.ts'
-import { ExplosionVariants, type Fold } from './explosion-variants.ts'
 import {
   type CategorySizes,
   categorySizes,
   type ExplosionCauses,
+  ExplosionVariants,
+  type Fold,
   findCauses,
 } from './find-causes.ts'
 import { findRemedies, type Remedies, type Remedy } from './find-remedies.ts'

@@ -1,6 +1,6 @@
 import { codeText } from '../../core/code-literals.ts'
 import type { OptionAdvice } from '../../core/errors.ts'
-import type { ExplosionVariants, Fold, Variant } from './explosion-variants.ts'
+import type { ExplosionVariants, Fold, Variant } from './find-causes.ts'
 import { type CategorySizes, categorySizes, type ExplosionPart } from './find-causes.ts'
 import { findHostClasses } from './find-host-classes.ts'
 import type { HostClasses } from './host-classes.ts'

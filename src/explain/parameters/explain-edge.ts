@@ -19,8 +19,8 @@ import {
   ParameterTable,
   placeName,
   requireColumns,
+  sampleRequests,
 } from './parameter-table.ts'
-import { sampleRequests } from './request-sample.ts'
 
 const MOST_CALLS = 10_000
 

@@ -1,11 +1,23 @@
+import type { Categories } from '../../compare/categories/categories.ts'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
-import { AFTER, BEFORE } from '../../flows/flow-set.ts'
-import type { FlowsToCompare } from '../flow-pair/flow-pair.ts'
-import { explainEdge } from './explain-edge.ts'
-import { explainMutation } from './explain-mutation.ts'
-import type { ExplainOptions, Explanation } from './explanation.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
+import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
+import { commonTemplate, explainEdge, type RequestTimes, requestTimes } from './explain-edge.ts'
+import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
+import { MUTATION_WORDS, PERIOD_WORDS } from './explanation-words.ts'
+import { slowFrom } from './parameter-question.ts'
+import {
+  collectParameters,
+  type ParameterChoice,
+  type ParameterSide,
+  ParameterTable,
+  placeName,
+  requireColumns,
+  sampleRequests,
+} from './parameter-table.ts'
 
 /**
  * Explains a change by low-level parameters: which ones separate the requests that changed from
@@ -56,4 +68,102 @@ function explainFinding(
     after: { category: move.to, period: AFTER },
   }
   return explainMutation(comparison, pair, options)
+}
+
+const MOST_SLOW = 10_000
+
+/**
+ * Explains a change by low-level parameters: sizes, flags, hosts, configuration values, recorded as
+ * span attributes, attributes of span events, or attributes of trace points.
+ *
+ * Two questions, because a parameter can explain a change in two ways. *What differs?* compares the
+ * mutation's requests with those of its precursor (or the requests of a category after with those
+ * before) on the part of the flow that both have, up to the first difference on each path. *What is
+ * slow?* looks at the requests after alone: which parameters do the slow ones have, those above the
+ * 95th percentile before of the edge that changed most (of the response time of a structural
+ * mutation)? The question whose parameters separate better comes first.
+ *
+ * Names of parameters are `frontend READ · count`; of several places alike, `frontend READ#2 · …`.
+ * Identifiers, times, threads, addresses, counters and text that differs in nearly every request
+ * are left out (`leftOut` says which, `include` puts them back).
+ *
+ * @param comparison from `compare`
+ * @param what a category, a mutation of the ranking, or two categories
+ * @param options see {@link ExplainOptions}
+ * @throws OptionError for a category that is not there or a value that an option cannot have,
+ *   FlowdeltaError for an unknown option
+ *
+ * Source: Sambasivan 2013, §2.6.6; the second question is an addition.
+ *
+ * @example
+ * explainMutation(comparison, 0, { sample: 'all' }).paths
+ */
+export function explainMutation(
+  comparison: Comparison,
+  what: FlowsToCompare,
+  options: ExplainOptions = {},
+): Explanation {
+  const { question, sample, seed, choice, growth } = explainSettings(options)
+  const { categories } = comparison
+  const { before, after } = chooseFlows(comparison, what)
+  const members = ({ category, period }: FlowChoice) => [...categories.members(category, period)]
+  const times = requestTimes(comparison, before, after)
+  const table = (sides: readonly ParameterSide[]) => tableOf(categories, { sides, times, choice })
+  const differingTable = () => {
+    const groups = sampleRequests([members(before), members(after)], { sample, seed })
+    const [formBefore, formAfter] = [before, after].map(({ category }) =>
+      flowForm(categories, category),
+    ) as [FlowForm, FlowForm]
+    const template = commonTemplate(formBefore, formAfter)
+    const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => ({
+      ...{ category, period, positions: template.map((node) => node[which]) },
+      requests: groups[period] ?? [],
+    })
+    return table([side('before', before, BEFORE), side('after', after, AFTER)])
+  }
+  const slowTable = () => {
+    const slowSample = sample === 'tenth' ? MOST_SLOW : sample
+    const sampled = sampleRequests([members(after)], { sample: slowSample, seed }).flat()
+    const requests = sampled.filter((request) => !Number.isNaN(times.of(request)))
+    const { category } = after
+    const positions = [...Array(categories.nodeCount(category)).keys()]
+    return table([{ requests, category, positions, period: AFTER }])
+  }
+  const timesOf = (flow: FlowChoice) => Float64Array.from(members(flow), times.of)
+  const tables = {
+    differs: question === 'what-is-slow' ? null : differingTable(),
+    slow: question === 'what-differs' ? null : slowTable(),
+    slowAboveUs: slowFrom(timesOf(before), timesOf(after)),
+  }
+  const own = before.category === after.category
+  const { preorder } = categories.structure(after.category)
+  const root = placeName(categories.nodeLabel(after.category, preorder[0] as number))
+  const subject = {
+    title: own
+      ? `${root}, category ${after.category}, before and after`
+      : `${root}, category ${after.category}, which was category ${before.category}`,
+    time: times.name,
+    rows: 'request',
+    words: own ? PERIOD_WORDS : MUTATION_WORDS,
+  }
+  requireColumns(tables, [...choice.include, ...choice.exclude])
+  return new Explanation(subject, { tables, choice, growth })
+}
+
+interface TableParts {
+  readonly sides: readonly ParameterSide[]
+  readonly times: RequestTimes
+  readonly choice: ParameterChoice
+}
+
+function tableOf(categories: Categories, { sides, times, choice }: TableParts): ParameterTable {
+  const { flows } = categories
+  const requests = sides.flatMap((side) => side.requests)
+  const rows = {
+    requests: Uint32Array.from(requests),
+    labels: Uint8Array.from(sides.flatMap((side) => side.requests.map(() => side.period))),
+    timeUs: Float64Array.from(requests, times.of),
+    startUs: Float64Array.from(requests, (request) => flows.startUs[request] as number),
+  }
+  return new ParameterTable(flows, { all: collectParameters(categories, sides), rows }, choice)
 }

@@ -24,13 +24,13 @@ import {
   type ParameterQuestionName,
   type TreeChoice,
 } from './parameter-question.ts'
+import type { Sampling } from './parameter-table.ts'
 import {
   type ParameterChoice,
   type QuestionTables,
   requireColumns,
   tablesOf,
 } from './parameter-table.ts'
-import type { Sampling } from './request-sample.ts'
 
 interface ExplanationTables extends QuestionTables {
   /** From which time on a row of `slow` is slow, in µs. */

@@ -1,17 +1,23 @@
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
-import { readOptions } from '../../core/options.ts'
-import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { nameOfPeriod } from './compare-spreads.ts'
-import { MarkedEdges } from './marked-edges.ts'
-import { requireVarianceMarks } from './variance-marks.ts'
 import {
-  type CategorySpread,
-  VARIANCE_OPTIONS,
-  type VarianceOptions,
-  VarianceSources,
-} from './variance-sources.ts'
+  custom,
+  defineOptions,
+  number,
+  type OptionsOf,
+  oneOf,
+  readOptions,
+} from '../../core/options.ts'
+import { columnarStage } from '../../core/stage.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { ecdf } from '../../stats/ecdf.ts'
+import { CategoryVariance, type EdgeVariance } from './category-variance.ts'
+import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
+import { CoMoments, requestEdges } from './edge-covariances.ts'
+import { MarkedEdges } from './marked-edges.ts'
+import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 
 /**
  * Finds which kinds of request are unpredictable, and through `.category(id)` which edges on their
@@ -78,4 +84,220 @@ function spreadOf(categories: Categories, category: number, period: Period): Cat
 function byVariation(a: CategorySpread, b: CategorySpread): number {
   const unknown = Number(Number.isNaN(a.c2)) - Number(Number.isNaN(b.c2))
   return unknown || b.c2 - a.c2 || b.requests - a.requests || a.category - b.category
+}
+
+export const VARIANCE_OPTIONS = defineOptions({
+  large: number({
+    default: 10,
+    min: 0,
+    unit: 'requests',
+    sentence: 'Only categories of more requests than this, in each period',
+  }),
+  period: oneOf(['before', 'after', 'both'], {
+    default: 'both',
+    sentence: 'Period to look at; both are looked at separately, never pooled',
+    flag: null,
+  }),
+  marks: custom<readonly VarianceMark[]>({
+    default: [],
+    sentence: 'Edges whose variance is already understood; see `markVariance`',
+    expected: 'a list of marks',
+    accepts: Array.isArray,
+  }),
+})
+
+export type VarianceOptions = OptionsOf<typeof VARIANCE_OPTIONS>
+
+/** How much the response times of one category vary in one period. */
+export interface CategorySpread {
+  readonly category: number
+  readonly period: PeriodName
+  readonly root: string
+  readonly requests: number
+  readonly meanUs: number
+  /** Sample variance; NaN for a single request. */
+  readonly varianceUs2: number
+  /** variance / mean²; above 1 a category counts as unpredictable. NaN where the mean is 0. */
+  readonly c2: number
+}
+
+interface VarianceColumns {
+  readonly categories: Categories
+  readonly options: VarianceOptions
+  /** Tier 1: the highest C² first; those without C² last. */
+  readonly ranked: readonly CategorySpread[]
+  /** How many categories were too small, in the periods asked for. */
+  readonly small: number
+}
+
+/** Which kinds of request are unpredictable, and where: what `findVariance` finds. */
+export class VarianceSources extends columnarStage<VarianceColumns>() {
+  readonly #marked: MarkedEdges
+  #unused: readonly VarianceMark[] | undefined
+  readonly #localized = new Map<string, CategoryVariance>()
+
+  constructor(columns: VarianceColumns, marked: MarkedEdges) {
+    super(columns)
+    this.#marked = marked
+  }
+
+  /** Marks on edges that no category has: misspelt, or gone. */
+  get unused(): readonly VarianceMark[] {
+    this.#unused ??= this.#marked.unused()
+    return this.#unused
+  }
+
+  /**
+   * The share of ranked categories whose C² is below 1: those that count as predictable. NaN
+   * where there is none; those without C² do not count.
+   *
+   * @param period default: every category in every period counts on its own
+   * @throws OptionError for an unknown period
+   */
+  shareBelowOne(period?: PeriodName): number {
+    if (period !== undefined) periodOfName(period)
+    const values = this.#c2(period)
+    return values.filter((c2) => c2 < 1).length / values.length
+  }
+
+  /**
+   * Tier 2: where the variance of one category comes from, edge by edge, whether or not it is
+   * large.
+   *
+   * @param category one of `ranked`, which has its period, or a category's number
+   * @param options.period default: that in which the category is ranked, of both the one with the
+   *   higher C²; of one too small to be ranked after, unless it has had fewer than two requests then
+   * @throws RangeError for a category that there is not, OptionError for an unknown period
+   *
+   * @example
+   * const variance = findVariance(comparison)
+   * variance.category(variance.ranked[0]).period === variance.ranked[0].period // true
+   */
+  category(
+    category: number | Pick<CategorySpread, 'category' | 'period'>,
+    { period }: { readonly period?: PeriodName } = {},
+  ): CategoryVariance {
+    const { category: id, period: ranked } =
+      typeof category === 'number' ? { category, period: undefined } : category
+    const chosen = periodOfName(period ?? ranked ?? this.#periodFor(id))
+    const key = `${id} ${chosen}`
+    const found =
+      this.#localized.get(key) ??
+      localizeVariance(this.categories, id, { period: chosen, marked: this.#marked })
+    this.#localized.set(key, found)
+    return found
+  }
+
+  /** The distribution of C²: one row a step, with the share of categories that are not above it. */
+  distribution(): StageTable {
+    const rows = (['before', 'after'] as const).flatMap((period) => {
+      const { x, y } = ecdf(this.#c2(period))
+      return Array.from(x, (c2, i) => ({ period, c2, share: y[i] }))
+    })
+    return rowTable(rows, ['period', 'c2', 'share'])
+  }
+
+  /** Tier 1: one row a category and period, the highest C² first. */
+  table(): StageTable {
+    const names = ['category', 'period', 'root', 'requests', 'meanUs', 'varianceUs2', 'c2'] as const
+    return rowTable(this.ranked, names)
+  }
+
+  override displayText(): string {
+    const lost = this.unused.map(({ from, to }) => `${from} → ${to}`)
+    const table = this.table().displayText()
+    return lost.length === 0
+      ? table
+      : `No category has what is marked: ${lost.join('; ')}.\n${table}`
+  }
+
+  #c2(period: PeriodName | undefined): number[] {
+    return this.ranked.flatMap((spread) =>
+      (period === undefined || spread.period === period) && !Number.isNaN(spread.c2)
+        ? [spread.c2]
+        : [],
+    )
+  }
+
+  #periodFor(category: number): PeriodName {
+    // Says so where there is no such category.
+    this.categories.structure(category)
+    const { period } = this.options
+    if (period !== 'both') return period
+    const ranked = this.ranked.find((spread) => spread.category === category)
+    if (ranked !== undefined) return ranked.period
+    return this.categories.count(category, AFTER) > 1 ||
+      this.categories.count(category, BEFORE) === 0
+      ? 'after'
+      : 'before'
+  }
+}
+
+/**
+ * Finds which edges on the critical path make the response times of a category vary, in one period,
+ * in one pass over its requests.
+ *
+ * Response time is the sum of the edges on the critical path, so that their covariances with it add
+ * up to its variance.
+ *
+ * Source: Sambasivan 2013, §5.4.2.
+ */
+function localizeVariance(
+  categories: Categories,
+  category: number,
+  { period, marked }: { readonly period: Period; readonly marked: MarkedEdges },
+): CategoryVariance {
+  const { edgeClasses } = categories.structure(category)
+  /** Response time with what each class contributes to it. */
+  const contributions = edgeClasses.map(() => new CoMoments())
+  const rest = new CoMoments()
+  /** Latencies where the class is on the critical path, with themselves. */
+  const latencies = edgeClasses.map(() => new CoMoments())
+  const requests = requestEdges(categories, category, period)
+  for (const { responseTimeUs, criticalUs, criticalCount, latencyUs } of requests) {
+    let restUs = responseTimeUs
+    for (const [number, contribution] of contributions.entries()) {
+      const contributionUs = criticalUs[number] as number
+      restUs -= contributionUs
+      contribution.add(responseTimeUs, contributionUs)
+      if (criticalCount[number] === 0) continue
+      latencies[number]?.add(latencyUs[number] as number, latencyUs[number] as number)
+    }
+    rest.add(responseTimeUs, restUs)
+  }
+  const responseTime = categories.responseTimeMoments(category, period)
+  const { variance } = responseTime
+  const shareOf = ({ covariance }: CoMoments) => (variance > 0 ? covariance / variance : Number.NaN)
+  const edges = edgeClasses.flatMap(
+    ({ from, to, occurrence, fromRoundBefore }, edge): EdgeVariance[] => {
+      const latency = latencies[edge] as CoMoments
+      const { count: requests, otherMean: meanUs, otherVariance: varianceUs2 } = latency
+      if (requests === 0) return []
+      return [
+        {
+          ...{ edge, from, to, occurrence, requests, meanUs, varianceUs2 },
+          ...(fromRoundBefore && { fromRoundBefore }),
+          onCriticalPath: requests / responseTime.count,
+          c2: squaredVariation({ ...responseTime, mean: meanUs, variance: varianceUs2 }),
+          share: shareOf(contributions[edge] as CoMoments),
+          mark: marked.of({ from, to })?.kind ?? null,
+        },
+      ]
+    },
+  )
+  return new CategoryVariance({
+    ...{ categories, category, responseTime },
+    period: nameOfPeriod(period),
+    edges: edges.sort(
+      (a, b) => descending(a.share, b.share) || descending(a.varianceUs2, b.varianceUs2),
+    ),
+    restShare: shareOf(rest),
+    onePath: edges.every(({ requests }) => requests === responseTime.count),
+  })
+}
+
+/** Largest first, what is not a number last. */
+function descending(a: number, b: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b))
+  return b - a
 }

@@ -7,8 +7,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
-import { LogTemplates } from './drain/log-templates.ts'
-import { MINING_OPTIONS, type MiningOptions } from './drain/masks.ts'
+import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
 import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
 
 export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'] as const

@@ -1,5 +1,5 @@
-import { datePattern, KNOWN_TIMES } from './date-pattern.ts'
 import type { LogClock } from './log-clock.ts'
+import { datePattern, KNOWN_TIMES } from './log-clock.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, SKIPPED } from './log-sink.ts'
 

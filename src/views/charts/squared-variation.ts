@@ -2,7 +2,7 @@ import { type Categories, squaredVariation } from '../../compare/categories/cate
 import { OptionError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { counted, percent } from '../../core/words.ts'
-import { VarianceSources } from '../../explain/variance/variance-sources.ts'
+import { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { logAxis, shareAxis } from './axes.ts'

@@ -6,8 +6,8 @@ import type {
   AttentionEdge,
   AttentionGraph,
   AttentionNode,
-} from '../../logs/attention/attention.ts'
-import { attentionTree } from '../../logs/attention/attention.ts'
+} from '../../logs/attention/focus-attention.ts'
+import { attentionTree } from '../../logs/attention/focus-attention.ts'
 import { featureText } from '../../logs/features/features.ts'
 import { tText } from '../charts/log-values.ts'
 import { layeredGraph, type PlacedBox } from './flow-layout.ts'

@@ -2,7 +2,7 @@ import type { ResponseTimeMutations } from '../../compare/mutations/find-respons
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
-import { Attention, type AttentionGraph } from '../../logs/attention/attention.ts'
+import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
 import { Drawing } from '../charts/chart.ts'
 import { answerTo } from '../charts/parameter-groups.ts'

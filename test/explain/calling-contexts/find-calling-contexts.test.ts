@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CallingContexts } from '../../../src/explain/calling-contexts/calling-contexts.ts'
+import type { CallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { findCallingContexts } from '../../../src/explain/calling-contexts/find-calling-contexts.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../../src/flows/flow-set.ts'

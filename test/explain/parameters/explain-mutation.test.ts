@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { ExplainedPath } from '../../../src/explain/parameters/parameter-question.ts'
 import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
 import { randomSource } from '../../../src/stats/random.ts'

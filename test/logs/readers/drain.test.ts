@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { LogTemplates } from '../../../src/logs/readers/drain/log-templates.ts'
-import { DEFAULT_MASKS, Masker, type MiningOptions } from '../../../src/logs/readers/drain/masks.ts'
+import {
+  DEFAULT_MASKS,
+  LogTemplates,
+  Masker,
+  type MiningOptions,
+} from '../../../src/logs/readers/drain/log-templates.ts'
 import { DrainTree, mineLogTemplates } from '../../../src/logs/readers/drain/mine-log-templates.ts'
 import { tokensOf } from '../../../src/logs/readers/drain/template-matcher.ts'
 import { loadLogs } from '../../../src/logs/readers/load-logs.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'
 import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'

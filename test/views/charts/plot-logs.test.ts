@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
+import type { AttentionGraph } from '../../../src/logs/attention/focus-attention.ts'
 import { compareLogs, type LogComparison } from '../../../src/logs/compare-logs.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import type { Chart } from '../../../src/views/charts/chart.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { ExplainOptions, Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { plot } from '../../../src/views/plot.ts'
 import { compareRequests, type RequestSketch, requests } from '../../explain/parameters/fixture.ts'

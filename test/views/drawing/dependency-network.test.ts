@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AttentionEdge, AttentionGraph } from '../../../src/logs/attention/attention.ts'
+import type { AttentionEdge, AttentionGraph } from '../../../src/logs/attention/focus-attention.ts'
 import {
   dependencyLayout,
   dependencyPicture,

@@ -1,5 +1,5 @@
 import { compare } from '../../../src/compare/comparison.ts'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { ExplainOptions, Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { pathSentence } from '../../../src/explain/parameters/explanation-words.ts'
 import type { ParameterQuestionName } from '../../../src/explain/parameters/parameter-question.ts'

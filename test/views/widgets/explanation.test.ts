@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { explainMutation } from '../../../src/explain/parameters/explain-mutation.ts'
+import { explainMutation } from '../../../src/explain/parameters/explain.ts'
 import type { Explanation } from '../../../src/explain/parameters/explanation.ts'
 import { explore } from '../../../src/views/explore.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { AttentionGraph } from '../../../src/logs/attention/attention.ts'
+import type { AttentionGraph } from '../../../src/logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../src/logs/compare-logs.ts'
 import { explore } from '../../../src/views/explore.ts'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'

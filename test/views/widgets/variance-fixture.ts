@@ -1,7 +1,6 @@
 import { type Comparison, compare } from '../../../src/compare/comparison.ts'
 import { decodeColumns, type EncodedColumns } from '../../../src/core/columns.ts'
-import { findVariance } from '../../../src/explain/variance/find-variance.ts'
-import { VarianceSources } from '../../../src/explain/variance/variance-sources.ts'
+import { findVariance, VarianceSources } from '../../../src/explain/variance/find-variance.ts'
 import { explore } from '../../../src/views/explore.ts'
 import type { VarianceData } from '../../../src/views/widgets/variance/variance-data.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'

@@ -3,8 +3,7 @@ import { type LogInput, type LogPaths, logInputs } from '../log-inputs.ts'
 import { type LogReadOptions, type ReadSettings, readSettings } from '../log-read-options.ts'
 import { type LogRecord, onlyMessages } from '../log-sink.ts'
 import { readLogFile } from '../read-log-file.ts'
-import { LogTemplates, templateName } from './log-templates.ts'
-import { Masker, type MiningOptions } from './masks.ts'
+import { LogTemplates, Masker, type MiningOptions, templateName } from './log-templates.ts'
 import { tokensOf, WILDCARD } from './template-matcher.ts'
 
 /**

@@ -5,7 +5,7 @@ import { counted, grouped, percent } from '../../../core/words.ts'
 import {
   type CallingContext,
   CallingContexts,
-} from '../../../explain/calling-contexts/calling-contexts.ts'
+} from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { actOnKey, Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'

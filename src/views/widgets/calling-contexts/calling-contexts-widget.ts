@@ -5,9 +5,9 @@ import {
   type CallingContext,
   CallingContexts,
   type ContextTotals,
+  findCallingContexts,
   totals,
-} from '../../../explain/calling-contexts/calling-contexts.ts'
-import { findCallingContexts } from '../../../explain/calling-contexts/find-calling-contexts.ts'
+} from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { defineWidget } from '../define-widget.ts'
 import {

@@ -5,7 +5,7 @@ import {
   type CallingContexts,
   type ContextMeasure,
   totals,
-} from '../../../explain/calling-contexts/calling-contexts.ts'
+} from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'

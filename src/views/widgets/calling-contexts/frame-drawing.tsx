@@ -5,7 +5,7 @@ import { percent, signedDuration } from '../../../core/words.ts'
 import type {
   CallingContext,
   ContextMeasure,
-} from '../../../explain/calling-contexts/calling-contexts.ts'
+} from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { definePalette, useColors, useInk } from '../../drawing/ink.ts'
 import { fittedText, textWidth } from '../../drawing/text.ts'

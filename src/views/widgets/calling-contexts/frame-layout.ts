@@ -3,7 +3,7 @@ import {
   type CallingContext,
   type CallingContexts,
   totals,
-} from '../../../explain/calling-contexts/calling-contexts.ts'
+} from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { roundDown } from '../../drawing/axis-scale.ts'
 import type { CallingContextOptions } from './options.ts'

@@ -2,7 +2,7 @@ import { group, sort } from 'd3-array'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { readOptions } from '../../../core/options.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import type { AttentionGraph, AttentionOptions } from '../../../logs/attention/attention.ts'
+import type { AttentionGraph, AttentionOptions } from '../../../logs/attention/focus-attention.ts'
 import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, shortNumber } from '../../../core/words.ts'
-import type { AttentionGraph } from '../../../logs/attention/attention.ts'
+import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import { featureText } from '../../../logs/features/features.ts'
 import { actOnKey } from '../../drawing/controls.tsx'
 import {

@@ -7,7 +7,7 @@ import {
   type AttentionGraph,
   type AttentionNode,
   attentionTree,
-} from '../../../logs/attention/attention.ts'
+} from '../../../logs/attention/focus-attention.ts'
 import type {
   Divergence,
   PerformanceTest,

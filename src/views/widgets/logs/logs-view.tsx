@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { codeText, textLiteral } from '../../../core/code-literals.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
-import type { AttentionGraph } from '../../../logs/attention/attention.ts'
+import type { AttentionGraph } from '../../../logs/attention/focus-attention.ts'
 import {
   type Feature,
   featureText,

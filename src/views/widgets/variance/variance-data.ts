@@ -9,7 +9,7 @@ import {
   type CategorySpread,
   VARIANCE_OPTIONS,
   type VarianceSources,
-} from '../../../explain/variance/variance-sources.ts'
+} from '../../../explain/variance/find-variance.ts'
 import { AFTER, BEFORE } from '../../../flows/flow-set.ts'
 import { edgeName, varianceShare } from '../../charts/flow-order.ts'
 import { drawnFlow, drawnName, rootName } from '../../charts/node-names.ts'

@@ -5,14 +5,11 @@ import { optionsCode } from '../../../core/options.ts'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
+import { VARIANCE_OPTIONS, type VarianceOptions } from '../../../explain/variance/find-variance.ts'
 import {
   serializeVarianceMarks,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import {
-  VARIANCE_OPTIONS,
-  type VarianceOptions,
-} from '../../../explain/variance/variance-sources.ts'
 import { StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'

@@ -1,8 +1,8 @@
 import { Comparison } from '../../../compare/comparison.ts'
 import { type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { OptionError } from '../../../core/errors.ts'
+import type { VarianceSources } from '../../../explain/variance/find-variance.ts'
 import { findVariance } from '../../../explain/variance/find-variance.ts'
-import type { VarianceSources } from '../../../explain/variance/variance-sources.ts'
 import { defineWidget } from '../define-widget.ts'
 import {
   VARIANCE_WIDGET_OPTIONS,
