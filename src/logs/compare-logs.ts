@@ -65,6 +65,7 @@ const STAGE_OPTIONS = {
   attention: ATTENTION_OPTIONS,
 } as const satisfies Record<string, OptionTable>
 
+/** Options of every stage of a comparison of logs. */
 export const LOG_OPTIONS = defineOptions({
   ...STAGE_OPTIONS.divergence,
   ...STAGE_OPTIONS.networks,

@@ -17,7 +17,8 @@ import {
 } from './find-causes.ts'
 import { findRemedies, type Remedies, type Remedy } from './find-remedies.ts'
 
-const EXPLOSION_OPTIONS = defineOptions({
+/** Options of `diagnoseExplosion`. */
+export const EXPLOSION_OPTIONS = defineOptions({
   fold: custom<Fold>({
     default: (flows) => foldFlows(flows, { log2: true }),
     sentence: 'Folds what flows repeat, for the remedy of that name',

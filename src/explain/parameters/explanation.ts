@@ -276,6 +276,7 @@ function summaryWords({ quartiles, commonest }: ParameterDifference['before']): 
   return commonest.map(([level, share]) => `${level} ${Math.round(share * 100)} %`).join(', ')
 }
 
+/** Options of `explain`. */
 export const EXPLAIN_OPTIONS = defineOptions({
   question: oneOf(['both', 'what-differs', 'what-is-slow'], {
     default: 'both',

@@ -10,7 +10,8 @@ import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { type BrownForsytheResult, brownForsythe } from '../../stats/brown-forsythe.ts'
 import { type KsResult, ksTwoSample } from '../../stats/ks-two-sample.ts'
 
-const SPREAD_OPTIONS = defineOptions({
+/** Options of `compareSpreads`. */
+export const SPREAD_OPTIONS = defineOptions({
   large: number({
     default: 10,
     min: 0,

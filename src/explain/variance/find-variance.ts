@@ -86,6 +86,7 @@ function byVariation(a: CategorySpread, b: CategorySpread): number {
   return unknown || b.c2 - a.c2 || b.requests - a.requests || a.category - b.category
 }
 
+/** Options of `findVariance`. */
 export const VARIANCE_OPTIONS = defineOptions({
   large: number({
     default: 10,

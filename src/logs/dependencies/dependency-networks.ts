@@ -6,6 +6,7 @@ import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 import type { PerformanceMetric } from '../performance/performance-metric.ts'
 
+/** Options of `learnDependencies`. */
 export const DEPENDENCY_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   minSplit: custom<number>({

@@ -6,6 +6,7 @@ import type { Feature, VariableKind } from '../features/features.ts'
 import type { LogClass, LogSet } from '../features/log-set.ts'
 import { WEIGHT_OPTIONS } from '../performance/instance-weights.ts'
 
+/** Options of `findDivergence`. */
 export const DIVERGENCE_OPTIONS = defineOptions({
   ...WEIGHT_OPTIONS,
   alpha: level({ default: 0.05, sentence: 'Significance level of the tests' }),

@@ -49,6 +49,7 @@ function requireWeights(weights: ArrayLike<number>, instances: number): Float64A
   throw new OptionError(`weights[${wrong}]`, found[wrong], 'a number above 0')
 }
 
+/** Options of `latencyWeights`. */
 export const LATENCY_WEIGHT_OPTIONS = defineOptions({
   doublingMs: number({
     default: 150,

@@ -40,6 +40,7 @@ export const LOG_FIELD_OPTIONS = defineOptions({
 })
 export type LogFields = Partial<OptionsOf<typeof LOG_FIELD_OPTIONS>>
 
+/** Options of `loadLogs`. */
 export const LOG_READ_OPTIONS = defineOptions({
   format: oneOf(['auto', ...LOG_FORMATS], {
     default: 'auto',

@@ -256,6 +256,7 @@ export class Masker {
   }
 }
 
+/** Options of `mineLogTemplates`, and of `loadLogs` as `mining`. */
 export const MINING_OPTIONS = defineOptions({
   depth: count({
     default: 4,
