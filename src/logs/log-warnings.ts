@@ -40,32 +40,36 @@ function linesSkipped({ report }: LogSet): LogWarning[] {
   const { text, options } = skipAdvice(most.reason)
   const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
   const advised = text === '' ? message : `${message} ${text}.`
-  return [{ code: 'lines-skipped', message: advised, advice: options }]
+  return warning('lines-skipped', advised, options)
+}
+
+function warning(code: LogWarning['code'], message: string, advice: OptionAdvice = {}) {
+  return [{ code, message, advice }]
 }
 
 function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
   if (inBothClasses.length === 0) return []
   const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
-  return [{ code: 'same-files', message, advice: {} }]
+  return warning('same-files', message)
 }
 
 function oneInstance({ counts }: LogSet): LogWarning[] {
   const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
   if (alone.length === 0) return []
   const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name the field that holds the instance of a line with \`instance\`.`
-  return [{ code: 'one-instance', message, advice: { instance: null } }]
+  return warning('one-instance', message, { instance: null })
 }
 
 function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
   if (empty.length === 0) return []
   const message = `${listed(empty)} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
-  return [{ code: 'empty-instances', message, advice: {} }]
+  return warning('empty-instances', message)
 }
 
 function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
   if (unread.length === 0) return []
   const message = `${listed(unread)} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
-  return [{ code: 'unread-files', message, advice: { format: null } }]
+  return warning('unread-files', message, { format: null })
 }
 
 function isAre({ length }: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { max } from 'd3-array'
+import { max, range } from 'd3-array'
 import type { Comparison } from '../../compare/comparison.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import {
@@ -71,19 +71,16 @@ function compareRest(
   { categories, responseTime }: Comparison,
   accepted: MarkedEdges,
 ): RestComparison[] {
-  const found = Array.from({ length: categories.size }, (_, category) => category).flatMap(
-    (category) => {
-      const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
-      if (marked.every((mark) => mark === undefined)) return []
-      const [before, after] = [BEFORE, AFTER].map((period) =>
-        restTimes(requestEdges(categories, category, period as Period), marked),
-      ) as [RestTimes, RestTimes]
-      const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
-      return marks.length === 0
-        ? []
-        : [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
-    },
-  )
+  const found = range(categories.size).flatMap((category) => {
+    const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
+    if (marked.every((mark) => mark === undefined)) return []
+    const [before, after] = [BEFORE, AFTER].map((period) =>
+      restTimes(requestEdges(categories, category, period as Period), marked),
+    ) as [RestTimes, RestTimes]
+    const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
+    if (marks.length === 0) return []
+    return [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
+  })
   const tests = testFamily(found, responseTime.options)
   return found.map(({ category, marks }, i) => ({
     ...{ category, marks, test: tests[i] as RestComparison['test'] },

@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import type { Categories } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -50,15 +51,11 @@ export function compareSpreads(
   const options = readOptions(SPREAD_OPTIONS, given)
   const { large, alpha } = options
   const categories = categoriesOf(source, 'compareSpreads')
-  const compared = Array.from({ length: categories.size }, (_, category) => category).filter(
+  const compared = range(categories.size).filter(
     (id) => categories.count(id, BEFORE) > large && categories.count(id, AFTER) > large,
   )
-  const results = compared.map((category) =>
-    brownForsythe(
-      categories.responseTimes(category, BEFORE),
-      categories.responseTimes(category, AFTER),
-    ),
-  )
+  const times = (category: number, period: Period) => categories.responseTimes(category, period)
+  const results = compared.map((id) => brownForsythe(times(id, BEFORE), times(id, AFTER)))
   const q = benjaminiHochberg(results.map(({ p, testable }) => (testable ? p : Number.NaN)))
   const tests = results.map((test, i) => ({
     ...{ test, category: compared[i] as number, q: q[i] as number },

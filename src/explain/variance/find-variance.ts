@@ -1,3 +1,4 @@
+import { range } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categoriesOf } from '../../compare/categories/categorize.ts'
 import type { Comparison } from '../../compare/comparison.ts'
@@ -56,13 +57,13 @@ export function findVariance(
   const periods = [BEFORE, AFTER].filter(
     (each) => period === 'both' || nameOfPeriod(each) === period,
   )
-  const all = Array.from({ length: categories.size }, (_, category) => category)
+  const all = range(categories.size)
   const isLarge = (category: number, each: Period) => categories.count(category, each) > large
+  const spreadsIn = (each: Period) =>
+    all.filter((id) => isLarge(id, each)).map((id) => spreadOf(categories, id, each))
   const ranked = periods
-    .flatMap((each) =>
-      all.filter((id) => isLarge(id, each)).map((id) => spreadOf(categories, id, each)),
-    )
-    .sort(byVariation)
+    .flatMap(spreadsIn)
+    .sort((a, b) => descending(a.c2, b.c2) || b.requests - a.requests || a.category - b.category)
   const small = all.filter((id) => periods.every((each) => !isLarge(id, each))).length
   const marked = new MarkedEdges(categories, marks)
   return new VarianceSources({ categories, options, ranked, small }, marked)
@@ -79,11 +80,6 @@ function spreadOf(categories: Categories, category: number, period: Period): Cat
     varianceUs2: moments.variance,
     c2: squaredVariation(moments),
   }
-}
-
-function byVariation(a: CategorySpread, b: CategorySpread): number {
-  const unknown = Number(Number.isNaN(a.c2)) - Number(Number.isNaN(b.c2))
-  return unknown || b.c2 - a.c2 || b.requests - a.requests || a.category - b.category
 }
 
 /** Options of `findVariance`. */
@@ -227,10 +223,8 @@ export class VarianceSources extends columnarStage<VarianceColumns>() {
     if (period !== 'both') return period
     const ranked = this.ranked.find((spread) => spread.category === category)
     if (ranked !== undefined) return ranked.period
-    return this.categories.count(category, AFTER) > 1 ||
-      this.categories.count(category, BEFORE) === 0
-      ? 'after'
-      : 'before'
+    const count = (each: Period) => this.categories.count(category, each)
+    return count(AFTER) > 1 || count(BEFORE) === 0 ? 'after' : 'before'
   }
 }
 

@@ -1,3 +1,4 @@
+import { ascending, sort } from 'd3-array'
 import { FlowdeltaError, show } from '../../core/errors.ts'
 
 /**
@@ -57,8 +58,9 @@ export function markVariance(
  * parseVarianceMarks(text)[0].kind // 'intentional'
  */
 export function serializeVarianceMarks(marks: readonly VarianceMark[]): string {
-  const sorted = [...requireVarianceMarks(marks)].sort(
-    (a, b) => compareText(a.from, b.from) || compareText(a.to, b.to),
+  const sorted = sort(
+    requireVarianceMarks(marks),
+    (a, b) => ascending(a.from, b.from) || ascending(a.to, b.to),
   )
   const lines = sorted.map((mark) => `    ${JSON.stringify(mark)}`)
   const list = lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n  ]`
@@ -152,8 +154,4 @@ function requireMark(mark: unknown, place: string): VarianceMark {
     throw new FlowdeltaError(`${place} has ${show(note)} for note. Give text, or leave it out.`)
   }
   return mark as VarianceMark
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

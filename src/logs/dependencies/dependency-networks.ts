@@ -115,7 +115,7 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
 
   /** One network. */
   network(key: NetworkKey): DependencyNetwork {
-    const name = `${key.kind} ${key.class} ${key.featureType}`
+    const name = networkName(key)
     const { known, learn } = this.#learned
     const whole = known.get(name) ?? learn(key)
     known.set(name, whole)
@@ -153,6 +153,10 @@ export class DependencyNetworks extends columnarStage<NetworkColumns>() {
     const names = ['kind', 'feature', 'class', 'from', 'to', 'weight', 'r2', 'directed'] as const
     return rowTable(rows, names)
   }
+}
+
+export function networkName({ kind, class: logClass, featureType }: NetworkKey): string {
+  return `${kind} ${logClass} ${featureType}`
 }
 
 /** The least weight of a node that is split; a third of 120 is 40, whatever rounding makes of it. */

@@ -165,12 +165,13 @@ function templatesOf(template: Required<LogReadOptions>['template']): readonly R
   const all = typeof template === 'string' || template instanceof RegExp ? [template] : template
   return all.map((one) => {
     const compiled = compiledTemplate(one)
-    const { source } = compiled
-    if (!source.includes('(?<time>')) throw badTemplate(one, 'a group (?<time>…)')
-    if (!source.includes('(?<name>') && !source.includes('(?<message>')) {
-      throw badTemplate(one, 'a group (?<name>…) or (?<message>…)')
-    }
-    return compiled
+    const has = (group: string) => compiled.source.includes(`(?<${group}>`)
+    const missing = [
+      !has('time') && 'a group (?<time>…)',
+      !has('name') && !has('message') && 'a group (?<name>…) or (?<message>…)',
+    ].find((group) => group !== false)
+    if (missing === undefined) return compiled
+    throw new OptionError('template', one, `a regular expression with ${missing}`)
   })
 }
 
@@ -188,8 +189,4 @@ function compiledTemplate(template: RegExp | string): RegExp {
       `a regular expression that JavaScript can read: ${(error as Error).message}`,
     )
   }
-}
-
-function badTemplate(template: unknown, needed: string): OptionError {
-  return new OptionError('template', template, `a regular expression with ${needed}`)
 }

@@ -73,34 +73,28 @@ interface LogAdvice {
   readonly options: OptionAdvice
 }
 
-function advise(text: string, ...options: readonly string[]): LogAdvice {
-  return { text, options: Object.fromEntries(options.map((option) => [option, null])) }
+/** Options are named between backticks. */
+function advise(text: string): LogAdvice {
+  const names = Array.from(text.matchAll(/`([\w.]+)`/g), ([, name = '']) => name)
+  return { text, options: Object.fromEntries(names.map((name) => [name, null])) }
 }
 
-const ADVICE: Readonly<Record<string, LogAdvice>> = {
-  [SKIPPED.beforeFirst]: advise(
+const ADVICE: Readonly<Record<string, string>> = {
+  [SKIPPED.beforeFirst]:
     'Say how times are written with `dateFormat`, or how lines are made with `template`',
-    'dateFormat',
-    'template',
-  ),
-  [SKIPPED.noTime]: advise(
+  [SKIPPED.noTime]:
     'Name the field of times with `fields.time`, or say how they are written with `dateFormat`',
-    'fields.time',
-    'dateFormat',
-  ),
-  [SKIPPED.noName]: advise('Name the field of names with `fields.name`', 'fields.name'),
-  [SKIPPED.noInstance]: advise('Name a field that lines have with `instance`', 'instance'),
-  [SKIPPED.noNumber]: advise('Name a field of numbers with `fields.value`', 'fields.value'),
-  [SKIPPED.noTemplate]: advise(
-    'Mine templates from these logs too, and give them as `templates`',
-    'templates',
-  ),
-  [SKIPPED.notMatched]: advise('Add an expression for them to `template`', 'template'),
-  [SKIPPED.broken]: advise('Look at the line, or give another `format`', 'format'),
+  [SKIPPED.noName]: 'Name the field of names with `fields.name`',
+  [SKIPPED.noInstance]: 'Name a field that lines have with `instance`',
+  [SKIPPED.noNumber]: 'Name a field of numbers with `fields.value`',
+  [SKIPPED.noTemplate]: 'Mine templates from these logs too, and give them as `templates`',
+  [SKIPPED.notMatched]: 'Add an expression for them to `template`',
+  [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
+/** What to do about lines that gave no message for a reason; an empty text if nothing helps. */
 export function skipAdvice(reason: string): LogAdvice {
-  return ADVICE[reason] ?? advise('')
+  return advise(ADVICE[reason] ?? '')
 }
 
 /** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
@@ -120,14 +114,10 @@ export function adviceFor(
   { fields, format }: { readonly fields: readonly string[]; readonly format?: LogFormat },
 ): LogAdvice {
   if (format !== undefined) {
-    return advise(`Leave \`format\` out: by their content they are ${format}`, 'format')
+    return advise(`Leave \`format\` out: by their content they are ${format}`)
   }
   if (reason === SKIPPED.noInstance && fields.length === 0) {
-    return advise(
-      'Text has no fields: name a group of `template` with `instance`, or leave it out',
-      'template',
-      'instance',
-    )
+    return advise('Text has no fields: name a group of `template` with `instance`, or leave it out')
   }
   const { text, options } = skipAdvice(reason)
   const known = fields.length === 0 ? '' : `; there are ${fields.join(', ')}`

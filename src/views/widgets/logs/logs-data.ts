@@ -11,7 +11,7 @@ import {
   type DependencyNetwork,
   DependencyNetworks,
   leastMass,
-  type NetworkKey,
+  networkName,
 } from '../../../logs/dependencies/dependency-networks.ts'
 import {
   Divergence,
@@ -239,7 +239,7 @@ function carriedFeatures(
     return room >= 0
   })
   const carry = (kind: VariableKind): CarriedFeatures => {
-    const all = (kind === 'event' ? logs.events : logs.states) as VariableFeatures
+    const all = logs.features(kind)
     const own = withRoom.filter((variable) => variable.kind === kind)
     const valuesOf = (type: Feature) =>
       own.flatMap(({ name }) => [...sampled(all.of(all.indexOf(name) ?? 0, type), instances)])
@@ -295,7 +295,7 @@ export function restoreLogs({ carried }: LogsData): RestoredLogs {
     ...{ logs, performance, variables },
     options: { ...options, ...data.divergence },
   })
-  const known = new Map(networks.map((network) => [keyText(network), network]))
+  const known = new Map(networks.map((network) => [networkName(network), network]))
   const restored = new DependencyNetworks(
     {
       logs,
@@ -325,7 +325,7 @@ export function restoreLogs({ carried }: LogsData): RestoredLogs {
       focusAttention(divergence, restored.pruned(minSplit), {
         ...data.attention,
         ...changed,
-      }).graphs.filter((graph) => known.has(keyText(graph))),
+      }).graphs.filter((graph) => known.has(networkName(graph))),
   }
 }
 
@@ -338,9 +338,4 @@ function restoredFeatures<F extends Feature>(
   const known = names.length > 0 || types.length === 0 ? names : ['']
   const byType = types.map((type, i) => [type as F, names.length > 0 ? columns[i] : none] as const)
   return new VariableFeatures(known, instances, new Map(byType) as Map<F, Float64Array>)
-}
-
-/** As `DependencyNetworks` calls them. */
-function keyText({ kind, class: logClass, featureType }: NetworkKey): string {
-  return `${kind} ${logClass} ${featureType}`
 }
