@@ -4,7 +4,7 @@ import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { HostPairs, OperationSamples } from './find-host-classes.ts'
+import type { HostPairs, OperationSamples } from './compare-hosts.ts'
 import { machineOf, onMachine } from './label-parts.ts'
 
 /** What makes hosts different. */

@@ -71,10 +71,11 @@ export class FieldMessage {
 
   /** The message is complete; `text` is what it was read from. */
   finish(line: number, text: string): void {
-    const [time, name, value, instance] = this.#values
+    const time = this.#take(TIME)
+    const name = this.#take(NAME)
+    const value = this.#take(VALUE)
+    const instance = this.#take(INSTANCE)
     const numbers = this.#numbers
-    this.#ranks.fill(NONE)
-    this.#values.fill(undefined)
     if (numbers.length > 0) this.#numbers = []
     const number = value === undefined ? undefined : numberOf(value)
     if (time === undefined) this.#sink.skip(SKIPPED.noTime, line, text)
@@ -94,6 +95,14 @@ export class FieldMessage {
         numbers,
       })
     }
+  }
+
+  #take(role: number): unknown {
+    if (this.#ranks[role] === NONE) return undefined
+    const value = this.#values[role]
+    this.#ranks[role] = NONE
+    this.#values[role] = undefined
+    return value
   }
 }
 

@@ -213,7 +213,8 @@ export class LogWriter implements LogSink {
     this.#numbers(record, instance, match.name)
   }
 
-  #numbers({ numbers = [], timeUs }: LogRecord, instance: number, name: string): void {
+  #numbers({ numbers, timeUs }: LogRecord, instance: number, name: string): void {
+    if (numbers === undefined || numbers.length === 0) return
     const { builder } = this.#options
     for (const [key, value] of numbers) {
       builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, value)

@@ -32,18 +32,19 @@ export async function readTextMessages(
     return true
   }
   const begin = (parts: LineParts, line: number) => {
-    const { time, value, ...said } = parts
+    const { time, name, isText, component, instance, value, numbers } = parts
     const timeUs = clock.text(time)
-    message = { timeUs, instance: said.instance }
+    message = { timeUs, instance }
     if (thrown.length > 0) thrown = []
     const number = value === undefined || value.trim() === '' ? undefined : Number(value)
     if (Number.isNaN(number)) {
-      sink.skip(SKIPPED.noNumber, line, `${said.name} ${value}`)
+      sink.skip(SKIPPED.noNumber, line, `${name} ${value}`)
       return
     }
-    sink.record({ line, timeUs, ...said, value: number })
+    // Spreading the parts takes a tenth of all the time.
+    sink.record({ line, timeUs, instance, name, isText, component, value: number, numbers })
     // A line without a time is one skipped line, whatever else it says.
-    const mentioned = said.isText && !Number.isNaN(timeUs) ? lastMentioned(said.name) : undefined
+    const mentioned = isText && !Number.isNaN(timeUs) ? lastMentioned(name) : undefined
     if (mentioned !== undefined) isNew(mentioned, line)
   }
   const goOn = (text: string, line: number) => {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
-import {
-  compareHosts,
-  findHostClasses,
-  groupHosts,
-} from '../../../src/explain/explosion/find-host-classes.ts'
+import { compareHosts } from '../../../src/explain/explosion/compare-hosts.ts'
+import { findHostClasses, groupHosts } from '../../../src/explain/explosion/find-host-classes.ts'
 import { buildFlows } from '../../../src/flows/build-flows.ts'
 import { randomSource } from '../../../src/stats/random.ts'
 import { loadTraces } from '../../../src/traces/load-traces.ts'

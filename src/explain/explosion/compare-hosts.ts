@@ -1,0 +1,118 @@
+// Hundreds of hosts are half a million pairs: the loops index with `!`.
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { ksTwoSample } from '../../stats/ks-two-sample.ts'
+import { wassersteinDistance } from '../../stats/wasserstein.ts'
+
+/** How long one operation took, by host, in one period: one value a request. */
+export interface OperationSamples {
+  readonly operation: string
+  /** For each host that has any, its times in µs, ascending. */
+  readonly byHost: ReadonlyMap<string, Float64Array>
+}
+
+/** Two hosts, by the operation in which they differ most surely. */
+interface HostPair {
+  /** Operations, and periods, in which both have enough spans to be compared. */
+  tests: number
+  /** The operation with the smallest p; the empty string for none. */
+  operation: string
+  /** KS statistic there, 0 to 1; NaN where nothing was compared. */
+  statistic: number
+  /** p there corrected over all pairs and operations; NaN where nothing was compared. */
+  q: number
+  /**
+   * How far the times lie apart there: their Wasserstein distance over their common mean. NaN where
+   * nothing was compared.
+   */
+  effect: number
+  /** Significantly, and by enough to matter, in one operation at least. */
+  different: boolean
+  /** Whether there is an operation that both have any spans of. */
+  peers: boolean
+}
+
+interface Test {
+  readonly pair: HostPair
+  readonly operation: string
+  readonly statistic: number
+  readonly p: number
+  readonly samples: readonly [Float64Array, Float64Array]
+}
+
+export class HostPairs {
+  readonly hosts: readonly string[]
+  readonly #pairs: HostPair[] = []
+
+  constructor(hosts: readonly string[]) {
+    this.hosts = hosts
+    for (let i = 0; i < (hosts.length * (hosts.length - 1)) / 2; i++) {
+      this.#pairs.push({
+        ...{ tests: 0, operation: '', statistic: Number.NaN, q: Number.NaN, effect: Number.NaN },
+        ...{ different: false, peers: false },
+      })
+    }
+  }
+
+  /** The pair of two hosts by their numbers, which differ; in either order. */
+  pair(one: number, other: number): HostPair {
+    const [low, high] = one < other ? [one, other] : [other, one]
+    return this.#pairs[(high * (high - 1)) / 2 + low]!
+  }
+}
+
+/**
+ * Compares every two hosts by the times of what both do, operation by operation: two-sample
+ * Kolmogorov-Smirnov, corrected over all pairs and operations (Benjamini-Hochberg).
+ *
+ * Hosts differ when q is below alpha and their times lie apart by at least `minimumEffect` of their
+ * mean, in any operation.
+ */
+export function compareHosts(
+  samples: readonly OperationSamples[],
+  { alpha, minimumEffect }: { readonly alpha: number; readonly minimumEffect: number },
+): HostPairs {
+  const hosts = [...new Set(samples.flatMap(({ byHost }) => [...byHost.keys()]))].sort()
+  const numbers = new Map(hosts.map((host, i) => [host, i]))
+  const pairs = new HostPairs(hosts)
+  const tests: Test[] = []
+  for (const { operation, byHost } of samples) {
+    const present = Array.from(byHost, ([host, times]) => ({ at: numbers.get(host)!, times }))
+    for (let j = 1; j < present.length; j++) {
+      for (let i = 0; i < j; i++) {
+        const pair = pairs.pair(present[i]!.at, present[j]!.at)
+        const { times: one } = present[i]!
+        const { times: other } = present[j]!
+        pair.peers = true
+        const { statistic, p, testable } = ksTwoSample(one, other, { sorted: true })
+        if (testable) tests.push({ pair, operation, statistic, p, samples: [one, other] })
+      }
+    }
+  }
+  const q = benjaminiHochberg(tests.map(({ p }) => p))
+  tests.forEach((test, i) => {
+    note(test, q[i]!, { alpha, minimumEffect })
+  })
+  return pairs
+}
+
+function note(
+  { pair, operation, statistic, samples }: Test,
+  q: number,
+  { alpha, minimumEffect }: { readonly alpha: number; readonly minimumEffect: number },
+): void {
+  pair.tests++
+  const surest = !(q > pair.q) && !(q === pair.q && statistic <= pair.statistic)
+  // Distances are worked out only where they decide or are shown.
+  if (!surest && (q >= alpha || pair.different)) return
+  const effect = relativeDistance(...samples)
+  if (q < alpha && effect >= minimumEffect) pair.different = true
+  if (surest) Object.assign(pair, { operation, statistic, q, effect })
+}
+
+function relativeDistance(one: Float64Array, other: Float64Array): number {
+  const { distance } = wassersteinDistance(one, other, { sorted: true })
+  if (distance === 0) return 0
+  const sum = (times: Float64Array) => times.reduce((total, time) => total + time, 0)
+  const mean = (sum(one) + sum(other)) / (one.length + other.length)
+  return distance / Math.abs(mean)
+}
