@@ -142,7 +142,7 @@ export function csvReader(options: CsvOptions = POD_CSV): TraceReader {
             service: serviceNamed(field('service')),
             operation: field('operation'),
             host: field('host'),
-            kind: otlpKind(field('kind')),
+            kind: otlpKind(field('kind') || undefined),
             status: otlpStatus(field('status')),
             startUs,
             durationUs:

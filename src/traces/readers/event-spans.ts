@@ -2,7 +2,7 @@
 import type { Microseconds } from '../../core/units.ts'
 import type { AttributeValue } from '../attributes.ts'
 import type { QualityLog } from '../quality.ts'
-import { SPAN_STATUSES } from '../span-traces.ts'
+import { SPAN_STATUSES, type SpanKind } from '../span-traces.ts'
 import {
   COPY,
   type EventColumns,
@@ -65,7 +65,11 @@ export function addEventSpans(
     const isStarted = around < 0 && father >= 0 && host[father] !== host[event]
     const kind = isStarted ? 'server' : calls[event] === 1 ? 'client' : 'internal'
     const span = {
-      ...({ traceId, spanId: spanId(event), operation, kind, followsFrom: false } as const),
+      traceId,
+      spanId: spanId(event),
+      operation,
+      kind: kind as SpanKind,
+      followsFrom: false,
       parentId: parent >= 0 ? spanId(parent) : parent === ROOT ? null : NOWHERE,
       service: events.services.value(events.service.values[event]!),
       host: events.hosts.value(host[event]!),

@@ -133,7 +133,9 @@ function readSpan(
   const traceId = textOf(traceID) || ofTrace
   sink.spans.add(
     {
-      ...{ traceId, spanId: textOf(spanID), operation: textOf(operationName) },
+      traceId,
+      spanId: textOf(spanID),
+      operation: textOf(operationName),
       ...parentOf(span, traceId),
       ...reporter,
       kind: kindOf(tags),

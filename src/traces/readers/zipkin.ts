@@ -68,8 +68,11 @@ function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line:
   const error = tags.find(([key]) => key === 'error')?.[1]
   sink.spans.add(
     {
-      ...{ traceId: textOf(traceId), spanId: textOf(id), parentId: textOf(parentId) || null },
-      ...{ service: textOf(serviceName), operation: textOf(name) },
+      traceId: textOf(traceId),
+      spanId: textOf(id),
+      parentId: textOf(parentId) || null,
+      service: textOf(serviceName),
+      operation: textOf(name),
       host: textOf(ipv4) || textOf(ipv6),
       kind: KINDS.get(kind) ?? 'internal',
       status: error === undefined || error === 'false' ? 'unset' : 'error',
