@@ -1,0 +1,291 @@
+// Runs once a span of a request: the loops index with `!`.
+import { CriticalPathFinder } from '../../flows/critical-path.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { areFromSpans, readTimesNs, type SpanTree } from '../../flows/span-tree.ts'
+import { timeBlocks } from './time-blocks.ts'
+import { type ShapeVisits, shapeVisits, type Visit } from './visits.ts'
+
+/** What takes time: the work of a service, the way to a called service and back, or a request. */
+export type StepKind = 'work' | 'call' | 'request'
+
+/** Something that takes time, in whichever operation. */
+export interface Step {
+  readonly kind: StepKind
+  /** Service that works, is called, or takes the request first. */
+  readonly service: string
+  /** Service that calls; `null` but for calls. */
+  readonly caller: string | null
+}
+
+/** Values of one period: one a request, the mean of its calls, in µs. */
+export interface StepSample {
+  readonly values: Float64Array
+  /** Stretch of time of each value. */
+  readonly blocks: Uint8Array
+  /** Request of each value, ascending. */
+  readonly requests: Uint32Array
+  /** Calls in all; the part of them on critical paths. */
+  readonly calls: number
+  readonly criticalCalls: number
+}
+
+/** Times that are compared with each other only. */
+export interface StepStratum {
+  /** Operation that works, or is called. */
+  readonly operation: string
+  /** Operation that called; empty for that of a root. */
+  readonly callingOperation: string
+  readonly before: StepSample
+  readonly after: StepSample
+}
+
+/** All times of one step. */
+export interface StepTimes extends Step {
+  readonly strata: readonly StepStratum[]
+}
+
+const NS = 1000
+
+/**
+ * Collects how long every step took, exactly: the work of a service only where none of its calls
+ * covers it; a call the time at its caller beyond that at the called service, there and back as one.
+ *
+ * Strata keep apart what takes another time by itself: operations, their callers, and which services
+ * an operation calls; the last only where most requests have their like in the other period.
+ *
+ * @returns nothing for flows that were not built from spans
+ */
+export function stepTimes(flows: FlowSet): readonly StepTimes[] {
+  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
+  if (!areFromSpans(recorded)) return []
+  const collector = new StepCollector(recorded)
+  for (let request = 0; request < recorded.size; request++) collector.add(request)
+  return collector.finish()
+}
+
+/** A span whose time is taken, and the spans whose time is not its own. */
+interface Item {
+  readonly span: number
+  /** The caller's side of it, which may stop waiting before it is over. */
+  readonly atCaller: number
+  readonly isCall: boolean
+  readonly others: readonly number[]
+  readonly times: GrowingStratum
+}
+
+class StepCollector {
+  readonly #flows: FlowSet
+  readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
+  readonly #steps = new Map<string, { step: Step; strata: Map<string, GrowingStratum> }>()
+  readonly #paths: CriticalPathFinder
+  #times = new Float64Array(64)
+  #onPath = new Uint8Array(64)
+  #isWaitedFor = new Uint8Array(64)
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+    this.#paths = new CriticalPathFinder(flows)
+  }
+
+  add(request: number): void {
+    const shape = this.#flows.shapeOf[request]!
+    this.#plans[shape] ??= this.#plan(shapeVisits(this.#flows, shape))
+    const { tree, items } = this.#plans[shape]!
+    const period = this.#flows.period[request] as Period
+    this.#read(request, tree)
+    for (const { span, atCaller, isCall, others, times } of items) {
+      const start = this.#times[2 * span]!
+      const end = this.#times[2 * span + 1]!
+      const other = isCall ? this.#extent(others) : this.#covered(others, start, end)
+      const isCritical = this.#isWaitedFor[2 * span + 1]! | this.#isWaitedFor[2 * atCaller + 1]!
+      times.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
+    }
+  }
+
+  finish(): StepTimes[] {
+    const blocks = timeBlocks(this.#flows)
+    return [...this.#steps.values()].map(({ step, strata }) => ({
+      ...step,
+      strata: matched([...strata.values()]).map((stratum) => stratum.finish(blocks)),
+    }))
+  }
+
+  /** Reads when the request's spans started and ended, and which of these moments were waited for. */
+  #read(request: number, tree: SpanTree): void {
+    const nodes = 2 * tree.size
+    const edges = tree.from.length
+    if (nodes > this.#times.length) {
+      this.#times = new Float64Array(2 * nodes)
+      this.#isWaitedFor = new Uint8Array(2 * nodes)
+    }
+    if (edges > this.#onPath.length) this.#onPath = new Uint8Array(2 * edges)
+    readTimesNs(tree, this.#flows.latencies(request), this.#times)
+    this.#paths.mark(request, this.#onPath)
+    this.#isWaitedFor.fill(0, 0, nodes)
+    const to = this.#flows.shapes.to(this.#flows.shapeOf[request]!)
+    for (let edge = 0; edge < edges; edge++) {
+      if (this.#onPath[edge] === 1) this.#isWaitedFor[to[edge]!] = 1
+    }
+  }
+
+  /** Time from the first start to the last end of spans, which may be on another clock. */
+  #extent(spans: readonly number[]): number {
+    let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    for (const span of spans) {
+      first = Math.min(first, this.#times[2 * span]!)
+      last = Math.max(last, this.#times[2 * span + 1]!)
+    }
+    return last - first
+  }
+
+  /** Time between two moments that any of the spans covers. */
+  #covered(spans: readonly number[], start: number, end: number): number {
+    const times = this.#times
+    const byStart = [...spans].sort((a, b) => times[2 * a]! - times[2 * b]!)
+    let [covered, reached] = [0, start]
+    for (const span of byStart) {
+      const from = Math.max(reached, times[2 * span]!)
+      const until = Math.min(end, times[2 * span + 1]!)
+      if (until <= from) continue
+      covered += until - from
+      reached = until
+    }
+    return covered
+  }
+
+  #plan({ tree, visits, operations }: ShapeVisits) {
+    const items = visits.flatMap((visit) => {
+      const { service, entry, caller, calls } = visit
+      const operation = operations[entry]!
+      const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
+      const work = this.#stratum({ kind: 'work', service, caller: null }, [
+        operation,
+        caller === null ? '' : operations[caller.entry]!,
+        ...[...new Set(called)].sort(),
+      ])
+      const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
+      const others = calls.map(({ span }) => span)
+      const own: Item[] = [{ span: entry, atCaller, isCall: false, others, times: work }]
+      if (caller === null) {
+        const request = { kind: 'request', service, caller: null } as const
+        const times = this.#stratum(request, [operation, '', called[0] ?? ''])
+        own.push({ span: entry, atCaller, isCall: false, others: [], times })
+      }
+      return [...own, ...this.#calls(visit, visits, operations)]
+    })
+    return { tree, items }
+  }
+
+  /** The ways to called services of which both sides were recorded. */
+  #calls({ service, entry, calls }: Visit, visits: readonly Visit[], operations: readonly string[]) {
+    return calls.flatMap(({ span, called }): Item[] => {
+      const [first] = called
+      if (first === undefined || first === span) return []
+      const callee = visits.find((visit) => visit.entry === first)!.service
+      const step = { kind: 'call', service: callee, caller: service } as const
+      const times = this.#stratum(step, [operations[first]!, operations[entry]!])
+      return [{ span, atCaller: span, isCall: true, others: called, times }]
+    })
+  }
+
+  #stratum(step: Step, key: readonly string[]): GrowingStratum {
+    const name = JSON.stringify([step.kind, step.service, step.caller])
+    const known = this.#steps.get(name) ?? { step, strata: new Map<string, GrowingStratum>() }
+    this.#steps.set(name, known)
+    const text = JSON.stringify(key)
+    const stratum = known.strata.get(text) ?? new GrowingStratum(key[0]!, key[1]!)
+    known.strata.set(text, stratum)
+    return stratum
+  }
+}
+
+/** Of a step's requests, this share must have their like in the other period. */
+const MIN_MATCHED = 0.7
+
+/** Returns the strata, or those that only differ in what they call as one where too few match. */
+function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
+  const size = (stratum: GrowingStratum) => stratum.samples[BEFORE].size + stratum.samples[AFTER].size
+  const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + size(one), 0)
+  const alike = strata.filter(({ samples }) => samples.every(({ size }) => size > 0))
+  if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
+  const merged = new Map<string, GrowingStratum>()
+  for (const stratum of strata) {
+    const key = JSON.stringify([stratum.operation, stratum.callingOperation])
+    const known = merged.get(key) ?? new GrowingStratum(stratum.operation, stratum.callingOperation)
+    merged.set(key, known)
+    known.merge(stratum)
+  }
+  return [...merged.values()]
+}
+
+class GrowingStratum {
+  readonly operation: string
+  readonly callingOperation: string
+  readonly samples = [new GrowingSample(), new GrowingSample()] as const
+
+  constructor(operation: string, callingOperation: string) {
+    this.operation = operation
+    this.callingOperation = callingOperation
+  }
+
+  add(period: Period, request: number, valueUs: number, critical: number): void {
+    this.samples[period].add(request, valueUs, critical)
+  }
+
+  merge({ samples }: GrowingStratum): void {
+    for (const period of [BEFORE, AFTER] satisfies Period[]) this.samples[period].merge(samples[period])
+  }
+
+  finish(blocks: Uint8Array): StepStratum {
+    const { operation, callingOperation } = this
+    const [before, after] = this.samples
+    return { operation, callingOperation, before: before.finish(blocks), after: after.finish(blocks) }
+  }
+}
+
+/** Sums by request, in the order of requests. */
+class GrowingSample {
+  readonly #requests: number[] = []
+  readonly #sums: number[] = []
+  readonly #calls: number[] = []
+  #criticalCalls = 0
+
+  get size(): number {
+    return this.#requests.length
+  }
+
+  add(request: number, valueUs: number, critical: number): void {
+    const last = this.#requests.length - 1
+    this.#criticalCalls += critical
+    if (this.#requests[last] === request) {
+      this.#sums[last]! += valueUs
+      this.#calls[last]!++
+      return
+    }
+    this.#requests.push(request)
+    this.#sums.push(valueUs)
+    this.#calls.push(1)
+  }
+
+  /** Takes over another's values; a request that both have then has two. */
+  merge(other: GrowingSample): void {
+    this.#criticalCalls += other.#criticalCalls
+    for (const [i, request] of other.#requests.entries()) {
+      this.#requests.push(request)
+      this.#sums.push(other.#sums[i]!)
+      this.#calls.push(other.#calls[i]!)
+    }
+  }
+
+  finish(blockOf: Uint8Array): StepSample {
+    const requests = Uint32Array.from(this.#requests)
+    return {
+      requests,
+      values: Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!),
+      blocks: Uint8Array.from(requests, (request) => blockOf[request]!),
+      calls: this.#calls.reduce((all, calls) => all + calls, 0),
+      criticalCalls: this.#criticalCalls,
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import { fTail, normalP } from './distributions.ts'
+import { moderatedVariances } from './moderated-variances.ts'
+import { type Direction, directionOf } from './two-sample.ts'
+
+/** Values of one period, each with the stretch of time it comes from. */
+export interface BlockedSample {
+  /** Values, NaN nowhere. */
+  readonly values: ArrayLike<number>
+  /** Number of the stretch of time of each value, from 0. */
+  readonly blocks: ArrayLike<number>
+}
+
+/** Values of one kind in the two periods. */
+export interface BlockedStratum {
+  readonly before: BlockedSample
+  readonly after: BlockedSample
+}
+
+/** What one measure says, judged together with all others. */
+export interface ModeratedShift {
+  /** Values in strata that have some in both periods. */
+  readonly beforeCount: number
+  readonly afterCount: number
+  /** Smaller of the p-values of ranks and of log values, times 2; `NaN` if neither could be had. */
+  readonly p: number
+  /** Of ranks alone; `NaN` for one stratum of three values or fewer. */
+  readonly rankP: number
+  /** Of log values alone; `NaN` with fewer than three values a side. */
+  readonly logP: number
+  /** P(after > before) + ½·P(equal) of a random pair of one stratum. */
+  readonly probabilitySlower: number
+  /** exp of the mean difference of log values: by what factor values grew. */
+  readonly factor: number
+  /** How many times larger the variance of the shift is than independent values would have. */
+  readonly designEffect: number
+  readonly direction: Direction
+}
+
+/** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
+const MIN_VALUES = 3
+/** Values below this, in their own unit, count as this much when logs are taken. */
+const FLOOR = 1
+/** A design effect is estimated from at least this many stretches of time in all. */
+const MIN_BLOCK_DF = 4
+
+/**
+ * Tests whether measures shifted between two periods, few values or many, though neighbors in time
+ * are alike.
+ *
+ * Null hypothesis of each: within every stratum both samples come from one distribution whose level
+ * wanders from stretch to stretch of time as it does within the periods. Two statistics, corrected
+ * for being two: ranks within strata (van Elteren) for many values, and a t-test of log values, whose
+ * variance is shrunk towards that of all measures, for few. Both variances are multiplied by the
+ * design effect: how much more the sums over stretches of time vary than independent values would.
+ * It grows with the values in a stretch; its size is that of all measures together, moderated by
+ * each measure's own.
+ *
+ * Limits: a drift longer than a period is not seen; with one stretch a period there is no design
+ * effect. Values of 0 and less count as 1 in log values, so give them in a small unit.
+ *
+ * @param measures strata of each measure; those without values in both periods are left out
+ *
+ * Sources: van Elteren 1960; Smyth 2004; Kish 1965, "Survey Sampling", §5.4 (design effect);
+ * Satterthwaite 1946 (degrees of freedom).
+ *
+ * @example
+ * const block = (values) => ({ values, blocks: values.map((_, i) => i) })
+ * const [slow] = moderatedShifts([[{ before: block([10, 11, 9, 10]), after: block([90, 99, 95]) }]])
+ * slow.direction // 'slower'
+ */
+export function moderatedShifts(
+  measures: readonly (readonly BlockedStratum[])[],
+): ModeratedShift[] {
+  const sums = measures.map(sumStrata)
+  const spread = moderatedVariances(
+    sums.map(({ logVariance }) => logVariance),
+    sums.map(({ logDf }) => logDf),
+  )
+  const design = moderatedDesign(sums)
+  return sums.map((sum, i): ModeratedShift => {
+    const { beforeCount, afterCount, rankDifference, rankVariance, logDifference } = sum
+    const effect = design.effects[i] as number
+    const excess = effect - 1
+    const blockDf = excess === 0 ? 0 : excess ** 2 / (design.df[i] as number)
+    const logVariance = (spread.variances[i] as number) * sum.logScale * effect
+    const logDf = effect ** 2 / (blockDf + 1 / (spread.df[i] as number))
+    const rankP =
+      rankVariance > 0
+        ? twoSided(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
+        : Number.NaN
+    const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0
+    const logP = isEnough ? twoSided(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
+    const known = [rankP, logP].filter((p) => !Number.isNaN(p))
+    return {
+      ...{ beforeCount, afterCount, rankP, logP },
+      p: known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known)),
+      probabilitySlower: sum.pairs === 0 ? Number.NaN : sum.slowerPairs / sum.pairs,
+      factor: Math.exp(logDifference),
+      designEffect: effect,
+      direction: directionOf(rankDifference),
+    }
+  })
+}
+
+function twoSided(t: number, df: number): number {
+  if (!(df < 1e9)) return normalP(t, 'two-sided')
+  return fTail(t * t, 1, df)
+}
+
+/** Sums over the strata of one measure. */
+interface StrataSums {
+  readonly beforeCount: number
+  readonly afterCount: number
+  readonly pairs: number
+  readonly slowerPairs: number
+  /** Weighted difference of mean ranks, and its variance if values were independent. */
+  readonly rankDifference: number
+  readonly rankVariance: number
+  readonly logDifference: number
+  /** Pooled variance of log values within strata and periods. */
+  readonly logVariance: number
+  readonly logDf: number
+  /** Variance of `logDifference` over that of one value. */
+  readonly logScale: number
+  /** Observed design effect of ranks, its degrees of freedom, and values a stretch of time. */
+  readonly effect: number
+  readonly blockDf: number
+  readonly perBlock: number
+}
+
+function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
+  const sum = { beforeCount: 0, afterCount: 0, pairs: 0, slowerPairs: 0, weight: 0 }
+  let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [0, 0, 0, 0, 0, 0]
+  const blocks = [new BlockSums(), new BlockSums()] as const
+  for (const { before, after } of strata) {
+    const counts = [before.values.length, after.values.length] as const
+    const all = counts[0] + counts[1]
+    if (counts[0] === 0 || counts[1] === 0) continue
+    const weight = (counts[0] * counts[1]) / all
+    const ranks = midranks(before.values, after.values)
+    const logs = [logsOf(before.values), logsOf(after.values)] as const
+    const [rank, log] = [meansOf(ranks), meansOf(logs)]
+    let squares = 0
+    for (const period of [0, 1] as const) {
+      const scale = weight / counts[period]
+      const blockOf = (period === 0 ? before : after).blocks
+      for (let i = 0; i < counts[period]; i++) {
+        const own = (ranks[period][i] as number) - rank[period]
+        blocks[period].add(blockOf[i] as number, scale * own)
+        squares += (ranks[period][i] as number) ** 2
+        logSquares += ((logs[period][i] as number) - log[period]) ** 2
+      }
+    }
+    sum.weight += weight
+    sum.beforeCount += counts[0]
+    sum.afterCount += counts[1]
+    sum.pairs += weight
+    sum.slowerPairs += weight * (0.5 + ((rank[1] - rank[0]) * (all + 1)) / all)
+    rankDifference += weight * (rank[1] - rank[0])
+    if (all > 1) rankVariance += (weight * squares) / (all - 1)
+    logDifference += weight * (log[1] - log[0])
+    logScale += weight
+    logDf += Math.max(0, all - 2)
+  }
+  const { weight, ...counted } = sum
+  const [first, second] = blocks
+  const independent = first.squares + second.squares
+  return {
+    ...counted,
+    ...{ rankDifference, rankVariance, logDf },
+    logDifference: weight === 0 ? 0 : logDifference / weight,
+    logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
+    logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
+    effect: independent === 0 ? Number.NaN : (first.variance + second.variance) / independent,
+    blockDf: first.df + second.df,
+    perBlock: (sum.beforeCount + sum.afterCount) / Math.max(1, first.size + second.size),
+  }
+}
+
+/** Adds up deviations by stretch of time. */
+class BlockSums {
+  squares = 0
+  readonly #sums = new Map<number, number>()
+
+  add(block: number, deviation: number): void {
+    this.squares += deviation ** 2
+    this.#sums.set(block, (this.#sums.get(block) ?? 0) + deviation)
+  }
+
+  get size(): number {
+    return this.#sums.size
+  }
+
+  get df(): number {
+    return Math.max(0, this.size - 1)
+  }
+
+  /** Variance of the sum of all, by its stretches of time. */
+  get variance(): number {
+    if (this.size < 2) return this.squares
+    const squares = [...this.#sums.values()].reduce((sum, own) => sum + own ** 2, 0)
+    return (squares * this.size) / (this.size - 1)
+  }
+}
+
+/**
+ * The design effect of each measure. All measures share one correlation of neighbors; each measure's
+ * own effect moderates what that correlation lets expect of it.
+ */
+function moderatedDesign(sums: readonly StrataSums[]) {
+  const known = sums.map(({ effect, blockDf }) => blockDf >= MIN_BLOCK_DF && effect > 0)
+  let [excess, neighbors] = [0, 0]
+  sums.forEach(({ effect, perBlock, blockDf }, i) => {
+    if (!known[i]) return
+    excess += blockDf * (effect - 1)
+    neighbors += blockDf * (perBlock - 1)
+  })
+  const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
+  const expected = sums.map(({ perBlock }) => 1 + Math.max(0, perBlock - 1) * correlation)
+  const ratios = moderatedVariances(
+    sums.map(({ effect }, i) => (known[i] ? effect / (expected[i] as number) : Number.NaN)),
+    sums.map(({ blockDf }) => blockDf),
+  )
+  return {
+    effects: expected.map((one, i) => {
+      const ratio = ratios.variances[i] as number
+      return Math.max(1, Number.isNaN(ratio) ? one : one * ratio)
+    }),
+    df: ratios.df.map((df) => (Number.isNaN(df) ? Number.POSITIVE_INFINITY : df)),
+  }
+}
+
+/** Midranks of both samples together over their number + 1, less ½. */
+function midranks(
+  before: ArrayLike<number>,
+  after: ArrayLike<number>,
+): readonly [Float64Array, Float64Array] {
+  const size = before.length + after.length
+  const values = new Float64Array(size)
+  values.set(before)
+  values.set(after, before.length)
+  const order = Uint32Array.from(values, (_, i) => i).sort(
+    (a, b) => (values[a] as number) - (values[b] as number),
+  )
+  const ranks = new Float64Array(size)
+  for (let start = 0; start < size; ) {
+    let end = start + 1
+    while (end < size && values[order[end] as number] === values[order[start] as number]) end++
+    const rank = (start + end + 1) / 2 / (size + 1) - 0.5
+    for (let i = start; i < end; i++) ranks[order[i] as number] = rank
+    start = end
+  }
+  return [ranks.subarray(0, before.length), ranks.subarray(before.length)]
+}
+
+function logsOf(values: ArrayLike<number>): Float64Array {
+  return Float64Array.from(values, (value) => Math.log(Math.max(FLOOR, value)))
+}
+
+function meansOf([before, after]: readonly [Float64Array, Float64Array]): [number, number] {
+  const mean = (values: Float64Array) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length
+  return [mean(before), mean(after)]
+}
