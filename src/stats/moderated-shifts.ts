@@ -6,7 +6,7 @@ import { type Direction, directionOf } from './two-sample.ts'
 export interface BlockedSample {
   /** Values, NaN nowhere. */
   readonly values: ArrayLike<number>
-  /** Number of the stretch of time of each value, from 0. */
+  /** Number of the stretch of time of each value, from 0, in the order of time. */
   readonly blocks: ArrayLike<number>
 }
 
@@ -52,8 +52,8 @@ const MIN_BLOCK_DF = 4
  * for being two: ranks within strata (van Elteren) for many values, and a t-test of log values, whose
  * variance is shrunk towards that of all measures, for few. Both variances are multiplied by the
  * design effect: how much more the sums over stretches of time vary than independent values would.
- * It grows with the values in a stretch; its size is that of all measures together, moderated by
- * each measure's own.
+ * It grows with the values in a stretch, and where halves of periods wander more than their shorter
+ * stretches let expect; its size is that of all measures together, moderated by each measure's own.
  *
  * Limits: a drift longer than a period is not seen; with one stretch a period there is no design
  * effect. Values of 0 and less count as 1 in log values, so give them in a small unit.
@@ -124,6 +124,8 @@ interface StrataSums {
   readonly logScale: number
   /** Observed design effect of ranks, its degrees of freedom, and values a stretch of time. */
   readonly effect: number
+  /** Design effect by halves of the periods. */
+  readonly halvesEffect: number
   readonly blockDf: number
   readonly perBlock: number
 }
@@ -172,6 +174,10 @@ function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
     effect: independent === 0 ? Number.NaN : (first.variance + second.variance) / independent,
+    halvesEffect:
+      independent === 0
+        ? Number.NaN
+        : (first.varianceOfHalves + second.varianceOfHalves) / independent,
     blockDf: first.df + second.df,
     perBlock: (sum.beforeCount + sum.afterCount) / Math.max(1, first.size + second.size),
   }
@@ -201,6 +207,17 @@ class BlockSums {
     const squares = [...this.#sums.values()].reduce((sum, own) => sum + own ** 2, 0)
     return (squares * this.size) / (this.size - 1)
   }
+
+  /** Variance of the sum of all, by its first and second half of time. */
+  get varianceOfHalves(): number {
+    const middle = Math.max(...this.#sums.keys()) / 2
+    let [first, second] = [0, 0]
+    for (const [block, own] of this.#sums) {
+      if (block < middle) first += own
+      else second += own
+    }
+    return 2 * (first ** 2 + second ** 2)
+  }
 }
 
 /**
@@ -216,6 +233,7 @@ function moderatedDesign(sums: readonly StrataSums[]) {
     neighbors += blockDf * (perBlock - 1)
   })
   const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
+  const growth = growthOf(sums.filter((_, i) => known[i]))
   const expected = sums.map(({ perBlock }) => 1 + Math.max(0, perBlock - 1) * correlation)
   const ratios = moderatedVariances(
     sums.map(({ effect }, i) => (known[i] ? effect / (expected[i] as number) : Number.NaN)),
@@ -224,10 +242,26 @@ function moderatedDesign(sums: readonly StrataSums[]) {
   return {
     effects: expected.map((one, i) => {
       const ratio = ratios.variances[i] as number
-      return Math.max(1, Number.isNaN(ratio) ? one : one * ratio)
+      const moderated = Number.isNaN(ratio) ? one : one * ratio
+      // Single values a stretch are as good as independent, and stay so over longer stretches.
+      return 1 + Math.max(0, moderated - 1) * growth
     }),
     df: ratios.df.map((df) => (Number.isNaN(df) ? Number.POSITIVE_INFINITY : df)),
   }
+}
+
+/** Mean of the log of χ² with two degrees of freedom over 2: minus Euler's constant. */
+const MEAN_LOG_OF_TWO = -0.5772156649
+
+/**
+ * By how much halves of periods wander more than their shorter stretches let expect, over all
+ * measures; 1 where they do not.
+ */
+function growthOf(sums: readonly StrataSums[]): number {
+  const seen = sums.filter(({ halvesEffect }) => halvesEffect > 0)
+  const logs = seen.map(({ effect, halvesEffect }) => Math.log(halvesEffect / effect))
+  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
+  return logs.length === 0 ? 1 : Math.max(1, Math.exp(mean - MEAN_LOG_OF_TWO))
 }
 
 /** Midranks of both samples together over their number + 1, less ½. */

@@ -3,7 +3,7 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { BLOCKS, timeBlocks } from './time-blocks.ts'
-import { type ShapeVisits, shapeVisits } from './visits.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** An operation of a service. */
 export interface Operation {
@@ -50,8 +50,10 @@ export function callCounts(flows: FlowSet): readonly CallCounts[] {
   const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
   if (!areFromSpans(recorded)) return []
   const questions = new Map<string, Question>()
-  for (const [shape, requests] of requestsOfShapes(recorded)) {
-    for (const { of, kind, previous, context, calls } of choicesOf(recorded, shape)) {
+  const requestsOf = requestsOfShapes(recorded)
+  for (const [shape, visits] of allVisits(recorded)) {
+    const requests = requestsOf.get(shape)!
+    for (const { of, kind, previous, context, calls } of choicesOf(recorded, shape, visits)) {
       const key = JSON.stringify([kind, of, previous])
       const question = questions.get(key) ?? new Question(kind, of, previous)
       questions.set(key, question)
@@ -80,8 +82,7 @@ interface Choice extends Omit<CallChoice, 'call'> {
   readonly calls: readonly (Operation | null)[]
 }
 
-function choicesOf(flows: FlowSet, shape: number): Choice[] {
-  const spans = shapeVisits(flows, shape)
+function choicesOf(flows: FlowSet, shape: number, spans: ShapeVisits): Choice[] {
   const next = followersOf(flows, shape)
   return spans.visits.flatMap(({ spans: own, caller }) => {
     const context = caller === null ? '' : (spans.operations[caller.entry] as string)
@@ -126,8 +127,11 @@ function childrenOf(spans: ShapeVisits, span: number) {
   const children: { readonly span: number; readonly callee: Operation }[] = []
   for (let child = tree.firstChild[span]!; child < tree.firstChild[span + 1]!; child++) {
     const call = visitOf[span]!.calls.find((one) => one.span === child)
-    for (const callee of call?.called ?? [child]) {
-      children.push({ span: child, callee: operationAt(spans, callee) })
+    const answered = call?.called ?? [child]
+    const callees = answered.map((callee) => operationAt(spans, callee))
+    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
+    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
+      children.push({ span: child, callee })
     }
   }
   return children
@@ -195,4 +199,84 @@ function addTo(sums: Map<string, Float64Array>, key: string, requests: Float64Ar
   const known = sums.get(key)
   if (known === undefined) sums.set(key, requests.slice())
   else for (let i = 0; i < requests.length; i++) known[i]! += requests[i]!
+}
+
+/** How many times an operation makes a call, each time that it makes it at all. */
+export interface CallRepeats {
+  readonly of: Operation
+  readonly call: Operation
+  /** By the operation that called this one; one value a request, the mean of its visits. */
+  readonly strata: readonly { readonly before: RepeatSample; readonly after: RepeatSample }[]
+}
+
+/** Values of one period, with the stretch of time of each. */
+interface RepeatSample {
+  readonly values: number[]
+  readonly blocks: number[]
+}
+
+/** A call that a shape makes, and how many times a visit makes it. */
+interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
+  readonly key: string
+  readonly context: string
+  readonly times: number
+}
+
+/**
+ * Collects how many times operations make calls, of calls that some request repeats.
+ *
+ * @returns nothing for flows that were not built from spans
+ */
+export function callRepeats(flows: FlowSet): readonly CallRepeats[] {
+  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
+  if (!areFromSpans(recorded)) return []
+  const ofShape = new Map<number, readonly Repeat[]>()
+  for (const [shape, spans] of allVisits(recorded)) ofShape.set(shape, repeatsOf(spans))
+  const all = [...ofShape.values()].flat()
+  const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
+  const found = new Map<string, Pick<Repeat, 'of' | 'call'> & { contexts: Map<string, RepeatSample[]> }>()
+  const blocks = timeBlocks(recorded)
+  recorded.shapeOf.forEach((shape, request) => {
+    for (const { key, context, of, call, times } of ofShape.get(shape)!) {
+      if (!repeated.has(key)) continue
+      const known = found.get(key) ?? { of, call, contexts: new Map() }
+      found.set(key, known)
+      const samples = known.contexts.get(context) ?? [newSample(), newSample()]
+      known.contexts.set(context, samples)
+      const sample = samples[recorded.period[request]!]!
+      sample.values.push(times)
+      sample.blocks.push(blocks[request]!)
+    }
+  })
+  return [...found.values()].map(({ of, call, contexts }) => ({
+    ...{ of, call },
+    strata: [...contexts.values()].map(([before, after]) => ({ before: before!, after: after! })),
+  }))
+}
+
+function newSample(): RepeatSample {
+  return { values: [], blocks: [] }
+}
+
+/** The calls that the requests of a shape make, and how many times, on average over visits. */
+function repeatsOf(spans: ShapeVisits): Repeat[] {
+  const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; visits: number }>()
+  for (const { spans: own, caller } of spans.visits) {
+    const context = caller === null ? '' : spans.operations[caller.entry]!
+    for (const span of own) {
+      const of = operationAt(spans, span)
+      const counts = new Map<string, { call: Operation; times: number }>()
+      for (const { callee } of childrenOf(spans, span)) {
+        const name = JSON.stringify(callee)
+        counts.set(name, { call: callee, times: (counts.get(name)?.times ?? 0) + 1 })
+      }
+      for (const { call, times } of counts.values()) {
+        const key = JSON.stringify([of, call])
+        const at = JSON.stringify([key, context])
+        const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, visits: 0 }
+        found.set(at, { ...known, calls: known.calls + times, visits: known.visits + 1 })
+      }
+    }
+  }
+  return [...found.values()].map(({ repeat, calls, visits }) => ({ ...repeat, times: calls / visits }))
 }

@@ -1,57 +1,345 @@
+import { readOptions } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import type { EdgeOptions } from '../edges/find-edge-changes.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
+import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
+import {
+  type CallCounts,
+  type CallRepeats,
+  callCounts,
+  callRepeats,
+  type Operation,
+} from './call-counts.ts'
+import { type CountsTest, compareCounts } from './compare-counts.ts'
 import { type Step, type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
 
-/** One step, compared between the periods. */
-export interface StepChange extends Step {
+/** How one operation of a step changed. */
+export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
+  readonly operation: string
   /** Requests that have it. */
   readonly beforeRequests: number
   readonly afterRequests: number
-  readonly probabilitySlower: number
-  readonly p: number
   /** By how much a call became slower (negative: faster), in µs; 0 unless significant. */
   readonly shiftUs: number
+  /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
-  /** Shift of a request's time on it over the mean response time of such requests. */
+  /** The shift of a request's time on it over the mean response time of such requests. */
   readonly effect: number
+  /** What the shift adds to the sum of all response times after, in µs. */
   readonly contributionUs: number
-  readonly strata: readonly StepStratum[]
-  readonly test: ModeratedShift
-  q: number
-  changed: boolean
+  /** Significant among the operations of its step, and large enough to matter. */
+  readonly changed: boolean
 }
 
-export function findStepChanges(flows: FlowSet, options: EdgeOptions): StepChange[] {
+/** One step, compared between the periods. */
+export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
+  /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
+  readonly q: number
+  /** Its operations, the largest contribution first. */
+  readonly operations: readonly OperationChange[]
+  /** Requests that have it, by their row, ascending. */
+  readonly requests: readonly number[]
+}
+
+/** What an operation does differently, compared between the periods. */
+export interface CallChange extends CallCounts, CountsTest {
+  readonly q: number
+  /** Significant among what the operation does, and large enough to matter. */
+  readonly changed: boolean
+}
+
+/** How much more often an operation repeats a call, compared between the periods. */
+export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShift {
+  /** Mean times a visit makes the call, of those that make it. */
+  readonly beforeTimes: number
+  readonly afterTimes: number
+  readonly q: number
+  readonly changed: boolean
+}
+
+/** A change of this share of an operation's calls is called one. */
+const MIN_SHARE = 0.05
+/** So is a change of the number of calls by this share. */
+const MIN_TIMES = 0.1
+
+/**
+ * Compares services from coarse to fine, of flows from spans: first how long each service works and
+ * the way to it takes, and what each operation calls; then, only within what changed, operations.
+ * Everything tested at the top shares one correction (Benjamini-Hochberg).
+ *
+ * Times are compared within operations and their callers. A step changed if all of its operations
+ * together or any of them did; see `moderatedShifts` for the tests of times and `compareCounts` for
+ * those of calls.
+ *
+ * @param flows of two periods; from trace points, there are no steps
+ * @param options see `EDGE_OPTIONS`
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
+ *
+ * @example
+ * findStepChanges(flows).changes.map(({ kind, service }) => `${kind} ${service}`)
+ */
+export function findStepChanges(flows: FlowSet, given: Partial<EdgeOptions> = {}): StepChanges {
+  const options = readOptions(EDGE_OPTIONS, given)
   const steps = stepTimes(flows)
-  const tests = moderatedShifts(steps.map(({ strata }) => strata))
-  const q = benjaminiHochberg(tests.map(({ p }) => p))
-  return steps.map((step, i) => describe(flows, step, tests[i] as ModeratedShift, q[i] as number, options))
+  const repeats = callRepeats(flows)
+  const choices = [...callCounts(flows)].map((counts) => ({ counts, test: compareCounts(counts.strata) }))
+  const byOperation = steps.map(({ strata }) => [...groupBy(strata, ({ operation }) => operation)])
+  const measures = [
+    ...steps.map(({ strata }) => strata),
+    ...byOperation.flatMap((operations) => operations.map(([, strata]) => strata)),
+    ...repeats.map(({ strata }) => strata),
+  ]
+  const tests = moderatedShifts(measures)
+  let at = steps.length
+  const ofSteps = steps.map((step, i) => {
+    const operations = byOperation[i]!.map(([operation, strata]) => ({
+      ...{ operation, strata, test: tests[at++]! },
+    }))
+    const whole = tests[i]!
+    return { step, whole, operations, p: smallest(whole.p, operations.map(({ test }) => test.p)) }
+  })
+  const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
+  const groups = groupBy(
+    [
+      ...choices.map(({ counts, test }) => ({ of: counts.of, p: test.p, is: sameTest(counts) })),
+      ...ofRepeats.map(({ repeat, test }, i) => ({ of: repeat.of, p: test.p, is: `repeat ${i}` })),
+    ],
+    ({ of }) => JSON.stringify(of),
+  )
+  const testsOf = [...groups.values()].map((members) =>
+    [...new Map(members.map(({ is, p }) => [is, p])).values()].filter((p) => !Number.isNaN(p)),
+  )
+  const ofOperations = testsOf.map(bonferroni)
+  const q = benjaminiHochberg([...ofSteps.map(({ p }) => p), ...ofOperations])
+  const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
+  const sizes = new Map([...groups.keys()].map((key, i) => [key, testsOf[i]!.length]))
+  /** q of one of the tests of an operation: that of the operation, or its own if larger. */
+  const corrected = (of: Operation, p: number) => {
+    const key = JSON.stringify(of)
+    return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
+  }
+  const limits = { ...options, negligibleUs: options.minimumShare * usualTotalUs(flows) }
+  return new StepChanges(flows, options, {
+    steps: ofSteps.map((one, i) => describeStep(flows, { ...one, q: q[i]! }, limits)),
+    calls: choices.map(({ counts, test }) => {
+      const own = corrected(counts.of, test.p)
+      const changed = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
+      return { ...counts, ...test, q: own, changed }
+    }),
+    repeats: ofRepeats.map(({ repeat, test }) => {
+      const own = corrected(repeat.of, test.p)
+      const mean = (period: 'before' | 'after') => {
+        const values = repeat.strata.flatMap((stratum) => stratum[period].values)
+        return values.reduce((sum, value) => sum + value, 0) / values.length
+      }
+      const [beforeTimes, afterTimes] = [mean('before'), mean('after')]
+      const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
+      const { of, call } = repeat
+      const changed = own < options.alpha && isLarge
+      return { of, call, ...test, beforeTimes, afterTimes, q: own, changed }
+    }),
+  })
 }
 
-function describe(flows: FlowSet, step: StepTimes, test: ModeratedShift, q: number, { alpha, minimumEffect }: EdgeOptions): StepChange {
-  const { strata } = step
-  const significant = q < alpha
-  const sorted = (sample: StepSample) => sample.values.slice().sort()
-  const { shift, low, high } = significant
-    ? stratifiedShift(strata.map(({ before, after }) => ({ before: sorted(before), after: sorted(after) })), { level: 0.95, sorted: true })
-    : { shift: 0, low: Number.NaN, high: Number.NaN }
-  const requests = (period: 'before' | 'after') => new Set(strata.flatMap((stratum) => [...stratum[period].requests]))
-  const had = requests('before')
-  const has = requests('after')
-  const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const critical = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
-  let meanUs = 0
-  for (const request of had) meanUs += flows.responseTimeUs[request]! / had.size
-  const effect = meanUs > 0 ? (shift * calls) / has.size / meanUs : 0
+/**
+ * Names what a choice tests: two choices that are always made together, or one exactly where the
+ * other is not, are one test.
+ */
+function sameTest({ strata }: CallCounts): string {
+  const made = strata.flatMap((stratum) => [...stratum.made])
+  const left = strata.flatMap(({ chances, made }) => [...chances].map((all, i) => all - made[i]!))
+  const chances = strata.flatMap((stratum) => [...stratum.chances])
+  return `${chances}|${[`${made}`, `${left}`].sort()}`
+}
+
+/** p of a step: of all operations together, or of the most significant one. */
+function smallest(whole: number, parts: readonly number[]): number {
+  if (parts.length < 2) return whole
+  const best = bonferroni(parts)
+  const known = [whole, best].filter((p) => !Number.isNaN(p))
+  return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
+}
+
+function bonferroni(all: readonly number[]): number {
+  const known = all.filter((p) => !Number.isNaN(p))
+  return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
+}
+
+/** Options, and the contribution below which nothing changed, in µs. */
+type Limits = EdgeOptions & { readonly negligibleUs: number }
+
+interface TestedStep {
+  readonly step: StepTimes
+  readonly whole: ModeratedShift
+  readonly operations: readonly {
+    readonly operation: string
+    readonly strata: readonly StepStratum[]
+    readonly test: ModeratedShift
+  }[]
+  readonly p: number
+  readonly q: number
+}
+
+function describeStep(
+  flows: FlowSet,
+  { step, whole, operations, p, q }: TestedStep,
+  options: Limits,
+): StepChange {
+  const { kind, service, caller, strata } = step
+  const significant = q < options.alpha
+  const known = operations.filter(({ test }) => !Number.isNaN(test.p))
+  const described = operations
+    .map(({ operation, strata: own, test }) => {
+      const isSignificant = significant && test.p * known.length < options.alpha
+      return { operation, ...describeTimes(flows, { strata: own, test }, isSignificant, options) }
+    })
+    .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+  const all = describeTimes(flows, { strata, test: whole }, significant, options)
+  const changed = described.filter((operation) => operation.changed)
+  const [first] = changed
+  // Where single operations changed, they say by how much; another operation would dilute it.
+  const told =
+    first === undefined
+      ? all
+      : {
+          ...first,
+          contributionUs: changed.reduce((sum, one) => sum + one.contributionUs, 0),
+        }
+  const { operation: _, ...times } = { operation: '', ...told }
   return {
-    kind: step.kind, service: step.service, caller: step.caller, strata, test,
-    beforeRequests: had.size, afterRequests: has.size,
-    probabilitySlower: test.probabilitySlower, p: test.p, q,
-    shiftUs: shift, interval: [low, high], effect,
-    contributionUs: shift * critical,
-    changed: significant && Math.abs(effect) >= minimumEffect,
+    ...{ kind, service, caller },
+    ...times,
+    beforeRequests: all.beforeRequests,
+    afterRequests: all.afterRequests,
+    ...{ p, q, operations: described },
+    requests: [...new Set(strata.flatMap(({ before, after }) => [...before.requests, ...after.requests]))],
+  }
+}
+
+function describeTimes(
+  flows: FlowSet,
+  { strata, test }: { strata: readonly StepStratum[]; test: ModeratedShift },
+  significant: boolean,
+  { minimumEffect, negligibleUs }: Limits,
+): Omit<OperationChange, 'operation'> {
+  const sorted = ({ values }: StepSample) => values.slice().sort()
+  const { shift, low, high } = significant
+    ? stratifiedShift(
+        strata.map(({ before, after }) => ({ before: sorted(before), after: sorted(after) })),
+        { level: 0.95, sorted: true },
+      )
+    : { shift: 0, low: Number.NaN, high: Number.NaN }
+  const had = new Set(strata.flatMap(({ before }) => [...before.requests]))
+  const has = new Set(strata.flatMap(({ after }) => [...after.requests]))
+  const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
+  const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
+  let usualUs = 0
+  for (const request of had) usualUs += flows.responseTimeUs[request]!
+  const isNegligible = Math.abs(shift * calls) < negligibleUs
+  const effect = (shift * calls * had.size) / Math.max(1, has.size) / usualUs
+  return {
+    beforeRequests: had.size,
+    afterRequests: has.size,
+    ...{ probabilitySlower: test.probabilitySlower, p: test.p },
+    ...{ shiftUs: shift, interval: [low, high], effect },
+    contributionUs: shift * criticalCalls,
+    changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
+  }
+}
+
+/** What all requests after would have taken at the mean response time before, in µs. */
+function usualTotalUs(flows: FlowSet): number {
+  const timeOf = cappedTimes(flows, BEFORE)
+  let sum = 0
+  for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
+  return (sum / Math.max(1, flows.count(BEFORE))) * flows.count(AFTER)
+}
+
+function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+/** What became of every step and every call, of flows from spans. */
+export class StepChanges extends Stage {
+  readonly flows: FlowSet
+  readonly options: EdgeOptions
+  /** The work of services, the ways to them, and whole requests. */
+  readonly steps: readonly StepChange[]
+  /** What operations call, and in which order. */
+  readonly calls: readonly CallChange[]
+  /** How many times operations repeat a call. */
+  readonly repeats: readonly RepeatChange[]
+
+  constructor(
+    flows: FlowSet,
+    options: EdgeOptions,
+    { steps, calls, repeats }: Pick<StepChanges, 'steps' | 'calls' | 'repeats'>,
+  ) {
+    super()
+    this.flows = flows
+    this.options = options
+    this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+    this.calls = calls
+    this.repeats = repeats
+  }
+
+  /** Steps whose times changed, the largest contribution first. */
+  get changes(): StepChange[] {
+    return this.steps.filter(({ changed }) => changed)
+  }
+
+  /** One row a step, changed ones first. */
+  table(): StageTable {
+    const steps = [...this.steps].sort((a, b) => Number(b.changed) - Number(a.changed))
+    const column = <T>(value: (step: StepChange) => T) => steps.map(value)
+    return stageTable({
+      kind: column(({ kind }) => kind),
+      service: column(({ service }) => service),
+      caller: column(({ caller }) => caller),
+      changed: column(({ changed }) => changed),
+      shiftUs: column(({ shiftUs }) => shiftUs),
+      lowUs: column(({ interval }) => interval[0]),
+      highUs: column(({ interval }) => interval[1]),
+      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
+      before: column(({ beforeRequests }) => beforeRequests),
+      after: column(({ afterRequests }) => afterRequests),
+      p: column(({ p }) => p),
+      q: column(({ q }) => q),
+      contributionUs: column(({ contributionUs }) => contributionUs),
+    })
+  }
+
+  /** One row for each thing that an operation may do next, changed ones first. */
+  callTable(): StageTable {
+    const calls = [...this.calls].sort(
+      (a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p,
+    )
+    const column = <T>(value: (call: CallChange) => T) => calls.map(value)
+    return stageTable({
+      service: column(({ of }) => of.service),
+      operation: column(({ of }) => of.operation),
+      kind: column(({ kind }) => kind),
+      previous: column(({ previous }) => previous && `${previous.service} ${previous.operation}`),
+      call: column(({ call }) => call && `${call.service} ${call.operation}`),
+      changed: column(({ changed }) => changed),
+      before: column(({ made }) => made[BEFORE]),
+      chancesBefore: column(({ chances }) => chances[BEFORE]),
+      after: column(({ made }) => made[AFTER]),
+      chancesAfter: column(({ chances }) => chances[AFTER]),
+      difference: column(({ difference }) => difference),
+      p: column(({ p }) => p),
+      q: column(({ q }) => q),
+    })
   }
 }

@@ -4,7 +4,7 @@ import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.t
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs, type SpanTree } from '../../flows/span-tree.ts'
 import { timeBlocks } from './time-blocks.ts'
-import { type ShapeVisits, shapeVisits, type Visit } from './visits.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** What takes time: the work of a service, the way to a called service and back, or a request. */
 export type StepKind = 'work' | 'call' | 'request'
@@ -23,7 +23,7 @@ export interface StepSample {
   readonly values: Float64Array
   /** Stretch of time of each value. */
   readonly blocks: Uint8Array
-  /** Request of each value, ascending. */
+  /** Request of each value. */
   readonly requests: Uint32Array
   /** Calls in all; the part of them on critical paths. */
   readonly calls: number
@@ -86,12 +86,11 @@ class StepCollector {
   constructor(flows: FlowSet) {
     this.#flows = flows
     this.#paths = new CriticalPathFinder(flows)
+    for (const [shape, visits] of allVisits(flows)) this.#plans[shape] = this.#plan(visits)
   }
 
   add(request: number): void {
-    const shape = this.#flows.shapeOf[request]!
-    this.#plans[shape] ??= this.#plan(shapeVisits(this.#flows, shape))
-    const { tree, items } = this.#plans[shape]!
+    const { tree, items } = this.#plans[this.#flows.shapeOf[request]!]!
     const period = this.#flows.period[request] as Period
     this.#read(request, tree)
     for (const { span, atCaller, isCall, others, times } of items) {
@@ -131,6 +130,7 @@ class StepCollector {
 
   /** Time from the first start to the last end of spans, which may be on another clock. */
   #extent(spans: readonly number[]): number {
+    if (spans.length === 0) return 0
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     for (const span of spans) {
       first = Math.min(first, this.#times[2 * span]!)
@@ -155,38 +155,37 @@ class StepCollector {
   }
 
   #plan({ tree, visits, operations }: ShapeVisits) {
-    const items = visits.flatMap((visit) => {
-      const { service, entry, caller, calls } = visit
+    const items = visits.flatMap(({ service, entry, caller, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
+      const key = [operation, caller === null ? '' : operations[caller.entry]!]
       const work = this.#stratum({ kind: 'work', service, caller: null }, [
-        operation,
-        caller === null ? '' : operations[caller.entry]!,
+        ...key,
         ...[...new Set(called)].sort(),
       ])
       const atCaller = caller?.calls.find((call) => call.called.includes(entry))?.span ?? entry
       const others = calls.map(({ span }) => span)
-      const own: Item[] = [{ span: entry, atCaller, isCall: false, others, times: work }]
-      if (caller === null) {
-        const request = { kind: 'request', service, caller: null } as const
-        const times = this.#stratum(request, [operation, '', called[0] ?? ''])
-        own.push({ span: entry, atCaller, isCall: false, others: [], times })
-      }
-      return [...own, ...this.#calls(visit, visits, operations)]
+      const own = { span: entry, atCaller, isCall: false, others, times: work }
+      const ways = calls
+        .filter(({ span, called }) => called[0] !== span)
+        .map(({ span, called, service: callee }): Item => {
+          const isAnswered = called.length > 0
+          const name = operations[called[0] ?? span]!
+          const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
+            name,
+            operation,
+            ...(isAnswered ? [] : ['whose other side was not recorded']),
+          ])
+          return { span, atCaller: span, isCall: true, others: called, times }
+        })
+      if (caller !== null) return [own, ...ways]
+      const times = this.#stratum({ kind: 'request', service, caller: null }, [
+        ...key,
+        called[0] ?? '',
+      ])
+      return [own, ...ways, { span: entry, atCaller, isCall: false, others: [], times }]
     })
     return { tree, items }
-  }
-
-  /** The ways to called services of which both sides were recorded. */
-  #calls({ service, entry, calls }: Visit, visits: readonly Visit[], operations: readonly string[]) {
-    return calls.flatMap(({ span, called }): Item[] => {
-      const [first] = called
-      if (first === undefined || first === span) return []
-      const callee = visits.find((visit) => visit.entry === first)!.service
-      const step = { kind: 'call', service: callee, caller: service } as const
-      const times = this.#stratum(step, [operations[first]!, operations[entry]!])
-      return [{ span, atCaller: span, isCall: true, others: called, times }]
-    })
   }
 
   #stratum(step: Step, key: readonly string[]): GrowingStratum {
@@ -205,9 +204,9 @@ const MIN_MATCHED = 0.7
 
 /** Returns the strata, or those that only differ in what they call as one where too few match. */
 function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
-  const size = (stratum: GrowingStratum) => stratum.samples[BEFORE].size + stratum.samples[AFTER].size
+  const size = ({ samples }: GrowingStratum) => samples[BEFORE].size + samples[AFTER].size
   const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + size(one), 0)
-  const alike = strata.filter(({ samples }) => samples.every(({ size }) => size > 0))
+  const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
   if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
   const merged = new Map<string, GrowingStratum>()
   for (const stratum of strata) {
@@ -234,7 +233,7 @@ class GrowingStratum {
   }
 
   merge({ samples }: GrowingStratum): void {
-    for (const period of [BEFORE, AFTER] satisfies Period[]) this.samples[period].merge(samples[period])
+    for (const period of [BEFORE, AFTER]) this.samples[period].merge(samples[period])
   }
 
   finish(blocks: Uint8Array): StepStratum {

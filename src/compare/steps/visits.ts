@@ -3,11 +3,13 @@ import type { FlowSet } from '../../flows/flow-set.ts'
 import { type SpanTree, spanTree } from '../../flows/span-tree.ts'
 import { place } from '../edges/edge-pool.ts'
 
-/** A call that a visit makes to other services. */
+/** A call that a visit makes to another service. */
 export interface OutgoingCall {
   /** Span at the caller; the called span itself where the caller recorded none. */
   readonly span: number
-  /** First spans at the called services. */
+  /** Service that is called. */
+  readonly service: string
+  /** First spans at the called service; none where it recorded none. */
   readonly called: readonly number[]
 }
 
@@ -19,8 +21,8 @@ export interface Visit {
   /** Visit that called; `null` for that of the root. */
   readonly caller: Visit | null
   /** Its own spans but those of calls, callers first. */
-  readonly spans: number[]
-  readonly calls: OutgoingCall[]
+  readonly spans: readonly number[]
+  readonly calls: readonly OutgoingCall[]
 }
 
 /** The spans of one shape, by what services do. */
@@ -28,52 +30,92 @@ export interface ShapeVisits {
   readonly tree: SpanTree
   /** Callers first. */
   readonly visits: readonly Visit[]
-  /** Visit of each span. */
+  /** Visit of each span; a call belongs to its caller's. */
   readonly visitOf: readonly Visit[]
   /** Operation of each span. */
   readonly operations: readonly string[]
 }
 
 /**
- * Divides the spans of a shape into visits of services. A span whose calls all go to other services,
- * and that another span of its service made, is the caller's side of these calls.
+ * Divides the spans of all shapes into visits of services. A span that another span of its service
+ * made, and whose own calls all go to one other service, is the caller's side of a call. So is one
+ * without calls if its operation names such calls elsewhere, to one service always: there the called
+ * service recorded nothing.
  *
  * @param flows built from spans and not folded
  */
-export function shapeVisits(flows: FlowSet, shape: number): ShapeVisits {
+export function* allVisits(flows: FlowSet): Generator<[shape: number, visits: ShapeVisits]> {
+  const shapes = [...new Set(flows.shapeOf)]
+  const calleeOf = new Map<string, string | null>()
+  for (const shape of shapes) {
+    const spans = spansOf(flows, shape)
+    for (let span = 1; span < spans.tree.size; span++) {
+      const callee = answeredBy(spans, span)
+      if (callee === null) continue
+      const operation = spans.operations[span]!
+      const known = calleeOf.get(operation)
+      calleeOf.set(operation, known === undefined || known === callee ? callee : null)
+    }
+  }
+  for (const shape of shapes) yield [shape, divide(spansOf(flows, shape), calleeOf)]
+}
+
+interface Spans {
+  readonly tree: SpanTree
+  readonly services: readonly string[]
+  readonly operations: readonly string[]
+}
+
+function spansOf(flows: FlowSet, shape: number): Spans {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
   const labels = Array.from({ length: tree.size }, (_, span) => flows.labels.get(codes[2 * span]!))
-  const services = labels.map(place)
-  const visits: Visit[] = []
-  const visitOf: Visit[] = []
-  const callOf: (OutgoingCall & { called: number[] })[] = []
+  return {
+    tree,
+    services: labels.map(place),
+    operations: labels.map(({ operation }) => operation),
+  }
+}
+
+/** The one other service that all calls of a span go to; `null` if there is none. */
+function answeredBy({ tree, services }: Spans, span: number): string | null {
+  const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
+  const parent = tree.parent[span]!
+  if (first === end || parent < 0 || services[parent] !== services[span]) return null
+  const callee = services[first]!
+  if (callee === services[span]) return null
+  for (let child = first; child < end; child++) if (services[child] !== callee) return null
+  return callee
+}
+
+function divide(spans: Spans, calleeOf: ReadonlyMap<string, string | null>): ShapeVisits {
+  const { tree, services, operations } = spans
+  const visits: (Visit & { spans: number[]; calls: OutgoingCall[] })[] = []
+  const visitOf: (typeof visits)[number][] = []
+  const isCall = new Uint8Array(tree.size)
   for (let span = 0; span < tree.size; span++) {
     const parent = tree.parent[span]!
     const around = parent < 0 ? null : visitOf[parent]!
-    if (around !== null && services[span] === around.service) {
+    const service = services[span]!
+    if (around !== null && service === around.service) {
       visitOf[span] = around
-      if (isCallersSide(tree, services, span)) {
-        const call = { span, called: [] }
-        callOf[span] = call
-        around.calls.push(call)
-      } else around.spans.push(span)
+      const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
+      const unrecorded = first === end ? calleeOf.get(operations[span]!) : null
+      const callee = answeredBy(spans, span) ?? (unrecorded === service ? null : unrecorded)
+      if (callee == null) around.spans.push(span)
+      else {
+        isCall[span] = 1
+        const called = Array.from({ length: end - first }, (_, i) => first + i)
+        around.calls.push({ span, service: callee, called })
+      }
       continue
     }
-    const service = services[span]!
-    const visit: Visit = { service, entry: span, caller: around, spans: [span], calls: [] }
+    const visit = { service, entry: span, caller: around, spans: [span], calls: [] }
     visitOf[span] = visit
     visits.push(visit)
-    if (callOf[parent] !== undefined) callOf[parent].called.push(span)
-    else around?.calls.push({ span, called: [span] })
+    if (around !== null && isCall[parent] === 0) {
+      around.calls.push({ span, service, called: [span] })
+    }
   }
-  return { tree, visits, visitOf, operations: labels.map(({ operation }) => operation) }
-}
-
-function isCallersSide({ firstChild }: SpanTree, services: readonly string[], span: number) {
-  const [first, end] = [firstChild[span]!, firstChild[span + 1]!]
-  for (let child = first; child < end; child++) {
-    if (services[child] === services[span]) return false
-  }
-  return end > first
+  return { tree, visits, visitOf, operations }
 }
