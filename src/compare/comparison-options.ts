@@ -36,6 +36,7 @@ export const STAGE_OPTIONS = {
   },
   ranking: RANKING_OPTIONS,
   edges: EDGE_OPTIONS,
+  steps: EDGE_OPTIONS,
   findings: FINDINGS_OPTIONS,
 } as const satisfies Record<string, OptionTable>
 

@@ -17,6 +17,7 @@ import {
   type StageName,
 } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
+import { findStepChanges, type StepChanges } from './steps/find-step-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
 import { findingsLevel, groupFindings } from './findings/find-findings.ts'
@@ -43,7 +44,8 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
   evidence: ['responseTime'],
   ranking: ['responseTime', 'precursors', 'evidence'],
   edges: ['categories'],
-  findings: ['ranking', 'edges'],
+  steps: ['flows'],
+  findings: ['ranking', 'edges', 'steps'],
 }
 
 /**
@@ -70,6 +72,7 @@ interface Stages {
   evidence: Ranking
   ranking: Ranking
   edges: EdgeChanges
+  steps: StepChanges
   findings: Findings
 }
 
@@ -214,6 +217,12 @@ export class Comparison extends Stage {
     return this.#stages.edges
   }
 
+  /** The work of services, the ways to them, and what they call, of traces with spans. */
+  get steps(): StepChanges {
+    this.#stages.steps ??= findStepChanges(this, pickOptions(STAGE_OPTIONS.steps, this.options))
+    return this.#stages.steps
+  }
+
   /**
    * What changed, one entry a cause. Findings rest on corrected tests and on `findingsThreshold`,
    * whatever `correction` and `smPThreshold` make of the ranked list.
@@ -221,8 +230,8 @@ export class Comparison extends Stage {
   get findings(): Findings {
     if (this.#stages.findings === undefined) {
       const edges = this.edges.judged(findingsLevel(this.options.alpha))
-      const { ranking, evidence } = this
-      this.#stages.findings = groupFindings({ ranking, evidence, edges })
+      const { ranking, evidence, steps } = this
+      this.#stages.findings = groupFindings({ ranking, evidence, edges, steps })
     }
     return this.#stages.findings
   }

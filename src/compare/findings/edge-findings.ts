@@ -3,6 +3,7 @@ import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
+import { groupChanges } from './group-changes.ts'
 import { listed, operationName, placeName, printable } from './names.ts'
 
 type Direction = Draft['direction']
@@ -23,9 +24,6 @@ export interface EdgeGroup {
   readonly scope: Scope
   readonly edges: readonly EdgeChange[]
 }
-
-/** A group of several edges must have changed in at least this share of its calls. */
-const MIN_SHARE_OF_CALLS = 0.5
 
 /** Drafts one finding a group of changed edges, in either direction. */
 export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
@@ -133,32 +131,19 @@ function stepWords(edge: PooledEdge, shift: string): string {
 }
 
 /**
- * Groups changed edges by what they have in common: over and over, the candidate (one edge, the
- * work of a service, the calls to it, all that it does, or one step in all services that take it)
- * that explains the most. A candidate explains what its changed edges contribute, times the share of
- * its edges' calls that changed: if every caller is slow because of the one they all call, that share
- * is small for each caller.
+ * Groups changed edges by what they have in common: the work of a service, the calls to it, all that
+ * it does, or one step in all services that take it; see `groupChanges`.
  *
  * @param edges all edges of one comparison
  * @param direction which of the changes to group
  */
 export function groupEdgeChanges(edges: readonly EdgeChange[], direction: Direction): EdgeGroup[] {
-  const left = new Set(
-    edges.filter(({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower')),
-  )
-  const known = new Map<string, EdgeGroup>()
-  for (const scope of [...left].flatMap(scopesOf)) {
-    const key = JSON.stringify(scope)
-    if (known.has(key)) continue
-    known.set(key, { scope, edges: edges.filter((edge) => isWithin(edge, scope)) })
-  }
-  const groups: EdgeGroup[] = []
-  while (left.size > 0) {
-    const best = bestCandidate([...known.values()], left)
-    groups.push(best)
-    for (const edge of best.edges) left.delete(edge)
-  }
-  return groups
+  return groupChanges(edges, {
+    isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
+    ...{ scopesOf, isWithin, callOf },
+    isCompared: ({ q }) => !Number.isNaN(q),
+    alone: { of: 'edge' },
+  }).map(({ scope, members }) => ({ scope, edges: members }))
 }
 
 function scopesOf(edge: EdgeChange): Scope[] {
@@ -191,31 +176,6 @@ function isWithin(edge: EdgeChange, scope: Scope): boolean {
 function stepOf({ fromNode, toNode, fromRoundBefore }: EdgeChange): string {
   const ends = [fromNode, toNode].map(({ operation, phase }) => [operation, phase])
   return JSON.stringify([...ends, fromRoundBefore])
-}
-
-function bestCandidate(candidates: readonly EdgeGroup[], left: ReadonlySet<EdgeChange>): EdgeGroup {
-  const sizeOf = ({ contributionUs }: EdgeChange) => Math.abs(contributionUs)
-  const [first] = [...left].sort((a, b) => sizeOf(b) - sizeOf(a)) as [EdgeChange]
-  let best: EdgeGroup = { scope: { of: 'edge' }, edges: [first] }
-  let bestScore = sizeOf(first)
-  for (const { scope, edges } of candidates) {
-    const changed = edges.filter((edge) => left.has(edge))
-    const share = shareOfCalls(changed, edges)
-    if (changed.length < 2 || share < MIN_SHARE_OF_CALLS) continue
-    const score = share * changed.reduce((sum, edge) => sum + sizeOf(edge), 0)
-    if (score > bestScore) {
-      bestScore = score
-      best = { scope, edges: changed }
-    }
-  }
-  return best
-}
-
-/** Of the calls that the edges belong to, the share that has at least one changed edge. */
-function shareOfCalls(changed: readonly EdgeChange[], edges: readonly EdgeChange[]): number {
-  const compared = edges.filter(({ q }) => !Number.isNaN(q))
-  const all = new Set(compared.map(callOf))
-  return all.size === 0 ? 0 : new Set(changed.map(callOf)).size / all.size
 }
 
 /** There and back are one call: what stands at both ends, whatever the direction. */

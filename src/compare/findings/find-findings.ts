@@ -16,12 +16,16 @@ import {
   type Ranking,
   rankMutations,
 } from '../ranking/rank-mutations.ts'
+import { findStepChanges, type StepChanges } from '../steps/find-step-changes.ts'
+import { callFindings } from './call-findings.ts'
 import { edgeFindings } from './edge-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import { factsOf } from './finding-facts.ts'
 import { type Detectable, Findings } from './findings.ts'
 import { requestFindings } from './request-findings.ts'
+import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
+import { unattributedFindings } from './unattributed-findings.ts'
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
@@ -38,6 +42,8 @@ export interface FindingSources {
   /** Mutations that hold when corrected. */
   readonly evidence: Ranking
   readonly edges: EdgeChanges
+  /** Steps, of traces with spans; findings then rest on them. */
+  readonly steps: StepChanges
 }
 
 /** Options of `findFindings`. */
@@ -72,7 +78,8 @@ export function findFindings(
   const structural = findStructuralMutations(categories, { alpha: shared, smPThreshold: 'auto' })
   const evidence = rankMutations(responseTime, matchPrecursors(structural))
   const edges = findEdgeChanges(categories, { alpha: shared })
-  return groupFindings({ ranking: evidence, evidence, edges }, { limit })
+  const steps = findStepChanges(categories, { alpha })
+  return groupFindings({ ranking: evidence, evidence, edges, steps }, { limit })
 }
 
 /**
@@ -89,16 +96,7 @@ export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Fin
   requireSame(sources)
   const { categories, observedChangeUs } = edges
   const changeIsClear = meansDiffer(categories.flows)
-  const ofEdges = edgeFindings(edges)
-  const explained = assignMutations(evidence, ofEdges).flat()
-  const drafts = [
-    ...ofEdges,
-    ...structureFindings(evidence, edges),
-    ...requestFindings(evidence.responseTime, {
-      explained: new Set(explained.map(({ category }) => category)),
-      edges,
-    }),
-  ].sort(byContribution)
+  const drafts = sources.steps.steps.length > 0 ? draftsOfSteps(sources) : draftsOfEdges(sources)
   const mutations = new Map(
     assignMutations(ranking, drafts).map((assigned, i) => [drafts[i] as Draft, assigned]),
   )
@@ -137,6 +135,29 @@ export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Fin
     testable: findings.length > 0 || anyTestable(sources),
     detectable: findings.length > 0 ? null : detectableOf(evidence),
   })
+}
+
+/** Of traces with spans: what services do, and what none of it accounts for. */
+function draftsOfSteps({ evidence, edges, steps }: FindingSources): Draft[] {
+  const drafts = [
+    ...stepFindings(steps, edges),
+    ...callFindings(steps, { precursors: evidence.precursors, edges }),
+  ].sort(byContribution)
+  return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
+}
+
+/** Of trace points: edges, structures, and what neither accounts for. */
+function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
+  const ofEdges = edgeFindings(edges)
+  const explained = assignMutations(evidence, ofEdges).flat()
+  return [
+    ...ofEdges,
+    ...structureFindings(evidence, edges),
+    ...requestFindings(evidence.responseTime, {
+      explained: new Set(explained.map(({ category }) => category)),
+      edges,
+    }),
+  ].sort(byContribution)
 }
 
 function byContribution(a: Draft, b: Draft): number {

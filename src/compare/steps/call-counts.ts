@@ -1,6 +1,5 @@
 // Runs once a span of a shape: the loops index with `!`.
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { BLOCKS, timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
@@ -44,16 +43,16 @@ export interface CallCounts extends CallChoice {
  * was called: what became of the request elsewhere does not matter. Which of several operations a
  * root calls first tells types of requests apart and is not counted.
  *
+ * @param flows not folded
  * @returns nothing for flows that were not built from spans
  */
 export function callCounts(flows: FlowSet): readonly CallCounts[] {
-  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
-  if (!areFromSpans(recorded)) return []
+  if (!areFromSpans(flows)) return []
   const questions = new Map<string, Question>()
-  const requestsOf = requestsOfShapes(recorded)
-  for (const [shape, visits] of allVisits(recorded)) {
+  const requestsOf = requestsOfShapes(flows)
+  for (const [shape, visits] of allVisits(flows)) {
     const requests = requestsOf.get(shape)!
-    for (const { of, kind, previous, context, calls } of choicesOf(recorded, shape, visits)) {
+    for (const { of, kind, previous, context, calls } of choicesOf(flows, shape, visits)) {
       const key = JSON.stringify([kind, of, previous])
       const question = questions.get(key) ?? new Question(kind, of, previous)
       questions.set(key, question)
@@ -205,6 +204,8 @@ function addTo(sums: Map<string, Float64Array>, key: string, requests: Float64Ar
 export interface CallRepeats {
   readonly of: Operation
   readonly call: Operation
+  /** Mean times of each shape's visits, of the shapes that make it. */
+  readonly timesOf: ReadonlyMap<number, number>
   /** By the operation that called this one; one value a request, the mean of its visits. */
   readonly strata: readonly { readonly before: RepeatSample; readonly after: RepeatSample }[]
 }
@@ -225,33 +226,39 @@ interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
 /**
  * Collects how many times operations make calls, of calls that some request repeats.
  *
+ * @param flows not folded
  * @returns nothing for flows that were not built from spans
  */
 export function callRepeats(flows: FlowSet): readonly CallRepeats[] {
-  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
-  if (!areFromSpans(recorded)) return []
+  if (!areFromSpans(flows)) return []
   const ofShape = new Map<number, readonly Repeat[]>()
-  for (const [shape, spans] of allVisits(recorded)) ofShape.set(shape, repeatsOf(spans))
+  for (const [shape, spans] of allVisits(flows)) ofShape.set(shape, repeatsOf(spans))
   const all = [...ofShape.values()].flat()
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
-  const found = new Map<string, Pick<Repeat, 'of' | 'call'> & { contexts: Map<string, RepeatSample[]> }>()
-  const blocks = timeBlocks(recorded)
-  recorded.shapeOf.forEach((shape, request) => {
+  const found = new Map<string, Repeated>()
+  const blocks = timeBlocks(flows)
+  flows.shapeOf.forEach((shape, request) => {
     for (const { key, context, of, call, times } of ofShape.get(shape)!) {
       if (!repeated.has(key)) continue
-      const known = found.get(key) ?? { of, call, contexts: new Map() }
+      const known = found.get(key) ?? { of, call, timesOf: new Map(), contexts: new Map() }
       found.set(key, known)
+      known.timesOf.set(shape, times)
       const samples = known.contexts.get(context) ?? [newSample(), newSample()]
       known.contexts.set(context, samples)
-      const sample = samples[recorded.period[request]!]!
+      const sample = samples[flows.period[request]!]!
       sample.values.push(times)
       sample.blocks.push(blocks[request]!)
     }
   })
-  return [...found.values()].map(({ of, call, contexts }) => ({
-    ...{ of, call },
+  return [...found.values()].map(({ contexts, ...repeat }) => ({
+    ...repeat,
     strata: [...contexts.values()].map(([before, after]) => ({ before: before!, after: after! })),
   }))
+}
+
+interface Repeated extends Pick<CallRepeats, 'of' | 'call'> {
+  readonly timesOf: Map<number, number>
+  readonly contexts: Map<string, RepeatSample[]>
 }
 
 function newSample(): RepeatSample {

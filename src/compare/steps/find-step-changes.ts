@@ -2,9 +2,11 @@ import { readOptions } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
+import type { Categories } from '../categories/categories.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import {
@@ -41,7 +43,7 @@ export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
   readonly q: number
   /** Its operations, the largest contribution first. */
   readonly operations: readonly OperationChange[]
-  /** Requests that have it, by their row, ascending. */
+  /** Requests of both periods that have what changed, by their row. */
   readonly requests: readonly number[]
 }
 
@@ -75,15 +77,22 @@ const MIN_TIMES = 0.1
  * together or any of them did; see `moderatedShifts` for the tests of times and `compareCounts` for
  * those of calls.
  *
- * @param flows of two periods; from trace points, there are no steps
+ * @param categories of two periods; of trace points, there are no steps
  * @param options see `EDGE_OPTIONS`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * @example
- * findStepChanges(flows).changes.map(({ kind, service }) => `${kind} ${service}`)
+ * findStepChanges(categories).changes.map(({ kind, service }) => `${kind} ${service}`)
  */
-export function findStepChanges(flows: FlowSet, given: Partial<EdgeOptions> = {}): StepChanges {
-  const options = readOptions(EDGE_OPTIONS, given)
+export function findStepChanges(
+  { flows: given }: Pick<Categories, 'flows'>,
+  options: Partial<EdgeOptions> = {},
+): StepChanges {
+  const flows = given instanceof FoldedFlows ? given.unfolded : given
+  return compareSteps(flows, readOptions(EDGE_OPTIONS, options))
+}
+
+function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const repeats = callRepeats(flows)
   const choices = [...callCounts(flows)].map((counts) => ({ counts, test: compareCounts(counts.strata) }))
@@ -138,9 +147,9 @@ export function findStepChanges(flows: FlowSet, given: Partial<EdgeOptions> = {}
       }
       const [beforeTimes, afterTimes] = [mean('before'), mean('after')]
       const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
-      const { of, call } = repeat
+      const { of, call, timesOf } = repeat
       const changed = own < options.alpha && isLarge
-      return { of, call, ...test, beforeTimes, afterTimes, q: own, changed }
+      return { of, call, timesOf, ...test, beforeTimes, afterTimes, q: own, changed }
     }),
   })
 }
@@ -216,8 +225,17 @@ function describeStep(
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
     ...{ p, q, operations: described },
-    requests: [...new Set(strata.flatMap(({ before, after }) => [...before.requests, ...after.requests]))],
+    requests: requestsOf(
+      strata.filter(
+        ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
+      ),
+    ),
   }
+}
+
+function requestsOf(strata: readonly StepStratum[]): number[] {
+  const all = strata.flatMap(({ before, after }) => [...before.requests, ...after.requests])
+  return [...new Set(all)]
 }
 
 function describeTimes(

@@ -1,7 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans, readTimesNs, type SpanTree } from '../../flows/span-tree.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
@@ -54,13 +53,13 @@ const NS = 1000
  * Strata keep apart what takes another time by itself: operations, their callers, and which services
  * an operation calls; the last only where most requests have their like in the other period.
  *
+ * @param flows not folded
  * @returns nothing for flows that were not built from spans
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
-  const recorded = flows instanceof FoldedFlows ? flows.unfolded : flows
-  if (!areFromSpans(recorded)) return []
-  const collector = new StepCollector(recorded)
-  for (let request = 0; request < recorded.size; request++) collector.add(request)
+  if (!areFromSpans(flows)) return []
+  const collector = new StepCollector(flows)
+  for (let request = 0; request < flows.size; request++) collector.add(request)
   return collector.finish()
 }
 

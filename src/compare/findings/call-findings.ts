@@ -1,0 +1,213 @@
+import { grouped } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { Precursors } from '../precursors/match-precursors.ts'
+import type { Operation } from '../steps/call-counts.ts'
+import type { CallChange, RepeatChange, StepChanges } from '../steps/find-step-changes.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft, StructureMove } from './finding.ts'
+import { operationName, printable } from './names.ts'
+import { groupMoves, structureMoves } from './structure-moves.ts'
+
+/** What one service does differently, the change of most calls first. */
+interface ServiceChanges {
+  readonly service: string
+  readonly calls: readonly CallChange[]
+  readonly repeats: readonly RepeatChange[]
+}
+
+/** Requests whose flow is of the new form, and those of the form that it replaces. */
+interface Forms {
+  readonly now: readonly number[]
+  readonly usual: readonly number[]
+}
+
+/** Drafts one finding a service that makes other calls, or the same more or less often. */
+export function callFindings(
+  changes: StepChanges,
+  { precursors, edges }: { precursors: Precursors; edges: EdgeChanges },
+): Draft[] {
+  const { flows } = changes
+  const { categories } = edges
+  const moves = structureMoves(precursors)
+  return changedServices(changes).map((one): Draft => {
+    const forms = formsOf(flows, one)
+    const eachUs = meanTime(flows, forms.now) - meanTime(flows, forms.usual)
+    const requests = Math.min(forms.now.length, changedRequests(flows, one))
+    const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
+    const categoriesOf = (some: readonly number[]) =>
+      byRequestsAfter(categories, some.map((request) => categories.categoryOf[request] as number))
+    const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
+    const own = movesBetween(moves, { from, to, requests })
+    const { call, previous } = headline(one)
+    return {
+      kind: 'structure',
+      direction: contributionUs < 0 ? 'faster' : 'slower',
+      where: printable(one.service),
+      what: callWords(one),
+      key: [...one.calls.map(callKey), ...one.repeats.map(callKey)].sort().join('\n'),
+      categories: [...new Set([...to, ...from])],
+      requests,
+      contributionUs,
+      eachInterval: [Number.NaN, Number.NaN],
+      probabilitySlower: Number.NaN,
+      notes: [],
+      look: previous === null || previous.service === one.service
+        ? printable(one.service)
+        : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
+      services: [one.service, ...others(one.service, previous, call)],
+      changedEdges: [],
+      changedStructure: groupMoves(categories, own)[0]?.changes ?? [],
+      moves: own,
+      q: Math.min(...[...one.calls, ...one.repeats].map(({ q }) => q)),
+    }
+  })
+}
+
+function others(service: string, ...operations: readonly (Operation | null)[]): string[] {
+  const names = operations.flatMap((operation) => operation?.service ?? [])
+  return [...new Set(names)].filter((name) => name !== service)
+}
+
+function changedServices({ calls, repeats }: StepChanges): ServiceChanges[] {
+  const changed = calls.filter((call) => call.changed)
+  const repeated = repeats.filter((repeat) => repeat.changed)
+  const services = new Set([...changed, ...repeated].map(({ of }) => of.service))
+  return [...services].map((service) => ({
+    service,
+    calls: changed
+      .filter(({ of }) => of.service === service)
+      .sort((a, b) => changedCalls(b) - changedCalls(a) || plainness(b) - plainness(a)),
+    repeats: repeated.filter(({ of }) => of.service === service),
+  }))
+}
+
+function changedCalls({ difference, chances }: CallChange): number {
+  return Math.abs(difference) * chances[AFTER]
+}
+
+/** Of changes alike, which is said: a call to another service, then any call, then what is next. */
+function plainness({ kind, of, call }: CallChange): number {
+  return (kind === 'calls' ? 2 : 0) + (call !== null && call.service !== of.service ? 1 : 0)
+}
+
+function headline({ calls: [call], repeats: [repeat] }: ServiceChanges) {
+  return { call: call?.call ?? repeat?.call ?? null, previous: call?.previous ?? null }
+}
+
+function callKey(change: CallChange | RepeatChange): string {
+  const { of, call } = change
+  const kind = 'kind' in change ? [change.kind, change.previous] : ['repeats']
+  return JSON.stringify([of, kind, call])
+}
+
+/** Says what a service does differently: `GetAds ends at once in 31 of 160 calls (0 of 182 before)`. */
+function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): string {
+  const [change] = calls
+  if (change === undefined) {
+    const { of, call, beforeTimes, afterTimes } = repeat as RepeatChange
+    const times = `${rounded(afterTimes)} times instead of ${rounded(beforeTimes)}`
+    return `${operationName(of)} calls ${nameOf(call, service)} ${times}`
+  }
+  const { of, kind, call, previous, difference, made, chances } = change
+  const name = operationName(of)
+  const shares = `in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+  const after = previous === null ? 'at once' : `after ${nameOf(previous, service)}`
+  const replaced = calls.find(
+    (other) =>
+      other.kind === kind &&
+      other.call !== null &&
+      call !== null &&
+      isSame(other.of, of) &&
+      Math.abs(other.difference + difference) < 0.2 * Math.abs(difference),
+  )
+  if (kind === 'calls' && replaced !== undefined) {
+    const [now, no] = difference > 0 ? [call, replaced.call] : [replaced.call, call]
+    return `${name} calls ${nameOf(now, service)} instead of ${nameOf(no, service)}, ${difference > 0 ? shares : sharesOf(replaced)}`
+  }
+  if (call === null) {
+    return difference > 0
+      ? `${name} ends ${after} ${shares}`
+      : `${name} no longer ends ${after}: ${shares}`
+  }
+  const what = `${nameOf(call, service)}${kind === 'next' && previous !== null ? ` ${after}` : ''}`
+  if (difference > 0) return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
+  return made[AFTER] === 0
+    ? `${name} no longer calls ${what} (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} calls before)`
+    : `${name} calls ${what} only ${shares}`
+}
+
+function sharesOf({ made, chances }: CallChange): string {
+  return `in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+}
+
+function isSame(a: Operation, b: Operation): boolean {
+  return a.service === b.service && a.operation === b.operation
+}
+
+function nameOf(operation: Operation | null, service: string): string {
+  if (operation === null) return 'nothing'
+  const name = operationName(operation)
+  return operation.service === service ? name : `${printable(operation.service)} ${name}`
+}
+
+function rounded(times: number): string {
+  return Number(times.toPrecision(2)).toString()
+}
+
+/** How many requests after do it differently than before. */
+function changedRequests(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): number {
+  if (change !== undefined) return Math.max(1, Math.round(changedCalls(change)))
+  const { timesOf } = repeats[0] as RepeatChange
+  let count = 0
+  flows.shapeOf.forEach((shape, request) => {
+    if (flows.period[request] === AFTER && timesOf.has(shape)) count++
+  })
+  return count
+}
+
+function formsOf(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): Forms {
+  const isNew = change === undefined ? repeatsMore(repeats[0] as RepeatChange) : choseAnew(change)
+  const now: number[] = []
+  const usual: number[] = []
+  flows.shapeOf.forEach((shape, request) => {
+    const verdict = isNew(shape)
+    if (verdict === true && flows.period[request] === AFTER) now.push(request)
+    if (verdict === false && flows.period[request] === BEFORE) usual.push(request)
+  })
+  return { now, usual }
+}
+
+/** Whether requests of a shape do what more do now; undefined where they had no choice. */
+function choseAnew({ difference, chanceShapes, madeShapes }: CallChange) {
+  return (shape: number) =>
+    chanceShapes.has(shape) ? madeShapes.has(shape) === difference > 0 : undefined
+}
+
+function repeatsMore({ timesOf, beforeTimes, afterTimes }: RepeatChange) {
+  const middle = (beforeTimes + afterTimes) / 2
+  return (shape: number) => {
+    const times = timesOf.get(shape)
+    return times === undefined ? undefined : times > middle === afterTimes > beforeTimes
+  }
+}
+
+function meanTime({ responseTimeUs }: FlowSet, requests: readonly number[]): number {
+  return (
+    requests.reduce((sum, request) => sum + (responseTimeUs[request] as number), 0) /
+    requests.length
+  )
+}
+
+/** The moves of requests from the usual categories to the new ones; the most frequent of each else. */
+function movesBetween(
+  moves: readonly StructureMove[],
+  { from, to, requests }: { from: readonly number[]; to: readonly number[]; requests: number },
+): StructureMove[] {
+  const known = moves.filter((move) => from.includes(move.from) && to.includes(move.to))
+  if (known.length > 0) return known.sort((a, b) => b.requests - a.requests)
+  const [source] = from
+  const [target] = to
+  if (source === undefined || target === undefined) return []
+  return [{ from: source, to: target, requests }]
+}

@@ -1,0 +1,74 @@
+/** Changes that have something in common. */
+export interface ChangeGroup<T, S> {
+  readonly scope: S
+  readonly members: readonly T[]
+}
+
+/** What makes changes belong together. */
+export interface Grouping<T, S> {
+  /** Whether an item is to be put into a group. */
+  readonly isWanted: (item: T) => boolean
+  /** What an item may have in common with others. */
+  readonly scopesOf: (item: T) => readonly S[]
+  readonly isWithin: (item: T, scope: S) => boolean
+  /** Whether an item could have changed for all that is known. */
+  readonly isCompared: (item: T) => boolean
+  /** Name of the call that an item belongs to: items of one call count once. */
+  readonly callOf: (item: T) => string
+  /** Scope of an item by itself. */
+  readonly alone: S
+}
+
+/** A group of several must have changed in at least this share of its calls. */
+const MIN_SHARE_OF_CALLS = 0.5
+
+/**
+ * Groups changes by what they have in common: over and over, the scope that explains the most, or
+ * the largest change alone. A scope explains what its changes contribute, times the share of its
+ * calls that changed: if every caller is slow because of the one they all call, that share is small
+ * for each caller.
+ *
+ * @param items all that was compared, changed or not
+ */
+export function groupChanges<T extends { readonly contributionUs: number }, S>(
+  items: readonly T[],
+  grouping: Grouping<T, S>,
+): ChangeGroup<T, S>[] {
+  const left = new Set(items.filter(grouping.isWanted))
+  const candidates = new Map<string, ChangeGroup<T, S>>()
+  for (const scope of [...left].flatMap(grouping.scopesOf)) {
+    const key = JSON.stringify(scope)
+    if (candidates.has(key)) continue
+    const members = items.filter((item) => grouping.isWithin(item, scope))
+    candidates.set(key, { scope, members })
+  }
+  const groups: ChangeGroup<T, S>[] = []
+  while (left.size > 0) {
+    const best = bestCandidate([...candidates.values()], left, grouping)
+    groups.push(best)
+    for (const member of best.members) left.delete(member)
+  }
+  return groups
+}
+
+function bestCandidate<T extends { readonly contributionUs: number }, S>(
+  candidates: readonly ChangeGroup<T, S>[],
+  left: ReadonlySet<T>,
+  { isCompared, callOf, alone }: Grouping<T, S>,
+): ChangeGroup<T, S> {
+  const sizeOf = ({ contributionUs }: T) => Math.abs(contributionUs)
+  const [first] = [...left].sort((a, b) => sizeOf(b) - sizeOf(a)) as [T]
+  let best: ChangeGroup<T, S> = { scope: alone, members: [first] }
+  let bestScore = sizeOf(first)
+  for (const { scope, members } of candidates) {
+    const changed = members.filter((member) => left.has(member))
+    const calls = new Set(members.filter(isCompared).map(callOf)).size
+    const share = calls === 0 ? 0 : new Set(changed.map(callOf)).size / calls
+    if (changed.length < 2 || share < MIN_SHARE_OF_CALLS) continue
+    const score = share * changed.reduce((sum, member) => sum + sizeOf(member), 0)
+    if (score <= bestScore) continue
+    bestScore = score
+    best = { scope, members: changed }
+  }
+  return best
+}

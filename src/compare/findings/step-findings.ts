@@ -1,0 +1,224 @@
+import { formatDuration } from '../../core/units.ts'
+import { AFTER } from '../../flows/flow-set.ts'
+import { calledPlace, place } from '../edges/edge-pool.ts'
+import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { StepChange, StepChanges } from '../steps/find-step-changes.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft } from './finding.ts'
+import { groupChanges } from './group-changes.ts'
+import { listed, operationName, printable } from './names.ts'
+
+type Direction = Draft['direction']
+
+/** What steps of one group have in common. */
+type Scope =
+  | { readonly of: 'step' }
+  /** The ways to a service, whoever calls it. */
+  | { readonly of: 'calls to'; readonly service: string }
+  /** The ways to all that a service calls. */
+  | { readonly of: 'calls by'; readonly service: string }
+  /** A service's work, and the calls it takes and makes. */
+  | { readonly of: 'service'; readonly service: string }
+  /** One operation in several services, which run the same code. */
+  | { readonly of: 'operation'; readonly operation: string }
+
+interface StepGroup {
+  readonly scope: Scope
+  readonly steps: readonly [StepChange, ...StepChange[]]
+}
+
+/** Drafts one finding a group of steps that take another time, in either direction. */
+export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges): Draft[] {
+  const { categories } = edges
+  return (['slower', 'faster'] as const).flatMap((direction) =>
+    groupSteps(steps, direction).map((group): Draft => {
+      const [first] = group.steps
+      const requests = [...new Set(group.steps.flatMap((step) => step.requests))]
+      const after = requests.filter((request) => flows.period[request] === AFTER).length
+      const calls = (step: StepChange) => step.contributionUs / step.shiftUs / Math.max(1, after)
+      const sum = (value: (step: StepChange) => number) =>
+        group.steps.reduce((total, step) => total + value(step), 0)
+      return {
+        kind: 'edges',
+        direction,
+        ...stepWords(group, direction),
+        key: group.steps.map(stepKey).sort().join('\n'),
+        categories: byRequestsAfter(
+          categories,
+          requests.map((request) => categories.categoryOf[request] as number),
+        ),
+        requests: after,
+        contributionUs: sum(({ contributionUs }) => contributionUs),
+        eachInterval: [
+          sum((step) => step.interval[0] * calls(step)),
+          sum((step) => step.interval[1] * calls(step)),
+        ],
+        probabilitySlower: first.probabilitySlower,
+        notes: [],
+        ...whereToLook(group),
+        changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
+        changedStructure: [],
+        moves: [],
+        q: Math.min(...group.steps.map(({ q }) => q)),
+      }
+    }),
+  )
+}
+
+function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {
+  return groupChanges<StepChange, Scope>(
+    steps.filter(({ kind }) => kind !== 'request'),
+    {
+      isWanted: ({ changed, shiftUs }) => changed && shiftUs > 0 === (direction === 'slower'),
+      scopesOf,
+      isWithin,
+      isCompared: ({ q }) => !Number.isNaN(q),
+      callOf: stepKey,
+      alone: { of: 'step' },
+    },
+  ).map(({ scope, members }) => ({ scope, steps: members as StepGroup['steps'] }))
+}
+
+function stepKey({ kind, caller, service }: StepChange): string {
+  return kind === 'call' ? `${caller} → ${service}` : service
+}
+
+function scopesOf(step: StepChange): Scope[] {
+  const { kind, service, caller } = step
+  const operation = mainOperation(step)
+  if (kind === 'work') {
+    return [
+      { of: 'service', service },
+      { of: 'operation', operation },
+    ]
+  }
+  const by = caller as string
+  return [
+    { of: 'calls to', service },
+    { of: 'calls by', service: by },
+    { of: 'service', service },
+    { of: 'service', service: by },
+  ]
+}
+
+function isWithin(step: StepChange, scope: Scope): boolean {
+  const { kind, service, caller } = step
+  switch (scope.of) {
+    case 'step':
+      return false
+    case 'operation':
+      return kind === 'work' && step.operations.some((one) => one.operation === scope.operation)
+    case 'calls to':
+      return kind === 'call' && service === scope.service
+    case 'calls by':
+      return kind === 'call' && caller === scope.service
+    case 'service':
+      return service === scope.service || caller === scope.service
+  }
+}
+
+/** The operation that changed the most, or that most calls are of. */
+function mainOperation({ operations }: StepChange): string {
+  const [first] = operations.filter(({ changed }) => changed)
+  const most = [...operations].sort((a, b) => b.afterRequests - a.afterRequests)[0]
+  return (first ?? most)?.operation ?? ''
+}
+
+function stepWords({ scope, steps }: StepGroup, direction: Direction): Pick<Draft, 'where' | 'what'> {
+  const [first] = steps
+  const more = direction === 'slower' ? 'longer' : 'less'
+  const time = ({ shiftUs }: StepChange) => `${formatDuration(Math.abs(shiftUs))} ${more}`
+  const service = printable('service' in scope ? scope.service : first.service)
+  const operation = operationName({ operation: mainOperation(first) })
+  const itself = `${operation} itself takes ${time(first)}${others(first)}`
+  switch (scope.of) {
+    case 'step':
+      return first.kind === 'work'
+        ? { where: service, what: itself }
+        : {
+            where: `${printable(first.caller as string)} → ${service}`,
+            what: `${operation} takes ${time(first)} on the way there and back${others(first)}`,
+          }
+    case 'operation':
+      return { where: listed(steps.map((step) => printable(step.service)), 3), what: itself }
+    case 'calls to': {
+      const callers = listed(steps.map(({ caller }) => printable(caller as string)), 3)
+      return {
+        where: `calls to ${service}`,
+        what: `${operation} takes ${time(first)} on the way there and back, from ${callers}`,
+      }
+    }
+    case 'calls by': {
+      const called = listed(steps.map((step) => printable(step.service)), 3)
+      return {
+        where: service,
+        what: `its calls to ${called} take ${time(first)} on the way there and back`,
+      }
+    }
+    case 'service':
+      return { where: service, what: serviceWords(scope.service, steps, time) }
+  }
+}
+
+/** Says what a service does takes longer, what contributes the most first. */
+function serviceWords(
+  service: string,
+  steps: StepGroup['steps'],
+  time: (step: StepChange) => string,
+): string {
+  const kinds = new Map<string, StepChange>()
+  for (const step of steps) {
+    const what =
+      step.kind === 'work'
+        ? 'its work'
+        : step.service === service
+          ? 'the way to it'
+          : 'the way to what it calls'
+    if (!kinds.has(what)) kinds.set(what, step)
+  }
+  return listed([...kinds].map(([what, step]) => `${what} takes ${time(step)}`))
+}
+
+function others({ operations }: StepChange): string {
+  const changed = operations.filter((operation) => operation.changed).length - 1
+  if (changed < 1) return ''
+  return `, and ${changed} other ${changed === 1 ? 'operation' : 'operations'}`
+}
+
+function whereToLook({ scope, steps }: StepGroup): Pick<Draft, 'look' | 'services'> {
+  const called = steps.map(({ service }) => service)
+  const callers = steps.flatMap(({ caller }) => caller ?? [])
+  const first = 'service' in scope ? [scope.service] : called
+  const services = [...new Set([...first, ...called, ...callers])]
+  const isWay = steps.every(({ kind }) => kind === 'call')
+  const named = listed([...new Set(first)].map(printable), 3)
+  return { look: isWay ? `${named} (network, queues, connections)` : named, services }
+}
+
+/**
+ * Edges that show a change: significant ones, the largest contribution first; where none is by
+ * itself, the one with the smallest p, with the shift of its step.
+ */
+function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction): EdgeChange[] {
+  const { kind, service, caller, operations } = step
+  const names = new Set(operations.filter(({ changed }) => changed).map((one) => one.operation))
+  const isOf = (edge: EdgeChange) => {
+    const { fromNode, toNode } = edge
+    if (kind === 'work') return edge.kind === 'self' && place(fromNode) === service
+    const callee = place(toNode) === service && calledPlace(edge) === service ? toNode : fromNode
+    const ends = [place(fromNode), place(toNode)]
+    if (edge.kind !== 'network' || !ends.includes(service) || !ends.includes(caller as string)) {
+      return false
+    }
+    return names.size === 0 || names.has(callee.operation)
+  }
+  const all = edges.filter(isOf)
+  const changed = all.filter(
+    ({ significant, shiftUs }) => significant && shiftUs > 0 === (direction === 'slower'),
+  )
+  if (changed.length > 0) return changed
+  const [likeliest] = all.sort((a, b) => (a.p || 1) - (b.p || 1))
+  if (likeliest === undefined) return []
+  const { shiftUs, interval, contributionUs, effect, p, q } = step
+  return [{ ...likeliest, shiftUs, interval, contributionUs, effect, p, q, significant: true, changed: true }]
+}
