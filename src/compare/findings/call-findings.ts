@@ -1,5 +1,6 @@
 import { grouped } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Precursors } from '../precursors/match-precursors.ts'
 import type { Operation } from '../steps/call-counts.ts'
@@ -30,13 +31,13 @@ export function callFindings(
   const { flows } = changes
   const { categories } = edges
   const moves = structureMoves(precursors)
-  return changedServices(changes).map((one): Draft => {
-    const forms = formsOf(flows, one)
-    const eachUs = meanTime(flows, forms.now) - meanTime(flows, forms.usual)
-    const requests = Math.min(forms.now.length, changedRequests(flows, one))
-    const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
+  return changedServices(changes).map((all): Draft => {
+    const { one, forms, requests, contributionUs, eachInterval } = mostCostly(flows, all)
     const categoriesOf = (some: readonly number[]) =>
-      byRequestsAfter(categories, some.map((request) => categories.categoryOf[request] as number))
+      byRequestsAfter(
+        categories,
+        some.map((request) => categories.categoryOf[request] as number),
+      )
     const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const { call, previous } = headline(one)
@@ -45,23 +46,45 @@ export function callFindings(
       direction: contributionUs < 0 ? 'faster' : 'slower',
       where: printable(one.service),
       what: callWords(one),
-      key: [...one.calls.map(callKey), ...one.repeats.map(callKey)].sort().join('\n'),
+      key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
       categories: [...new Set([...to, ...from])],
       requests,
       contributionUs,
-      eachInterval: [Number.NaN, Number.NaN],
+      eachInterval,
       probabilitySlower: Number.NaN,
       notes: [],
-      look: previous === null || previous.service === one.service
-        ? printable(one.service)
-        : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
+      look:
+        previous === null || previous.service === one.service
+          ? printable(one.service)
+          : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
       services: [one.service, ...others(one.service, previous, call)],
       changedEdges: [],
       changedStructure: groupMoves(categories, own)[0]?.changes ?? [],
       moves: own,
-      q: Math.min(...[...one.calls, ...one.repeats].map(({ q }) => q)),
+      q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
     }
   })
+}
+
+/** What a service does more or less often, or what it repeats: whichever costs or saves more. */
+function mostCostly(flows: FlowSet, all: ServiceChanges) {
+  const { service, calls, repeats } = all
+  const parts = [
+    ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
+    ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
+  ]
+  const priced = parts.map((one) => {
+    const forms = formsOf(flows, one)
+    const { shift, low, high } = stratifiedShift(
+      [{ before: timesOf(flows, forms.usual), after: timesOf(flows, forms.now) }],
+      { level: 0.95 },
+    )
+    const requests = Math.min(forms.now.length, changedRequests(flows, one))
+    const contributionUs = Number.isNaN(shift) ? 0 : shift * requests
+    return { one, forms, requests, contributionUs, eachInterval: [low, high] as const }
+  })
+  const [first] = priced.sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+  return first as (typeof priced)[number]
 }
 
 function others(service: string, ...operations: readonly (Operation | null)[]): string[] {
@@ -86,9 +109,10 @@ function changedCalls({ difference, chances }: CallChange): number {
   return Math.abs(difference) * chances[AFTER]
 }
 
-/** Of changes alike, which is said: a call to another service, then any call, then what is next. */
-function plainness({ kind, of, call }: CallChange): number {
-  return (kind === 'calls' ? 2 : 0) + (call !== null && call.service !== of.service ? 1 : 0)
+/** Of changes alike, which is said: calls before what is next, new ones, those to other services. */
+function plainness({ kind, of, call, difference }: CallChange): number {
+  const isElsewhere = call !== null && call.service !== of.service
+  return (kind === 'calls' ? 4 : 0) + (difference > 0 ? 2 : 0) + (isElsewhere ? 1 : 0)
 }
 
 function headline({ calls: [call], repeats: [repeat] }: ServiceChanges) {
@@ -158,12 +182,18 @@ function rounded(times: number): string {
 /** How many requests after do it differently than before. */
 function changedRequests(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): number {
   if (change !== undefined) return Math.max(1, Math.round(changedCalls(change)))
-  const { timesOf } = repeats[0] as RepeatChange
-  let count = 0
-  flows.shapeOf.forEach((shape, request) => {
-    if (flows.period[request] === AFTER && timesOf.has(shape)) count++
-  })
-  return count
+  const isMore = repeatsMore(repeats[0] as RepeatChange)
+  const share = (period: Period) => {
+    let [more, all] = [0, 0]
+    flows.shapeOf.forEach((shape, request) => {
+      const verdict = flows.period[request] === period ? isMore(shape) : undefined
+      if (verdict !== undefined) all++
+      if (verdict) more++
+    })
+    return { more, all }
+  }
+  const [before, after] = [share(BEFORE), share(AFTER)]
+  return Math.max(1, Math.round(after.more - (before.more / Math.max(1, before.all)) * after.all))
 }
 
 function formsOf(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): Forms {
@@ -192,11 +222,8 @@ function repeatsMore({ timesOf, beforeTimes, afterTimes }: RepeatChange) {
   }
 }
 
-function meanTime({ responseTimeUs }: FlowSet, requests: readonly number[]): number {
-  return (
-    requests.reduce((sum, request) => sum + (responseTimeUs[request] as number), 0) /
-    requests.length
-  )
+function timesOf({ responseTimeUs }: FlowSet, requests: readonly number[]): Float64Array {
+  return Float64Array.from(requests, (request) => responseTimeUs[request] as number)
 }
 
 /** The moves of requests from the usual categories to the new ones; the most frequent of each else. */

@@ -6,6 +6,7 @@ import { detectableShift } from '../../stats/detectable-shift.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
+import { place } from '../edges/edge-pool.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
 import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
@@ -103,9 +104,7 @@ export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Fin
   const causes = nestConsequences(categories, drafts)
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, eachInterval, ...kept } = draft
-    const contributionUs = consequences
-      .filter(({ kind }) => kind === 'edges')
-      .reduce((sum, consequence) => sum + consequence.contributionUs, draft.contributionUs)
+    const contributionUs = withConsequences(draft, consequences)
     const facts = factsOf(draft, categories.flows.count(AFTER))
     return {
       ...kept,
@@ -265,14 +264,32 @@ function assignMutations(
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */
 function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
-  const likeliestFirst = [...drafts.filter((draft) => !isGap(draft)), ...drafts.filter(isGap)]
+  const order = ({ kind }: Draft) => (kind === 'structure' ? 0 : 1)
+  const byKind = drafts.toSorted((a, b) => order(a) - order(b))
+  const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
     const found = causes.find(({ cause }) => isConsequence(categories, { cause, draft }))
     if (found === undefined) causes.push({ cause: draft, consequences: [] })
     else found.consequences.push(draft)
   }
   for (const { consequences } of causes) consequences.sort(byContribution)
-  return causes.sort((a, b) => byContribution(a.cause, b.cause))
+  const isUnattributed = ({ cause }: (typeof causes)[number]) => cause.kind === 'requests'
+  return causes.sort(
+    (a, b) =>
+      Number(isUnattributed(a)) - Number(isUnattributed(b)) || byContribution(a.cause, b.cause),
+  )
+}
+
+/** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */
+function withConsequences(
+  { kind, contributionUs }: Draft,
+  consequences: readonly { readonly kind: Draft['kind']; readonly contributionUs: number }[],
+): number {
+  const seen = consequences
+    .filter((consequence) => consequence.kind === 'edges')
+    .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
+  if (kind !== 'structure') return contributionUs + seen
+  return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
 }
 
 /** Whether a draft is of time between two operations of one service, which no span covers. */
@@ -294,7 +311,11 @@ function isConsequence(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
-  if (cause.kind !== 'edges' || cause.direction !== draft.direction) return false
+  if (cause.direction !== draft.direction) return false
+  if (cause.kind === 'structure' && draft.kind === 'edges') {
+    return isSameWork(categories, { cause, draft })
+  }
+  if (cause.kind !== 'edges') return false
   const [step] = cause.changedEdges
   const [other] = draft.changedEdges
   if (step === undefined || other === undefined) return false
@@ -306,9 +327,27 @@ function isConsequence(
   if (draft.kind !== 'edges' || !canShowIt || !isElsewhere) return false
   const isAlike =
     Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
+  return isAlike && shareRequests(categories, { cause, draft })
+}
+
+function shareRequests(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
   const known = new Set(cause.categories)
   const count = (ids: readonly number[]) =>
     ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
   const shared = count(draft.categories.filter((category) => known.has(category)))
-  return isAlike && shared >= MIN_SHARED_REQUESTS * count(draft.categories)
+  return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
+}
+
+/** Whether a service works longer, or less, because it does something else. */
+function isSameWork(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const isOwn = draft.changedEdges.some(
+    ({ kind, fromNode }) => kind === 'self' && place(fromNode) === cause.services[0],
+  )
+  return isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
 }

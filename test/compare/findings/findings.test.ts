@@ -210,15 +210,15 @@ describe('findings as a stage', () => {
   })
 
   test('those beyond the limit are counted', () => {
-    const { ranking, edges } = comparison
-    const findings = groupFindings({ ranking, evidence: ranking, edges }, { limit: 1 })
+    const { ranking, edges, steps } = comparison
+    const findings = groupFindings({ ranking, evidence: ranking, edges, steps }, { limit: 1 })
     expect([findings.findings.length, findings.omitted]).toEqual([1, 1])
   })
 
   test('stages of other categories are refused', () => {
-    const { ranking } = comparison
+    const { ranking, steps } = comparison
     const { edges } = compareShops({}, {})
-    expect(() => groupFindings({ ranking, evidence: ranking, edges })).toThrow(FlowdeltaError)
+    expect(() => groupFindings({ ranking, evidence: ranking, edges, steps })).toThrow(FlowdeltaError)
   })
 
   test('`findFindings` gives the same from categories alone', () => {

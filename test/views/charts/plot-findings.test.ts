@@ -31,8 +31,9 @@ test('a finding that saves time goes to the left, with a minus sign', () => {
 })
 
 test('smaller findings that were left out are counted', () => {
-  const { ranking, edges } = both
-  const chart = findingsChart(groupFindings({ ranking, evidence: ranking, edges }, { limit: 1 }))
+  const { ranking, edges, steps } = both
+  const sources = { ranking, evidence: ranking, edges, steps }
+  const chart = findingsChart(groupFindings(sources, { limit: 1 }))
   expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
   expectDrawable(chart)
 })
