@@ -17,7 +17,6 @@ import {
   type StageName,
 } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
-import { findStepChanges, type StepChanges } from './steps/find-step-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
 import { findingsLevel, groupFindings } from './findings/find-findings.ts'
@@ -32,6 +31,7 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
+import { findStepChanges, type StepChanges } from './steps/find-step-changes.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
 

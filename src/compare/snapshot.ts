@@ -11,7 +11,7 @@ import type { ComparisonOptions } from './comparison-options.ts'
 
 /** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
 export interface SnapshotParts {
-  /** When requests arrived. Default `false`. */
+  /** When requests arrived; always with latencies, as findings ask for it. Default `false`. */
   readonly arrivals?: boolean
   /** Trace ids; without them, requests are called by their number. Default `false`. */
   readonly ids?: boolean
@@ -85,7 +85,7 @@ export function takeSnapshot(
     period: flows.period,
     shapeOf: flows.shapeOf,
     responseTimeUs: flows.responseTimeUs,
-    startUs: arrivals ? flows.startUs : null,
+    startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),

@@ -94,12 +94,17 @@ export function moderatedShifts(
     return {
       ...{ beforeCount, afterCount, rankP, logP },
       p: known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known)),
-      probabilitySlower: sum.pairs === 0 ? Number.NaN : sum.slowerPairs / sum.pairs,
+      probabilitySlower: sum.pairs === 0 ? Number.NaN : withoutRounding(sum.slowerPairs / sum.pairs),
       factor: Math.exp(logDifference),
       designEffect: effect,
       direction: directionOf(rankDifference),
     }
   })
+}
+
+/** Of samples that do not overlap, exactly 0 or 1. */
+function withoutRounding(share: number): number {
+  return Math.round(share * 1e12) / 1e12
 }
 
 function twoSided(t: number, df: number): number {
@@ -132,20 +137,24 @@ interface StrataSums {
 
 function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
   const sum = { beforeCount: 0, afterCount: 0, pairs: 0, slowerPairs: 0, weight: 0 }
-  let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [0, 0, 0, 0, 0, 0]
+  let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
+    0, 0, 0, 0, 0, 0,
+  ]
   const blocks = [new BlockSums(), new BlockSums()] as const
-  for (const { before, after } of strata) {
-    const counts = [before.values.length, after.values.length] as const
+  for (const stratum of strata) {
+    const samples = [ascending(stratum.before), ascending(stratum.after)] as const
+    const [{ values: before }, { values: after }] = samples
+    const counts = [before.length, after.length] as const
     const all = counts[0] + counts[1]
     if (counts[0] === 0 || counts[1] === 0) continue
     const weight = (counts[0] * counts[1]) / all
-    const ranks = midranks(before.values, after.values)
-    const logs = [logsOf(before.values), logsOf(after.values)] as const
+    const ranks = midranks(before, after)
+    const logs = [logsOf(before), logsOf(after)] as const
     const [rank, log] = [meansOf(ranks), meansOf(logs)]
     let squares = 0
     for (const period of [0, 1] as const) {
       const scale = weight / counts[period]
-      const blockOf = (period === 0 ? before : after).blocks
+      const { blocks: blockOf } = samples[period]
       for (let i = 0; i < counts[period]; i++) {
         const own = (ranks[period][i] as number) - rank[period]
         blocks[period].add(blockOf[i] as number, scale * own)
@@ -204,15 +213,19 @@ class BlockSums {
   /** Variance of the sum of all, by its stretches of time. */
   get variance(): number {
     if (this.size < 2) return this.squares
-    const squares = [...this.#sums.values()].reduce((sum, own) => sum + own ** 2, 0)
+    const squares = this.#byBlock().reduce((sum, [, own]) => sum + own ** 2, 0)
     return (squares * this.size) / (this.size - 1)
+  }
+
+  #byBlock(): [block: number, sum: number][] {
+    return [...this.#sums].sort(([a], [b]) => a - b)
   }
 
   /** Variance of the sum of all, by its first and second half of time. */
   get varianceOfHalves(): number {
     const middle = Math.max(...this.#sums.keys()) / 2
     let [first, second] = [0, 0]
-    for (const [block, own] of this.#sums) {
+    for (const [block, own] of this.#byBlock()) {
       if (block < middle) first += own
       else second += own
     }
@@ -264,27 +277,41 @@ function growthOf(sums: readonly StrataSums[]): number {
   return logs.length === 0 ? 1 : Math.max(1, Math.exp(mean - MEAN_LOG_OF_TWO))
 }
 
-/** Midranks of both samples together over their number + 1, less ½. */
+/** The values in ascending order, each with its block: sums then do not hang on the order given. */
+function ascending({ values, blocks }: BlockedSample): BlockedSample {
+  const order = Uint32Array.from(values, (_, i) => i).sort(
+    (a, b) =>
+      (values[a] as number) - (values[b] as number) ||
+      (blocks[a] as number) - (blocks[b] as number),
+  )
+  return {
+    values: Float64Array.from(order, (i) => values[i] as number),
+    blocks: Uint8Array.from(order, (i) => blocks[i] as number),
+  }
+}
+
+/** Midranks of both ascending samples together over their number + 1, less ½. */
 function midranks(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
 ): readonly [Float64Array, Float64Array] {
   const size = before.length + after.length
-  const values = new Float64Array(size)
-  values.set(before)
-  values.set(after, before.length)
-  const order = Uint32Array.from(values, (_, i) => i).sort(
-    (a, b) => (values[a] as number) - (values[b] as number),
-  )
-  const ranks = new Float64Array(size)
-  for (let start = 0; start < size; ) {
-    let end = start + 1
-    while (end < size && values[order[end] as number] === values[order[start] as number]) end++
-    const rank = (start + end + 1) / 2 / (size + 1) - 0.5
-    for (let i = start; i < end; i++) ranks[order[i] as number] = rank
-    start = end
+  const ranks = [new Float64Array(before.length), new Float64Array(after.length)] as const
+  let [first, second] = [0, 0]
+  while (first + second < size) {
+    const value = Math.min(
+      before[first] ?? Number.POSITIVE_INFINITY,
+      after[second] ?? Number.POSITIVE_INFINITY,
+    )
+    const start = first + second
+    const [from1, from2] = [first, second]
+    while (before[first] === value) first++
+    while (after[second] === value) second++
+    const rank = (start + first + second + 1) / 2 / (size + 1) - 0.5
+    ranks[0].fill(rank, from1, first)
+    ranks[1].fill(rank, from2, second)
   }
-  return [ranks.subarray(0, before.length), ranks.subarray(before.length)]
+  return ranks
 }
 
 function logsOf(values: ArrayLike<number>): Float64Array {

@@ -6,7 +6,7 @@ import type { Precursors } from '../precursors/match-precursors.ts'
 import type { Operation } from '../steps/call-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/find-step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
-import type { Draft, StructureMove } from './finding.ts'
+import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { operationName, printable } from './names.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
@@ -30,9 +30,12 @@ export function callFindings(
 ): Draft[] {
   const { flows } = changes
   const { categories } = edges
+  const { smPThreshold } = precursors.structural.options
+  const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
-  return changedServices(changes).map((all): Draft => {
+  return changedServices(changes).flatMap((all): Draft[] => {
     const { one, forms, requests, contributionUs, eachInterval } = mostCostly(flows, all)
+    if (requests < least) return []
     const categoriesOf = (some: readonly number[]) =>
       byRequestsAfter(
         categories,
@@ -41,28 +44,31 @@ export function callFindings(
     const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const { call, previous } = headline(one)
-    return {
-      kind: 'structure',
-      direction: contributionUs < 0 ? 'faster' : 'slower',
-      where: printable(one.service),
-      what: callWords(one),
-      key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
-      categories: [...new Set([...to, ...from])],
-      requests,
-      contributionUs,
-      eachInterval,
-      probabilitySlower: Number.NaN,
-      notes: [],
-      look:
-        previous === null || previous.service === one.service
-          ? printable(one.service)
-          : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
-      services: [one.service, ...others(one.service, previous, call)],
-      changedEdges: [],
-      changedStructure: groupMoves(categories, own)[0]?.changes ?? [],
-      moves: own,
-      q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
-    }
+    const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
+    return [
+      {
+        kind: 'structure',
+        direction: contributionUs < 0 ? 'faster' : 'slower',
+        where: printable(one.service),
+        what: callWords(one),
+        key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
+        categories: [...new Set([...to, ...from])],
+        requests,
+        contributionUs,
+        eachInterval,
+        probabilitySlower: Number.NaN,
+        notes: [],
+        look:
+          previous === null || previous.service === one.service
+            ? printable(one.service)
+            : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
+        services: suspects(one.service, { previous, call, changedStructure }),
+        changedEdges: [],
+        changedStructure,
+        moves: own,
+        q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
+      },
+    ]
   })
 }
 
@@ -87,9 +93,25 @@ function mostCostly(flows: FlowSet, all: ServiceChanges) {
   return first as (typeof priced)[number]
 }
 
-function others(service: string, ...operations: readonly (Operation | null)[]): string[] {
-  const names = operations.flatMap((operation) => operation?.service ?? [])
-  return [...new Set(names)].filter((name) => name !== service)
+/** The service that decides, whose answer it has, what that answer rests on, and who is called. */
+function suspects(
+  service: string,
+  {
+    previous,
+    call,
+    changedStructure,
+  }: {
+    previous: Operation | null
+    call: Operation | null
+    changedStructure: readonly StructureChange[]
+  },
+): string[] {
+  const answered = changedStructure.flatMap((change) => change.answered ?? [])
+  const restsOn = answered
+    .filter((answer) => answer.service === previous?.service)
+    .flatMap((answer) => answer.restsOn)
+  const names = [service, previous?.service, ...restsOn, call?.service]
+  return [...new Set(names.filter((name) => name !== undefined))]
 }
 
 function changedServices({ calls, repeats }: StepChanges): ServiceChanges[] {
@@ -155,7 +177,8 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
       : `${name} no longer ends ${after}: ${shares}`
   }
   const what = `${nameOf(call, service)}${kind === 'next' && previous !== null ? ` ${after}` : ''}`
-  if (difference > 0) return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
+  if (difference > 0)
+    return `${name} ${made[BEFORE] === 0 ? 'now calls' : 'calls'} ${what} ${shares}`
   return made[AFTER] === 0
     ? `${name} no longer calls ${what} (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} calls before)`
     : `${name} calls ${what} only ${shares}`

@@ -349,5 +349,7 @@ function isSameWork(
   const isOwn = draft.changedEdges.some(
     ({ kind, fromNode }) => kind === 'self' && place(fromNode) === cause.services[0],
   )
-  return isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
+  return (
+    isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
+  )
 }

@@ -124,7 +124,10 @@ function mainOperation({ operations }: StepChange): string {
   return (first ?? most)?.operation ?? ''
 }
 
-function stepWords({ scope, steps }: StepGroup, direction: Direction): Pick<Draft, 'where' | 'what'> {
+function stepWords(
+  { scope, steps }: StepGroup,
+  direction: Direction,
+): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const more = direction === 'slower' ? 'longer' : 'less'
   const time = ({ shiftUs }: StepChange) => `${formatDuration(Math.abs(shiftUs))} ${more}`
@@ -140,16 +143,28 @@ function stepWords({ scope, steps }: StepGroup, direction: Direction): Pick<Draf
             what: `${operation} takes ${time(first)} on the way there and back${others(first)}`,
           }
     case 'operation':
-      return { where: listed(steps.map((step) => printable(step.service)), 3), what: itself }
+      return {
+        where: listed(
+          steps.map((step) => printable(step.service)),
+          3,
+        ),
+        what: itself,
+      }
     case 'calls to': {
-      const callers = listed(steps.map(({ caller }) => printable(caller as string)), 3)
+      const callers = listed(
+        steps.map(({ caller }) => printable(caller as string)),
+        3,
+      )
       return {
         where: `calls to ${service}`,
         what: `${operation} takes ${time(first)} on the way there and back, from ${callers}`,
       }
     }
     case 'calls by': {
-      const called = listed(steps.map((step) => printable(step.service)), 3)
+      const called = listed(
+        steps.map((step) => printable(step.service)),
+        3,
+      )
       return {
         where: service,
         what: `its calls to ${called} take ${time(first)} on the way there and back`,
@@ -220,5 +235,17 @@ function edgesOf(step: StepChange, { edges }: EdgeChanges, direction: Direction)
   const [likeliest] = all.sort((a, b) => (a.p || 1) - (b.p || 1))
   if (likeliest === undefined) return []
   const { shiftUs, interval, contributionUs, effect, p, q } = step
-  return [{ ...likeliest, shiftUs, interval, contributionUs, effect, p, q, significant: true, changed: true }]
+  return [
+    {
+      ...likeliest,
+      shiftUs,
+      interval,
+      contributionUs,
+      effect,
+      p,
+      q,
+      significant: true,
+      changed: true,
+    },
+  ]
 }

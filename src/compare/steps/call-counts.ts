@@ -101,7 +101,15 @@ function choicesOf(flows: FlowSet, shape: number, spans: ShapeVisits): Choice[] 
       const isRoot = span === 0
       const first = children.length === 0 ? [null] : []
       return [
-        ...(isRoot ? [] : [ask('calls', null, children.map(({ callee }) => callee))]),
+        ...(isRoot
+          ? []
+          : [
+              ask(
+                'calls',
+                null,
+                children.map(({ callee }) => callee),
+              ),
+            ]),
         ask('next', null, first),
         ...afterEach,
       ]
@@ -285,5 +293,8 @@ function repeatsOf(spans: ShapeVisits): Repeat[] {
       }
     }
   }
-  return [...found.values()].map(({ repeat, calls, visits }) => ({ ...repeat, times: calls / visits }))
+  return [...found.values()].map(({ repeat, calls, visits }) => ({
+    ...repeat,
+    times: calls / visits,
+  }))
 }

@@ -48,8 +48,7 @@ export function compareCounts(strata: readonly ChoiceCounts[]): CountsTest {
       }
     }
   }
-  const clustered =
-    deviations.reduce((all, one) => all + one ** 2, 0) * (BLOCKS / (BLOCKS - 1))
+  const clustered = deviations.reduce((all, one) => all + one ** 2, 0) * (BLOCKS / (BLOCKS - 1))
   return {
     made: sum.made as unknown as CountsTest['made'],
     chances: sum.chances as unknown as CountsTest['chances'],
@@ -68,7 +67,9 @@ function pOf(
   if (variance === 0) return Number.NaN
   const corrected = Math.max(0, Math.abs(excess) - 0.5) / Math.sqrt(variance)
   const clustered = normalP(corrected / Math.sqrt(Math.max(1, designEffect)), 'two-sided')
-  return used.length > 1 ? clustered : Math.max(fisherExact(...only).p, designEffect > 1 ? clustered : 0)
+  return used.length > 1
+    ? clustered
+    : Math.max(fisherExact(...only).p, designEffect > 1 ? clustered : 0)
 }
 
 function total(counts: Float64Array, period: number): number {

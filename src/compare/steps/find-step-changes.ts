@@ -17,7 +17,13 @@ import {
   type Operation,
 } from './call-counts.ts'
 import { type CountsTest, compareCounts } from './compare-counts.ts'
-import { type Step, type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
+import {
+  type Step,
+  type StepSample,
+  type StepStratum,
+  type StepTimes,
+  stepTimes,
+} from './step-times.ts'
 
 /** How one operation of a step changed. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
@@ -95,7 +101,10 @@ export function findStepChanges(
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const repeats = callRepeats(flows)
-  const choices = [...callCounts(flows)].map((counts) => ({ counts, test: compareCounts(counts.strata) }))
+  const choices = [...callCounts(flows)].map((counts) => ({
+    counts,
+    test: compareCounts(counts.strata),
+  }))
   const byOperation = steps.map(({ strata }) => [...groupBy(strata, ({ operation }) => operation)])
   const measures = [
     ...steps.map(({ strata }) => strata),
@@ -109,7 +118,15 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
       ...{ operation, strata, test: tests[at++]! },
     }))
     const whole = tests[i]!
-    return { step, whole, operations, p: smallest(whole.p, operations.map(({ test }) => test.p)) }
+    return {
+      step,
+      whole,
+      operations,
+      p: smallest(
+        whole.p,
+        operations.map(({ test }) => test.p),
+      ),
+    }
   })
   const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
   const groups = groupBy(
@@ -131,9 +148,11 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
   }
-  const limits = { ...options, negligibleUs: options.minimumShare * usualTotalUs(flows) }
+  const usualOf = cappedTimes(flows, BEFORE)
+  const negligibleUs = options.minimumShare * usualTotalUs(flows, usualOf)
+  const limits = { ...options, negligibleUs, usualOf }
   return new StepChanges(flows, options, {
-    steps: ofSteps.map((one, i) => describeStep(flows, { ...one, q: q[i]! }, limits)),
+    steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
       const changed = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
@@ -178,8 +197,12 @@ function bonferroni(all: readonly number[]): number {
   return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
 }
 
-/** Options, and the contribution below which nothing changed, in µs. */
-type Limits = EdgeOptions & { readonly negligibleUs: number }
+/** What is large enough to matter. */
+interface Limits extends EdgeOptions {
+  readonly negligibleUs: number
+  /** Response time of a request before, the slowest hundredth cut. */
+  readonly usualOf: (request: number) => number
+}
 
 interface TestedStep {
   readonly step: StepTimes
@@ -193,21 +216,17 @@ interface TestedStep {
   readonly q: number
 }
 
-function describeStep(
-  flows: FlowSet,
-  { step, whole, operations, p, q }: TestedStep,
-  options: Limits,
-): StepChange {
+function describeStep({ step, whole, operations, p, q }: TestedStep, options: Limits): StepChange {
   const { kind, service, caller, strata } = step
   const significant = q < options.alpha
   const known = operations.filter(({ test }) => !Number.isNaN(test.p))
   const described = operations
     .map(({ operation, strata: own, test }) => {
       const isSignificant = significant && test.p * known.length < options.alpha
-      return { operation, ...describeTimes(flows, { strata: own, test }, isSignificant, options) }
+      return { operation, ...describeTimes({ strata: own, test }, isSignificant, options) }
     })
     .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-  const all = describeTimes(flows, { strata, test: whole }, significant, options)
+  const all = describeTimes({ strata, test: whole }, significant, options)
   const changed = described.filter((operation) => operation.changed)
   const [first] = changed
   // Where single operations changed, they say by how much; another operation would dilute it.
@@ -227,7 +246,8 @@ function describeStep(
     ...{ p, q, operations: described },
     requests: requestsOf(
       strata.filter(
-        ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
+        ({ operation }) =>
+          first === undefined || changed.some((one) => one.operation === operation),
       ),
     ),
   }
@@ -239,10 +259,9 @@ function requestsOf(strata: readonly StepStratum[]): number[] {
 }
 
 function describeTimes(
-  flows: FlowSet,
   { strata, test }: { strata: readonly StepStratum[]; test: ModeratedShift },
   significant: boolean,
-  { minimumEffect, negligibleUs }: Limits,
+  { minimumEffect, negligibleUs, usualOf }: Limits,
 ): Omit<OperationChange, 'operation'> {
   const sorted = ({ values }: StepSample) => values.slice().sort()
   const { shift, low, high } = significant
@@ -256,7 +275,7 @@ function describeTimes(
   const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
   const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
   let usualUs = 0
-  for (const request of had) usualUs += flows.responseTimeUs[request]!
+  for (const request of had) usualUs += usualOf(request)
   const isNegligible = Math.abs(shift * calls) < negligibleUs
   const effect = (shift * calls * had.size) / Math.max(1, has.size) / usualUs
   return {
@@ -270,8 +289,7 @@ function describeTimes(
 }
 
 /** What all requests after would have taken at the mean response time before, in µs. */
-function usualTotalUs(flows: FlowSet): number {
-  const timeOf = cappedTimes(flows, BEFORE)
+function usualTotalUs(flows: FlowSet, timeOf: (request: number) => number): number {
   let sum = 0
   for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
   return (sum / Math.max(1, flows.count(BEFORE))) * flows.count(AFTER)
@@ -340,9 +358,7 @@ export class StepChanges extends Stage {
 
   /** One row for each thing that an operation may do next, changed ones first. */
   callTable(): StageTable {
-    const calls = [...this.calls].sort(
-      (a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p,
-    )
+    const calls = [...this.calls].sort((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
     const column = <T>(value: (call: CallChange) => T) => calls.map(value)
     return stageTable({
       service: column(({ of }) => of.service),

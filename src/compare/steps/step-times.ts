@@ -238,7 +238,12 @@ class GrowingStratum {
   finish(blocks: Uint8Array): StepStratum {
     const { operation, callingOperation } = this
     const [before, after] = this.samples
-    return { operation, callingOperation, before: before.finish(blocks), after: after.finish(blocks) }
+    return {
+      operation,
+      callingOperation,
+      before: before.finish(blocks),
+      after: after.finish(blocks),
+    }
   }
 }
 
