@@ -10,16 +10,19 @@ import { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
-import {
-  COMPARISON_OPTIONS,
-  type ComparisonOptions,
-  STAGE_OPTIONS,
-  type StageName,
-} from './comparison-options.ts'
+import { COMPARISON_OPTIONS, type ComparisonOptions, STAGE_OPTIONS } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
 import { comparisonWarnings } from './fairness/comparison-warnings.ts'
-import { findingsLevel, groupFindings } from './findings/find-findings.ts'
+import {
+  type Claim,
+  claimMutations,
+  draftFindings,
+  type FindingSources,
+  findingsLevel,
+  groupFindings,
+} from './findings/find-findings.ts'
+import type { Draft } from './findings/finding.ts'
 import type { Findings } from './findings/findings.ts'
 import {
   findResponseTimeMutations,
@@ -35,17 +38,19 @@ import { findStepChanges, type StepChanges } from './steps/find-step-changes.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
 
-const UPSTREAM: Record<StageName, readonly StageName[]> = {
+const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
   categories: ['flows'],
   responseTime: ['categories'],
   structural: ['categories'],
   precursors: ['structural'],
   evidence: ['responseTime'],
-  ranking: ['responseTime', 'precursors', 'evidence'],
+  drafts: ['evidence', 'edges', 'steps'],
+  claims: ['responseTime', 'drafts'],
+  ranking: ['responseTime', 'precursors', 'claims'],
   edges: ['categories'],
   steps: ['flows'],
-  findings: ['ranking', 'edges', 'steps'],
+  findings: ['ranking'],
 }
 
 /**
@@ -53,10 +58,11 @@ const UPSTREAM: Record<StageName, readonly StageName[]> = {
  * keeps structures and precursors. What repeats depends on whether hosts are part of labels.
  */
 function stageOptions(
-  name: StageName,
+  name: keyof Stages,
   { smPThreshold, fold }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
-  const names = Object.keys(STAGE_OPTIONS[name]) as (keyof ComparisonOptions)[]
+  const table = name === 'drafts' || name === 'claims' ? {} : STAGE_OPTIONS[name]
+  const names = Object.keys(table) as (keyof ComparisonOptions)[]
   if (name === 'flows' && fold !== 'none') return [...names, 'omitHosts']
   return name === 'structural' && smPThreshold !== 'auto'
     ? names.filter((option) => option !== 'alpha')
@@ -73,6 +79,9 @@ interface Stages {
   ranking: Ranking
   edges: EdgeChanges
   steps: StepChanges
+  /** Findings before they are ranked, and the mutations that each accounts for. */
+  drafts: readonly Draft[]
+  claims: readonly Claim[]
   findings: Findings
 }
 
@@ -127,7 +136,7 @@ export class Comparison extends Stage {
   with(changes: Partial<ComparisonOptions>): Comparison {
     const options = changeOptions(COMPARISON_OPTIONS, this.options, changes)
     const shared: Partial<Stages> = {}
-    for (const name of Object.keys(STAGE_OPTIONS) as StageName[]) {
+    for (const name of Object.keys(UPSTREAM) as (keyof Stages)[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
     }
     return new Comparison(this, options, shared)
@@ -177,9 +186,9 @@ export class Comparison extends Stage {
   }
 
   /**
-   * The mutations that hold when tests are corrected for their number: what findings rest on, and
-   * what the ranked list calls significant. `alpha` is shared by the three kinds of evidence:
-   * categories, structures, edges. `findingsThreshold` decides which structures changed.
+   * The mutations that hold when tests are corrected for their number: what findings rest on where
+   * there are no spans. `alpha` is shared by the three kinds of evidence: categories, structures,
+   * edges. `findingsThreshold` decides which structures changed.
    */
   get evidence(): Ranking {
     if (this.#stages.evidence === undefined) {
@@ -199,11 +208,11 @@ export class Comparison extends Stage {
     return this.#stages.evidence
   }
 
-  /** The mutations by contribution, with those that hold when corrected marked significant. */
+  /** The mutations by contribution, with those that findings account for marked significant. */
   get ranking(): Ranking {
     this.#stages.ranking ??= rankMutations(this.responseTime, this.precursors, {
       ...pickOptions(STAGE_OPTIONS.ranking, this.options),
-      evidence: this.evidence,
+      claimed: this.claims,
     })
     return this.#stages.ranking
   }
@@ -228,12 +237,28 @@ export class Comparison extends Stage {
    * whatever `correction` and `smPThreshold` make of the ranked list.
    */
   get findings(): Findings {
-    if (this.#stages.findings === undefined) {
-      const edges = this.edges.judged(findingsLevel(this.options.alpha))
-      const { ranking, evidence, steps } = this
-      this.#stages.findings = groupFindings({ ranking, evidence, edges, steps })
-    }
+    this.#stages.findings ??= groupFindings({
+      ...{ ranking: this.ranking, drafts: this.drafts, claims: this.claims },
+      ...this.#sources(),
+    })
     return this.#stages.findings
+  }
+
+  /** Findings before they are ranked; part of `findings`. */
+  get drafts(): readonly Draft[] {
+    this.#stages.drafts ??= draftFindings(this.#sources())
+    return this.#stages.drafts
+  }
+
+  /** Mutations that findings account for: what the ranked list calls significant. */
+  get claims(): readonly Claim[] {
+    this.#stages.claims ??= claimMutations(this.responseTime, this.drafts)
+    return this.#stages.claims
+  }
+
+  #sources(): FindingSources {
+    const edges = this.edges.judged(findingsLevel(this.options.alpha))
+    return { evidence: this.evidence, edges, steps: this.steps }
   }
 
   /**
@@ -257,7 +282,7 @@ export class Comparison extends Stage {
   }
 
   /** Whether other options reach a stage, directly or through one it is computed from. */
-  #isStale(name: StageName, options: ComparisonOptions): boolean {
+  #isStale(name: keyof Stages, options: ComparisonOptions): boolean {
     return (
       stageOptions(name, options).some((option) => options[option] !== this.options[option]) ||
       UPSTREAM[name].some((upstream) => this.#isStale(upstream, options))
@@ -265,7 +290,7 @@ export class Comparison extends Stage {
   }
 
   /** Computes what is shared on demand, once for both comparisons. */
-  #share<N extends StageName>(name: N, shared: Partial<Stages>): void {
+  #share<N extends keyof Stages>(name: N, shared: Partial<Stages>): void {
     Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
   }
 }

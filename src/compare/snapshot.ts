@@ -8,6 +8,7 @@ import { QualityLog } from '../traces/quality.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
+import type { Claim } from './findings/find-findings.ts'
 
 /** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
 export interface SnapshotParts {
@@ -44,6 +45,8 @@ interface SnapshotData {
   readonly weight: Float64Array | null
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
+  /** What findings account for: the ranked list needs it, and latencies to find it anew. */
+  readonly claims: readonly Claim[]
 }
 
 /**
@@ -88,6 +91,7 @@ export function takeSnapshot(
     startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
+    claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
 }
@@ -143,7 +147,7 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   return new Comparison(
     { before: none, after: none },
     { ...options, label: labelTexts && labelRule(labelTexts) },
-    { flows: folding === null ? flows : foldFlows(flows, folding) },
+    { flows: folding === null ? flows : foldFlows(flows, folding), claims: data.claims },
   )
 }
 

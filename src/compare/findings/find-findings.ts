@@ -8,7 +8,10 @@ import { moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
-import { findResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
+import {
+  findResponseTimeMutations,
+  type ResponseTimeMutations,
+} from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import {
@@ -38,13 +41,17 @@ const MIN_SHARED_REQUESTS = 0.5
 
 /** Stages of one comparison that findings are made of. */
 export interface FindingSources {
-  /** Ranked list whose mutations are assigned to findings. */
-  readonly ranking: Ranking
   /** Mutations that hold when corrected. */
   readonly evidence: Ranking
   readonly edges: EdgeChanges
   /** Steps, of traces with spans; findings then rest on them. */
   readonly steps: StepChanges
+}
+
+/** A mutation of the ranked list that a draft accounts for. */
+export interface Claim extends Pick<RankedMutation, 'category' | 'kind'> {
+  /** Number of the draft. */
+  readonly draft: number
 }
 
 /** Options of `findFindings`. */
@@ -80,27 +87,52 @@ export function findFindings(
   const evidence = rankMutations(responseTime, matchPrecursors(structural))
   const edges = findEdgeChanges(categories, { alpha: shared })
   const steps = findStepChanges(categories, { alpha })
-  return groupFindings({ ranking: evidence, evidence, edges, steps }, { limit })
+  const sources = { evidence, edges, steps }
+  const drafts = draftFindings(sources)
+  const claims = claimMutations(responseTime, drafts)
+  return groupFindings({ ...sources, drafts, claims, ranking: evidence }, { limit })
 }
 
 /**
- * Groups what changed into findings, one a cause: changed edges by the service or the step they
- * have in common, structural mutations by the part of the flow they gained or lost, and response
- * times that no edge accounts for by their direction. Each ranked mutation is counted to the finding
- * that explains the most of it. The largest contribution, up or down, comes first; the same delay
- * seen elsewhere stands under its cause.
+ * Drafts findings, one a cause. Of traces with spans: steps by the service they have in common,
+ * services that call otherwise, and requests that neither accounts for. Of trace points: changed
+ * edges by the service or the step they have in common, structural mutations by the part of the flow
+ * they gained or lost, and response times that no edge accounts for. The largest contribution, up or
+ * down, comes first.
  *
  * @throws FlowdeltaError when the stages come from different categories
  */
-export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Findings {
-  const { ranking, evidence, edges } = sources
-  requireSame(sources)
+export function draftFindings(sources: FindingSources): readonly Draft[] {
+  const { evidence, edges, steps } = sources
+  if (evidence.responseTime.categories !== edges.categories) {
+    throw new FlowdeltaError(
+      'The ranking and the edges come from different categories. ' +
+        'Find all of them from one `categorize` result.',
+    )
+  }
+  return steps.steps.length > 0 ? draftsOfSteps(sources) : draftsOfEdges(sources)
+}
+
+/**
+ * Makes findings of drafts: each with the ranked mutations that it accounts for; the same delay seen
+ * elsewhere stands under its cause.
+ */
+export function groupFindings(
+  sources: FindingSources & {
+    readonly ranking: Ranking
+    readonly drafts: readonly Draft[]
+    readonly claims: readonly Claim[]
+  },
+  { limit = 10 } = {},
+): Findings {
+  const { ranking, evidence, edges, drafts, claims } = sources
   const { categories, observedChangeUs } = edges
   const changeIsClear = meansDiffer(categories.flows)
-  const drafts = sources.steps.steps.length > 0 ? draftsOfSteps(sources) : draftsOfEdges(sources)
-  const mutations = new Map(
-    assignMutations(ranking, drafts).map((assigned, i) => [drafts[i] as Draft, assigned]),
-  )
+  const keyOf = ({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>) =>
+    `${category} ${kind}`
+  const draftOf = new Map(claims.map((claim) => [keyOf(claim), drafts[claim.draft]]))
+  const mutationsOf = (draft: Draft) =>
+    ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const causes = nestConsequences(categories, drafts)
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, eachInterval, ...kept } = draft
@@ -115,7 +147,7 @@ export function groupFindings(sources: FindingSources, { limit = 10 } = {}): Fin
       facts,
       contributionUs,
       shareOfChange: changeIsClear ? contributionUs / observedChangeUs : Number.NaN,
-      mutations: mutations.get(draft) ?? [],
+      mutations: mutationsOf(draft),
       exemplars: exemplarsOf(categories, draft),
       consequences,
     }
@@ -148,7 +180,7 @@ function draftsOfSteps({ evidence, edges, steps }: FindingSources): Draft[] {
 /** Of trace points: edges, structures, and what neither accounts for. */
 function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
   const ofEdges = edgeFindings(edges)
-  const explained = assignMutations(evidence, ofEdges).flat()
+  const explained = claimMutations(evidence.responseTime, ofEdges)
   return [
     ...ofEdges,
     ...structureFindings(evidence, edges),
@@ -201,15 +233,6 @@ function detectableOf({ responseTime }: Ranking): Detectable | null {
   }
 }
 
-function requireSame({ ranking, evidence, edges }: FindingSources): void {
-  const all = [ranking, evidence].map(({ responseTime }) => responseTime.categories)
-  if (all.every((one) => one === edges.categories)) return
-  throw new FlowdeltaError(
-    'The rankings and the edges come from different categories. ' +
-      'Find all of them from one `categorize` result.',
-  )
-}
-
 /** Returns typical requests of where a finding shows most. */
 function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) {
   const [move] = moves
@@ -225,40 +248,44 @@ function exemplarsOf(categories: Categories, { moves, categories: ids }: Draft) 
 }
 
 /**
- * Assigns ranked mutations to the findings that account for them. A structural mutation belongs to
- * the finding that moves requests to its category; a response-time mutation to the finding whose
- * edges shifted its mean the most, of those among its changed edges. Each belongs to at most one.
+ * Lays mutations to the drafts that account for them, each to at most one: a structural mutation to
+ * the draft that moves requests to its category; a response-time mutation to the one whose edges
+ * shifted its mean the most, of those among its changed edges, or else to the one of requests that no
+ * step accounts for.
  */
-function assignMutations(
-  { mutations, responseTime }: Ranking,
-  findings: readonly Pick<Draft, 'changedEdges' | 'moves'>[],
-): RankedMutation[][] {
-  const assigned: RankedMutation[][] = findings.map(() => [])
+export function claimMutations(
+  responseTime: ResponseTimeMutations,
+  drafts: readonly Draft[],
+): readonly Claim[] {
   const keyOf = ({ from, to }: { from: string; to: string }) => JSON.stringify([from, to])
-  const findingOfEdge = new Map<string, number>()
-  const findingOfCategory = new Map<number, number>()
-  findings.forEach(({ changedEdges, moves }, finding) => {
-    if (moves.length === 0) {
-      for (const edge of changedEdges) findingOfEdge.set(keyOf(edge), finding)
-    }
-    for (const { to } of moves) if (!findingOfCategory.has(to)) findingOfCategory.set(to, finding)
+  const ofEdge = new Map<string, number>()
+  const ofCategory = new Map<number, number>()
+  const ofRequests = new Map<number, number>()
+  drafts.forEach(({ kind, changedEdges, moves, categories }, draft) => {
+    if (moves.length === 0) for (const edge of changedEdges) ofEdge.set(keyOf(edge), draft)
+    for (const { to } of moves) if (!ofCategory.has(to)) ofCategory.set(to, draft)
+    if (kind === 'requests') for (const category of categories) ofRequests.set(category, draft)
   })
   const likeliest = (category: number): number | undefined => {
     const shifts = new Map<number, number>()
-    for (const { edge, test, beforeMeanUs, afterMeanUs } of responseTime.edges(category)) {
-      const finding = findingOfEdge.get(keyOf(edge))
-      if (finding === undefined || test?.rejected !== true) continue
+    const edges = ofEdge.size === 0 ? [] : responseTime.edges(category)
+    for (const { edge, test, beforeMeanUs, afterMeanUs } of edges) {
+      const draft = ofEdge.get(keyOf(edge))
+      if (draft === undefined || test?.rejected !== true) continue
       const shift = Math.abs(afterMeanUs - beforeMeanUs)
-      shifts.set(finding, (shifts.get(finding) ?? 0) + shift)
+      shifts.set(draft, (shifts.get(draft) ?? 0) + shift)
     }
     return [...shifts].sort(([, a], [, b]) => b - a)[0]?.[0]
   }
-  for (const mutation of mutations) {
-    const { category, kind } = mutation
-    const finding = kind === 'structural' ? findingOfCategory.get(category) : likeliest(category)
-    if (finding !== undefined) assigned[finding]?.push(mutation)
-  }
-  return assigned
+  return [
+    ...[...ofCategory].map(
+      ([category, draft]) => ({ category, kind: 'structural', draft }) as const,
+    ),
+    ...responseTime.mutations.flatMap((category): Claim[] => {
+      const draft = likeliest(category) ?? ofRequests.get(category)
+      return draft === undefined ? [] : [{ category, kind: 'response-time', draft }]
+    }),
+  ]
 }
 
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */

@@ -23,8 +23,8 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
  *
  * @param options.centre what stands for a category's response times: `'mean'` (default, as in the
  *   thesis), `'median'`, or `'trimmed'` (the mean without the extreme tenths)
- * @param options.evidence the mutations that hold when corrected, such as `comparison.evidence`:
- *   only they are marked significant. Without it, all of the ranking are
+ * @param options.claimed mutations that a finding accounts for: only they are marked significant.
+ *   Without it, all of the ranking are
  * @throws FlowdeltaError when the two stages come from different categories, OptionError for an
  *   unknown centre
  *
@@ -36,7 +36,7 @@ type Unranked = Omit<RankedMutation, 'rank' | 'precursors' | 'significant'>
 export function rankMutations(
   responseTime: ResponseTimeMutations,
   precursors: Precursors,
-  { evidence, ...given }: Partial<RankingOptions> & { readonly evidence?: Ranking } = {},
+  { claimed, ...given }: Partial<RankingOptions> & { readonly claimed?: readonly Claimed[] } = {},
 ): Ranking {
   const options = readOptions(RANKING_OPTIONS, given)
   const { centre } = options
@@ -51,7 +51,7 @@ export function rankMutations(
     ...precursors.structural.mutations.map((category) => structural(precursors, category, centre)),
     ...responseTime.mutations.map((category) => timed(categories, category, centre)),
   ]
-  const significant = evidence && new Set(evidence.mutations.map(mutationKey))
+  const significant = claimed && new Set(claimed.map(mutationKey))
   const mutations = unranked
     .sort(
       (a, b) =>
@@ -70,7 +70,10 @@ export function rankMutations(
   return new Ranking(responseTime, precursors, { mutations, options })
 }
 
-function mutationKey({ category, kind }: Pick<RankedMutation, 'category' | 'kind'>): string {
+/** A mutation by its name. */
+type Claimed = Pick<RankedMutation, 'category' | 'kind'>
+
+function mutationKey({ category, kind }: Claimed): string {
   return `${category} ${kind}`
 }
 
@@ -135,8 +138,8 @@ export interface RankedMutation {
   /** What this change adds to the sum of all response times, in µs; negative where it saves. */
   readonly contributionUs: number
   /**
-   * Whether it holds when tests are corrected for their number, as findings require. What is not
-   * significant may be chance.
+   * Whether a finding accounts for it, so that it holds when tests are corrected for their number.
+   * What is not significant may be chance.
    */
   readonly significant: boolean
   readonly precursors: readonly PrecursorCandidate[]

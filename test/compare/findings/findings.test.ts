@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { findFindings, groupFindings } from '../../../src/compare/findings/find-findings.ts'
+import {
+  draftFindings,
+  findFindings,
+  groupFindings,
+} from '../../../src/compare/findings/find-findings.ts'
 import { FlowdeltaError } from '../../../src/core/errors.ts'
 import { selectRequests } from '../../../src/flows/select-requests.ts'
 import { randomSource } from '../../../src/stats/random.ts'
@@ -223,17 +227,14 @@ describe('findings as a stage', () => {
   })
 
   test('those beyond the limit are counted', () => {
-    const { ranking, edges, steps } = comparison
-    const findings = groupFindings({ ranking, evidence: ranking, edges, steps }, { limit: 1 })
+    const findings = groupFindings(comparison, { limit: 1 })
     expect([findings.findings.length, findings.omitted]).toEqual([1, 1])
   })
 
   test('stages of other categories are refused', () => {
-    const { ranking, steps } = comparison
+    const { evidence, steps } = comparison
     const { edges } = compareShops({}, {})
-    expect(() => groupFindings({ ranking, evidence: ranking, edges, steps })).toThrow(
-      FlowdeltaError,
-    )
+    expect(() => draftFindings({ evidence, edges, steps })).toThrow(FlowdeltaError)
   })
 
   test('`findFindings` gives the same from categories alone', () => {

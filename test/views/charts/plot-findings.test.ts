@@ -31,9 +31,7 @@ test('a finding that saves time goes to the left, with a minus sign', () => {
 })
 
 test('smaller findings that were left out are counted', () => {
-  const { ranking, edges, steps } = both
-  const sources = { ranking, evidence: ranking, edges, steps }
-  const chart = findingsChart(groupFindings(sources, { limit: 1 }))
+  const chart = findingsChart(groupFindings(both, { limit: 1 }))
   expect(chart.description).toContain('Counts 1 smaller finding as “not accounted for”.')
   expectDrawable(chart)
 })
