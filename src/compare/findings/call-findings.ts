@@ -1,13 +1,16 @@
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { moments } from '../../stats/moments.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
-import type { Precursors } from '../precursors/match-precursors.ts'
+import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Operation } from '../steps/call-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/find-step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { operationName, printable } from './names.ts'
+import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
 
 /** What one service does differently, the change of most calls first. */
@@ -21,20 +24,29 @@ interface ServiceChanges {
 interface Forms {
   readonly now: readonly number[]
   readonly usual: readonly number[]
+  /** Period of the usual ones. */
+  readonly period: Period
 }
+
+/** Moves between categories tell the cost when they are of this share of the requests. */
+const MIN_MOVED = 0.5
+
+/** Fewest requests after that tell what the usual form takes. */
+const MIN_USUAL = 10
 
 /** Drafts one finding a service that makes other calls, or the same more or less often. */
 export function callFindings(
   changes: StepChanges,
-  { precursors, edges }: { precursors: Precursors; edges: EdgeChanges },
+  { evidence, edges }: { evidence: Ranking; edges: EdgeChanges },
 ): Draft[] {
   const { flows } = changes
   const { categories } = edges
+  const { precursors, options } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
   return changedServices(changes).flatMap((all): Draft[] => {
-    const { one, forms, requests, contributionUs, eachInterval } = mostCostly(flows, all)
+    const { one, forms, requests, ...costOfForms } = mostCostly(flows, all)
     if (requests < least) return []
     const categoriesOf = (some: readonly number[]) =>
       byRequestsAfter(
@@ -43,6 +55,11 @@ export function callFindings(
       )
     const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
+    const cost = costOfMoves(categories, own, options.centre)
+    const isKnown = cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
+    const { contributionUs, eachInterval } = isKnown
+      ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
+      : costOfForms
     const { call, previous } = headline(one)
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return [
@@ -81,13 +98,21 @@ function mostCostly(flows: FlowSet, all: ServiceChanges) {
   ]
   const priced = parts.map((one) => {
     const forms = formsOf(flows, one)
-    const { shift, low, high } = stratifiedShift(
-      [{ before: timesOf(flows, forms.usual), after: timesOf(flows, forms.now) }],
-      { level: 0.95 },
-    )
+    const usual = moments(timesOf(flows, forms.usual, forms.period))
+    const now = moments(timesOf(flows, forms.now, AFTER))
+    const eachUs = now.mean - usual.mean
+    const width =
+      normalQuantile(0.975) *
+      Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
     const requests = Math.min(forms.now.length, changedRequests(flows, one))
-    const contributionUs = Number.isNaN(shift) ? 0 : shift * requests
-    return { one, forms, requests, contributionUs, eachInterval: [low, high] as const }
+    const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
+    return {
+      one,
+      forms,
+      requests,
+      contributionUs,
+      eachInterval: [eachUs - width, eachUs + width] as const,
+    }
   })
   const [first] = priced.sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   return first as (typeof priced)[number]
@@ -222,13 +247,16 @@ function changedRequests(flows: FlowSet, { calls: [change], repeats }: ServiceCh
 function formsOf(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): Forms {
   const isNew = change === undefined ? repeatsMore(repeats[0] as RepeatChange) : choseAnew(change)
   const now: number[] = []
-  const usual: number[] = []
+  const usual: [before: number[], after: number[]] = [[], []]
   flows.shapeOf.forEach((shape, request) => {
     const verdict = isNew(shape)
-    if (verdict === true && flows.period[request] === AFTER) now.push(request)
-    if (verdict === false && flows.period[request] === BEFORE) usual.push(request)
+    const period = flows.period[request] as Period
+    if (verdict === true && period === AFTER) now.push(request)
+    if (verdict === false) usual[period].push(request)
   })
-  return { now, usual }
+  // As in the thesis: what the other form takes after, or before where hardly any request has it.
+  const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
+  return { now, usual: usual[period], period }
 }
 
 /** Whether requests of a shape do what more do now; undefined where they had no choice. */
@@ -245,8 +273,9 @@ function repeatsMore({ timesOf, beforeTimes, afterTimes }: RepeatChange) {
   }
 }
 
-function timesOf({ responseTimeUs }: FlowSet, requests: readonly number[]): Float64Array {
-  return Float64Array.from(requests, (request) => responseTimeUs[request] as number)
+/** Response times, the slowest hundredth of the period cut: one of an hour must not decide. */
+function timesOf(flows: FlowSet, requests: readonly number[], period: Period): Float64Array {
+  return Float64Array.from(requests, cappedTimes(flows, period))
 }
 
 /** The moves of requests from the usual categories to the new ones; the most frequent of each else. */

@@ -170,10 +170,9 @@ export function groupFindings(
 
 /** Of traces with spans: what services do, and what none of it accounts for. */
 function draftsOfSteps({ evidence, edges, steps }: FindingSources): Draft[] {
-  const drafts = [
-    ...stepFindings(steps, edges),
-    ...callFindings(steps, { precursors: evidence.precursors, edges }),
-  ].sort(byContribution)
+  const drafts = [...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })].sort(
+    byContribution,
+  )
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 

@@ -4,7 +4,7 @@ import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
-import { type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
+import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { listed, operationName, printable, rootsName, stepName } from './names.ts'
@@ -20,21 +20,17 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
   const { categories } = structural
   return groupMoves(categories, structureMoves(precursors)).map((group): Draft => {
     const { moves, changes } = group
-    const contributionUs = moves.reduce((sum, { from, to, requests }) => {
-      if (from === to) return sum
-      const addedUs =
-        usualTimeUs(categories, to, options.centre) - usualTimeUs(categories, from, options.centre)
-      return sum + requests * addedUs
-    }, 0)
+    const { requests, contributionUs, eachInterval } = costOfMoves(
+      categories,
+      moves,
+      options.centre,
+    )
     const members = moves.flatMap(({ from, to }) => [to, from])
     const tests = members.map((category) => structural.test(category))
-    const requests = moves.reduce((sum, move) => sum + move.requests, 0)
     const services = changedServices(categories, moves)
     const direction = contributionUs < 0 ? 'faster' : 'slower'
     const [{ from, to }] = moves as [StructureMove]
     const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
-    const width = normalQuantile(0.975) * errorOfEach(categories, moves)
-    const eachUs = contributionUs / requests
     return {
       kind: 'structure',
       direction,
@@ -47,8 +43,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       categories: byRequestsAfter(categories, members),
       requests: Math.round(requests),
       contributionUs,
-      eachInterval:
-        options.centre === 'mean' ? [eachUs - width, eachUs + width] : [Number.NaN, Number.NaN],
+      eachInterval,
       probabilitySlower:
         from === to ? Number.NaN : responseTime.medianEffect(to, from).probabilitySlower,
       notes:
@@ -63,6 +58,27 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
     }
   })
+}
+
+/** What requests that moved from one category to another take more, as the ranked list counts it. */
+export function costOfMoves(
+  categories: Categories,
+  moves: readonly StructureMove[],
+  centre: Centre,
+): Pick<Draft, 'requests' | 'contributionUs' | 'eachInterval'> {
+  const requests = moves.reduce((sum, move) => sum + move.requests, 0)
+  const contributionUs = moves.reduce((sum, { from, to, requests: moved }) => {
+    if (from === to) return sum
+    const addedUs = usualTimeUs(categories, to, centre) - usualTimeUs(categories, from, centre)
+    return sum + moved * addedUs
+  }, 0)
+  const width = normalQuantile(0.975) * errorOfEach(categories, moves)
+  const eachUs = contributionUs / requests
+  const eachInterval =
+    centre === 'mean'
+      ? ([eachUs - width, eachUs + width] as const)
+      : ([Number.NaN, Number.NaN] as const)
+  return { requests, contributionUs, eachInterval }
 }
 
 /** Standard error of the mean time that each request of the moves gained, in µs. */
