@@ -156,10 +156,14 @@ function changedCalls({ difference, chances }: CallChange): number {
   return Math.abs(difference) * chances[AFTER]
 }
 
-/** Of changes alike, which is said: calls before what is next, new ones, those to other services. */
-function plainness({ kind, of, call, difference }: CallChange): number {
+/**
+ * Of changes alike, which is said: what is altogether new or gone, then calls before what is next,
+ * what happens more often, and calls to other services.
+ */
+function plainness({ kind, of, call, difference, made }: CallChange): number {
+  const isWhole = call !== null && made.some((count) => count === 0)
   const isElsewhere = call !== null && call.service !== of.service
-  return (kind === 'calls' ? 4 : 0) + (difference > 0 ? 2 : 0) + (isElsewhere ? 1 : 0)
+  return 8 * +isWhole + 4 * +(kind === 'calls') + 2 * +(difference > 0) + +isElsewhere
 }
 
 function headline({ calls: [call], repeats: [repeat] }: ServiceChanges) {

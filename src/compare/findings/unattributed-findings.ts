@@ -14,37 +14,36 @@ export function unattributedFindings(
   { steps, flows }: StepChanges,
   { drafts, edges: { categories } }: { drafts: readonly Draft[]; edges: EdgeChanges },
 ): Draft[] {
+  const accountedUs = drafts.reduce((sum, draft) => sum + draft.contributionUs, 0)
   return steps.flatMap((step): Draft[] => {
-    const { kind, changed, service, operations, shiftUs, contributionUs, requests } = step
-    if (kind !== 'request' || !changed) return []
-    const direction = shiftUs > 0 ? 'slower' : 'faster'
-    const accountedUs = drafts
-      .filter((draft) => draft.direction === direction)
-      .reduce((sum, draft) => sum + draft.contributionUs, 0)
-    if (Math.abs(accountedUs) >= MIN_ACCOUNTED * Math.abs(contributionUs)) return []
+    const { kind, changed, service, operations, shiftUs, observedUs, requests } = step
+    const leftUs = observedUs - accountedUs
+    const isLeft =
+      leftUs * shiftUs > 0 && Math.abs(leftUs) > (1 - MIN_ACCOUNTED) * Math.abs(observedUs)
+    if (kind !== 'request' || !changed || !isLeft) return []
     const after = requests.filter((request) => flows.period[request] === AFTER)
-    const leftUs = contributionUs - accountedUs
     const operation = operations.find((one) => one.changed) ?? operations[0]
-    const share = leftUs / contributionUs / after.length
-    const each = (us: number) => us * share * (contributionUs / shiftUs)
+    const eachUs = leftUs / after.length
+    const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
+    const slower = shiftUs > 0
     return [
       {
         kind: 'requests',
-        direction,
-        key: `requests ${direction} ${service}`,
+        direction: slower ? 'slower' : 'faster',
+        key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
-          `requests take ${formatDuration(Math.abs(shiftUs))} ${direction === 'slower' ? 'longer' : 'less'}; ` +
-          (accountedUs === 0
+          `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}; ` +
+          (drafts.length === 0
             ? 'no single step changed enough to be sure of'
-            : `${formatDuration(Math.abs(leftUs) / after.length)} of it in no step that could be told`),
+            : `${formatDuration(Math.abs(eachUs))} of it in no step that could be told`),
         categories: byRequestsAfter(
           categories,
           after.map((request) => categories.categoryOf[request] as number),
         ),
         requests: after.length,
         contributionUs: leftUs,
-        eachInterval: [each(step.interval[0]), each(step.interval[1])],
+        eachInterval: [eachUs + low, eachUs + high],
         probabilitySlower: step.probabilitySlower,
         notes: [],
         look: 'what all steps share: host, runtime, load',

@@ -47,6 +47,8 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
 export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
   /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
   readonly q: number
+  /** What its calls after took beyond the mean of those before, the slowest hundredth cut, in µs. */
+  readonly observedUs: number
   /** Its operations, the largest contribution first. */
   readonly operations: readonly OperationChange[]
   /** Requests of both periods that have what changed, by their row. */
@@ -244,6 +246,7 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
     ...{ p, q, operations: described },
+    observedUs: strata.reduce((sum, stratum) => sum + observedUs(stratum), 0),
     requests: requestsOf(
       strata.filter(
         ({ operation }) =>
@@ -251,6 +254,17 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
       ),
     ),
   }
+}
+
+/** What the calls of a stratum took beyond the mean before; 0 where one period has none. */
+function observedUs({ before, after }: StepStratum): number {
+  if (before.values.length === 0 || after.values.length === 0) return 0
+  const mean = ({ values }: StepSample) => {
+    const sorted = values.slice().sort()
+    const most = sorted[Math.ceil(0.99 * sorted.length) - 1] as number
+    return values.reduce((sum, value) => sum + Math.min(most, value), 0) / values.length
+  }
+  return (mean(after) - mean(before)) * after.calls
 }
 
 function requestsOf(strata: readonly StepStratum[]): number[] {
