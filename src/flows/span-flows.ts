@@ -64,7 +64,7 @@ class SpanFlowBuilder {
       this.#columns.period.push(period)
       this.#columns.traceOf.push(trace)
       this.#columns.startUs.push(calls.startUs[root]!)
-      this.#columns.responseTimeUs.push(traces.spans.durationUs[root]!)
+      this.#columns.responseTimeUs.push(Math.round(traces.spans.durationUs[root]! * NS) / NS)
     }
   }
 
@@ -150,7 +150,7 @@ class SpanFlowBuilder {
   #edge(calls: SpanCalls, walk: readonly number[], from: number, to: number): void {
     this.#from.push(from)
     this.#to.push(to)
-    this.#columns.latencyUs.push(timeOf(calls, walk, to) - timeOf(calls, walk, from))
+    this.#columns.latencyUs.push((timeNs(calls, walk, to) - timeNs(calls, walk, from)) / NS)
   }
 
   #labelSpans(traces: SpanTraces): [Uint32Array, Uint32Array] {
@@ -183,10 +183,16 @@ class SpanFlowBuilder {
   }
 }
 
-/** When node `node` happened: even nodes are starts, odd ones ends. */
-function timeOf({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
+/** Nanoseconds in a microsecond. */
+const NS = 1e3
+
+/**
+ * When node `node` happened, in whole nanoseconds: even nodes are starts, odd ones ends. Differences
+ * are then exact, however late in its period a request came: rounded ones would break ties.
+ */
+function timeNs({ startUs, endUs }: SpanCalls, walk: readonly number[], node: number): number {
   const span = walk[node >>> 1]!
-  return (node & 1 ? endUs[span] : startUs[span]) as number
+  return Math.round((node & 1 ? endUs[span]! : startUs[span]!) * NS)
 }
 
 /** Children that nobody waits for: no sibling follows, and the reply does not need them. */

@@ -67,3 +67,60 @@ export function readTimesNs(tree: SpanTree, latencyUs: Float64Array, times: Floa
     times[node] = edge < 0 ? 0 : times[from[edge]!]! + Math.round(latencyUs[edge]! * NS)
   }
 }
+
+/**
+ * Returns the time between two moments that any of some spans covers.
+ *
+ * @param times as `readTimesNs` fills them
+ */
+export function coveredNs(
+  times: Float64Array,
+  spans: readonly number[],
+  start: number,
+  end: number,
+): number {
+  const byStart = spans.length < 2 ? spans : spans.toSorted((a, b) => times[2 * a]! - times[2 * b]!)
+  let [covered, reached] = [0, start]
+  for (const span of byStart) {
+    const from = Math.max(reached, times[2 * span]!)
+    const until = Math.min(end, times[2 * span + 1]!)
+    if (until <= from) continue
+    covered += until - from
+    reached = until
+  }
+  return covered
+}
+
+/**
+ * Marks the spans that a request waited for, by when they ended: from the end of the root back, always
+ * the child that ended last, then the one that ended last before that began. A child that outlives
+ * its caller counts up to the caller's end.
+ *
+ * @param times as `readTimesNs` fills them
+ * @param isWaitedFor filled with 1 for these spans, 0 for the others
+ *
+ * Source: Zhang et al. 2022, "CRISP: critical path analysis of large-scale microservice
+ * architectures", §3.
+ */
+export function markWaitedFor(
+  { size, firstChild }: SpanTree,
+  times: Float64Array,
+  isWaitedFor: Uint8Array,
+): void {
+  isWaitedFor.fill(0, 0, size)
+  const pending = [0]
+  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
+    isWaitedFor[span] = 1
+    const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
+    let until = times[2 * span + 1]!
+    const endOf = (child: number) => Math.min(until, times[2 * child + 1]!)
+    const byEnd = Array.from({ length: after - first }, (_, i) => first + i)
+    if (byEnd.length > 1) byEnd.sort((a, b) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]!)
+    for (const [i, child] of byEnd.entries()) {
+      const isLast = i === 0
+      if (!isLast && times[2 * child + 1]! > until) continue
+      pending.push(child)
+      until = Math.min(until, times[2 * child]!)
+    }
+  }
+}

@@ -235,7 +235,7 @@ class LocalSamples {
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
-const SLOWEST = 0.01
+export const SLOWEST = 0.01
 
 /**
  * Response times of a period in which the slowest are cut to what the next slowest took: one

@@ -342,6 +342,11 @@ function isConsequence(
     return isSameWork(categories, { cause, draft })
   }
   if (cause.kind !== 'edges') return false
+  const isSameService =
+    draft.kind === 'edges' &&
+    draft.services[0] === cause.services[0] &&
+    Math.abs(draft.contributionUs) <= Math.abs(cause.contributionUs)
+  if (isSameService) return shareRequests(categories, { cause, draft })
   const [step] = cause.changedEdges
   const [other] = draft.changedEdges
   if (step === undefined || other === undefined) return false

@@ -1,8 +1,10 @@
 import { formatDuration } from '../../core/units.ts'
-import { AFTER } from '../../flows/flow-set.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/find-step-changes.ts'
+import { workParts } from '../steps/work-parts.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
@@ -35,23 +37,23 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       const [first] = group.steps
       const requests = [...new Set(group.steps.flatMap((step) => step.requests))]
       const after = requests.filter((request) => flows.period[request] === AFTER).length
-      const calls = (step: StepChange) => step.contributionUs / step.shiftUs / Math.max(1, after)
-      const sum = (value: (step: StepChange) => number) =>
-        group.steps.reduce((total, step) => total + value(step), 0)
+      const contributionUs = group.steps.reduce((sum, step) => sum + step.contributionUs, 0)
+      const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
+      const width = normalQuantile(0.975) * error
       return {
         kind: 'edges',
         direction,
-        ...stepWords(group, direction),
+        ...stepWords(flows, group, direction),
         key: group.steps.map(stepKey).sort().join('\n'),
         categories: byRequestsAfter(
           categories,
           requests.map((request) => categories.categoryOf[request] as number),
         ),
         requests: after,
-        contributionUs: sum(({ contributionUs }) => contributionUs),
+        contributionUs,
         eachInterval: [
-          sum((step) => step.interval[0] * calls(step)),
-          sum((step) => step.interval[1] * calls(step)),
+          (contributionUs - width) / Math.max(1, after),
+          (contributionUs + width) / Math.max(1, after),
         ],
         probabilitySlower: first.probabilitySlower,
         notes: [],
@@ -125,6 +127,7 @@ function mainOperation({ operations }: StepChange): string {
 }
 
 function stepWords(
+  flows: FlowSet,
   { scope, steps }: StepGroup,
   direction: Direction,
 ): Pick<Draft, 'where' | 'what'> {
@@ -133,7 +136,7 @@ function stepWords(
   const time = ({ shiftUs }: StepChange) => `${formatDuration(Math.abs(shiftUs))} ${more}`
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
-  const itself = `${operation} itself takes ${time(first)}${others(first)}`
+  const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
   switch (scope.of) {
     case 'step':
       return first.kind === 'work'
@@ -173,6 +176,20 @@ function stepWords(
     case 'service':
       return { where: service, what: serviceWords(scope.service, steps, time) }
   }
+}
+
+/** One operation within another is named when it changed by this share of the work. */
+const MIN_PART = 0.7
+
+/** Says what works: `SELECT items within GetAds`, or `GetAds itself`. */
+function workWords(flows: FlowSet, step: StepChange, operation: string): string {
+  if (step.kind !== 'work') return operation
+  const [part] = workParts(flows, step)
+  const isPart =
+    part !== undefined &&
+    part.operation !== mainOperation(step) &&
+    part.shiftUs / step.shiftUs >= MIN_PART
+  return isPart ? `${operationName(part)} within ${operation}` : `${operation} itself`
 }
 
 /** Says what a service does takes longer, what contributes the most first. */

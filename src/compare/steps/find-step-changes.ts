@@ -6,8 +6,9 @@ import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
+import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
-import { cappedTimes } from '../edges/edge-times.ts'
+import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import {
   type CallCounts,
@@ -37,8 +38,9 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   readonly interval: readonly [low: number, high: number]
   /** The shift of a request's time on it over the mean response time of such requests. */
   readonly effect: number
-  /** What the shift adds to the sum of all response times after, in µs. */
+  /** What the change adds to the sum of all response times after, in µs, and its standard error. */
   readonly contributionUs: number
+  readonly contributionError: number
   /** Significant among the operations of its step, and large enough to matter. */
   readonly changed: boolean
 }
@@ -238,6 +240,7 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
       : {
           ...first,
           contributionUs: changed.reduce((sum, one) => sum + one.contributionUs, 0),
+          contributionError: Math.hypot(...changed.map((one) => one.contributionError)),
         }
   const { operation: _, ...times } = { operation: '', ...told }
   return {
@@ -246,7 +249,7 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
     ...{ p, q, operations: described },
-    observedUs: strata.reduce((sum, stratum) => sum + observedUs(stratum), 0),
+    observedUs: excessOf(strata, ({ calls }) => calls).us,
     requests: requestsOf(
       strata.filter(
         ({ operation }) =>
@@ -256,15 +259,33 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
   }
 }
 
-/** What the calls of a stratum took beyond the mean before; 0 where one period has none. */
-function observedUs({ before, after }: StepStratum): number {
-  if (before.values.length === 0 || after.values.length === 0) return 0
-  const mean = ({ values }: StepSample) => {
-    const sorted = values.slice().sort()
-    const most = sorted[Math.ceil(0.99 * sorted.length) - 1] as number
-    return values.reduce((sum, value) => sum + Math.min(most, value), 0) / values.length
+/** What calls took beyond their mean before, and its standard error, in µs. */
+interface Excess {
+  readonly us: number
+  readonly error: number
+}
+
+/**
+ * Returns what calls after took beyond the mean of those before of the same stratum, the slowest
+ * hundredth of either cut: the integral of the differences of all quantiles, and so what all calls
+ * together changed by, not the typical one.
+ */
+function excessOf(strata: readonly StepStratum[], callsOf: (sample: StepSample) => number): Excess {
+  let [us, variance] = [0, 0]
+  for (const { before, after } of strata) {
+    if (before.values.length === 0 || after.values.length === 0) continue
+    const [then, now] = [cappedMoments(before), cappedMoments(after)]
+    const calls = callsOf(after)
+    us += (now.mean - then.mean) * calls
+    variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
   }
-  return (mean(after) - mean(before)) * after.calls
+  return { us, error: Math.sqrt(variance) }
+}
+
+function cappedMoments({ values }: StepSample): Moments {
+  const sorted = values.slice().sort()
+  const most = sorted[Math.ceil((1 - SLOWEST) * sorted.length) - 1]!
+  return moments(sorted.map((value) => Math.min(most, value)))
 }
 
 function requestsOf(strata: readonly StepStratum[]): number[] {
@@ -297,9 +318,21 @@ function describeTimes(
     afterRequests: has.size,
     ...{ probabilitySlower: test.probabilitySlower, p: test.p },
     ...{ shiftUs: shift, interval: [low, high], effect },
-    contributionUs: shift * criticalCalls,
+    ...contributionOf(strata, { shift, criticalCalls }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
   }
+}
+
+/** What a shift adds to all response times; with the sign of the shift, which is the typical call's. */
+function contributionOf(
+  strata: readonly StepStratum[],
+  { shift, criticalCalls }: { shift: number; criticalCalls: number },
+): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
+  if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
+  const { us, error } = excessOf(strata, (sample) => sample.criticalCalls)
+  return us * shift > 0
+    ? { contributionUs: us, contributionError: error }
+    : { contributionUs: shift * criticalCalls, contributionError: Number.NaN }
 }
 
 /** What all requests after would have taken at the mean response time before, in µs. */

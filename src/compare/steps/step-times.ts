@@ -1,7 +1,12 @@
 // Runs once a span of a request: the loops index with `!`.
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { areFromSpans, readTimesNs, type SpanTree } from '../../flows/span-tree.ts'
+import {
+  areFromSpans,
+  coveredNs,
+  markWaitedFor,
+  readTimesNs,
+  type SpanTree,
+} from '../../flows/span-tree.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
@@ -77,14 +82,11 @@ class StepCollector {
   readonly #flows: FlowSet
   readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, GrowingStratum> }>()
-  readonly #paths: CriticalPathFinder
   #times = new Float64Array(64)
-  #onPath = new Uint8Array(64)
   #isWaitedFor = new Uint8Array(64)
 
   constructor(flows: FlowSet) {
     this.#flows = flows
-    this.#paths = new CriticalPathFinder(flows)
     for (const [shape, visits] of allVisits(flows)) this.#plans[shape] = this.#plan(visits)
   }
 
@@ -95,8 +97,8 @@ class StepCollector {
     for (const { span, atCaller, isCall, others, times } of items) {
       const start = this.#times[2 * span]!
       const end = this.#times[2 * span + 1]!
-      const other = isCall ? this.#extent(others) : this.#covered(others, start, end)
-      const isCritical = this.#isWaitedFor[2 * span + 1]! | this.#isWaitedFor[2 * atCaller + 1]!
+      const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
+      const isCritical = this.#isWaitedFor[span]! | this.#isWaitedFor[atCaller]!
       times.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
     }
   }
@@ -109,22 +111,14 @@ class StepCollector {
     }))
   }
 
-  /** Reads when the request's spans started and ended, and which of these moments were waited for. */
+  /** Reads when the request's spans started and ended, and which of them were waited for. */
   #read(request: number, tree: SpanTree): void {
-    const nodes = 2 * tree.size
-    const edges = tree.from.length
-    if (nodes > this.#times.length) {
-      this.#times = new Float64Array(2 * nodes)
-      this.#isWaitedFor = new Uint8Array(2 * nodes)
+    if (2 * tree.size > this.#times.length) {
+      this.#times = new Float64Array(4 * tree.size)
+      this.#isWaitedFor = new Uint8Array(2 * tree.size)
     }
-    if (edges > this.#onPath.length) this.#onPath = new Uint8Array(2 * edges)
     readTimesNs(tree, this.#flows.latencies(request), this.#times)
-    this.#paths.mark(request, this.#onPath)
-    this.#isWaitedFor.fill(0, 0, nodes)
-    const to = this.#flows.shapes.to(this.#flows.shapeOf[request]!)
-    for (let edge = 0; edge < edges; edge++) {
-      if (this.#onPath[edge] === 1) this.#isWaitedFor[to[edge]!] = 1
-    }
+    markWaitedFor(tree, this.#times, this.#isWaitedFor)
   }
 
   /** Time from the first start to the last end of spans, which may be on another clock. */
@@ -136,21 +130,6 @@ class StepCollector {
       last = Math.max(last, this.#times[2 * span + 1]!)
     }
     return last - first
-  }
-
-  /** Time between two moments that any of the spans covers. */
-  #covered(spans: readonly number[], start: number, end: number): number {
-    const times = this.#times
-    const byStart = [...spans].sort((a, b) => times[2 * a]! - times[2 * b]!)
-    let [covered, reached] = [0, start]
-    for (const span of byStart) {
-      const from = Math.max(reached, times[2 * span]!)
-      const until = Math.min(end, times[2 * span + 1]!)
-      if (until <= from) continue
-      covered += until - from
-      reached = until
-    }
-    return covered
   }
 
   #plan({ tree, visits, operations }: ShapeVisits) {

@@ -1,0 +1,78 @@
+// Runs once a span of a request: the loops index with `!`.
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { coveredNs, readTimesNs } from '../../flows/span-tree.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { StepChange } from './find-step-changes.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
+
+/** One operation within a service's work. */
+export interface WorkPart {
+  readonly operation: string
+  /** Difference of the median times that a request spends in it, covered by nothing else, in µs. */
+  readonly shiftUs: number
+}
+
+interface Part {
+  readonly span: number
+  readonly others: readonly number[]
+  readonly operation: string
+}
+
+/** Operations that fewer of the requests have are passed over: they were selected by something. */
+const MIN_HAVING = 0.5
+
+/**
+ * Divides the change of a service's work among the operations within it: each span's time that
+ * neither the spans it calls nor calls to other services cover.
+ *
+ * @param step work that changed
+ * @returns the largest change first
+ */
+export function workParts(flows: FlowSet, { service, requests }: StepChange): WorkPart[] {
+  const ofShape = new Map<number, { tree: ShapeVisits['tree']; parts: Part[] }>()
+  for (const [shape, spans] of allVisits(flows)) {
+    ofShape.set(shape, { tree: spans.tree, parts: partsOf(spans, service) })
+  }
+  const times = new Map<string, [before: number[], after: number[]]>()
+  let moments = new Float64Array(64)
+  for (const request of requests) {
+    const { tree, parts } = ofShape.get(flows.shapeOf[request]!)!
+    if (moments.length < 2 * tree.size) moments = new Float64Array(4 * tree.size)
+    readTimesNs(tree, flows.latencies(request), moments)
+    const sums = new Map<string, number>()
+    for (const { span, others, operation } of parts) {
+      const [start, end] = [moments[2 * span]!, moments[2 * span + 1]!]
+      const ownUs = (end - start - coveredNs(moments, others, start, end)) / 1e3
+      sums.set(operation, (sums.get(operation) ?? 0) + ownUs)
+    }
+    for (const [operation, sum] of sums) {
+      const known = times.get(operation) ?? [[], []]
+      times.set(operation, known)
+      known[flows.period[request] as Period].push(sum)
+    }
+  }
+  const all = [BEFORE, AFTER].map(
+    (period) => requests.filter((request) => flows.period[request] === period).length,
+  )
+  const median = (values: number[]) => quantile(Float64Array.from(values).sort(), 0.5)
+  return [...times]
+    .filter(([, own]) => own.every((values, period) => values.length >= MIN_HAVING * all[period]!))
+    .map(([operation, { [BEFORE]: before, [AFTER]: after }]) => ({
+      operation,
+      shiftUs: median(after) - median(before),
+    }))
+    .sort((a, b) => Math.abs(b.shiftUs) - Math.abs(a.shiftUs))
+}
+
+function partsOf({ tree, visits, operations }: ShapeVisits, service: string): Part[] {
+  return visits
+    .filter((visit) => visit.service === service)
+    .flatMap((visit) => {
+      const calls = visit.calls.map(({ span }) => span)
+      return visit.spans.map((span) => {
+        const [first, end] = [tree.firstChild[span]!, tree.firstChild[span + 1]!]
+        const children = Array.from({ length: end - first }, (_, i) => first + i)
+        return { span, others: [...children, ...calls], operation: operations[span]! }
+      })
+    })
+}
