@@ -164,3 +164,12 @@ export type { Widget } from './views/widgets/widget.ts'
 export * from './whatif/index.ts'
 
 connectNotebook()
+
+export { findStepChanges } from './compare/steps/find-step-changes.ts'
+export type {
+  CallChange,
+  OperationChange,
+  RepeatChange,
+  StepChange,
+  StepChanges,
+} from './compare/steps/step-changes.ts'

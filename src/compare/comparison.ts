@@ -34,7 +34,8 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
-import { findStepChanges, type StepChanges } from './steps/find-step-changes.ts'
+import { findStepChanges } from './steps/find-step-changes.ts'
+import type { StepChanges } from './steps/step-changes.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
 

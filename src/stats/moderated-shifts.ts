@@ -4,7 +4,7 @@ import { type Direction, directionOf } from './two-sample.ts'
 
 /** Values of one period, each with the stretch of time it comes from. */
 export interface BlockedSample {
-  /** Values, NaN nowhere. */
+  /** Values; NaN and infinite ones are left out. */
   readonly values: ArrayLike<number>
   /** Number of the stretch of time of each value, from 0, in the order of time. */
   readonly blocks: ArrayLike<number>
@@ -94,7 +94,8 @@ export function moderatedShifts(
     return {
       ...{ beforeCount, afterCount, rankP, logP },
       p: known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known)),
-      probabilitySlower: sum.pairs === 0 ? Number.NaN : withoutRounding(sum.slowerPairs / sum.pairs),
+      probabilitySlower:
+        sum.pairs === 0 ? Number.NaN : withoutRounding(sum.slowerPairs / sum.pairs),
       factor: Math.exp(logDifference),
       designEffect: effect,
       direction: directionOf(rankDifference),
@@ -279,7 +280,8 @@ function growthOf(sums: readonly StrataSums[]): number {
 
 /** The values in ascending order, each with its block: sums then do not hang on the order given. */
 function ascending({ values, blocks }: BlockedSample): BlockedSample {
-  const order = Uint32Array.from(values, (_, i) => i).sort(
+  const known = Array.from(values).flatMap((value, i) => (Number.isFinite(value) ? [i] : []))
+  const order = Uint32Array.from(known).sort(
     (a, b) =>
       (values[a] as number) - (values[b] as number) ||
       (blocks[a] as number) - (blocks[b] as number),

@@ -20,7 +20,8 @@ import {
   type Ranking,
   rankMutations,
 } from '../ranking/rank-mutations.ts'
-import { findStepChanges, type StepChanges } from '../steps/find-step-changes.ts'
+import { findStepChanges } from '../steps/find-step-changes.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { edgeFindings } from './edge-findings.ts'
 import type { Draft, Finding } from './finding.ts'

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/units.ts'
 import { AFTER } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
-import type { StepChanges } from '../steps/find-step-changes.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'

@@ -1,6 +1,4 @@
 import { readOptions } from '../../core/options.ts'
-import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
@@ -10,68 +8,10 @@ import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
-import {
-  type CallCounts,
-  type CallRepeats,
-  callCounts,
-  callRepeats,
-  type Operation,
-} from './call-counts.ts'
-import { type CountsTest, compareCounts } from './compare-counts.ts'
-import {
-  type Step,
-  type StepSample,
-  type StepStratum,
-  type StepTimes,
-  stepTimes,
-} from './step-times.ts'
-
-/** How one operation of a step changed. */
-export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
-  readonly operation: string
-  /** Requests that have it. */
-  readonly beforeRequests: number
-  readonly afterRequests: number
-  /** By how much a call became slower (negative: faster), in µs; 0 unless significant. */
-  readonly shiftUs: number
-  /** 95 % confidence interval of `shiftUs`. */
-  readonly interval: readonly [low: number, high: number]
-  /** The shift of a request's time on it over the mean response time of such requests. */
-  readonly effect: number
-  /** What the change adds to the sum of all response times after, in µs, and its standard error. */
-  readonly contributionUs: number
-  readonly contributionError: number
-  /** Significant among the operations of its step, and large enough to matter. */
-  readonly changed: boolean
-}
-
-/** One step, compared between the periods. */
-export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
-  /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
-  readonly q: number
-  /** What its calls after took beyond the mean of those before, the slowest hundredth cut, in µs. */
-  readonly observedUs: number
-  /** Its operations, the largest contribution first. */
-  readonly operations: readonly OperationChange[]
-  /** Requests of both periods that have what changed, by their row. */
-  readonly requests: readonly number[]
-}
-
-/** What an operation does differently, compared between the periods. */
-export interface CallChange extends CallCounts, CountsTest {
-  readonly q: number
-  /** Significant among what the operation does, and large enough to matter. */
-  readonly changed: boolean
-}
-
-/** How much more often an operation repeats a call, compared between the periods. */
-export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShift {
-  /** Mean times a visit makes the call, of those that make it. */
-  readonly beforeTimes: number
-  readonly afterTimes: number
-  readonly q: number
-  readonly changed: boolean
-}
+import { type CallCounts, callCounts, callRepeats, type Operation } from './call-counts.ts'
+import { compareCounts } from './compare-counts.ts'
+import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
+import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -351,76 +291,4 @@ function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string,
     else group.push(item)
   }
   return groups
-}
-
-/** What became of every step and every call, of flows from spans. */
-export class StepChanges extends Stage {
-  readonly flows: FlowSet
-  readonly options: EdgeOptions
-  /** The work of services, the ways to them, and whole requests. */
-  readonly steps: readonly StepChange[]
-  /** What operations call, and in which order. */
-  readonly calls: readonly CallChange[]
-  /** How many times operations repeat a call. */
-  readonly repeats: readonly RepeatChange[]
-
-  constructor(
-    flows: FlowSet,
-    options: EdgeOptions,
-    { steps, calls, repeats }: Pick<StepChanges, 'steps' | 'calls' | 'repeats'>,
-  ) {
-    super()
-    this.flows = flows
-    this.options = options
-    this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-    this.calls = calls
-    this.repeats = repeats
-  }
-
-  /** Steps whose times changed, the largest contribution first. */
-  get changes(): StepChange[] {
-    return this.steps.filter(({ changed }) => changed)
-  }
-
-  /** One row a step, changed ones first. */
-  table(): StageTable {
-    const steps = [...this.steps].sort((a, b) => Number(b.changed) - Number(a.changed))
-    const column = <T>(value: (step: StepChange) => T) => steps.map(value)
-    return stageTable({
-      kind: column(({ kind }) => kind),
-      service: column(({ service }) => service),
-      caller: column(({ caller }) => caller),
-      changed: column(({ changed }) => changed),
-      shiftUs: column(({ shiftUs }) => shiftUs),
-      lowUs: column(({ interval }) => interval[0]),
-      highUs: column(({ interval }) => interval[1]),
-      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-      before: column(({ beforeRequests }) => beforeRequests),
-      after: column(({ afterRequests }) => afterRequests),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      contributionUs: column(({ contributionUs }) => contributionUs),
-    })
-  }
-
-  /** One row for each thing that an operation may do next, changed ones first. */
-  callTable(): StageTable {
-    const calls = [...this.calls].sort((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
-    const column = <T>(value: (call: CallChange) => T) => calls.map(value)
-    return stageTable({
-      service: column(({ of }) => of.service),
-      operation: column(({ of }) => of.operation),
-      kind: column(({ kind }) => kind),
-      previous: column(({ previous }) => previous && `${previous.service} ${previous.operation}`),
-      call: column(({ call }) => call && `${call.service} ${call.operation}`),
-      changed: column(({ changed }) => changed),
-      before: column(({ made }) => made[BEFORE]),
-      chancesBefore: column(({ chances }) => chances[BEFORE]),
-      after: column(({ made }) => made[AFTER]),
-      chancesAfter: column(({ chances }) => chances[AFTER]),
-      difference: column(({ difference }) => difference),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-    })
-  }
 }

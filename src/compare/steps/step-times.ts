@@ -62,7 +62,7 @@ const NS = 1000
  * @returns nothing for flows that were not built from spans
  */
 export function stepTimes(flows: FlowSet): readonly StepTimes[] {
-  if (!areFromSpans(flows)) return []
+  if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
   const collector = new StepCollector(flows)
   for (let request = 0; request < flows.size; request++) collector.add(request)
   return collector.finish()
@@ -93,6 +93,8 @@ class StepCollector {
   add(request: number): void {
     const { tree, items } = this.#plans[this.#flows.shapeOf[request]!]!
     const period = this.#flows.period[request] as Period
+    // A snapshot may carry the latencies of some requests only.
+    if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
     for (const { span, atCaller, isCall, others, times } of items) {
       const start = this.#times[2 * span]!

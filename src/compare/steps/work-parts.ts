@@ -2,7 +2,7 @@
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { coveredNs, readTimesNs } from '../../flows/span-tree.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { StepChange } from './find-step-changes.ts'
+import type { StepChange } from './step-changes.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** One operation within a service's work. */
