@@ -34,6 +34,10 @@ async function bundle(name: string, folder: string): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'esm',
+    // Packages in CommonJS ask for Node's modules by `require`.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
     logLevel: 'error',
   })
   return outfile

@@ -81,6 +81,7 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
   readonly options: FlowOptions
   /** Decisions taken while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport
+  #split: number | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super({ ...columns, recordedIn: columns.recordedIn ?? columns.period })
@@ -95,9 +96,8 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
 
   /** Requests in one period. */
   count(period: Period): number {
-    const before = this.period.indexOf(AFTER)
-    const split = before < 0 ? this.size : before
-    return period === BEFORE ? split : this.size - split
+    this.#split ??= splitOf(this.period)
+    return period === BEFORE ? this.#split : this.size - this.#split
   }
 
   /**
@@ -127,6 +127,12 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
       shape: shapeOf,
     })
   }
+}
+
+/** Number of requests before the first after. */
+function splitOf(period: Uint8Array): number {
+  const first = period.indexOf(AFTER)
+  return first < 0 ? period.length : first
 }
 
 const MEANINGS = {

@@ -201,7 +201,9 @@ class LocalSamples {
   readonly criticalCalls: Float64Array
   readonly criticalUs: Float64Array
   readonly waitingUs: Float64Array
-  readonly #values: readonly Float64Array[]
+  /** Values of each edge, room for one a request. */
+  readonly #values: Float64Array
+  readonly #room: number
   readonly #lengths: Uint32Array
 
   constructor(size: number, requests: number) {
@@ -209,7 +211,8 @@ class LocalSamples {
     this.criticalCalls = new Float64Array(size)
     this.criticalUs = new Float64Array(size)
     this.waitingUs = new Float64Array(size)
-    this.#values = Array.from({ length: size }, () => new Float64Array(requests))
+    this.#values = new Float64Array(size * requests)
+    this.#room = requests
     this.#lengths = new Uint32Array(size)
   }
 
@@ -224,13 +227,14 @@ class LocalSamples {
       const value = sums.value(at)
       if (Number.isNaN(value)) continue
       const length = this.#lengths[at] as number
-      ;(this.#values[at] as Float64Array)[length] = value
+      this.#values[at * this.#room + length] = value
       this.#lengths[at] = length + 1
     }
   }
 
   sample(at: number): Float64Array {
-    return (this.#values[at] as Float64Array).subarray(0, this.#lengths[at]).sort()
+    const start = at * this.#room
+    return this.#values.subarray(start, start + (this.#lengths[at] as number)).sort()
   }
 }
 

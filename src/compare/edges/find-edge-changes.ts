@@ -4,13 +4,11 @@ import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
-import { vanElteren } from '../../stats/van-elteren.ts'
+import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
 import { cappedTimes, type EdgeTimes, edgeTimes } from './edge-times.ts'
-
-type Tested = EdgeTimes & { readonly test: ReturnType<typeof vanElteren> }
 
 /**
  * Compares every edge, pooled over all categories that have it: finds the change of an operation
@@ -39,43 +37,65 @@ export function findEdgeChanges(
   const options = readOptions(EDGE_OPTIONS, given)
   const totals = totalTimes(categories, options.minimumShare)
   const times = edgeTimes(categories)
-  const tested = times.map((edge) => ({ ...edge, test: vanElteren(edge.strata, { sorted: true }) }))
-  const q = benjaminiHochberg(tested.map(({ test }) => (test.testable ? test.p : Number.NaN)))
-  const edges = tested
-    .map((edge, i) => describeChange(edge, q[i] as number, { ...options, ...totals }))
+  const tests = times.map(({ strata }) => vanElteren(strata, { sorted: true }))
+  const q = benjaminiHochberg(tests.map(({ testable, p }) => (testable ? p : Number.NaN)))
+  const limits = { ...options, ...totals }
+  const edges = times
+    .map((edge, i) => describeChange(edge, { test: tests[i]!, q: q[i]! }, limits))
     .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   return new EdgeChanges(categories, options, { edges, times, totals })
 }
 
+// Runs for every edge: an object is filled without spreading others into it.
 function describeChange(
-  { strata, test, before, after, ...edge }: Tested,
-  q: number,
-  { alpha, minimumEffect, negligibleUs }: EdgeOptions & EdgeTotalTimes,
+  edge: EdgeTimes,
+  { test, q }: { test: VanElterenResult; q: number },
+  limits: EdgeOptions & EdgeTotalTimes,
 ): EdgeChange {
-  const significant = q < alpha
-  const { shift, low, high } = significant
-    ? stratifiedShift(strata, { level: 0.95, sorted: true })
-    : { shift: 0, low: Number.NaN, high: Number.NaN }
+  const { strata, before, after } = edge
+  const { from, to, kind, fromNode, toNode, categories, fromRoundBefore } = edge
+  const significant = q < limits.alpha
+  const change = significant
+    ? sizeOf(edge, limits)
+    : { shiftUs: 0, interval: UNCHANGED.interval, effect: 0, changed: false, contributionUs: 0 }
+  return {
+    from,
+    to,
+    kind,
+    fromNode,
+    toNode,
+    ...(fromRoundBefore && { fromRoundBefore }),
+    beforeRequests: before.requests,
+    afterRequests: after.requests,
+    categories,
+    comparedCategories: strata.length,
+    beforeCompared: test.beforeCount,
+    afterCompared: test.afterCount,
+    z: test.z,
+    p: test.p,
+    q,
+    probabilitySlower: test.probabilitySlower,
+    shiftUs: change.shiftUs,
+    interval: change.interval,
+    effect: change.effect,
+    significant,
+    changed: change.changed,
+    contributionUs: change.contributionUs,
+  }
+}
+
+/** How large a significant change is, and whether it is large enough to be called one. */
+function sizeOf(
+  { strata, before, after }: EdgeTimes,
+  { minimumEffect, negligibleUs }: EdgeOptions & EdgeTotalTimes,
+): Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' | 'contributionUs'> {
+  const { shift, low, high } = stratifiedShift(strata, { level: 0.95, sorted: true })
   const calls = after.criticalCalls / Math.max(1, after.requests)
   const meanUs = before.responseTimeUs / Math.max(1, before.requests)
   const effect = meanUs > 0 ? (shift * calls) / meanUs : 0
   const contributionUs = shift * after.criticalCalls
-  return {
-    ...{ from: edge.from, to: edge.to, kind: edge.kind },
-    ...{ fromNode: edge.fromNode, toNode: edge.toNode },
-    ...(edge.fromRoundBefore && { fromRoundBefore: edge.fromRoundBefore }),
-    beforeRequests: before.requests,
-    afterRequests: after.requests,
-    categories: edge.categories,
-    comparedCategories: strata.length,
-    beforeCompared: test.beforeCount,
-    afterCompared: test.afterCount,
-    ...{ z: test.z, p: test.p, q, probabilitySlower: test.probabilitySlower },
-    ...{ shiftUs: shift, interval: [low, high], effect, significant },
-    changed:
-      significant && Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs,
-    contributionUs,
-  }
+  const changed = Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs
+  return { shiftUs: shift, interval: [low, high], effect, changed, contributionUs }
 }
 
 /** What all requests after would have taken at the mean response time before, and what they took. */
@@ -194,7 +214,7 @@ export class EdgeChanges extends Stage {
   /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
   judged(alpha: number): EdgeChanges {
     const edges = this.edges
-      .map((edge) => (edge.q < alpha ? edge : { ...edge, ...UNCHANGED }))
+      .map((edge) => (edge.significant && !(edge.q < alpha) ? { ...edge, ...UNCHANGED } : edge))
       .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
     const options = { ...this.options, alpha }
     return new EdgeChanges(this.categories, options, { edges, times: this.#times, totals: this })
