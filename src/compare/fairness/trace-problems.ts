@@ -157,12 +157,10 @@ function median(values: readonly number[]): number {
   return quantile(Float64Array.from(values).sort(), 0.5)
 }
 
-/** Some calls outlive their callers everywhere; from this share of traces on it is told. */
-const MIN_SKEWED = 0.01
-
 /**
  * Whether spans reach outside their parents on other hosts (what `traces.quality()` counts as
- * clock-skew), in more than 1 % of a period's traces or in differing shares.
+ * clock-skew) in differing shares of traces. Where shares are alike, findings are not touched:
+ * durations, and the way there and back as one, do not depend on how far clocks are apart.
  */
 export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
   const affected = {
@@ -171,23 +169,19 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
     ofBefore: before.size,
     ofAfter: after.size,
   }
-  if (!isConsiderable(affected, MIN_SKEWED)) return []
+  if (!differsInShare(affected)) return []
   const { clampedStarts, outsideParent } = flows.report.counts
   return [
     warning('clock-skew', {
       finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.`,
       effect:
-        'Times between hosts are off by the difference of their clocks. Calls that end after their ' +
-        'caller count as not waited for, which changes the structure. ' +
-        `Spans moved to the start of their parent: ${clampedStarts}; ` +
-        `entirely outside it: ${outsideParent}.` +
-        (differsInShare(affected)
-          ? ' The shares differ: callers that no longer wait may be the change itself.'
-          : ''),
+        'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
+        'hosts are off by the difference of their clocks; calls that end after their caller count ' +
+        `as not waited for. Spans moved to the start of their parent: ${clampedStarts}; ` +
+        `entirely outside it: ${outsideParent}.`,
       answer:
-        'Trust durations more than times between hosts, see `traces.quality().issues` for how far off ' +
-        "they are, and keep the order of siblings out of structures with `concurrency: 'none'`.",
-      advice: { concurrency: 'none' },
+        'Trust findings, which compare durations and the way there and back as one, more than ' +
+        'single edges between hosts; see `traces.quality().issues` for how far off clocks are.',
     }),
   ]
 }
@@ -324,14 +318,16 @@ function isIdentity(id: string): boolean {
 
 /** Which kind of issue another warning speaks of. */
 const TOLD_BY: Partial<Record<WarningCode, string>> = {
-  'clock-skew': 'clock-skew',
   'duplicate-traces': 'duplicate-span',
   orphans: 'orphan-span',
   'truncated-traces': 'orphan-span',
 }
 
-/** Says nothing of flows and times: explanations by parameters ask for it. */
-const NOT_OF_TIMES = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter'])
+/**
+ * Touches no finding: explanations by parameters ask for parameters, and clocks that are as far apart
+ * in both periods change no duration.
+ */
+const HARMLESS = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter', 'clock-skew'])
 
 /** Reports what a load left out or doubted, except what `told` says already. */
 export function dataQuality(
@@ -340,9 +336,7 @@ export function dataQuality(
 ): ComparisonWarning[] {
   const quality = traces.quality()
   const known = told.map(({ code }) => TOLD_BY[code])
-  const left = [...quality.counts].filter(
-    ([code]) => !known.includes(code) && !NOT_OF_TIMES.has(code),
-  )
+  const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.has(code))
   if (left.length === 0) return []
   const found = left.map(([code, count]) => {
     const first = quality.issues.find((issue) => issue.code === code)

@@ -45,12 +45,12 @@ describe('periods that are alike', async () => {
 
 describeWithShared('periods of others that are alike', () => {
   test.each([
-    ['nezha-onlineboutique/ob0_control_no_fault', 'csv.gz', '_trace', ['clock-skew']],
+    ['nezha-onlineboutique/ob0_control_no_fault', 'csv.gz', '_trace', []],
     [
       'traceweaver-jaeger/tw0_hotel_control_load100_even_vs_odd',
       'json.gz',
       '',
-      ['clock-skew', 'data-quality', 'data-quality'],
+      ['data-quality', 'data-quality'],
     ],
   ])('%s: only what is true of their clocks', async (folder, format, kind, codes) => {
     const file = (period: string) =>
