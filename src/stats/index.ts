@@ -76,6 +76,13 @@ export { kullbackLeibler } from './kullback-leibler.ts'
 export { type LogBins, logBins } from './log-bins.ts'
 export { type MannWhitneyOptions, type MannWhitneyResult, mannWhitney } from './mann-whitney.ts'
 export type { Measure } from './measure.ts'
+export {
+  type BlockedSample,
+  type BlockedStratum,
+  type ModeratedShift,
+  moderatedShifts,
+} from './moderated-shifts.ts'
+export { type ModeratedVariances, moderatedVariances } from './moderated-variances.ts'
 export { type Moments, moments, squaredCoefficientOfVariation } from './moments.ts'
 export {
   type PermutationTestOptions,

@@ -23,7 +23,7 @@ export interface ModeratedShift {
   readonly afterCount: number
   /** Smaller of the p-values of ranks and of log values, times 2; `NaN` if neither could be had. */
   readonly p: number
-  /** Of ranks alone; `NaN` for one stratum of three values or fewer. */
+  /** Of ranks alone; `NaN` if all values of each stratum are equal. */
   readonly rankP: number
   /** Of log values alone; `NaN` with fewer than three values a side. */
   readonly logP: number
@@ -48,20 +48,31 @@ const MIN_BLOCK_DF = 4
  * are alike.
  *
  * Null hypothesis of each: within every stratum both samples come from one distribution whose level
- * wanders from stretch to stretch of time as it does within the periods. Two statistics, corrected
- * for being two: ranks within strata (van Elteren) for many values, and a t-test of log values, whose
- * variance is shrunk towards that of all measures, for few. Both variances are multiplied by the
- * design effect: how much more the sums over stretches of time vary than independent values would.
- * It grows with the values in a stretch, and where halves of periods wander more than their shorter
- * stretches let expect; its size is that of all measures together, moderated by each measure's own.
+ * wanders from stretch to stretch of time as it does within the periods. The alternative is
+ * two-sided; `direction` says which of the samples ranks higher.
  *
- * Limits: a drift longer than a period is not seen; with one stretch a period there is no design
- * effect. Values of 0 and less count as 1 in log values, so give them in a small unit.
+ * Two statistics, corrected for being two: ranks within strata (van Elteren) for many values, and a
+ * t-test of log values, whose variance is shrunk towards that of all measures, for few. Both
+ * variances are multiplied by the design effect: how much more the sums over stretches of time vary
+ * than independent values would. It grows with the values in a stretch, and where halves of periods
+ * wander more than their shorter stretches let expect; its size is that of all measures together,
+ * moderated by each measure's own. So p of one measure depends on which others are given.
+ *
+ * Equal values share the mean of their ranks, and the variance of ranks is that of these; if all
+ * values of every stratum are equal, there is no `rankP`. A measure without a stratum that has
+ * values in both periods gets counts of 0 and NaN for p.
+ *
+ * Limits: a drift longer than a period is not seen, and one that lasts for several stretches only in
+ * part: where a tenth of a period keeps half the level of the one before, about 7 % of p are below
+ * 0.05. With one stretch a period there is no design effect. Both p-values rest on a normal or t distribution: of three values a side or fewer, `rankP`
+ * is too small by up to a half. Values below 1 count as 1 in log values, so give them in a small unit.
  *
  * @param measures strata of each measure; those without values in both periods are left out
+ * @returns one result a measure, in the same order
  *
- * Sources: van Elteren 1960; Smyth 2004; Kish 1965, "Survey Sampling", §5.4 (design effect);
- * Satterthwaite 1946 (degrees of freedom).
+ * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
+ * 2004 (see `moderatedVariances`); Kish 1965, "Survey Sampling", §5.4 (design effect); Satterthwaite
+ * 1946, "An approximate distribution of estimates of variance components" (degrees of freedom).
  *
  * @example
  * const block = (values) => ({ values, blocks: values.map((_, i) => i) })
@@ -88,7 +99,7 @@ export function moderatedShifts(
       rankVariance > 0
         ? twoSided(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
         : Number.NaN
-    const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0
+    const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0 && logDf > 0
     const logP = isEnough ? twoSided(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     const known = [rankP, logP].filter((p) => !Number.isNaN(p))
     return {
@@ -176,7 +187,7 @@ function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
   }
   const { weight, ...counted } = sum
   const [first, second] = blocks
-  const independent = first.squares + second.squares
+  const independent = first.independent + second.independent
   return {
     ...counted,
     ...{ rankDifference, rankVariance, logDf },
@@ -195,11 +206,13 @@ function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
 
 /** Adds up deviations by stretch of time. */
 class BlockSums {
-  squares = 0
+  #count = 0
+  #squares = 0
   readonly #sums = new Map<number, number>()
 
   add(block: number, deviation: number): void {
-    this.squares += deviation ** 2
+    this.#count++
+    this.#squares += deviation ** 2
     this.#sums.set(block, (this.#sums.get(block) ?? 0) + deviation)
   }
 
@@ -211,9 +224,14 @@ class BlockSums {
     return Math.max(0, this.size - 1)
   }
 
+  /** Variance of the sum of all, if they were independent. */
+  get independent(): number {
+    return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
+  }
+
   /** Variance of the sum of all, by its stretches of time. */
   get variance(): number {
-    if (this.size < 2) return this.squares
+    if (this.size < 2) return this.independent
     const squares = this.#byBlock().reduce((sum, [, own]) => sum + own ** 2, 0)
     return (squares * this.size) / (this.size - 1)
   }
@@ -253,6 +271,7 @@ function moderatedDesign(sums: readonly StrataSums[]) {
     sums.map(({ effect }, i) => (known[i] ? effect / (expected[i] as number) : Number.NaN)),
     sums.map(({ blockDf }) => blockDf),
   )
+  const pooledDf = sums.reduce((all, { blockDf }, i) => (known[i] ? all + blockDf : all), 0)
   return {
     effects: expected.map((one, i) => {
       const ratio = ratios.variances[i] as number
@@ -260,7 +279,8 @@ function moderatedDesign(sums: readonly StrataSums[]) {
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),
-    df: ratios.df.map((df) => (Number.isNaN(df) ? Number.POSITIVE_INFINITY : df)),
+    // Without one of its own, an effect is as sure as that of all others together.
+    df: ratios.df.map((df) => (df > 0 ? df : pooledDf > 0 ? pooledDf : Number.POSITIVE_INFINITY)),
   }
 }
 
@@ -288,7 +308,7 @@ function ascending({ values, blocks }: BlockedSample): BlockedSample {
   )
   return {
     values: Float64Array.from(order, (i) => values[i] as number),
-    blocks: Uint8Array.from(order, (i) => blocks[i] as number),
+    blocks: Float64Array.from(order, (i) => blocks[i] as number),
   }
 }
 

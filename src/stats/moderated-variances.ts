@@ -6,7 +6,7 @@ export interface ModeratedVariances {
   readonly priorDf: number
   /** (d₀·s₀² + d·s²) / (d₀ + d) of each. */
   readonly variances: Float64Array
-  /** d₀ + d of each. */
+  /** d₀ + d of each, at most the sum of all d. */
   readonly df: Float64Array
 }
 
@@ -15,13 +15,21 @@ export interface ModeratedVariances {
  * borrow certainty from all the others.
  *
  * Model: each s² is σ²·χ²_d/d, and σ² is d₀·s₀²/χ²_{d₀}; d₀ and s₀² are estimated from the mean and
- * variance of log s². A variance that is 0, not finite or without degrees of freedom tells nothing of
- * the prior and becomes s₀². Without any that does, all results are NaN.
+ * variance of log s². Where variances differ no more than chance lets them, d₀ is infinite, s₀² their
+ * mean, and each becomes s₀². A single variance stays as it is, with d₀ = 0.
+ *
+ * Same numbers as `squeezeVar` of limma 3.54, and degrees of freedom as its `eBayes` has them, with
+ * one exception: a variance that is 0, not finite or without degrees of freedom tells nothing of the
+ * prior here and becomes s₀² with d₀ degrees of freedom; limma lifts zeros to 1e-5 of the median.
+ * Without any variance that tells, all results are NaN.
+ *
+ * Limits: of few variances d₀ is a rough estimate. The model takes them for independent.
  *
  * @param variances sample variances, in any unit
  * @param df degrees of freedom of each
  *
- * Sources: Smyth 2004, "Linear models and empirical Bayes methods", §6.2 (`fitFDist` of limma).
+ * Sources: Smyth 2004, "Linear models and empirical Bayes methods for assessing differential
+ * expression in microarray experiments", §6.2 (`fitFDist` of limma).
  *
  * @example
  * moderatedVariances([1, 1.2, 0.9, 8], [3, 3, 3, 3]).variances[3] < 8 // true
@@ -30,42 +38,42 @@ export function moderatedVariances(
   variances: ArrayLike<number>,
   df: ArrayLike<number>,
 ): ModeratedVariances {
-  const size = variances.length
-  const usable = Array.from({ length: size }, (_, i) => i).filter((i) => {
-    const variance = variances[i] as number
-    return variance > 0 && variance < Number.POSITIVE_INFINITY && (df[i] as number) > 0
+  const own = Float64Array.from(variances, (variance, i) => {
+    const isTelling = variance > 0 && variance < Number.POSITIVE_INFINITY && (df[i] as number) > 0
+    return isTelling ? (df[i] as number) : 0
   })
+  const telling = Array.from(own.keys()).filter((i) => (own[i] as number) > 0)
   const { prior, priorDf } = fitPrior(
-    usable.map((i) => variances[i] as number),
-    usable.map((i) => df[i] as number),
+    telling.map((i) => variances[i] as number),
+    telling.map((i) => own[i] as number),
   )
-  const isUsable = new Set(usable)
-  const own = (i: number) => (isUsable.has(i) ? (df[i] as number) : 0)
+  const pooledDf = own.reduce((sum, d) => sum + d, 0)
   return {
     prior,
     priorDf,
-    variances: Float64Array.from({ length: size }, (_, i) => {
-      if (priorDf === Number.POSITIVE_INFINITY || own(i) === 0) return prior
-      return (priorDf * prior + own(i) * (variances[i] as number)) / (priorDf + own(i))
+    variances: own.map((d, i) => {
+      if (priorDf === Number.POSITIVE_INFINITY || d === 0) return prior
+      return (priorDf * prior + d * (variances[i] as number)) / (priorDf + d)
     }),
-    df: Float64Array.from({ length: size }, (_, i) => priorDf + own(i)),
+    df: own.map((d) => Math.min(priorDf + d, pooledDf)),
   }
 }
 
 function fitPrior(variances: readonly number[], df: readonly number[]) {
   const count = variances.length
   if (count === 0) return { prior: Number.NaN, priorDf: Number.NaN }
+  if (count === 1) return { prior: variances[0] as number, priorDf: 0 }
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / count
   const logs = variances.map((variance, i) => {
     const half = (df[i] as number) / 2
     return Math.log(variance) - digamma(half) + Math.log(half)
   })
-  const mean = logs.reduce((sum, log) => sum + log, 0) / count
-  const spread = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / Math.max(1, count - 1)
-  const sampling = df.reduce((sum, d) => sum + trigamma(d / 2), 0) / count
-  const excess = count === 1 ? 0 : spread - sampling
-  if (!(excess > 0)) return { prior: Math.exp(mean), priorDf: Number.POSITIVE_INFINITY }
+  const center = mean(logs)
+  const spread = logs.reduce((sum, log) => sum + (log - center) ** 2, 0) / (count - 1)
+  const excess = spread - mean(df.map((d) => trigamma(d / 2)))
+  if (!(excess > 0)) return { prior: mean(variances), priorDf: Number.POSITIVE_INFINITY }
   const priorDf = 2 * trigammaInverse(excess)
-  return { prior: Math.exp(mean + digamma(priorDf / 2) - Math.log(priorDf / 2)), priorDf }
+  return { prior: Math.exp(center + digamma(priorDf / 2) - Math.log(priorDf / 2)), priorDf }
 }
 
 /** From here on the asymptotic series are exact to double precision. */

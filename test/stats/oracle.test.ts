@@ -11,6 +11,7 @@ import {
   gammaQ,
   hodgesLehmann,
   mannWhitney,
+  moderatedVariances,
   normalQuantile,
   permutationTest,
   stratifiedShift,
@@ -24,8 +25,8 @@ const SIDES: readonly Alternative[] = ['two-sided', 'slower', 'faster']
 const scipy = scipyOracle()
 const r = rOracle()
 
-test('the oracles are SciPy 1.17.1 and R 4.2.2', () => {
-  expect([scipy.versions.scipy, r.versions.R]).toEqual(['1.17.1', '4.2.2'])
+test('the oracles are SciPy 1.17.1, R 4.2.2 and limma 3.54.1', () => {
+  expect([scipy.versions.scipy, r.versions]).toEqual(['1.17.1', { R: '4.2.2', limma: '3.54.1' }])
 })
 
 describe('against SciPy, samples', () => {
@@ -165,5 +166,18 @@ describe('against R, Haberman’s residuals', () => {
     for (const [cell, residual] of expected.residuals.entries()) {
       expectRelative(residuals[cell] as number, residual, 1e-12)
     }
+  })
+})
+
+describe('against limma, squeezed variances', () => {
+  test.each(r.squeezeVar)('$name', ({ variances, df, prior, priorDf, moderated, moderatedDf }) => {
+    const ours = moderatedVariances(variances, df)
+    expectRelative(ours.prior, prior, 1e-8)
+    // limma solves for it by Newton's method, to 1e-8.
+    expectRelative(ours.priorDf, Number(priorDf === 'Inf' ? 'Infinity' : priorDf), 1e-7)
+    moderated.forEach((variance, i) => {
+      expectRelative(ours.variances[i] as number, variance, 1e-7)
+      expectRelative(ours.df[i] as number, moderatedDf[i] as number, 1e-7)
+    })
   })
 })

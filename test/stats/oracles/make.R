@@ -1,5 +1,6 @@
 # Writes r.json: what R says of the samples that oracle.test.ts gives to src/stats.
-# Base R only; van Elteren's test is written out by its formula, with R's ranks.
+# Base R, and limma (r-bioc-limma of Debian) for squeezed variances; van Elteren's test is written
+# out by its formula, with R's ranks.
 #
 # Run: Rscript test/stats/oracles/make.R
 
@@ -119,10 +120,64 @@ chi_squares <- list(
   residuals_of(c(5, 5), c(9, 1))
 )
 
+# limma's moderated variances; df is what eBayes gives the t-test: never more than all together.
+squeezed <- function(name, variances, df) {
+  found <- suppressWarnings(limma::squeezeVar(variances, df))
+  list(
+    name = name, variances = many(variances), df = many(df),
+    prior = found$var.prior, priorDf = found$df.prior, moderated = many(found$var.post),
+    moderatedDf = many(pmin(found$df.prior + df, sum(df)))
+  )
+}
+drawn <- function(n, prior, prior_df, df) {
+  prior * prior_df / rchisq(n, prior_df) * rchisq(n, df) / df
+}
+various <- sample(1:40, 60, TRUE)
+squeezes <- list(
+  squeezed("four, one far off", c(1, 1.2, 0.9, 8), rep(3, 4)),
+  squeezed("two that agree: infinite prior df", c(2, 2.5), c(4, 6)),
+  squeezed("two far apart", c(0.01, 30), c(4, 6)),
+  squeezed("one alone", 7, 5),
+  squeezed("all equal: infinite prior df", rep(3, 6), c(2, 4, 6, 8, 10, 12)),
+  squeezed("one variance, chi-square: infinite prior df", qchisq((1:9) / 10, 5) / 5, rep(5, 9)),
+  squeezed("prior of 4 df, 3 df each", drawn(50, 2, 4, 3), rep(3, 50)),
+  squeezed("prior of 30 df, 8 df each", drawn(80, 0.02, 30, 8), rep(8, 80)),
+  squeezed("prior of 1 df, 1 df each", drawn(40, 5, 1, 1), rep(1, 40)),
+  squeezed("prior of 6 df, various df", drawn(60, 100, 6, various), various),
+  squeezed("large, prior of 3 df, thousands of df", drawn(30, 1e9, 3, 5000), rep(5000, 30)),
+  squeezed("small, fractions of df", drawn(20, 1e-9, 5, 2.5), rep(2.5, 20))
+)
+
+# Columns of a table: before, after; rows: made, not made.
+counted <- function(...) {
+  tables <- list(...)
+  both <- vapply(tables, function(t) matrix(c(t[1], t[2] - t[1], t[3], t[4] - t[3]), 2), matrix(0, 2, 2))
+  found <- mantelhaen.test(array(both, c(2, 2, length(tables))), correct = TRUE)
+  list(tables = lapply(tables, many), statistic = unname(found$statistic), p = found$p.value)
+}
+mantel_haenszels <- list(
+  counted(c(3, 10, 9, 12), c(5, 20, 11, 15)),
+  counted(c(1, 100, 4, 90), c(0, 50, 3, 70), c(2, 10, 2, 9)),
+  counted(c(30, 40, 10, 60), c(1, 2, 1, 1), c(200, 500, 190, 480), c(7, 9, 3, 8)),
+  counted(c(5, 10, 5, 10), c(8, 20, 8, 20)),
+  counted(c(2, 8, 3, 9), c(4, 11, 3, 11)),
+  counted(c(0, 300, 40, 280), c(0, 12, 5, 17))
+)
+fishers <- lapply(
+  list(c(3, 4, 1, 4), c(0, 182, 31, 160), c(10, 10, 2, 9), c(400, 1000, 460, 1000), c(1, 5000, 9, 4000)),
+  function(t) {
+    list(table = many(t), p = fisher.test(matrix(c(t[1], t[2] - t[1], t[3], t[4] - t[3]), 2))$p.value)
+  }
+)
+
 written <- list(
   madeBy = "test/stats/oracles/make.R",
-  versions = list(R = paste(R.version$major, R.version$minor, sep = ".")),
-  wilcoxon = wilcoxons, vanElteren = elterens, chiSquare = chi_squares
+  versions = list(
+    R = paste(R.version$major, R.version$minor, sep = "."),
+    limma = as.character(packageVersion("limma"))
+  ),
+  wilcoxon = wilcoxons, vanElteren = elterens, chiSquare = chi_squares,
+  squeezeVar = squeezes, mantelHaenszel = mantel_haenszels, fisher = fishers
 )
 target <- file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "r.json")
 writeLines(json(written), target)

@@ -84,11 +84,34 @@ interface VanElterenCase {
   readonly shift: number
 }
 
+/** R writes infinity as `"Inf"`. */
+type RNumber = number | 'Inf'
+
+interface SqueezeVarCase {
+  readonly name: string
+  readonly variances: number[]
+  readonly df: number[]
+  readonly prior: number
+  readonly priorDf: RNumber
+  readonly moderated: number[]
+  readonly moderatedDf: number[]
+}
+
+/** Tables of chances and which of them were taken, before and after. */
+interface MantelHaenszelCase {
+  readonly tables: FisherCase['table'][]
+  readonly statistic: number
+  readonly p: number
+}
+
 interface ROracle {
-  readonly versions: { readonly R: string }
+  readonly versions: { readonly R: string; readonly limma: string }
   readonly wilcoxon: WilcoxonCase[]
   readonly vanElteren: VanElterenCase[]
   readonly chiSquare: (Samples & { statistic: number; p: number; residuals: number[] })[]
+  readonly squeezeVar: SqueezeVarCase[]
+  readonly mantelHaenszel: MantelHaenszelCase[]
+  readonly fisher: Pick<FisherCase, 'table' | 'p'>[]
 }
 
 /** What `make.py` wrote. */

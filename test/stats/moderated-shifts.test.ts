@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type BlockedStratum, moderatedShifts, randomSource } from '../../src/stats/index.ts'
+import { expectRelative } from './expect-relative.ts'
+import { testLevel } from './moderated-level.ts'
+
+type Measure = readonly BlockedStratum[]
+
+/** Each value in a stretch of time of its own. */
+const sample = (values: readonly number[]) => ({ values, blocks: values.map((_, i) => i) })
+
+const arbitrarySample = fc
+  .array(fc.tuple(fc.integer({ min: 10, max: 40 }), fc.nat(5)), { minLength: 1, maxLength: 12 })
+  .map((pairs) => ({
+    values: pairs.map(([value]) => value),
+    blocks: pairs.map(([, block]) => block),
+  }))
+const arbitraryMeasures = fc.array(
+  fc.array(fc.record({ before: arbitrarySample, after: arbitrarySample }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+
+const mapped = (
+  measures: readonly Measure[],
+  change: (stratum: BlockedStratum) => BlockedStratum,
+): Measure[] => measures.map((strata) => strata.map(change))
+
+const NUMBERS = ['p', 'rankP', 'logP', 'probabilitySlower', 'factor', 'designEffect'] as const
+
+describe('for all measures', () => {
+  test('swapping the periods mirrors directions and factors and keeps p', () => {
+    fc.assert(
+      fc.property(arbitraryMeasures, (measures) => {
+        const there = moderatedShifts(measures)
+        const swapped = mapped(measures, ({ before, after }) => ({ before: after, after: before }))
+        moderatedShifts(swapped).forEach((back, i) => {
+          const own = there[i] as typeof back
+          for (const name of ['p', 'rankP', 'logP', 'designEffect'] as const) {
+            expectRelative(back[name], own[name], 1e-8)
+          }
+          expectRelative(back.factor, 1 / own.factor, 1e-9)
+          expect(back.probabilitySlower).toBeCloseTo(1 - own.probabilitySlower, 11)
+          if (Math.abs(own.probabilitySlower - 0.5) < 1e-9) return
+          expect([own.direction, back.direction].sort()).toEqual(['faster', 'slower'])
+        })
+      }),
+    )
+  })
+
+  test('the order of values, strata and measures does not matter', () => {
+    fc.assert(
+      fc.property(arbitraryMeasures, fc.integer(), (measures, seed) => {
+        const random = randomSource(seed)
+        const shuffled = ({ values, blocks }: BlockedStratum['before']) => {
+          const order = random.shuffle([...Array(values.length).keys()])
+          return {
+            values: order.map((i) => values[i] as number),
+            blocks: order.map((i) => blocks[i] as number),
+          }
+        }
+        const others = mapped(measures, ({ before, after }) => ({
+          before: shuffled(before),
+          after: shuffled(after),
+        }))
+        expect(moderatedShifts(others)).toEqual(moderatedShifts(measures))
+        const turned = others.map((strata) => strata.toReversed()).reverse()
+        const back = moderatedShifts(turned).reverse()
+        moderatedShifts(measures).forEach((own, i) => {
+          for (const name of NUMBERS) expectRelative(back[i]?.[name] as number, own[name], 1e-8)
+        })
+      }),
+    )
+  })
+
+  test('values in another unit have the same ranks, p and factors', () => {
+    fc.assert(
+      fc.property(arbitraryMeasures, (measures) => {
+        const scaled = ({ values, blocks }: BlockedStratum['before']) => ({
+          values: Array.from(values, (value) => 1000 * value),
+          blocks,
+        })
+        const others = mapped(measures, ({ before, after }) => ({
+          before: scaled(before),
+          after: scaled(after),
+        }))
+        const [own, other] = [moderatedShifts(measures), moderatedShifts(others)]
+        const ranks = (all: typeof own) =>
+          all.map(({ rankP, probabilitySlower, designEffect, direction }) => {
+            return { rankP, probabilitySlower, designEffect, direction }
+          })
+        expect(ranks(other)).toEqual(ranks(own))
+        for (const [i, { factor }] of other.entries()) {
+          expectRelative(factor, own[i]?.factor as number, 1e-9)
+        }
+      }),
+    )
+  })
+
+  test('NaN and infinite values are left out, with their stretches of time', () => {
+    fc.assert(
+      fc.property(arbitraryMeasures, (measures) => {
+        const holed = ({ values, blocks }: BlockedStratum['before']) => ({
+          values: [Number.NaN, ...Array.from(values), Number.POSITIVE_INFINITY],
+          blocks: [9, ...Array.from(blocks), 8],
+        })
+        const others = mapped(measures, ({ before, after }) => ({
+          before: holed(before),
+          after: holed(after),
+        }))
+        expect(moderatedShifts(others)).toEqual(moderatedShifts(measures))
+      }),
+    )
+  })
+})
+
+test('stretches of time may be numbered beyond 255', () => {
+  const values = Array.from({ length: 600 }, (_, i) => 100 + ((i * 37) % 101))
+  const [one] = moderatedShifts([[{ before: sample(values), after: sample(values) }]])
+  expect(one).toMatchObject({ direction: 'none', p: 1 })
+  expectRelative(one?.designEffect as number, 1, 1e-12)
+})
+
+test('a single measure of few values has the p of an ordinary t-test of logs', () => {
+  const [one] = moderatedShifts([
+    [{ before: sample([1, 10, 100]), after: sample([10, 100, 1000]) }],
+  ])
+  // t = 1 / √(⅔) with 4 degrees of freedom; pt(-sqrt(1.5), 4) * 2 of R.
+  expectRelative(one?.logP as number, 0.2878641347266908, 1e-9)
+  expectRelative(one?.factor as number, 10, 1e-12)
+})
+
+test('equal values have no p of ranks; measures of one period only have none at all', () => {
+  const same = sample([5, 5, 5])
+  const [equal, missing] = moderatedShifts([
+    [{ before: same, after: same }],
+    [{ before: same, after: sample([]) }],
+  ])
+  expect(equal).toMatchObject({ p: Number.NaN, probabilitySlower: 0.5, factor: 1 })
+  expect(missing).toMatchObject({ beforeCount: 0, afterCount: 0, p: Number.NaN, direction: 'none' })
+})
+
+test('5 against 8 values of a factor of 50 are found beside 30 measures that did not change', () => {
+  const random = randomSource(7)
+  const draw = (size: number, mu: number) =>
+    sample(Array.from({ length: size }, () => random.logNormal(mu, 1)))
+  for (let run = 0; run < 20; run++) {
+    const null_ = Array.from({ length: 30 }, () => [{ before: draw(5, 9), after: draw(8, 9) }])
+    const slow = [{ before: draw(5, 9), after: draw(8, 9 + Math.log(50)) }]
+    const [found] = moderatedShifts([slow, ...null_])
+    // Significant even among all 31.
+    expect(found?.p).toBeLessThan(0.05 / 31)
+    expect(found?.direction).toBe('slower')
+  }
+})
+
+test('the same shift tells less where neighbors are alike', () => {
+  const blocks = Array.from({ length: 100 }, (_, i) => Math.floor(i / 10))
+  const noise = (i: number) => 1000 + ((i * 61) % 97)
+  const period = (level: (i: number) => number) => ({
+    values: blocks.map((_, i) => level(i)),
+    blocks,
+  })
+  const calm = { before: period(noise), after: period((i) => noise(i) + 60) }
+  const wander = (i: number) => noise(i) + (Math.floor(i / 10) % 2) * 400
+  const wild = { before: period(wander), after: period((i) => wander(i) + 60) }
+  const [[quiet], [loud]] = [moderatedShifts([[calm]]), moderatedShifts([[wild]])]
+  expect(quiet?.p).toBeLessThan(1e-6)
+  expect(loud?.p).toBeGreaterThan(0.1)
+  expect(loud?.designEffect).toBeGreaterThan(5)
+})
+
+// More, and wandering that lasts, in moderated-level.full.test.ts.
+const RUNS = 400
+testLevel(
+  {
+    name: '30 measures of 5 and 8 independent values',
+    sizes: [5, 8],
+    measures: 30,
+    level: 0,
+    kept: 0,
+    seed: 3,
+  },
+  RUNS,
+)
+testLevel(
+  {
+    name: 'one measure with a level that wanders from stretch to stretch',
+    sizes: [60, 50],
+    measures: 1,
+    level: 0.5,
+    kept: 0.3,
+    seed: 5,
+  },
+  RUNS,
+)

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { moderatedVariances } from '../../src/stats/index.ts'
+
+// Numbers against limma's `squeezeVar` in oracle.test.ts.
+
+test('variances that tell nothing become the prior and leave it alone', () => {
+  const told = moderatedVariances([1, 9, 2, 30], [2, 3, 4, 5])
+  const mixed = moderatedVariances([0, 1, 9, 4, Number.NaN, 2, 30], [3, 2, 3, 0, 6, 4, 5])
+  expect([mixed.prior, mixed.priorDf]).toEqual([told.prior, told.priorDf])
+  expect([...mixed.variances].filter((_, i) => ![0, 3, 4].includes(i))).toEqual([...told.variances])
+  for (const i of [0, 3, 4]) {
+    expect(mixed.variances[i]).toBe(told.prior)
+    expect(mixed.df[i]).toBe(told.priorDf)
+  }
+})
+
+test('variances that agree are worth no more degrees of freedom than all have together', () => {
+  const { prior, priorDf, variances, df } = moderatedVariances([2, 2.5], [4, 6])
+  expect({ prior, priorDf }).toEqual({ prior: 2.25, priorDf: Number.POSITIVE_INFINITY })
+  expect([[...variances], [...df]]).toEqual([
+    [2.25, 2.25],
+    [10, 10],
+  ])
+})
+
+test('a single variance stays as it is, with its own degrees of freedom', () => {
+  const { variances, df } = moderatedVariances([7, 0], [5, 5])
+  expect([[...variances], [...df]]).toEqual([
+    [7, 7],
+    [5, 0],
+  ])
+})
+
+test('without any variance that tells, all results are NaN', () => {
+  const { prior, priorDf, variances, df } = moderatedVariances([0, Number.NaN], [3, 3])
+  expect([prior, priorDf, ...variances, ...df]).toEqual(Array(6).fill(Number.NaN))
+  expect(moderatedVariances([], []).variances).toHaveLength(0)
+})
