@@ -1,6 +1,6 @@
 import { textTable } from '../../src/cli/printing.ts'
 import { counted } from '../../src/core/words.ts'
-import type { CheckedSentence } from './check-sentences.ts'
+import type { CheckedPart, CheckedSentence } from './check-sentences.ts'
 import {
   accuracyRows,
   evaluateNezha,
@@ -139,10 +139,10 @@ function sentencesOf(results: readonly NezhaResult[]): SentenceOfCase[] | null {
 }
 
 const ABOUT = {
-  way: 'the way of a call and back',
-  work: 'work of one span',
-  between: 'time between calls',
-  structure: 'structure',
+  work: 'work of a service',
+  call: 'the way of a call and back',
+  request: 'requests as a whole',
+  structure: 'what is called',
 } as const
 
 function tallies(sentences: readonly SentenceOfCase[]) {
@@ -154,13 +154,27 @@ function tallies(sentences: readonly SentenceOfCase[]) {
 }
 
 function sentenceLines(sentences: readonly SentenceOfCase[]): string[] {
-  const wrong = sentences.filter(({ isTrue }) => !isTrue)
+  const right = sentences.filter(({ isTrue }) => isTrue)
+  const parts = sentences.flatMap((sentence) => sentence.parts)
+  const share = (some: number, all: number) => `${some} of ${all} true (${percent(some, all)})`
   return [
-    `Of ${counted(sentences.length, 'sentence')} about steps and structure, the spans bear out`,
-    ...tallies(sentences).map(
-      ({ about, checked, true: right }) =>
-        `  ${ABOUT[about]}: ${right} of ${checked} true (${((100 * right) / checked).toFixed(0)} %)`,
+    `Of ${counted(sentences.length, 'sentence')}, the spans bear out all that each rests on:`,
+    `  ${share(right.length, sentences.length)}`,
+    ...tallies(sentences).map((row) => `  ${ABOUT[row.about]}: ${share(row.true, row.checked)}`),
+    `Steps and changes of calls one by one: ${share(
+      parts.filter(({ isTrue }) => isTrue).length,
+      parts.length,
+    )}`,
+    ...sentences.flatMap(({ case: id, title, isTrue, parts: own }) =>
+      isTrue ? [] : [`  ${id}  ${title}`, ...own.flatMap(falsePart)],
     ),
-    ...wrong.flatMap(({ case: id, title, measured }) => [`  ${id}  ${title}`, `    ${measured}`]),
   ]
+}
+
+function falsePart({ isTrue, measured }: CheckedPart): string[] {
+  return isTrue ? [] : [`    ${measured}`]
+}
+
+function percent(some: number, all: number): string {
+  return `${((100 * some) / all).toFixed(0)} %`
 }

@@ -1,6 +1,12 @@
 import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
-import type { Finding, StructureChange } from '../compare/findings/finding.ts'
+import type {
+  Finding,
+  FindingCall,
+  FindingStep,
+  StructureChange,
+} from '../compare/findings/finding.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
+import type { Operation } from '../compare/steps/call-counts.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { LeftOutParameter } from '../explain/parameters/left-out.ts'
@@ -27,6 +33,7 @@ import {
 /** Listed with one finding; `changedSteps` and `changedParts` say how many there are. */
 const MAX_STEPS = 10
 const MAX_PARTS = 50
+const MAX_CALLS = 20
 /** Listed with one explanation. */
 const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
@@ -143,6 +150,8 @@ const STEP = record<EdgeChange>({
   contributionUs: NUMBER,
 })
 
+const OPERATION = record<Operation>({ service: TEXT, operation: TEXT })
+
 const STRUCTURE = record<StructureChange>({
   change: words('added', 'removed'),
   label: TEXT,
@@ -150,9 +159,26 @@ const STRUCTURE = record<StructureChange>({
     'The step it follows.',
     made(({ after }) => after?.label, orNull(TEXT)),
   ),
-  answered: about(
-    'The call that was answered just before.',
-    orNull(record<{ service: string; operation: string }>({ service: TEXT, operation: TEXT })),
+  answered: about('The call that was answered just before.', orNull(OPERATION)),
+})
+
+const FINDING_STEP = record<FindingStep>({
+  kind: words('work', 'call', 'request'),
+  service: TEXT,
+  caller: orNull(TEXT),
+  operation: TEXT,
+  shiftUs: NUMBER,
+})
+
+const FINDING_CALL = record<FindingCall>({
+  kind: words('calls', 'next', 'repeats'),
+  of: about('What makes the call.', OPERATION),
+  previous: about('Call that was answered just before.', orNull(OPERATION)),
+  call: about('Call that is made; null for none.', orNull(OPERATION)),
+  made: about('How often it did, before and after.', listOf(NUMBER)),
+  chances: about(
+    "How often it could have; of 'repeats', requests that make the call at all.",
+    listOf(COUNT),
   ),
 })
 
@@ -185,6 +211,14 @@ const FACTS = {
     listOf(STRUCTURE, MAX_PARTS),
   ),
   changedParts: made(({ changedStructure }: Finding) => changedStructure.length, COUNT),
+  steps: about(
+    `Of traces with spans: services' work, ways of calls, and requests that it rests on; at most ${MAX_STEPS}.`,
+    listOf(FINDING_STEP, MAX_STEPS),
+  ),
+  calls: about(
+    `Of traces with spans: what a service does more or less often; at most ${MAX_CALLS}.`,
+    listOf(FINDING_CALL, MAX_CALLS),
+  ),
   exemplars: EXEMPLARS,
 }
 

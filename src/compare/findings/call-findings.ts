@@ -8,7 +8,7 @@ import type { Ranking } from '../ranking/rank-mutations.ts'
 import type { Operation } from '../steps/call-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
-import type { Draft, StructureChange, StructureMove } from './finding.ts'
+import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
 import { operationName, printable } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
@@ -82,11 +82,24 @@ export function callFindings(
         services: suspects(one.service, { previous, call, changedStructure }),
         changedEdges: [],
         changedStructure,
+        steps: [],
+        calls: toldFirst(all, one),
         moves: own,
         q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
       },
     ]
   })
+}
+
+/** Everything that a service does otherwise, what the finding says first. */
+function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
+  const ofCalls = calls.map(({ kind, of, previous, call, made, chances }) => ({
+    ...{ kind, of, previous, call, made, chances },
+  }))
+  const ofRepeats = repeats.map(({ of, call, made, chances }) => ({
+    ...{ kind: 'repeats' as const, of, previous: null, call, made, chances },
+  }))
+  return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
 }
 
 /** What a service does more or less often, or what it repeats: whichever costs or saves more. */

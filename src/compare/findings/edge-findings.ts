@@ -55,6 +55,8 @@ export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
         ...whereToLook(group),
         changedEdges: group.edges,
         changedStructure: [],
+        steps: [],
+        calls: [],
         moves: [],
         q: Math.min(...group.edges.map(({ q }) => q)),
       }

@@ -1,6 +1,9 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
+import type { Operation } from '../steps/call-counts.ts'
+import type { CountsTest } from '../steps/compare-counts.ts'
+import type { Step } from '../steps/step-times.ts'
 
 /** A part of a flow that requests gained or lost. */
 export interface StructureChange {
@@ -29,6 +32,28 @@ export interface StructureMove {
   readonly from: number
   readonly to: number
   readonly requests: number
+}
+
+/** A step whose time changed: the work of a service, the way of a call, or whole requests. */
+export interface FindingStep extends Step {
+  /** Operation that works, is called, or is requested. */
+  readonly operation: string
+  /** By how much a call became slower (negative: faster), in µs. */
+  readonly shiftUs: number
+}
+
+/** What an operation does more or less often. */
+export interface FindingCall extends Pick<CountsTest, 'made' | 'chances'> {
+  /**
+   * `'calls'`: makes a call; `'next'`: goes on with one after another was answered, or ends;
+   * `'repeats'`: makes a call several times, counted in requests that make it.
+   */
+  readonly kind: 'calls' | 'next' | 'repeats'
+  readonly of: Operation
+  /** Call that was answered just before; `null` for none. Only of `'next'`. */
+  readonly previous: Operation | null
+  /** Call that is made; `null` where the operation makes no further call. */
+  readonly call: Operation | null
 }
 
 /** A finding before it is ranked. */
@@ -64,6 +89,10 @@ export interface Draft {
    */
   readonly changedEdges: readonly EdgeChange[]
   readonly changedStructure: readonly StructureChange[]
+  /** Of traces with spans: steps that it rests on, the one told first. */
+  readonly steps: readonly FindingStep[]
+  /** Of traces with spans: what one service does otherwise, the change told first. */
+  readonly calls: readonly FindingCall[]
   readonly moves: readonly StructureMove[]
   /** Smallest corrected p of its evidence. */
   readonly q: number

@@ -60,6 +60,8 @@ export function requestFindings(
         services: [...new Set(roots.map(place))].filter((name) => name !== ''),
         changedEdges: [],
         changedStructure: [],
+        steps: [],
+        calls: [],
         moves: [],
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
       },

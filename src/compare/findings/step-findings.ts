@@ -6,7 +6,7 @@ import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChange, StepChanges } from '../steps/step-changes.ts'
 import { workParts } from '../steps/work-parts.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
-import type { Draft } from './finding.ts'
+import type { Draft, FindingStep } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
 import { listed, operationName, printable } from './names.ts'
 
@@ -60,6 +60,8 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         ...whereToLook(group),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
         changedStructure: [],
+        steps: group.steps.map(findingStep),
+        calls: [],
         moves: [],
         q: Math.min(...group.steps.map(({ q }) => q)),
       }
@@ -117,6 +119,12 @@ function isWithin(step: StepChange, scope: Scope): boolean {
     case 'service':
       return service === scope.service || caller === scope.service
   }
+}
+
+/** Returns what a finding says of a step. */
+export function findingStep(step: StepChange): FindingStep {
+  const { kind, service, caller, shiftUs } = step
+  return { kind, service, caller, operation: mainOperation(step), shiftUs }
 }
 
 /** The operation that changed the most, or that most calls are of. */

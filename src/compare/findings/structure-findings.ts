@@ -54,6 +54,8 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       services: servicesToLookAt(changes, services.gained),
       changedEdges: changedWithin(edges, changes),
       changedStructure: changes,
+      steps: [],
+      calls: [],
       moves,
       q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
     }

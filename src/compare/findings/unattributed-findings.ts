@@ -5,6 +5,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'
+import { findingStep } from './step-findings.ts'
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
@@ -50,6 +51,8 @@ export function unattributedFindings(
         services: [],
         changedEdges: [],
         changedStructure: [],
+        steps: [findingStep(step)],
+        calls: [],
         moves: [],
         q: step.q,
       },

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -104,15 +105,16 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {
       const own = corrected(repeat.of, test.p)
-      const mean = (period: 'before' | 'after') => {
-        const values = repeat.strata.flatMap((stratum) => stratum[period].values)
-        return values.reduce((sum, value) => sum + value, 0) / values.length
-      }
-      const [beforeTimes, afterTimes] = [mean('before'), mean('after')]
+      const before = repeat.strata.flatMap((stratum) => stratum.before.values)
+      const after = repeat.strata.flatMap((stratum) => stratum.after.values)
+      const chances = [before.length, after.length] as const
+      const made = [sum(before), sum(after)] as const
+      const [beforeTimes, afterTimes] = [made[0] / chances[0], made[1] / chances[1]]
       const isLarge = Math.abs(afterTimes - beforeTimes) >= MIN_TIMES * beforeTimes
       const { of, call, timesOf } = repeat
       const changed = own < options.alpha && isLarge
-      return { of, call, timesOf, ...test, beforeTimes, afterTimes, q: own, changed }
+      const times = { beforeTimes, afterTimes, chances, made }
+      return { of, call, timesOf, ...test, ...times, q: own, changed }
     }),
   })
 }

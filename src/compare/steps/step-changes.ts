@@ -50,6 +50,9 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
   /** Mean times a visit makes the call, of those that make it. */
   readonly beforeTimes: number
   readonly afterTimes: number
+  /** Requests that make it, and the sum of how often a visit of theirs makes it. */
+  readonly chances: readonly [before: number, after: number]
+  readonly made: readonly [before: number, after: number]
   readonly q: number
   readonly changed: boolean
 }

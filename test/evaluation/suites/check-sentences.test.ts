@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  checkSentences,
-  checkStep,
-  checkStructure,
-} from '../../../evaluation/suites/check-sentences.ts'
+import { checkCall, checkSentences, checkStep } from '../../../evaluation/suites/check-sentences.ts'
 import { compare } from '../../../src/compare/comparison.ts'
-import { buildFlows } from '../../../src/flows/build-flows.ts'
-import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import type { FindingCall, FindingStep } from '../../../src/compare/findings/finding.ts'
 import { makeGraphs, type SpanSketch } from '../../make-traces.ts'
 import { requests, type Shop, shop, spread } from './traces.ts'
 
@@ -16,49 +11,52 @@ const shops = (times: Shop, count = 40) =>
     shop,
   )
 
-const step = (
-  [before, after]: readonly [SpanTraces, SpanTraces],
-  claim: Parameters<typeof checkStep>[1],
-) => checkStep(buildFlows([before, after]), claim)
-
 describe('a sentence about a step', () => {
   const usual = shops({ cartUs: 100, adsUs: 10 })
+  const cart = {
+    ...{ kind: 'work', service: 'cart', caller: null, operation: 'GetCart' },
+  } satisfies Partial<FindingStep>
 
-  test('is true when the work of a span takes as much longer as said, or half of it', () => {
+  test('is true when a service works as much longer as said, or half of it', () => {
     const slow = shops({ cartUs: 500, adsUs: 10 })
-    const itself = { from: 'cart GetCart call', to: 'cart GetCart reply' }
-    expect(step([usual, slow], { ...itself, shiftUs: 400 })).toEqual({
+    expect(checkStep([usual, slow], { ...cart, shiftUs: 400 })).toEqual({
       isTrue: true,
       measured:
-        'said +400 µs, the median that no other call covers +400 µs' +
-        ' (120 µs → 520 µs, all of the step +400 µs; 40 and 40 requests)',
+        'cart GetCart: said +400 µs, measured +400 µs (120 µs → 520 µs; 40 and 40 requests)',
     })
-    expect(step([usual, slow], { ...itself, shiftUs: 790 })?.isTrue).toBe(true)
-    expect(step([usual, slow], { ...itself, shiftUs: 810 })?.isTrue).toBe(false)
-    expect(step([usual, slow], { ...itself, shiftUs: -400 })?.isTrue).toBe(false)
-    expect(step([slow, usual], { ...itself, shiftUs: -400 })?.isTrue).toBe(true)
+    expect(checkStep([usual, slow], { ...cart, shiftUs: 790 }).isTrue).toBe(true)
+    expect(checkStep([usual, slow], { ...cart, shiftUs: 810 }).isTrue).toBe(false)
+    expect(checkStep([usual, slow], { ...cart, shiftUs: -400 }).isTrue).toBe(false)
+    expect(checkStep([slow, usual], { ...cart, shiftUs: -400 }).isTrue).toBe(true)
   })
 
-  test('is false when the time lies under another call of the same service', () => {
-    // `front` waits from the reply of GetAds to `render`, because GetCart takes longer.
+  test('is false when the service only waits longer for what it calls', () => {
     const slow = shops({ cartUs: 500, adsUs: 10 })
-    const gap = { from: 'front GetAds reply', to: 'front render call' }
-    const result = step([usual, slow], { ...gap, shiftUs: 400 })
-    expect(result?.isTrue).toBe(false)
-    expect(result?.measured).toContain('covers 0 µs (5 µs → 5 µs, all of the step +400 µs;')
+    const front = { ...cart, service: 'front', operation: 'GET', shiftUs: 400 }
+    const waits = checkStep([usual, slow], front)
+    expect(waits.isTrue).toBe(false)
+    expect(waits.measured).toContain('measured 0 µs (70 µs → 70 µs;')
+    const works = shops({ cartUs: 100, adsUs: 10, workUs: 450 })
+    expect(checkStep([usual, works], front).isTrue).toBe(true)
+    expect(checkStep([usual, slow], { ...front, kind: 'request' }).isTrue).toBe(true)
   })
 
-  test('is true of the way of a call, whatever else is called meanwhile', () => {
-    const slow = shops({ cartUs: 100, adsUs: 900, wayUs: 820 })
-    const way = { from: 'front GetCart call', to: 'cart GetCart call', shiftUs: 400 }
-    expect(step([usual, slow], way)?.isTrue).toBe(true)
+  test('about the way of a call leaves out the time at the called service', () => {
+    const way = { ...cart, kind: 'call', caller: 'front', shiftUs: 400 } as const
+    const slow = shops({ cartUs: 500, adsUs: 900, wayUs: 420 })
+    expect(checkStep([usual, slow], way)).toEqual({
+      isTrue: true,
+      measured:
+        'front → cart GetCart: said +400 µs, measured +400 µs (20 µs → 420 µs; 40 and 40 requests)',
+    })
+    expect(checkStep([usual, shops({ cartUs: 500, adsUs: 10 })], way).isTrue).toBe(false)
   })
 
   test('is false when no request has the step', () => {
-    const nowhere = { from: 'front GetCart reply', to: 'cart GetCart call', shiftUs: 1 }
-    expect(step([usual, usual], nowhere)).toEqual({
+    const nowhere = { ...cart, operation: 'Checkout', shiftUs: 1 }
+    expect(checkStep([usual, usual], nowhere)).toEqual({
       isTrue: false,
-      measured: 'no request has this step (0 → 0)',
+      measured: 'cart Checkout: said +1 µs, in 0 and 0 requests',
     })
   })
 
@@ -69,108 +67,102 @@ describe('a sentence about a step', () => {
         { id: '1', parent: 'front', service: 'cart', startUs: 10, endUs: 110 },
         { id: '2', parent: 'front', service: 'cart', startUs: 200, endUs: 200 + lastUs + more },
       ])
-    const result = step([loops(100), loops(300)], {
-      ...{ from: 'cart call call', to: 'cart call reply', shiftUs: 100 },
-    })
-    expect(result?.measured).toContain('(100 µs → 200 µs, all of the step +100 µs; 3 and 3')
-  })
-
-  test('cannot be checked without spans', () => {
-    const graphs = makeGraphs([{ labels: ['a', 'b'], edges: [[0, 1]] }])
-    expect(checkStep(buildFlows([graphs, graphs]), { from: 'a', to: 'b', shiftUs: 1 })).toBe(
-      undefined,
-    )
+    const call = { ...cart, operation: 'call', shiftUs: 100 }
+    const { measured } = checkStep([loops(100), loops(300)], call)
+    expect(measured).toContain('(100 µs → 200 µs; 3 and 3 requests)')
   })
 })
 
 /** A root that calls these services one after the other. */
-const inTurn = (root: string, ...services: readonly string[]): SpanSketch[] => [
-  { id: root, startUs: 0, endUs: 1000 },
+const inTurn = (...services: readonly string[]): SpanSketch[] => [
+  { id: 'client', startUs: 0, endUs: 1000 },
+  { id: 'web', parent: 'client', startUs: 0, endUs: 1000 },
   ...services.map((service, i) => ({
-    ...{ id: `call ${i}`, service, parent: root },
+    ...{ id: `call ${i}`, service, parent: 'web' },
     ...{ startUs: 10 + 100 * i, endUs: 60 + 100 * i },
   })),
 ]
 
-describe('a sentence about structure', () => {
-  const draw = (forms: readonly (readonly [count: number, root: string, ...string[]])[]) =>
+describe('a sentence about calls', () => {
+  const draw = (...forms: readonly (readonly [count: number, ...string[]])[]) =>
     requests(
       forms.flatMap(([count, ...form]) => Array<typeof form>(count).fill(form)),
-      ([root, ...services]) => inTurn(root, ...services),
+      (services) => inTurn(...services),
     )
-  const before = draw([
-    [20, 'web', 'cart'],
-    [20, 'web', 'cart', 'ads'],
-    [20, 'jobs', 'mail'],
-  ])
-  const after = draw([
-    [20, 'web', 'cart', 'ads'],
-    [20, 'web', 'ads', 'cart', 'cart'],
-    [10, 'jobs', 'cart'],
-  ])
-  const web = new Set(['web call call'])
-  const check = (
-    claim: Omit<Parameters<typeof checkStructure>[1], 'roots'>,
-    roots: ReadonlySet<string> | null = web,
-  ) => checkStructure({ before, after }, { ...claim, roots })
+  const operation = (service: string) => ({ service, operation: 'call' })
+  const before = draw([20, 'cart'], [20, 'cart', 'ads'])
+  const after = draw([20, 'cart', 'ads'], [18, 'ads', 'cart', 'cart'], [2, 'cart'])
+  const ads: FindingCall = {
+    ...{ kind: 'calls', of: operation('web'), previous: null, call: operation('ads') },
+    ...{ made: [20, 38], chances: [40, 40] },
+  }
 
-  test('is true when more requests of its type have the added part', () => {
-    expect(check({ change: 'added', label: 'ads call call' })).toEqual({
+  test('is true when an operation makes the call as much more often as said, or half of it', () => {
+    expect(checkCall([before, after], ads)).toEqual({
       isTrue: true,
       measured:
-        'said added, ads call call: 20 of 40 requests, 0.5 times each' +
-        ' → 40 of 40 requests, 1 times each, p < 0.001',
+        'web call calls ads call: said 20 of 40 → 38 of 40, counted 20 of 40 → 38 of 40, p < 0.001',
     })
-    expect(check({ change: 'removed', label: 'ads call call' })?.isTrue).toBe(false)
-  })
-
-  test('does not count requests of another type', () => {
-    const mail = { change: 'removed', label: 'mail call call' } as const
-    expect(check(mail)?.isTrue).toBe(false)
-    expect(check(mail, new Set(['jobs call call']))?.isTrue).toBe(true)
-    expect(check(mail, null)?.measured).toContain('20 of 60 requests, 0.333 times each → 0 of 50')
+    expect(checkCall([after, before], ads).isTrue).toBe(false)
+    expect(checkCall([before, after], { ...ads, made: [0, 38] }).isTrue).toBe(false)
   })
 
   test('is false when chance alone moves as many', () => {
-    const few = draw([
-      [2, 'web', 'cart', 'ads'],
-      [2, 'web', 'cart'],
-    ])
-    const more = draw([[4, 'web', 'cart', 'ads']])
-    const claim = { change: 'added', label: 'ads call call', roots: web } as const
-    expect(checkStructure({ before: few, after: more }, claim)).toEqual({
-      isTrue: false,
-      measured:
-        'said added, ads call call: 2 of 4 requests, 0.5 times each' +
-        ' → 4 of 4 requests, 1 times each, p = 0.21',
-    })
+    const few = draw([2, 'cart', 'ads'], [2, 'cart'])
+    const more = draw([4, 'cart', 'ads'])
+    const { isTrue, measured } = checkCall([few, more], { ...ads, made: [2, 4], chances: [4, 4] })
+    expect(isTrue).toBe(false)
+    expect(measured).toContain('counted 2 of 4 → 4 of 4, p = 0.43')
   })
 
-  test('counts calls where every request has the part', () => {
-    const cart = check({ change: 'added', label: 'cart call reply' })
-    expect(cart?.measured).toContain(
-      '40 of 40 requests, 1 times each → 40 of 40 requests, 1.5 times each',
+  test('of what comes next counts only answers of the call before, and ends', () => {
+    const next = { ...ads, kind: 'next', previous: operation('cart') } as const
+    expect(checkCall([before, after], next).measured).toContain(
+      'web call next ads call after cart call: said 20 of 40 → 38 of 40, counted 20 of 40 → 20 of 40',
     )
-    expect(cart?.isTrue).toBe(true)
+    const end = { ...next, call: null, made: [20, 20], chances: [40, 40] } as const
+    expect(checkCall([before, after], end).measured).toContain('counted 20 of 40 → 20 of 40')
+    const atOnce = { ...end, of: operation('cart'), previous: null }
+    expect(checkCall([before, after], atOnce).measured).toContain('counted 40 of 40 → 58 of 58')
   })
 
-  test('of another order looks at what a part follows', () => {
-    const cart = { label: 'cart call call' }
-    const first = check({ ...cart, change: 'removed', after: 'web call call' })
-    expect(first?.measured).toContain('40 of 40 requests, 1 times each → 20 of 40 requests')
-    expect(first?.isTrue).toBe(true)
-    const second = check({ ...cart, change: 'added', after: 'ads call reply' })
-    expect(second?.measured).toContain('0 of 40 requests, 0 times each → 20 of 40')
-    const end = check({ label: 'web call reply', change: 'added', after: 'ads call reply' })
-    expect(end?.measured).toContain('20 of 40 requests, 0.5 times each → 20 of 40')
-    expect(end?.isTrue).toBe(false)
+  test('of repeated calls counts how many times requests make them', () => {
+    const repeats: FindingCall = {
+      ...{ ...ads, kind: 'repeats', call: operation('cart') },
+      ...{ made: [40, 58], chances: [40, 40] },
+    }
+    const { isTrue, measured } = checkCall([before, after], repeats)
+    expect(measured).toContain('said 40 of 40 → 58 of 40, counted 40 of 40 → 58 of 40, p < 0.001')
+    expect(isTrue).toBe(true)
   })
 })
 
-test('the spans bear out the finding of a callee that works longer', () => {
-  const before = shops({ cartUs: 100, adsUs: 10 }, 80)
-  const slow = shops({ cartUs: 900, adsUs: 10 }, 80)
-  const sentences = checkSentences(compare(before, slow))
-  expect(sentences[0]).toMatchObject({ about: 'work', isTrue: true })
-  expect(sentences[0]?.title).toContain('GetCart itself takes 800 µs longer')
+describe('the spans bear out findings', () => {
+  test('of a callee that works longer', () => {
+    const before = shops({ cartUs: 100, adsUs: 10 }, 80)
+    const slow = shops({ cartUs: 900, adsUs: 10 }, 80)
+    const [sentence] = checkSentences(compare(before, slow))
+    expect(sentence).toMatchObject({ about: 'work', isTrue: true })
+    expect(sentence?.title).toContain('GetCart itself takes 800 µs longer')
+    expect(sentence?.parts[0]?.measured).toContain('cart GetCart: said +800 µs')
+  })
+
+  test('of a call that is made instead of another, with the counts they say', () => {
+    const all = (service: string) => requests(spread(0, 80), () => inTurn('cart', service))
+    const [sentence] = checkSentences(compare(all('ads'), all('news')))
+    expect(sentence).toMatchObject({ about: 'structure', isTrue: true })
+    expect(sentence?.parts[0]?.measured).toContain('0 of 80 → 80 of 80, counted 0 of 80 → 80 of 80')
+  })
+
+  test('only of traces with spans', () => {
+    const graphs = (latencyUs: number) =>
+      makeGraphs(
+        spread(latencyUs, 60).map((us) => ({
+          ...{ labels: ['a', 'b'], edges: [[0, 1] as const], latencyUs: [us] },
+        })),
+      )
+    const comparison = compare(graphs(100), graphs(900))
+    expect(comparison.findings.findings).toHaveLength(1)
+    expect(checkSentences(comparison)).toEqual([])
+  })
 })

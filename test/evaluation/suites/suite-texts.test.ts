@@ -11,7 +11,11 @@ import {
 import { sharedData } from '../../../evaluation/suites/shared-data.ts'
 import { requests } from './traces.ts'
 
-const sentence = { id: 'edges-1', about: 'between', measured: 'said +2 ms, covered' } as const
+const sentence = { id: 'edges-1', about: 'work' } as const
+const [told, other] = [
+  { isTrue: false, measured: 'said +2 ms, measured 0' },
+  { isTrue: true, measured: 'said +1 ms, measured +1 ms' },
+]
 const fault: NezhaResult = {
   ...{ id: 'f1', system: 'OB', type: 'return', service: 'cart', requests: [300, 200] },
   ranks: { flowdelta: 2, p95Tripled: null, ownTimeRise: 1, ksStatistic: 4 },
@@ -21,8 +25,8 @@ const results: readonly NezhaResult[] = [
   {
     ...fault,
     sentences: [
-      { ...sentence, title: 'front: GET takes 2 ms longer', isTrue: false },
-      { ...sentence, title: 'cart: gap takes 1 ms longer', isTrue: true },
+      { ...sentence, title: 'front: GET takes 2 ms longer', isTrue: false, parts: [told, other] },
+      { ...sentence, title: 'cart: gap takes 1 ms longer', isTrue: true, parts: [other] },
     ],
   },
   { ...fault, id: 'f2', type: 'exception', ranks: { ...fault.ranks, flowdelta: 1 } },
@@ -50,9 +54,11 @@ describe('suite nezha', () => {
   test('prints null alarms with their titles, false sentences with the reason, and cases', () => {
     expect(lines).toContain('Without a fault: 1 of 2 comparisons report something (50 %)')
     expect(lines).toContain('  n1  web: slower')
-    expect(lines).toContain('  time between calls: 1 of 2 true (50 %)')
+    expect(lines).toContain('  work of a service: 1 of 2 true (50 %)')
+    expect(lines).toContain('Steps and changes of calls one by one: 2 of 3 true (67 %)')
     expect(lines).toContain('  f1  front: GET takes 2 ms longer')
-    expect(lines).toContain('    said +2 ms, covered')
+    expect(lines).toContain('    said +2 ms, measured 0')
+    expect(lines).not.toContain('    said +1 ms, measured +1 ms')
     expect(lines.join('\n')).toMatch(/^f1 +OB +return +cart +2 +– +1 +4 +0\.3 +front cart$/m)
   })
 
@@ -62,7 +68,7 @@ describe('suite nezha', () => {
       schema: 'flowdelta.nezha-evaluation/1',
       parameters: { half: null, first: [1, 3, 5] },
       nullAlarms: { comparisons: 2, reporting: 1, alarms: [{ id: 'n1', titles: ['web: slower'] }] },
-      sentences: [{ about: 'between', checked: 2, true: 1 }],
+      sentences: [{ about: 'work', checked: 2, true: 1 }],
     })
     expect(document.accuracy[0]).toMatchObject({
       ...{ system: 'OB', type: 'all', faults: 2 },
