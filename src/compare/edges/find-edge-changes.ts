@@ -111,20 +111,21 @@ function totalTimes({ flows }: Categories, minimumShare: number): EdgeTotalTimes
   return { usualUs, negligibleUs, observedChangeUs: count === 0 ? 0 : after - usualUs }
 }
 
-/** Options of `findEdgeChanges`. */
+/** Options of `findEdgeChanges` and `findStepChanges`. */
 export const EDGE_OPTIONS = defineOptions({
   alpha: RESPONSE_TIME_OPTIONS.alpha,
   minimumEffect: share({
     default: 0.03,
     max: Number.POSITIVE_INFINITY,
     sentence:
-      'Smallest change of an edge, as a share of the mean response time of the requests that have it',
+      'Smallest change of an edge or step, as a share of the mean response time of the requests that have it',
     flag: null,
   }),
   minimumShare: share({
     default: 0.001,
     max: Number.POSITIVE_INFINITY,
-    sentence: 'Smallest contribution of an edge, as a share of the time that all requests take',
+    sentence:
+      'Smallest contribution of an edge or step, as a share of the time that all requests take',
     flag: null,
   }),
 })
