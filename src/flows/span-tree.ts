@@ -91,10 +91,14 @@ export function coveredNs(
   return covered
 }
 
+/** Siblings that overlap by less count as one after the other: times are often rounded to 1 µs. */
+const SLACK_NS = 1000
+
 /**
  * Marks the spans that a request waited for, by when they ended: from the end of the root back, always
  * the child that ended last, then the one that ended last before that began. A child that outlives
- * its caller counts up to the caller's end.
+ * its caller counts up to the caller's end, and so do those it calls; one that starts then does not
+ * count. An only child that outlives a caller but took no longer has another clock, and counts whole.
  *
  * @param times as `readTimesNs` fills them
  * @param isWaitedFor filled with 1 for these spans, 0 for the others
@@ -108,19 +112,25 @@ export function markWaitedFor(
   isWaitedFor: Uint8Array,
 ): void {
   isWaitedFor.fill(0, 0, size)
-  const pending = [0]
-  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
+  const pending = [{ span: 0, until: times[1]! }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { span } = next
     isWaitedFor[span] = 1
+    let { until } = next
     const [first, after] = [firstChild[span]!, firstChild[span + 1]!]
-    let until = times[2 * span + 1]!
+    const callerNs = times[2 * span + 1]! - times[2 * span]!
     const endOf = (child: number) => Math.min(until, times[2 * child + 1]!)
     const byEnd = Array.from({ length: after - first }, (_, i) => first + i)
     if (byEnd.length > 1) byEnd.sort((a, b) => endOf(b) - endOf(a) || times[2 * b]! - times[2 * a]!)
-    for (const [i, child] of byEnd.entries()) {
-      const isLast = i === 0
-      if (!isLast && times[2 * child + 1]! > until) continue
-      pending.push(child)
-      until = Math.min(until, times[2 * child]!)
+    let isLast = true
+    for (const child of byEnd) {
+      const [start, end] = [times[2 * child]!, times[2 * child + 1]!]
+      const hasOtherClock = byEnd.length === 1 && end - start <= callerNs
+      const isTooLate = isLast ? start >= until && end > until : end > until + SLACK_NS
+      if (isTooLate && !hasOtherClock) continue
+      pending.push({ span: child, until: hasOtherClock ? end : Math.min(until, end) })
+      until = Math.min(until, start)
+      isLast = false
     }
   }
 }
