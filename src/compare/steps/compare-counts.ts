@@ -19,7 +19,9 @@ export interface CountsTest {
  * Null hypothesis: within each stratum the share is that of before, wandering from stretch to stretch
  * of time as it does within the periods. Fisher's exact test for one stratum, else Mantel and
  * Haenszel's with continuity correction; where shares of stretches of time vary more than those of
- * independent calls would, also that test with their variance, whichever p is larger.
+ * independent calls would, also that test with their variance, whichever p is larger. Same numbers
+ * as `fisher.test` and `mantelhaen.test` of R, but for differences of less than half a call: their p
+ * is 1 here, where R leaves out the continuity correction.
  *
  * Sources: Fisher 1922; Mantel and Haenszel 1959; Rao and Scott 1992 (design effect of counts).
  */

@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest'
+import { findStepChanges } from '../../../src/compare/steps/find-step-changes.ts'
+import { type StepKind, stepTimes } from '../../../src/compare/steps/step-times.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { compare } from '../../../src/index.ts'
+import { randomSource } from '../../../src/stats/index.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+import { expectRelative } from '../../stats/expect-relative.ts'
+
+/** One span of a request, times in µs from its start. */
+interface Part extends Omit<SpanSketch, 'startUs' | 'endUs'> {
+  readonly from: number
+  readonly to: number
+}
+
+/** Traces of the requests that `partsOf` draws, one every 100 ms. */
+function period(name: string, requests: number, partsOf: (i: number) => readonly Part[]) {
+  const sketches = Array.from({ length: requests }, (_, i) =>
+    partsOf(i).map(
+      ({ from, to, ...part }): SpanSketch => ({
+        ...part,
+        trace: `${name}-${i}`,
+        startUs: 100_000 * i + from,
+        endUs: 100_000 * i + to,
+      }),
+    ),
+  )
+  return makeSpans(sketches.flat(), name)
+}
+
+/** Values of a step in the first request of the first period. */
+function timeOf(parts: readonly Part[], kind: StepKind, service: string): number | undefined {
+  const flows = buildFlows([period('before', 3, () => parts), period('after', 3, () => parts)])
+  const step = stepTimes(flows).find((one) => one.kind === kind && one.service === service)
+  return step?.strata[0]?.before.values[0]
+}
+
+describe('the time of a step', () => {
+  //  web   ├────────────────────────────┤ 0-100
+  //  call    ├────────────┤               10-50, of a
+  //  a         ├────────┤                 15-45
+  //  call          ├────────────┤         30-80, of b, beside it
+  //  b               ├────────┤           35-75
+  const concurrent: Part[] = [
+    { id: 'r', service: 'web', operation: 'GET', from: 0, to: 100 },
+    { id: 'ca', parent: 'r', service: 'web', operation: 'call a', from: 10, to: 50 },
+    { id: 'a', parent: 'ca', service: 'a', operation: 'A', from: 15, to: 45 },
+    { id: 'cb', parent: 'r', service: 'web', operation: 'call b', from: 30, to: 80 },
+    { id: 'b', parent: 'cb', service: 'b', operation: 'B', from: 35, to: 75 },
+  ]
+
+  test('under concurrent calls is no work of the caller, whichever of them covers it', () => {
+    expect(timeOf(concurrent, 'work', 'web')).toBe(10 + 20)
+    expect(timeOf(concurrent, 'work', 'a')).toBe(30)
+    expect(timeOf(concurrent, 'request', 'web')).toBe(100)
+  })
+
+  test('on the way to a service is its time at the caller less that at the service', () => {
+    expect(timeOf(concurrent, 'call', 'a')).toBe(10)
+    expect(timeOf(concurrent, 'call', 'b')).toBe(10)
+  })
+
+  test('on the way does not hang on the clock of the service', () => {
+    const ahead = concurrent.map((part) =>
+      part.id === 'b' ? { ...part, from: part.from + 7000, to: part.to + 7000 } : part,
+    )
+    expect(timeOf(ahead, 'call', 'b')).toBe(10)
+    expect(timeOf(ahead, 'work', 'web')).toBe(30)
+  })
+
+  test('at a service that recorded nothing is that of the call, if its operation is known', () => {
+    const answered: Part[] = concurrent.slice(0, 3)
+    const partsOf = (i: number) => (i % 2 === 0 ? answered : answered.slice(0, 2))
+    const flows = buildFlows([period('before', 4, partsOf), period('after', 4, partsOf)])
+    const steps = stepTimes(flows)
+    const call = steps.find(({ kind }) => kind === 'call')
+    expect(call).toMatchObject({ service: 'a', caller: 'web' })
+    expect(call?.strata.map(({ before }) => [...before.values]).sort()).toEqual([
+      [10, 10],
+      [40, 40],
+    ])
+    const work = steps.find(({ kind, service }) => kind === 'work' && service === 'web')
+    expect(work?.strata.flatMap(({ before }) => [...before.values])).toEqual([60, 60, 60, 60])
+    // Elsewhere unknown, it is the caller's own doing.
+    expect(timeOf(answered.slice(0, 2), 'work', 'web')).toBe(100)
+  })
+})
+
+/** What a request of the shop below takes, in µs, and does. */
+interface Shop {
+  readonly seed: number
+  /** Every so many requests buy; the others look. */
+  readonly buysEvery?: number
+  readonly itselfUs?: number
+  readonly wayUs?: number
+  /** Look-ups, one after the other. */
+  readonly lookups?: number
+  readonly pays?: boolean
+  readonly requests?: number
+}
+
+/** `shop LOOK` calls `stock FIND`; `shop BUY` calls `stock FIND`, `tax RATE` and then `pay CHARGE`. */
+function shop({
+  seed,
+  buysEvery = 3,
+  itselfUs = 300,
+  wayUs = 100,
+  lookups = 1,
+  pays = true,
+  requests = 200,
+}: Shop) {
+  const random = randomSource(seed)
+  const about = (us: number) => Math.round(us * (0.9 + 0.2 * random.next()))
+  return period(`shop ${seed}`, requests, (i) => {
+    const isBuying = i % buysEvery === 0
+    let now = about(itselfUs)
+    const parts: Part[] = []
+    const call = (id: string, service: string, operation: string, workUs: number) => {
+      const begins = now + about(wayUs)
+      const ends = begins + about(workUs)
+      const back = ends + about(wayUs)
+      parts.push(
+        {
+          id: `c ${id}`,
+          parent: 'r',
+          service: 'shop',
+          operation: `call ${operation}`,
+          from: now,
+          to: back,
+        },
+        { id, parent: `c ${id}`, service, operation, from: begins, to: ends },
+      )
+      now = back + about(50)
+    }
+    for (let n = 0; n < lookups; n++) call(`f${n}`, 'stock', 'FIND', 1000)
+    if (isBuying) {
+      call('t', 'tax', 'RATE', 400)
+      if (pays) call('p', 'pay', 'CHARGE', 2000)
+    }
+    const operation = isBuying ? 'BUY' : 'LOOK'
+    return [{ id: 'r', service: 'shop', operation, from: 0, to: now }, ...parts]
+  })
+}
+
+const compared = (before: Partial<Shop>, after: Partial<Shop>) =>
+  compare(shop({ seed: 1, ...before }), shop({ seed: 2, ...after }))
+
+describe('findings of steps', () => {
+  test('another mix of request types changes no call and no step', () => {
+    const { steps } = compared({ buysEvery: 2 }, { buysEvery: 6 })
+    expect(steps.calls.filter(({ changed }) => changed)).toEqual([])
+    expect(steps.changes.filter(({ kind }) => kind !== 'request')).toEqual([])
+  })
+
+  test('a caller whose calls are all slower is named, not those that it calls', () => {
+    const { findings } = compared({}, { wayUs: 250 })
+    expect(findings.findings.map(({ where, direction }) => [where, direction])).toEqual([
+      ['shop', 'slower'],
+    ])
+    expect(findings.findings[0]?.what).toBe(
+      'its calls to stock, pay and tax take 300 µs longer on the way there and back',
+    )
+  })
+
+  test('a caller that works longer is named by its own work', () => {
+    const { findings } = compared({}, { itselfUs: 900 })
+    expect(findings.findings.map(({ where }) => where)).toEqual(['shop'])
+    expect(findings.findings[0]?.what).toMatch(/itself takes [56]\d\d µs longer/)
+  })
+
+  test('a call that is left out is told after what, with its shares', () => {
+    const { findings, steps } = compared({}, { pays: false })
+    const ends = steps.calls.find(
+      ({ call, previous }) => call === null && previous?.service === 'tax',
+    )
+    expect(ends).toMatchObject({
+      ...{ kind: 'next', of: { service: 'shop', operation: 'BUY' } },
+      ...{ made: [0, 67], chances: [67, 67], changed: true },
+    })
+    expect(findings.findings.map(({ title }) => title)).toEqual([
+      'shop: BUY no longer calls pay CHARGE after tax RATE (67 of 67 calls before)',
+    ])
+  })
+
+  test('a call made ten times instead of once is a repeat, and no step is slower', () => {
+    const { findings, steps } = compared({}, { lookups: 10 })
+    expect(
+      steps.repeats
+        .filter(({ changed }) => changed)
+        .map(({ call, beforeTimes, afterTimes }) => [call.operation, beforeTimes, afterTimes]),
+    ).toEqual([
+      ['FIND', 1, 10],
+      ['FIND', 1, 10],
+    ])
+    expect(findings.findings[0]?.what).toMatch(/calls stock FIND 10 times instead of 1/)
+    expect(steps.changes.filter(({ kind }) => kind === 'call')).toEqual([])
+  })
+})
+
+test('steps are the same whichever period comes first, but for signs', () => {
+  const [one, two] = [shop({ seed: 1 }), shop({ seed: 2, itselfUs: 500 })]
+  const stepsOf = (flows: ReturnType<typeof buildFlows>) =>
+    findStepChanges({ flows })
+      .steps.map(({ kind, service, p, shiftUs }) => ({ step: `${kind} ${service}`, p, shiftUs }))
+      .sort((a, b) => (a.step < b.step ? -1 : 1))
+  const back = stepsOf(buildFlows([two, one]))
+  expect(back.length).toBeGreaterThan(5)
+  for (const [i, there] of stepsOf(buildFlows([one, two])).entries()) {
+    expect(back[i]?.step).toBe(there.step)
+    expectRelative(back[i]?.p as number, there.p, 1e-7)
+    expect(back[i]?.shiftUs).toBeCloseTo(-there.shiftUs, 6)
+  }
+})
+
+describe('what no step accounts for', () => {
+  /** `web GET` does 12 things one after the other; the first takes `firstUs` longer. */
+  const services = (seed: number, { shiftUs = 0, firstUs = 0 }) => {
+    const random = randomSource(seed)
+    return period(`many ${seed}`, 200, () => {
+      let now = 10
+      const parts = Array.from({ length: 12 }, (_, n): Part => {
+        const from = now
+        const us = 1000 + shiftUs + 200 * random.normal() + (n === 0 ? firstUs : 0)
+        now += Math.max(1, Math.round(us))
+        return { id: `s${n}`, parent: 'r', service: `s${n}`, operation: 'DO', from, to: now }
+      })
+      return [{ id: 'r', service: 'web', operation: 'GET', from: 0, to: now + 10 }, ...parts]
+    })
+  }
+
+  test('is told of the requests alone where no step is significant', () => {
+    const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35 }))
+    expect(findings.findings.map(({ title }) => title)).toEqual([
+      'web GET: requests take 397 µs longer; no single step changed enough to be sure of',
+    ])
+    const [only] = findings.findings
+    expect((only?.contributionUs as number) / edges.observedChangeUs).toBeCloseTo(1, 1)
+  })
+
+  test('is what is left beside the step that is', () => {
+    const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35, firstUs: 500 }))
+    expect(findings.findings.map(({ title }) => title)).toEqual([
+      's0: DO itself takes 535 µs longer',
+      'web GET: requests take 897 µs longer; 365 µs of it in no step that could be told',
+    ])
+    const all = findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
+    expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
+  })
+
+  test('is no finding where the steps add up', () => {
+    const { findings } = compare(services(1, {}), services(2, { firstUs: 500 }))
+    expect(findings.findings.map(({ where }) => where)).toEqual(['s0'])
+  })
+})
