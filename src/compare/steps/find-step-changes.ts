@@ -29,7 +29,11 @@ const MIN_TIMES = 0.1
  * those of calls.
  *
  * @param categories of two periods; of trace points, there are no steps
- * @param options see `EDGE_OPTIONS`
+ * @param options.alpha level of all tests together; default 0.05
+ * @param options.minimumEffect smallest change of a step that is called one, as a share of the mean
+ *   response time of the requests that have it, the slowest hundredth cut; default 0.03
+ * @param options.minimumShare smallest contribution of a step that is called a change, as a share of
+ *   what all requests after would have taken before, the slowest hundredth cut; default 0.001
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
  * @example
