@@ -1,9 +1,9 @@
 import { Stage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import type { CallCounts, CallRepeats } from './call-counts.ts'
+import type { CallCounts, CallRepeats, Operation } from './call-counts.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Step } from './step-times.ts'
 
@@ -88,43 +88,39 @@ export class StepChanges extends Stage {
 
   /** One row a step, changed ones first. */
   table(): StageTable {
-    const steps = [...this.steps].sort((a, b) => Number(b.changed) - Number(a.changed))
-    const column = <T>(value: (step: StepChange) => T) => steps.map(value)
-    return stageTable({
-      kind: column(({ kind }) => kind),
-      service: column(({ service }) => service),
-      caller: column(({ caller }) => caller),
-      changed: column(({ changed }) => changed),
-      shiftUs: column(({ shiftUs }) => shiftUs),
-      lowUs: column(({ interval }) => interval[0]),
-      highUs: column(({ interval }) => interval[1]),
-      probabilitySlower: column(({ probabilitySlower }) => probabilitySlower),
-      before: column(({ beforeRequests }) => beforeRequests),
-      after: column(({ afterRequests }) => afterRequests),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-      contributionUs: column(({ contributionUs }) => contributionUs),
-    })
+    const rows = this.steps
+      .toSorted((a, b) => Number(b.changed) - Number(a.changed))
+      .map((step) => ({
+        ...step,
+        lowUs: step.interval[0],
+        highUs: step.interval[1],
+        before: step.beforeRequests,
+        after: step.afterRequests,
+      }))
+    return rowTable(rows, [
+      ...(['kind', 'service', 'caller', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
+      ...(['probabilitySlower', 'before', 'after', 'p', 'q', 'contributionUs'] as const),
+    ])
   }
 
   /** One row for each thing that an operation may do next, changed ones first. */
   callTable(): StageTable {
-    const calls = [...this.calls].sort((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
-    const column = <T>(value: (call: CallChange) => T) => calls.map(value)
-    return stageTable({
-      service: column(({ of }) => of.service),
-      operation: column(({ of }) => of.operation),
-      kind: column(({ kind }) => kind),
-      previous: column(({ previous }) => previous && `${previous.service} ${previous.operation}`),
-      call: column(({ call }) => call && `${call.service} ${call.operation}`),
-      changed: column(({ changed }) => changed),
-      before: column(({ made }) => made[BEFORE]),
-      chancesBefore: column(({ chances }) => chances[BEFORE]),
-      after: column(({ made }) => made[AFTER]),
-      chancesAfter: column(({ chances }) => chances[AFTER]),
-      difference: column(({ difference }) => difference),
-      p: column(({ p }) => p),
-      q: column(({ q }) => q),
-    })
+    const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
+    const rows = this.calls
+      .toSorted((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
+      .map((call) => ({
+        ...call,
+        ...call.of,
+        previous: name(call.previous),
+        call: name(call.call),
+        before: call.made[BEFORE],
+        chancesBefore: call.chances[BEFORE],
+        after: call.made[AFTER],
+        chancesAfter: call.chances[AFTER],
+      }))
+    return rowTable(rows, [
+      ...(['service', 'operation', 'kind', 'previous', 'call', 'changed', 'before'] as const),
+      ...(['chancesBefore', 'after', 'chancesAfter', 'difference', 'p', 'q'] as const),
+    ])
   }
 }
