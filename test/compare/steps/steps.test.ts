@@ -252,3 +252,39 @@ describe('what no step accounts for', () => {
     expect(findings.findings.map(({ where }) => where)).toEqual(['s0'])
   })
 })
+
+//  web    ├──────────────────────┤   LOOK or BUY
+//  stock    ├─────────────────┤      FIND
+//  archive     ├────┤                READ, for most of BUY and hardly ever for LOOK
+describe('calls given their parent', () => {
+  const mix = (seed: number, { buying = 0.5, reading = 0.9 }) => {
+    const random = randomSource(seed)
+    return period(`mix ${seed}`, 300, () => {
+      const isBuying = random.next() < buying
+      const reads = random.next() < (isBuying ? reading : 0.05)
+      const operation = isBuying ? 'BUY' : 'LOOK'
+      const parts: Part[] = [
+        { id: 'r', service: 'web', operation, from: 0, to: 1000 },
+        { id: 'f', parent: 'r', service: 'stock', operation: 'FIND', from: 100, to: 900 },
+      ]
+      const read = { id: 'a', parent: 'f', service: 'archive', operation: 'READ' }
+      return reads ? [...parts, { ...read, from: 200, to: 500 }] : parts
+    })
+  }
+  const changed = (before: ReturnType<typeof mix>, after: ReturnType<typeof mix>) =>
+    findStepChanges({ flows: buildFlows([before, after]) }).calls.filter((call) => call.changed)
+
+  test('are not changed by another mix of request types, though fewer are made in all', () => {
+    const after = mix(2, { buying: 0.15 })
+    const [call] = findStepChanges({ flows: buildFlows([mix(1, {}), after]) }).calls.filter(
+      (one) => one.kind === 'calls' && one.call?.service === 'archive',
+    )
+    expect(call?.made[0]).toBeGreaterThan(2 * (call?.made[1] as number))
+    expect(changed(mix(1, {}), after)).toEqual([])
+  })
+
+  test('are changed if one of the types makes fewer', () => {
+    const calls = changed(mix(1, {}), mix(2, { reading: 0.6 }))
+    expect(calls.map(({ of, call }) => `${of.operation} ${call?.operation}`)).toContain('FIND READ')
+  })
+})
