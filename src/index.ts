@@ -12,7 +12,12 @@ export type { EdgeChange, EdgeChanges, EdgeOptions } from './compare/edges/find-
 export { findEdgeChanges } from './compare/edges/find-edge-changes.ts'
 export type { ComparisonWarning, WarningCode } from './compare/fairness/comparison-warning.ts'
 export { findFindings } from './compare/findings/find-findings.ts'
-export type { Finding, StructureChange } from './compare/findings/finding.ts'
+export type {
+  Finding,
+  FindingCall,
+  FindingStep,
+  StructureChange,
+} from './compare/findings/finding.ts'
 export type { Findings } from './compare/findings/findings.ts'
 export type { SampleComparison, SampleTest } from './compare/mutations/compare-samples.ts'
 export type { EffectSize, MedianEffect } from './compare/mutations/effect-size.ts'

@@ -160,6 +160,10 @@ function sentenceLines(sentences: readonly SentenceOfCase[]): string[] {
   return [
     `Of ${counted(sentences.length, 'sentence')}, the spans bear out all that each rests on:`,
     `  ${share(right.length, sentences.length)}`,
+    `  in what it says first: ${share(
+      sentences.filter((sentence) => sentence.parts[0]?.isTrue).length,
+      sentences.length,
+    )}`,
     ...tallies(sentences).map((row) => `  ${ABOUT[row.about]}: ${share(row.true, row.checked)}`),
     `Steps and changes of calls one by one: ${share(
       parts.filter(({ isTrue }) => isTrue).length,

@@ -46,8 +46,8 @@ export interface RecordedCalls {
 
 /**
  * Counts in the spans of one period, without flows, how often an operation does something, of how
- * often it could: makes a call whenever it is called (but by a client), or goes on with it after
- * another was answered, by the times of the same request.
+ * often it could: makes a call whenever it is called (but by a client), or makes it at
+ * any time after the last of another was answered, by the times of the same request.
  */
 export function recordedCalls(
   traces: SpanTraces,
@@ -65,11 +65,11 @@ export function recordedCalls(
       if (children.length === 0 && call === null) made++
     } else {
       for (const child of children.filter(({ callee }) => isSame(callee, previous))) {
-        const next = followers(children, child)
-        if (next.some(({ callee }) => isSame(callee, previous))) continue
+        const later = laterCalls(children, child)
+        if (later.some(({ callee }) => isSame(callee, previous))) continue
         chances++
-        const isMade = next.some(({ callee }) => isSame(callee, call))
-        if (isMade || (call === null && next.length === 0)) made++
+        const isMade = later.some(({ callee }) => isSame(callee, call))
+        if (isMade || (call === null && later.length === 0)) made++
       }
     }
   }
@@ -123,12 +123,9 @@ function calledBy(traces: SpanTraces, span: number): MadeCall[] {
 /** A clock's last digit: one span still counts as ended before another that starts so much sooner. */
 const SLACK_US = 1
 
-/** Calls that start once another has ended, and none in between. */
-function followers(calls: readonly MadeCall[], call: MadeCall): MadeCall[] {
-  const follows = (later: MadeCall, earlier: MadeCall) =>
-    later.span !== earlier.span && later.startUs + SLACK_US >= earlier.endUs
-  const later = calls.filter((other) => follows(other, call))
-  return later.filter((other) => !later.some((between) => follows(other, between)))
+/** Calls that start once another has ended, at once or later. */
+function laterCalls(calls: readonly MadeCall[], { span, endUs: endedUs }: MadeCall): MadeCall[] {
+  return calls.filter((other) => other.span !== span && other.startUs + SLACK_US >= endedUs)
 }
 
 const VISITS = new WeakMap<SpanTraces, Visits>()

@@ -32,6 +32,9 @@ describe('a finding is one cause', () => {
         title: 'stock: LOOKUP itself takes N µs longer',
       },
     ])
+    expect(comparison.findings.findings[0]?.steps).toMatchObject([
+      { kind: 'work', service: 'stock', caller: null, operation: 'LOOKUP' },
+    ])
     expect(comparison.findings.findings[0]?.mutations).toEqual(comparison.ranking.mutations)
     expect(comparison.ranking.mutations).toHaveLength(2)
   })
@@ -68,6 +71,13 @@ describe('a finding is one cause', () => {
       },
     ])
     const [finding] = comparison.findings.findings
+    expect(finding?.steps).toEqual([])
+    expect(finding?.calls[0]).toEqual({
+      ...{ kind: 'next', of: { service: 'shop', operation: 'GET' } },
+      previous: { service: 'stock', operation: 'LOOKUP' },
+      call: { service: 'archive', operation: 'READ' },
+      ...{ made: [34, 50], chances: [300, 120] },
+    })
     expect(finding?.changedStructure).toMatchObject([
       { change: 'added', label: 'shop call READ call', answered: { service: 'stock' } },
     ])

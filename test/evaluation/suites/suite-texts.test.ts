@@ -55,6 +55,7 @@ describe('suite nezha', () => {
     expect(lines).toContain('Without a fault: 1 of 2 comparisons report something (50 %)')
     expect(lines).toContain('  n1  web: slower')
     expect(lines).toContain('  work of a service: 1 of 2 true (50 %)')
+    expect(lines).toContain('  in what it says first: 1 of 2 true (50 %)')
     expect(lines).toContain('Steps and changes of calls one by one: 2 of 3 true (67 %)')
     expect(lines).toContain('  f1  front: GET takes 2 ms longer')
     expect(lines).toContain('    said +2 ms, measured 0')
