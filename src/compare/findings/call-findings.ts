@@ -56,11 +56,13 @@ export function callFindings(
     const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const cost = costOfMoves(categories, own, options.centre)
-    const isKnown = cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
+    const { call, previous } = headline(one)
+    // What ends early looks like whatever is short, and has been anything before.
+    const isKnown =
+      call !== null && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
     const { contributionUs, eachInterval } = isKnown
       ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
       : costOfForms
-    const { call, previous } = headline(one)
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return [
       {
