@@ -189,19 +189,17 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
           contributionError: Math.hypot(...changed.map((one) => one.contributionError)),
         }
   const { operation: _, ...times } = { operation: '', ...told }
+  const concerned = strata.filter(
+    ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
+  )
   return {
     ...{ kind, service, caller },
     ...times,
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
     ...{ p, q, operations: described },
-    observedUs: excessOf(strata, ({ calls }) => calls).us,
-    requests: requestsOf(
-      strata.filter(
-        ({ operation }) =>
-          first === undefined || changed.some((one) => one.operation === operation),
-      ),
-    ),
+    observedUs: excessOf(concerned, ({ calls }) => calls).us,
+    requests: requestsOf(concerned),
   }
 }
 

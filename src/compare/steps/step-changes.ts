@@ -30,7 +30,9 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
 export interface StepChange extends Step, Omit<OperationChange, 'operation'> {
   /** p corrected over all steps and calls together; `NaN` where it could not be tested. */
   readonly q: number
-  /** What its calls after took beyond the mean of those before, the slowest hundredth cut, in µs. */
+  /**
+   * What the calls that changed took after beyond the mean before, the slowest hundredth cut, in µs.
+   */
   readonly observedUs: number
   /** Its operations, the largest contribution first. */
   readonly operations: readonly OperationChange[]
