@@ -299,7 +299,9 @@ function growthOf(sums: readonly StrataSums[]): number {
 }
 
 /** The values in ascending order, each with its block: sums then do not hang on the order given. */
-function ascending({ values, blocks }: BlockedSample): BlockedSample {
+function ascending(sample: BlockedSample): BlockedSample {
+  const { values, blocks } = sample
+  if (isAscending(sample)) return sample
   const known = Array.from(values).flatMap((value, i) => (Number.isFinite(value) ? [i] : []))
   const order = Uint32Array.from(known).sort(
     (a, b) =>
@@ -310,6 +312,19 @@ function ascending({ values, blocks }: BlockedSample): BlockedSample {
     values: Float64Array.from(order, (i) => values[i] as number),
     blocks: Float64Array.from(order, (i) => blocks[i] as number),
   }
+}
+
+/** Whether values are finite and ascending, and blocks among equal ones. */
+function isAscending({ values, blocks }: BlockedSample): boolean {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number
+    if (!Number.isFinite(value)) return false
+    const last = i === 0 ? Number.NEGATIVE_INFINITY : (values[i - 1] as number)
+    if (value < last || (value === last && (blocks[i] as number) < (blocks[i - 1] as number))) {
+      return false
+    }
+  }
+  return true
 }
 
 /** Midranks of both ascending samples together over their number + 1, less ½. */

@@ -227,9 +227,8 @@ function excessOf(strata: readonly StepStratum[], callsOf: (sample: StepSample) 
 }
 
 function cappedMoments({ values }: StepSample): Moments {
-  const sorted = values.slice().sort()
-  const most = sorted[Math.ceil((1 - SLOWEST) * sorted.length) - 1]!
-  return moments(sorted.map((value) => Math.min(most, value)))
+  const most = values[Math.ceil((1 - SLOWEST) * values.length) - 1]!
+  return moments(values.map((value) => Math.min(most, value)))
 }
 
 function requestsOf(strata: readonly StepStratum[]): number[] {
@@ -242,10 +241,9 @@ function describeTimes(
   significant: boolean,
   { minimumEffect, negligibleUs, usualOf }: Limits,
 ): Omit<OperationChange, 'operation'> {
-  const sorted = ({ values }: StepSample) => values.slice().sort()
   const { shift, low, high } = significant
     ? stratifiedShift(
-        strata.map(({ before, after }) => ({ before: sorted(before), after: sorted(after) })),
+        strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
         { level: 0.95, sorted: true },
       )
     : { shift: 0, low: Number.NaN, high: Number.NaN }

@@ -22,7 +22,7 @@ export interface Step {
   readonly caller: string | null
 }
 
-/** Values of one period: one a request, the mean of its calls, in µs. */
+/** Values of one period, ascending: one a request, the mean of its calls, in µs. */
 export interface StepSample {
   readonly values: Float64Array
   /** Stretch of time of each value. */
@@ -263,11 +263,15 @@ class GrowingSample {
   }
 
   finish(blockOf: Uint8Array): StepSample {
-    const requests = Uint32Array.from(this.#requests)
+    const means = Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!)
+    const blocks = this.#requests.map((request) => blockOf[request]!)
+    const order = Uint32Array.from(means.keys()).sort(
+      (a, b) => means[a]! - means[b]! || blocks[a]! - blocks[b]!,
+    )
     return {
-      requests,
-      values: Float64Array.from(this.#sums, (sum, i) => sum / this.#calls[i]!),
-      blocks: Uint8Array.from(requests, (request) => blockOf[request]!),
+      requests: Uint32Array.from(order, (i) => this.#requests[i]!),
+      values: Float64Array.from(order, (i) => means[i]!),
+      blocks: Uint8Array.from(order, (i) => blocks[i]!),
       calls: this.#calls.reduce((all, calls) => all + calls, 0),
       criticalCalls: this.#criticalCalls,
     }
