@@ -190,7 +190,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       parameters(COMPARISON_OPTIONS),
     ),
     suggestedThreshold: about(
-      'SM_P_THRESHOLD that chance alone crosses in one of twenty comparisons.',
+      'SM_P_THRESHOLD that chance alone exceeds in 5 % of comparisons.',
       made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
     ),
     requests: made(

@@ -7,6 +7,7 @@ import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.t
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
+import { NS } from './span-tree.ts'
 
 /**
  * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
@@ -182,9 +183,6 @@ class SpanFlowBuilder {
     return [callLabels, replyLabels]
   }
 }
-
-/** Nanoseconds in a microsecond. */
-const NS = 1e3
 
 /**
  * When node `node` happened, in whole nanoseconds: even nodes are starts, odd ones ends. Differences

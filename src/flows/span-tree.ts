@@ -3,7 +3,7 @@ import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
 
 /** Nanoseconds in a microsecond. */
-const NS = 1000
+export const NS = 1000
 
 /** Whether flows were built from spans: span `k` of a shape then has nodes `2k` and `2k + 1`. */
 export function areFromSpans({ shapes, labels, size }: FlowSet): boolean {

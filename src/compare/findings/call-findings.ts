@@ -5,7 +5,7 @@ import { moments } from '../../stats/moments.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
-import type { Operation } from '../steps/call-counts.ts'
+import { isSame, type Operation } from '../steps/call-counts.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
@@ -172,8 +172,8 @@ function changedCalls({ difference, chances }: CallChange): number {
 }
 
 /**
- * Of changes alike, which is said: what is altogether new or gone, then calls before what is next,
- * what happens more often, and calls to other services.
+ * Ranks changes of as many calls, the one to tell highest: what is altogether new or gone, then calls
+ * before what comes next, what happens more often, and calls to other services.
  */
 function plainness({ kind, of, call, difference, made }: CallChange): number {
   const isWhole = call !== null && made.some((count) => count === 0)
@@ -201,7 +201,7 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
   }
   const { of, kind, call, previous, difference, made, chances } = change
   const name = operationName(of)
-  const shares = `in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+  const shares = sharesOf(change)
   const after = previous === null ? 'at once' : `after ${nameOf(previous, service)}`
   const replaced = calls.find(
     (other) =>
@@ -230,10 +230,6 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
 
 function sharesOf({ made, chances }: CallChange): string {
   return `in ${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
-}
-
-function isSame(a: Operation, b: Operation): boolean {
-  return a.service === b.service && a.operation === b.operation
 }
 
 function nameOf(operation: Operation | null, service: string): string {

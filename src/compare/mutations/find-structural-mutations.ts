@@ -119,7 +119,7 @@ export class StructuralMutations extends Stage {
     return this.#tests[category] as StructuralTest
   }
 
-  /** Threshold that chance alone crosses in one of twenty comparisons; see its source. */
+  /** Threshold that chance alone exceeds in 5 % of comparisons; see its source. */
   get suggestedThreshold(): number {
     return suggestThreshold(this.categories)
   }

@@ -148,7 +148,8 @@ function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operat
   return { service: visitOf[span]!.service, operation: operations[span]! }
 }
 
-function isSame(a: Operation, b: Operation): boolean {
+/** Whether two operations are the same one of the same service. */
+export function isSame(a: Operation, b: Operation): boolean {
   return a.service === b.service && a.operation === b.operation
 }
 

@@ -1,4 +1,4 @@
-import { sum } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
@@ -54,7 +54,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     counts,
     test: compareCounts(counts.strata),
   }))
-  const byOperation = steps.map(({ strata }) => [...groupBy(strata, ({ operation }) => operation)])
+  const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
   const measures = [
     ...steps.map(({ strata }) => strata),
     ...byOperation.flatMap((operations) => operations.map(([, strata]) => strata)),
@@ -78,7 +78,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     }
   })
   const ofRepeats = repeats.map((repeat) => ({ repeat, test: tests[at++]! }))
-  const groups = groupBy(
+  const groups = group(
     [
       ...choices.map(({ counts, test }) => ({ of: counts.of, p: test.p, is: sameTest(counts) })),
       ...ofRepeats.map(({ repeat, test }, i) => ({ of: repeat.of, p: test.p, is: `repeat ${i}` })),
@@ -137,9 +137,7 @@ function sameTest({ strata }: CallCounts): string {
 /** p of a step: of all operations together, or of the most significant one. */
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
-  const best = bonferroni(parts)
-  const known = [whole, best].filter((p) => !Number.isNaN(p))
-  return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
+  return bonferroni([whole, bonferroni(parts)])
 }
 
 function bonferroni(all: readonly number[]): number {
@@ -282,15 +280,4 @@ function usualTotalUs(flows: FlowSet, timeOf: (request: number) => number): numb
   let sum = 0
   for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
   return (sum / Math.max(1, flows.count(BEFORE))) * flows.count(AFTER)
-}
-
-function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
 }

@@ -4,6 +4,7 @@ import {
   areFromSpans,
   coveredNs,
   markWaitedFor,
+  NS,
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
@@ -48,8 +49,6 @@ export interface StepStratum {
 export interface StepTimes extends Step {
   readonly strata: readonly StepStratum[]
 }
-
-const NS = 1000
 
 /**
  * Collects how long every step took, exactly: the work of a service only where none of its calls

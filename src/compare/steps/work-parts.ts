@@ -1,6 +1,6 @@
 // Runs once a span of a request: the loops index with `!`.
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { coveredNs, readTimesNs } from '../../flows/span-tree.ts'
+import { coveredNs, NS, readTimesNs } from '../../flows/span-tree.ts'
 import { quantile } from '../../stats/quantile.ts'
 import type { StepChange } from './step-changes.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
@@ -42,7 +42,7 @@ export function workParts(flows: FlowSet, { service, requests }: StepChange): Wo
     const sums = new Map<string, number>()
     for (const { span, others, operation } of parts) {
       const [start, end] = [moments[2 * span]!, moments[2 * span + 1]!]
-      const ownUs = (end - start - coveredNs(moments, others, start, end)) / 1e3
+      const ownUs = (end - start - coveredNs(moments, others, start, end)) / NS
       sums.set(operation, (sums.get(operation) ?? 0) + ownUs)
     }
     for (const [operation, sum] of sums) {

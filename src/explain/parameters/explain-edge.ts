@@ -228,7 +228,7 @@ interface TemplateNode {
 export function commonTemplate(before: FlowForm, after: FlowForm): TemplateNode[] {
   const seen = [new Set<number>(), new Set<number>()] as const
   const template: TemplateNode[] = []
-  // Last to first: what is pushed last is looked at first.
+  // Pushed in reverse: the stack gives the last one back first.
   const push = (of: readonly number[] = [], others: readonly number[] = []) => {
     const free = group(others, (node) => after.labels[node])
     const pairs = of.flatMap((node) => {
