@@ -1,9 +1,10 @@
 import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
-import type {
-  Finding,
-  FindingCall,
-  FindingStep,
-  StructureChange,
+import {
+  FINDING_KINDS,
+  type Finding,
+  type FindingCall,
+  type FindingStep,
+  type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import type { Operation } from '../compare/steps/call-counts.ts'
@@ -190,7 +191,7 @@ const FACTS = {
   text: about('The facts in one line.', TEXT),
   facts: about('How many requests, how much each, share of pairs, p.', listOf(TEXT)),
   look: about('Where to look, in words.', TEXT),
-  kind: words('edges', 'requests', 'structure'),
+  kind: words(...FINDING_KINDS),
   direction: words('slower', 'faster'),
   services: about('Where to look, the likeliest first.', listOf(TEXT)),
   mutations: about(

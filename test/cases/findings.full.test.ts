@@ -18,17 +18,17 @@ describeWithShared(
   'faults injected by others are the first or second finding of at most ten',
   () => {
     test.each([
-      ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'edges'],
-      ['nezha-onlineboutique/ob2_productcatalog_cpu_consumed', 'productcatalogservice', 'edges'],
-      ['nezha-onlineboutique/ob3_frontend_cpu_contention', 'frontend', 'edges'],
+      ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'latency'],
+      ['nezha-onlineboutique/ob2_productcatalog_cpu_consumed', 'productcatalogservice', 'latency'],
+      ['nezha-onlineboutique/ob3_frontend_cpu_contention', 'frontend', 'latency'],
       ['nezha-onlineboutique/ob4_frontend_return', 'frontend', 'structure'],
-      ['nezha-onlineboutique/ob5_recommendation_network_delay', 'recommendationservice', 'edges'],
-      ['nezha-onlineboutique/ob6_ad_cpu_contention', 'adservice', 'edges'],
-      ['nezha-trainticket/tt1_route_network_delay', 'ts-route-service', 'edges'],
-      ['nezha-trainticket/tt2_travel_network_delay', 'ts-travel-service', 'edges'],
-      ['nezha-trainticket/tt3_basic_cpu_contention', 'ts-basic-service', 'edges'],
+      ['nezha-onlineboutique/ob5_recommendation_network_delay', 'recommendationservice', 'latency'],
+      ['nezha-onlineboutique/ob6_ad_cpu_contention', 'adservice', 'latency'],
+      ['nezha-trainticket/tt1_route_network_delay', 'ts-route-service', 'latency'],
+      ['nezha-trainticket/tt2_travel_network_delay', 'ts-travel-service', 'latency'],
+      ['nezha-trainticket/tt3_basic_cpu_contention', 'ts-basic-service', 'latency'],
       ['nezha-trainticket/tt5_price_exception', 'ts-price-service', 'structure'],
-      ['trastrainer-trainticket-extra', 'ts-route-service', 'edges'],
+      ['trastrainer-trainticket-extra', 'ts-route-service', 'latency'],
     ])('%s: %s', expectFaultFound)
 
     // Its sign: 8 of 14 calls before end with an error, none of 29 after. They come in bursts, so

@@ -18,7 +18,7 @@ test.each(['rmw', 'create-behaviour', 'control'])(
 
 describeWithShared('faults injected by others are the first or second finding', () => {
   test.each([
-    ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'edges'],
+    ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'latency'],
     ['nezha-trainticket/tt5_price_exception', 'ts-price-service', 'structure'],
   ])('%s: %s', expectFaultFound)
 
@@ -59,7 +59,7 @@ describe('rare-operation: one operation in 3 % of the requests takes three times
   test('it is the first finding', () => {
     const [finding] = comparison.findings.findings
     expect(finding).toMatchObject({
-      ...{ kind: 'edges', direction: 'slower', services: ['mds'], mutations: [] },
+      ...{ kind: 'latency', direction: 'slower', services: ['mds'], mutations: [] },
       requests: 31,
     })
     expect(finding?.title).toContain('MDS GETLAYOUT')

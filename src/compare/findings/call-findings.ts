@@ -22,7 +22,9 @@ interface ServiceChanges {
 
 /** Requests whose flow is of the new form, and those of the form that it replaces. */
 interface Forms {
+  /** After; before, there are `nowBefore`. */
   readonly now: readonly number[]
+  readonly nowBefore: number
   readonly usual: readonly number[]
   /** Period of the usual ones. */
   readonly period: Period
@@ -73,6 +75,7 @@ export function callFindings(
         key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
         categories: [...new Set([...to, ...from])],
         requests,
+        concerned: [forms.nowBefore, forms.now.length],
         contributionUs,
         eachInterval,
         probabilitySlower: Number.NaN,
@@ -87,6 +90,7 @@ export function callFindings(
         steps: [],
         calls: toldFirst(all, one),
         moves: own,
+        p: Math.min(...[...all.calls, ...all.repeats].map(({ p }) => p)),
         q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
       },
     ]
@@ -261,17 +265,17 @@ function changedRequests(flows: FlowSet, { calls: [change], repeats }: ServiceCh
 
 function formsOf(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): Forms {
   const isNew = change === undefined ? repeatsMore(repeats[0] as RepeatChange) : choseAnew(change)
-  const now: number[] = []
+  const now: [before: number[], after: number[]] = [[], []]
   const usual: [before: number[], after: number[]] = [[], []]
   flows.shapeOf.forEach((shape, request) => {
     const verdict = isNew(shape)
     const period = flows.period[request] as Period
-    if (verdict === true && period === AFTER) now.push(request)
+    if (verdict === true) now[period].push(request)
     if (verdict === false) usual[period].push(request)
   })
   // As in the thesis: what the other form takes after, or before where hardly any request has it.
   const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
-  return { now, usual: usual[period], period }
+  return { now: now[AFTER], nowBefore: now[BEFORE].length, usual: usual[period], period }
 }
 
 /** Whether requests of a shape do what more do now; undefined where they had no choice. */

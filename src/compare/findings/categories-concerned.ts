@@ -1,4 +1,4 @@
-import { AFTER } from '../../flows/flow-set.ts'
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 
 /** Each category once, the one with the most requests after first. */
@@ -8,7 +8,12 @@ export function byRequestsAfter(categories: Categories, ids: readonly number[]):
   )
 }
 
-/** How many requests the categories have after. */
-export function requestsAfter(categories: Categories, ids: readonly number[]): number {
-  return ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
+/** How many requests the categories have in each period. */
+export function requestsOf(
+  categories: Categories,
+  ids: readonly number[],
+): readonly [before: number, after: number] {
+  const sum = (period: Period) =>
+    ids.reduce((all, category) => all + categories.count(category, period), 0)
+  return [sum(BEFORE), sum(AFTER)]
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/units.ts'
 import { calledPlace, type PooledEdge, place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
-import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
+import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { groupChanges } from './group-changes.ts'
 import { listed, operationName, placeName, printable } from './names.ts'
@@ -33,18 +33,19 @@ export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
         categories,
         group.edges.flatMap((edge) => edge.categories),
       )
-      const requests = requestsAfter(categories, concerned)
+      const [, requests] = requestsOf(categories, concerned)
       const [first] = group.edges as [EdgeChange]
       const sum = (value: (edge: EdgeChange) => number) =>
         group.edges.reduce((total, edge) => total + value(edge), 0)
       const calls = (edge: EdgeChange) => edge.contributionUs / edge.shiftUs / requests
       return {
-        kind: 'edges',
+        kind: 'latency',
         direction,
         ...edgeWords(group, direction),
         key: group.edges.map(edgeKey).sort().join('\n'),
         categories: concerned,
         requests,
+        concerned: requestsOf(categories, concerned),
         contributionUs: sum(({ contributionUs }) => contributionUs),
         eachInterval: [
           sum((edge) => edge.interval[0] * calls(edge)),
@@ -58,6 +59,7 @@ export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
         steps: [],
         calls: [],
         moves: [],
+        p: Math.min(...group.edges.map(({ p }) => p)),
         q: Math.min(...group.edges.map(({ q }) => q)),
       }
     }),

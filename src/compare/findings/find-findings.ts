@@ -264,7 +264,7 @@ export function claimMutations(
   drafts.forEach(({ kind, changedEdges, moves, categories }, draft) => {
     if (moves.length === 0) for (const edge of changedEdges) ofEdge.set(keyOf(edge), draft)
     for (const { to } of moves) if (!ofCategory.has(to)) ofCategory.set(to, draft)
-    if (kind === 'requests') for (const category of categories) ofRequests.set(category, draft)
+    if (kind === 'unattributed') for (const category of categories) ofRequests.set(category, draft)
   })
   const likeliest = (category: number): number | undefined => {
     const shifts = new Map<number, number>()
@@ -300,7 +300,7 @@ function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
     else found.consequences.push(draft)
   }
   for (const { consequences } of causes) consequences.sort(byContribution)
-  const isUnattributed = ({ cause }: (typeof causes)[number]) => cause.kind === 'requests'
+  const isUnattributed = ({ cause }: (typeof causes)[number]) => cause.kind === 'unattributed'
   return causes.sort(
     (a, b) =>
       Number(isUnattributed(a)) - Number(isUnattributed(b)) || byContribution(a.cause, b.cause),
@@ -313,7 +313,7 @@ function withConsequences(
   consequences: readonly { readonly kind: Draft['kind']; readonly contributionUs: number }[],
 ): number {
   const seen = consequences
-    .filter((consequence) => consequence.kind === 'edges')
+    .filter((consequence) => consequence.kind === 'latency')
     .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
   if (kind !== 'structure') return contributionUs + seen
   return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
@@ -322,7 +322,7 @@ function withConsequences(
 /** Whether a draft is of time between two operations of one service, which no span covers. */
 function isGap({ kind, changedEdges }: Draft): boolean {
   return (
-    kind === 'edges' &&
+    kind === 'latency' &&
     changedEdges.every(
       ({ kind, fromNode, toNode }) => kind === 'self' && fromNode.operation !== toNode.operation,
     )
@@ -339,12 +339,12 @@ function isConsequence(
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
   if (cause.direction !== draft.direction) return false
-  if (cause.kind === 'structure' && draft.kind === 'edges') {
+  if (cause.kind === 'structure' && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
-  if (cause.kind !== 'edges') return false
+  if (cause.kind !== 'latency') return false
   const isSameService =
-    draft.kind === 'edges' &&
+    draft.kind === 'latency' &&
     draft.services[0] === cause.services[0] &&
     Math.abs(draft.contributionUs) <= Math.abs(cause.contributionUs)
   if (isSameService) return shareRequests(categories, { cause, draft })
@@ -356,7 +356,7 @@ function isConsequence(
   const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
   const isElsewhere = !draft.services.some((service) => service === cause.services[0])
   const canShowIt = isGap(draft) ? !isGap(cause) : isWork && isCall
-  if (draft.kind !== 'edges' || !canShowIt || !isElsewhere) return false
+  if (draft.kind !== 'latency' || !canShowIt || !isElsewhere) return false
   const isAlike =
     Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
   return isAlike && shareRequests(categories, { cause, draft })

@@ -56,10 +56,24 @@ export interface FindingCall extends Pick<CountsTest, 'made' | 'chances'> {
   readonly call: Operation | null
 }
 
+/**
+ * What kind of change a finding is. `'latency'`: steps take another time; `'structure'`: services
+ * make other calls; `'errors'`: requests fail more or less often; `'concurrency'`: the same calls in
+ * another order; `'load'`: more or fewer requests; `'unattributed'`: requests take another time that
+ * no step accounts for.
+ */
+export const FINDING_KINDS = [
+  'latency',
+  'structure',
+  'errors',
+  'concurrency',
+  'load',
+  'unattributed',
+] as const
+
 /** A finding before it is ranked. */
 export interface Draft {
-  /** `'edges'`: steps take another time; `'requests'`: requests do, spread over many steps; `'structure'`: requests do other work. */
-  readonly kind: 'edges' | 'requests' | 'structure'
+  readonly kind: (typeof FINDING_KINDS)[number]
   readonly direction: 'slower' | 'faster'
   /** Place of the change, such as `productcatalogservice → frontend`. */
   readonly where: string
@@ -71,6 +85,8 @@ export interface Draft {
   readonly categories: readonly number[]
   /** Requests after that it touches. */
   readonly requests: number
+  /** Requests of each period that have what changed, or that do what more or fewer do now. */
+  readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
   /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
@@ -94,7 +110,8 @@ export interface Draft {
   /** Of traces with spans: what one service does otherwise, the change told first. */
   readonly calls: readonly FindingCall[]
   readonly moves: readonly StructureMove[]
-  /** Smallest corrected p of its evidence. */
+  /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
+  readonly p: number
   readonly q: number
 }
 

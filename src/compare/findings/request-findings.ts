@@ -5,7 +5,7 @@ import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { ResponseTimeMutations } from '../mutations/find-response-time-mutations.ts'
 import { typicalTimeUs } from '../ranking/rank-mutations.ts'
-import { byRequestsAfter, requestsAfter } from './categories-concerned.ts'
+import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { rootsName } from './names.ts'
 
@@ -33,7 +33,8 @@ export function requestFindings(
     const members = found.map(({ category }) => category)
     const contributionUs = found.reduce((sum, one) => sum + one.shiftUs * one.requests, 0)
     if (members.length === 0 || Math.abs(contributionUs) < edges.negligibleUs) return []
-    const requests = requestsAfter(categories, members)
+    const counts = requestsOf(categories, members)
+    const [, requests] = counts
     const concerned = byRequestsAfter(categories, members)
     const roots = concerned.map((category) => categories.nodeLabel(category, 0))
     const effects = found.map((one) => ({
@@ -45,13 +46,14 @@ export function requestFindings(
     const shift = formatDuration(Math.abs(contributionUs) / requests)
     return [
       {
-        kind: 'requests',
+        kind: 'unattributed',
         key: `requests ${direction}`,
         direction,
         where: rootsName(roots),
         what: `requests take ${shift} ${direction === 'slower' ? 'longer' : 'less'}, spread over many steps`,
         categories: concerned,
         requests,
+        concerned: counts,
         contributionUs,
         eachInterval: [sum(({ interval }) => interval[0]), sum(({ interval }) => interval[1])],
         probabilitySlower: sum(({ probabilitySlower }) => probabilitySlower),
@@ -63,6 +65,7 @@ export function requestFindings(
         steps: [],
         calls: [],
         moves: [],
+        p: Math.min(...members.map((category) => responseTime.test(category).p)),
         q: Math.min(...members.map((category) => responseTime.test(category).q)),
       },
     ]

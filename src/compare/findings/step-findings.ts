@@ -41,7 +41,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       const error = Math.hypot(...group.steps.map(({ contributionError }) => contributionError))
       const width = normalQuantile(0.975) * error
       return {
-        kind: 'edges',
+        kind: 'latency',
         direction,
         ...stepWords(flows, group, direction),
         key: group.steps.map(stepKey).sort().join('\n'),
@@ -50,6 +50,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
           requests.map((request) => categories.categoryOf[request] as number),
         ),
         requests: after,
+        concerned: [requests.length - after, after],
         contributionUs,
         eachInterval: [
           (contributionUs - width) / Math.max(1, after),
@@ -63,6 +64,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
         steps: group.steps.map(findingStep),
         calls: [],
         moves: [],
+        p: Math.min(...group.steps.map(({ p }) => p)),
         q: Math.min(...group.steps.map(({ q }) => q)),
       }
     }),

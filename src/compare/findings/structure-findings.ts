@@ -5,7 +5,7 @@ import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
+import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
 import { listed, operationName, printable, rootsName, stepName } from './names.ts'
 import { changedServices, groupMoves, type MoveGroup, structureMoves } from './structure-moves.ts'
@@ -26,7 +26,9 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       options.centre,
     )
     const members = moves.flatMap(({ from, to }) => [to, from])
-    const tests = members.map((category) => structural.test(category))
+    const tests = members
+      .map((category) => structural.test(category))
+      .filter(({ testable }) => testable)
     const services = changedServices(categories, moves)
     const direction = contributionUs < 0 ? 'faster' : 'slower'
     const [{ from, to }] = moves as [StructureMove]
@@ -42,6 +44,7 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
         .join('\n'),
       categories: byRequestsAfter(categories, members),
       requests: Math.round(requests),
+      concerned: requestsOf(categories, [...new Set(moves.map((move) => move.to))]),
       contributionUs,
       eachInterval,
       probabilitySlower:
@@ -57,7 +60,8 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       steps: [],
       calls: [],
       moves,
-      q: Math.min(...tests.filter(({ testable }) => testable).map(({ q }) => q)),
+      p: Math.min(...tests.map(({ p }) => p)),
+      q: Math.min(...tests.map(({ q }) => q)),
     }
   })
 }

@@ -29,7 +29,7 @@ export function unattributedFindings(
     const slower = shiftUs > 0
     return [
       {
-        kind: 'requests',
+        kind: 'unattributed',
         direction: slower ? 'slower' : 'faster',
         key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
@@ -43,6 +43,7 @@ export function unattributedFindings(
           after.map((request) => categories.categoryOf[request] as number),
         ),
         requests: after.length,
+        concerned: [requests.length - after.length, after.length],
         contributionUs: leftUs,
         eachInterval: [eachUs + low, eachUs + high],
         probabilitySlower: step.probabilitySlower,
@@ -54,6 +55,7 @@ export function unattributedFindings(
         steps: [findingStep(step)],
         calls: [],
         moves: [],
+        p: step.p,
         q: step.q,
       },
     ]

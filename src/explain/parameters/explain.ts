@@ -57,7 +57,7 @@ function explainFinding(
   options: ExplainOptions,
 ): Explanation {
   const [edge] = changedEdges
-  if (kind === 'edges' && edge !== undefined) return explainEdge(comparison, edge, options)
+  if (kind === 'latency' && edge !== undefined) return explainEdge(comparison, edge, options)
   const [move] = moves.toSorted((a, b) => b.requests - a.requests)
   if (move === undefined) {
     return explainMutation(comparison, { category: categories[0] as number }, options)

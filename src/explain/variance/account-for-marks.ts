@@ -60,7 +60,7 @@ export function accountForMarks(
   return new MarkedMutations({ marks: checked, mutations, rest, unused: marked.unused() }, () =>
     comparison.findings.findings.map((finding) => {
       // Findings of other kinds may name edges too, but those are not all there is to them.
-      const edges = finding.kind === 'edges' ? finding.changedEdges : []
+      const edges = finding.kind === 'latency' ? finding.changedEdges : []
       return { finding, verdict: verdictOf(edges.map((edge) => marked.of(edge))) }
     }),
   )

@@ -28,7 +28,7 @@ describe('a finding is one cause', () => {
     const comparison = compareShops({}, { stockUs: 1300 })
     expect(summary(comparison)).toEqual([
       {
-        ...{ kind: 'edges', direction: 'slower', services: ['stock'], requests: 300 },
+        ...{ kind: 'latency', direction: 'slower', services: ['stock'], requests: 300 },
         title: 'stock: LOOKUP itself takes N µs longer',
       },
     ])
@@ -43,7 +43,7 @@ describe('a finding is one cause', () => {
     expect(summary(compareShops({}, { networkUs: 300 }))).toEqual([
       {
         ...{
-          kind: 'edges',
+          kind: 'latency',
           direction: 'slower',
           services: ['shop', 'stock', 'pay'],
           requests: 300,
@@ -112,14 +112,14 @@ describe('few requests', () => {
     const comparison = compareShops(rare, { ...rare, payUs: 6000 })
     expect(comparison.ranking.mutations).toEqual([])
     expect(comparison.findings.findings).toMatchObject([
-      { kind: 'edges', services: ['pay'], requests: 20, mutations: [] },
+      { kind: 'latency', services: ['pay'], requests: 20, mutations: [] },
     ])
   })
 
   test('8 against 8 are enough for a step that takes three times as long', () => {
     const rare = { requests: 320, payEvery: 40 }
     expect(compareShops(rare, { ...rare, payUs: 6000 }).findings.findings).toMatchObject([
-      { kind: 'edges', services: ['pay'], requests: 8 },
+      { kind: 'latency', services: ['pay'], requests: 8 },
     ])
   })
 
@@ -137,7 +137,7 @@ describe('few requests', () => {
   test('findings have a threshold of their own', () => {
     const comparison = compareShops({}, { archive: 0.2 }, { findingsThreshold: 1000 })
     const kinds = ({ findings }: typeof comparison) => findings.findings.map(({ kind }) => kind)
-    expect(kinds(comparison)).toEqual(['requests'])
+    expect(kinds(comparison)).toEqual(['unattributed'])
     expect(kinds(comparison.with({ findingsThreshold: 'auto' }))).toEqual(['structure'])
   })
 
