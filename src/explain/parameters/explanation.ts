@@ -13,8 +13,9 @@ import {
 import { Stage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { counted } from '../../core/words.ts'
+import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { conditionsText, type GroupWords, pathSentence } from './explanation-words.ts'
-import { LEFT_OUT_WORDS, type LeftOutParameter } from './left-out.ts'
+import type { LeftOutParameter } from './left-out.ts'
 import { type ParameterDifference, parameterDifferences } from './parameter-differences.ts'
 import {
   askWhatDiffers,

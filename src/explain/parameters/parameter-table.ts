@@ -8,12 +8,11 @@ import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
 import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { randomSource } from '../../stats/random.ts'
+import { isNameLike, PRESENCE } from '../../traces/attribute-names.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 import {
-  isNameLike,
   type LeftOutParameter,
   type Parameter,
-  PRESENCE,
   type RowOrder,
   reasonToLeaveOut,
 } from './left-out.ts'
