@@ -1,7 +1,6 @@
 import type { Comparison } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
-import type { Finding } from '../compare/findings/finding.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
@@ -32,6 +31,8 @@ import {
   EXPLANATION,
   type Explained,
   FINDING,
+  type PrintedFinding,
+  printedFindings,
 } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 
@@ -193,20 +194,17 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       'SM_P_THRESHOLD that chance alone exceeds in 5 % of comparisons.',
       made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
     ),
+    summary: about(
+      'How much of the change findings account for; without any, what could have been seen.',
+      made(({ comparison }) => comparison.findings.summary(), TEXT),
+    ),
     requests: made(
       ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
       PERIOD_COUNTS,
     ),
     findings: about(
-      'What changed, one entry a cause, the most important first.',
-      made(
-        ({ comparison, explained }) =>
-          comparison.findings.findings.map((finding) => {
-            const explanation = explained?.rank === finding.rank ? explained.finding : null
-            return explanation === null ? finding : { ...finding, explanation }
-          }),
-        listOf<Explained<Finding>>(FINDING),
-      ),
+      'What changed: one entry a cause (consequenceOf: null), the most important first; then what lies beneath them, which the contributions of causes include.',
+      made(findingsOf, listOf(FINDING)),
     ),
     change: about(
       'The change of the sum of response times after, against the mean before.',
@@ -251,6 +249,13 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
   },
 )
+
+function findingsOf({ comparison, explained }: PrintedComparison): PrintedFinding[] {
+  return printedFindings(comparison).map((finding) => {
+    const isExplained = explained?.rank === finding.rank && finding.consequenceOf === null
+    return isExplained ? { ...finding, explanation: explained.finding ?? undefined } : finding
+  })
+}
 
 function attributedUs({ findings }: Comparison): number {
   return findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)

@@ -1,8 +1,10 @@
+import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeChange } from '../compare/edges/find-edge-changes.ts'
 import {
   FINDING_KINDS,
   type Finding,
   type FindingCall,
+  type FindingSize,
   type FindingStep,
   type StructureChange,
 } from '../compare/findings/finding.ts'
@@ -13,6 +15,7 @@ import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { LeftOutParameter } from '../explain/parameters/left-out.ts'
 import type { ParameterDifference } from '../explain/parameters/parameter-differences.ts'
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
+import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
 import {
   about,
@@ -31,10 +34,21 @@ import {
   words,
 } from './document.ts'
 
-/** Listed with one finding; `changedSteps` and `changedParts` say how many there are. */
-const MAX_STEPS = 10
-const MAX_PARTS = 50
-const MAX_CALLS = 20
+/** Most entries of each list of a finding. */
+interface FindingLimits {
+  /** Edges, and steps. */
+  readonly steps: number
+  readonly parts: number
+  readonly calls: number
+}
+
+/** Listed with one of many findings; `changedSteps` and `changedParts` say how many there are. */
+const LIMITS: FindingLimits = { steps: 10, parts: 50, calls: 20 }
+const NO_LIMITS: FindingLimits = {
+  steps: Number.POSITIVE_INFINITY,
+  parts: Number.POSITIVE_INFINITY,
+  calls: Number.POSITIVE_INFINITY,
+}
 /** Listed with one explanation. */
 const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
@@ -183,54 +197,111 @@ const FINDING_CALL = record<FindingCall>({
   ),
 })
 
-const FACTS = {
-  id: about('Stays the same while the same edges or the same part of the flow changed.', TEXT),
-  title: TEXT,
-  where: about('Place of the change.', TEXT),
-  what: about('The change itself.', TEXT),
-  text: about('The facts in one line.', TEXT),
-  facts: about('How many requests, how much each, share of pairs, p.', listOf(TEXT)),
-  look: about('Where to look, in words.', TEXT),
-  kind: words(...FINDING_KINDS),
-  direction: words('slower', 'faster'),
-  services: about('Where to look, the likeliest first.', listOf(TEXT)),
-  mutations: about(
-    'Ranks of the mutations that this accounts for.',
-    made(({ mutations }: Finding) => mutations.map(({ rank }) => rank), listOf(RANK)),
+const SIZE = record<FindingSize>({
+  value: about(
+    'µs: what each request that it touches takes more. rate: by how much the share of calls (or requests) that do it grew; of a repeated call, how many times more a request makes it.',
+    MEASURED,
   ),
-  requests: about('Requests after that it touches.', COUNT),
-  contributionUs: about('What it adds to the sum of all response times after.', NUMBER),
-  shareOfChange: about('contributionUs over change.observedUs.', MEASURED),
-  q: MEASURED,
-  changedEdges: about(
-    `Largest contributions first, at most ${MAX_STEPS}; changedSteps counts all.`,
-    listOf(STEP, MAX_STEPS),
-  ),
-  changedSteps: made(({ changedEdges }: Finding) => changedEdges.length, COUNT),
-  changedStructure: about(
-    `At most ${MAX_PARTS}; changedParts counts all.`,
-    listOf(STRUCTURE, MAX_PARTS),
-  ),
-  changedParts: made(({ changedStructure }: Finding) => changedStructure.length, COUNT),
-  steps: about(
-    `Of traces with spans: services' work, ways of calls, and requests that it rests on; at most ${MAX_STEPS}.`,
-    listOf(FINDING_STEP, MAX_STEPS),
-  ),
-  calls: about(
-    `Of traces with spans: what a service does more or less often; at most ${MAX_CALLS}.`,
-    listOf(FINDING_CALL, MAX_CALLS),
-  ),
-  exemplars: EXEMPLARS,
+  unit: words('µs', 'rate'),
+  per: words('request', 'call'),
+  interval: about('95 % confidence interval.', listOf(MEASURED)),
+})
+
+/** Requests of one period that a finding is about, and all of them. */
+const REQUESTS_OF = record<{ readonly n: number; readonly of: number }>({
+  n: about('Have what changed, or do what more or fewer do now.', COUNT),
+  of: about('All requests of the period.', COUNT),
+})
+
+const FINDING_REQUESTS = record<PrintedFinding>({
+  before: made(({ concerned, all }) => ({ n: concerned[0], of: all[0] }), REQUESTS_OF),
+  after: made(({ concerned, all }) => ({ n: concerned[1], of: all[1] }), REQUESTS_OF),
+})
+
+function findingPart({ steps, parts, calls }: FindingLimits) {
+  const cut = (max: number, counted: string) =>
+    Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
+  return record<PrintedFinding>({
+    id: about('Stays the same while the same steps or the same part of the flow changed.', TEXT),
+    rank: about('1 for the most important; a consequence has that of its cause.', RANK),
+    title: TEXT,
+    where: about('Place of the change.', TEXT),
+    what: about('The change itself.', TEXT),
+    text: about('The facts in one line.', TEXT),
+    facts: about('How many requests, how much each, share of pairs, p.', listOf(TEXT)),
+    look: about('Where to look, in words.', TEXT),
+    kind: words(...FINDING_KINDS),
+    direction: words('slower', 'faster'),
+    services: about('Where to look, the prime suspect first.', listOf(TEXT)),
+    operation: about('What it is about, without its service.', orNull(TEXT)),
+    mutations: about(
+      'Ranks of the mutations that this accounts for.',
+      made(({ mutations }) => mutations.map(({ rank }) => rank), listOf(RANK)),
+    ),
+    requests: made((finding) => finding, FINDING_REQUESTS),
+    requestsTouched: about(
+      'Requests after that would not have been so before.',
+      made(({ requests }) => requests, COUNT),
+    ),
+    size: SIZE,
+    contributionUs: about(
+      'What it and its consequences add to the sum of all response times after.',
+      NUMBER,
+    ),
+    shareOfChange: about('contributionUs over change.observedUs.', MEASURED),
+    p: about('Smallest p of its evidence.', MEASURED),
+    q: about('The smallest corrected for the number of tests.', MEASURED),
+    consequences: about(
+      'Ids of the findings beneath this one: the same delay as it shows elsewhere, upstream or in a gap that no span covers.',
+      made(({ consequences }) => consequences.map(({ id }) => id), listOf(TEXT)),
+    ),
+    consequenceOf: about('Id of the finding that this one lies beneath.', orNull(TEXT)),
+    changedEdges: about(
+      `Largest contributions first${cut(steps, 'changedSteps')}.`,
+      listOf(STEP, steps),
+    ),
+    changedSteps: made(({ changedEdges }) => changedEdges.length, COUNT),
+    changedStructure: about(
+      `What requests gained and lost${cut(parts, 'changedParts')}.`,
+      listOf(STRUCTURE, parts),
+    ),
+    changedParts: made(({ changedStructure }) => changedStructure.length, COUNT),
+    steps: about(
+      `Of traces with spans: services' work, ways of calls, and requests that it rests on${cut(steps, '')}.`,
+      listOf(FINDING_STEP, steps),
+    ),
+    calls: about(
+      `Of traces with spans: what a service does more or less often${cut(calls, '')}.`,
+      listOf(FINDING_CALL, calls),
+    ),
+    exemplars: EXEMPLARS,
+    explanation: optional(EXPLANATION),
+  })
 }
 
-export const FINDING = record<Explained<Finding>>({
-  ...FACTS,
-  consequences: about(
-    'The same delay as it shows elsewhere: upstream, or in a gap that no span covers.',
-    listOf(record<Finding>(FACTS)),
-  ),
-  explanation: optional(EXPLANATION),
-})
+/** One of many findings. */
+export const FINDING = findingPart(LIMITS)
+/** A finding with all that it rests on. */
+export const WHOLE_FINDING = findingPart(NO_LIMITS)
+
+/** A finding as documents print it. */
+export type PrintedFinding = Explained<Finding> & {
+  readonly consequenceOf: string | null
+  /** Requests of each period. */
+  readonly all: readonly [before: number, after: number]
+}
+
+/** Returns all findings: causes, the most important first, and then what lies beneath them. */
+export function printedFindings({ findings, flows }: Comparison): PrintedFinding[] {
+  const causes = findings.findings
+  const all = [flows.count(BEFORE), flows.count(AFTER)] as const
+  return [
+    ...causes.map((finding) => ({ ...finding, consequenceOf: null, all })),
+    ...causes.flatMap(({ id, consequences }) =>
+      consequences.map((finding) => ({ ...finding, consequenceOf: id, all })),
+    ),
+  ]
+}
 
 /** Something with its explanation, if one was asked for. */
 export type Explained<T> = T & { readonly explanation?: Explanation | undefined }

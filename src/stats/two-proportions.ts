@@ -1,5 +1,5 @@
 import { OptionError } from '../core/errors.ts'
-import { erfc } from './distributions.ts'
+import { erfc, normalQuantile } from './distributions.ts'
 
 export interface TwoProportionsResult {
   /** z: the difference over its standard error under one pooled proportion. */
@@ -8,7 +8,12 @@ export interface TwoProportionsResult {
   readonly p: number
   /** The second proportion less the first. */
   readonly difference: number
+  /** 95 % confidence interval of the difference. */
+  readonly interval: readonly [low: number, high: number]
 }
+
+/** Normal quantile of a 95 % interval. */
+const Z = normalQuantile(0.975)
 
 /**
  * Two-proportions z-test: do two groups succeed equally often?
@@ -20,10 +25,12 @@ export interface TwoProportionsResult {
  * p 1. When a group is empty, every field is NaN.
  *
  * Limits: a normal approximation without continuity correction; trust it from about 5 expected
- * successes and 5 expected failures in each group. Trials must be independent.
+ * successes and 5 expected failures in each group; the interval holds for fewer. Trials must be
+ * independent.
  *
- * Source: Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions", 3rd ed.,
- * §3.3 (without the correction).
+ * Sources: Fleiss, Levin and Paik 2003, "Statistical methods for rates and proportions", 3rd ed.,
+ * §3.3 (without the correction); Newcombe 1998, "Interval estimation for the difference between
+ * independent proportions: comparison of eleven methods", method 10 (the interval).
  *
  * @throws OptionError for a size below 0, or successes outside 0 to the group's size.
  *
@@ -42,7 +49,22 @@ export function twoProportionsTest(
   const pooled = (successes1 + successes2) / (n1 + n2)
   const statistic =
     difference === 0 ? 0 : difference / Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-  return { statistic, p: erfc(Math.abs(statistic) * Math.SQRT1_2), difference }
+  const [one, two] = [scoreInterval(successes1, n1), scoreInterval(successes2, n2)]
+  const low = difference - Math.hypot(successes2 / n2 - two.low, one.high - successes1 / n1)
+  const high = difference + Math.hypot(two.high - successes2 / n2, successes1 / n1 - one.low)
+  return {
+    statistic,
+    p: erfc(Math.abs(statistic) * Math.SQRT1_2),
+    difference,
+    interval: [low, high],
+  }
+}
+
+/** Wilson's 95 % interval of one proportion. */
+function scoreInterval(successes: number, n: number): { low: number; high: number } {
+  const centre = successes + Z ** 2 / 2
+  const width = Z * Math.sqrt((successes * (n - successes)) / n + Z ** 2 / 4)
+  return { low: (centre - width) / (n + Z ** 2), high: (centre + width) / (n + Z ** 2) }
 }
 
 function requireGroup(group: 1 | 2, successes: number, size: number): void {

@@ -43,8 +43,19 @@ describe('flowdelta compare', () => {
         ...{ kind: 'structure', direction: 'slower', mutations: [1] },
         services: ['frontend', 'storage-data'],
         changedStructure: [{ change: 'added', label: 'frontend-0 SN READ call' }],
+        operation: 'NFS3 WRITE',
+        requests: { before: { n: 0, of: 5000 }, after: { n: 1100, of: 5000 } },
+        requestsTouched: 1100,
+        size: { unit: 'rate', per: 'call', value: 1100 / 2400 },
+        ...{ consequences: [], consequenceOf: null },
       },
     ])
+    const [{ id, p, q: corrected, size }] = document.findings
+    expect(id).toMatch(/^structure-/)
+    expect(p).toBeLessThanOrEqual(corrected)
+    expect(size.interval[0]).toBeLessThan(size.value)
+    expect(size.interval[1]).toBeGreaterThan(size.value)
+    expect(document.summary).toMatch(/^In all, requests took /)
     const { observedUs, attributedUs, remainderUs } = document.change
     expect(attributedUs + remainderUs).toBeCloseTo(observedUs, 6)
     const { medianShiftUs, interval, q } = document.mutations[0].effect

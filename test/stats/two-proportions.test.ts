@@ -37,6 +37,20 @@ describe('two proportions', () => {
     expectRelative(p, 0.03190525523659656, 1e-13)
   })
 
+  // Newcombe 1998, table II, method 10; differences there are first less second.
+  test.each([
+    [56, 70, 48, 80, 0.0524, 0.3339],
+    [9, 10, 3, 10, 0.1705, 0.809],
+    [6, 7, 2, 7, 0.0582, 0.8062],
+    [5, 56, 0, 29, -0.0381, 0.1926],
+    [0, 10, 0, 20, -0.1611, 0.2775],
+    [10, 10, 0, 20, 0.6791, 1],
+  ])('%d of %d against %d of %d has the published interval', (x1, n1, x2, n2, low, high) => {
+    const { interval } = twoProportionsTest(x2, n2, x1, n1)
+    expect(interval[0]).toBeCloseTo(low, 4)
+    expect(interval[1]).toBeCloseTo(high, 4)
+  })
+
   test('unequal sizes: 3 of 40 against 27 of 120', () => {
     const { statistic, p } = twoProportionsTest(3, 40, 27, 120)
     expectRelative(statistic, 2.1049392463368704, 1e-14)
@@ -49,12 +63,13 @@ describe('two proportions', () => {
   })
 
   test('all or nothing in both groups is no evidence', () => {
-    expect(twoProportionsTest(0, 5, 0, 9)).toEqual({ statistic: 0, p: 1, difference: 0 })
-    expect(twoProportionsTest(5, 5, 9, 9)).toEqual({ statistic: 0, p: 1, difference: 0 })
+    expect(twoProportionsTest(0, 5, 0, 9)).toMatchObject({ statistic: 0, p: 1, difference: 0 })
+    expect(twoProportionsTest(5, 5, 9, 9)).toMatchObject({ statistic: 0, p: 1, difference: 0 })
   })
 
   test('an empty group leaves nothing to compare', () => {
-    const nothing = { statistic: Number.NaN, p: Number.NaN, difference: Number.NaN }
+    const none = Number.NaN
+    const nothing = { statistic: none, p: none, difference: none, interval: [none, none] }
     expect(twoProportionsTest(0, 0, 3, 9)).toEqual(nothing)
     expect(twoProportionsTest(3, 9, 0, 0)).toEqual(nothing)
     expect(twoProportionsTest(0, 0, 0, 0)).toEqual(nothing)

@@ -25,7 +25,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { edgeFindings } from './edge-findings.ts'
 import type { Draft, Finding } from './finding.ts'
-import { factsOf } from './finding-facts.ts'
+import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
 import { type Detectable, Findings } from './findings.ts'
 import { requestFindings } from './request-findings.ts'
 import { stepFindings } from './step-findings.ts'
@@ -138,11 +138,14 @@ export function groupFindings(
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
     const { key, notes, eachInterval, ...kept } = draft
     const contributionUs = withConsequences(draft, consequences)
-    const facts = factsOf(draft, categories.flows.count(AFTER))
+    const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
+    const facts = factsOf(draft, all[AFTER])
     return {
       ...kept,
       id: `${draft.kind}-${fingerprint(key)}`,
       rank,
+      operation: operationOf(draft),
+      size: sizeOf(draft, all),
       title: `${draft.where}: ${draft.what}`,
       text: facts.join(' · '),
       facts,

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../core/words.ts'
-import type { Draft, Finding } from './finding.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import type { Draft, Finding, FindingSize } from './finding.ts'
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
@@ -18,6 +19,43 @@ export function factsOf(draft: Draft, all: number): string[] {
     certaintyText(q),
     ...notes,
   ]
+}
+
+/**
+ * Returns how large a change is: a rate of what is done or fails, the time of each request of what
+ * takes another time.
+ *
+ * @param all requests of each period
+ */
+export function sizeOf(draft: Draft, all: Draft['concerned']): FindingSize {
+  const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
+  if (kind === 'latency' || kind === 'unattributed') {
+    const value = contributionUs / Math.max(1, requests)
+    return { value, unit: 'µs', per: 'request', interval: eachInterval }
+  }
+  const [call] = calls
+  const { made, chances } = call ?? { made: concerned, chances: all }
+  if (call?.kind === 'repeats') {
+    const value = made[1] / chances[1] - made[0] / chances[0]
+    return { value, unit: 'rate', per: 'request', interval: [Number.NaN, Number.NaN] }
+  }
+  const { difference, interval } = twoProportionsTest(made[0], chances[0], made[1], chances[1])
+  return {
+    value: difference,
+    unit: 'rate',
+    per: call === undefined ? 'request' : 'call',
+    interval,
+  }
+}
+
+/** Returns the operation that a change is about, without its service; `null` if it is about none. */
+export function operationOf(draft: Draft): string | null {
+  const [step] = draft.steps
+  const [call] = draft.calls
+  const [edge] = draft.changedEdges
+  const [part] = draft.changedStructure
+  const node = part?.node ?? edge?.toNode
+  return step?.operation ?? call?.of.operation ?? node?.operation ?? null
 }
 
 /** ` (95 % CI 391–409 ms)`; nothing where it is not known. */

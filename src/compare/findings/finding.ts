@@ -115,12 +115,28 @@ export interface Draft {
   readonly q: number
 }
 
+/** How large a finding is. */
+export interface FindingSize {
+  /**
+   * In µs, what each request that it touches takes more. As a rate, by how much the share of calls
+   * (or of requests) that do it grew; of a repeated call, how many times more a request makes it.
+   */
+  readonly value: number
+  readonly unit: 'µs' | 'rate'
+  readonly per: 'request' | 'call'
+  /** 95 % confidence interval of the value; NaN if unknown. */
+  readonly interval: readonly [low: number, high: number]
+}
+
 /** One change in the system, with every mutation it accounts for. */
 export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */
   readonly rank: number
+  /** Operation it is about, without its service; `null` if it is about none. */
+  readonly operation: string | null
+  readonly size: FindingSize
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */

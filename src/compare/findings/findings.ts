@@ -75,15 +75,22 @@ export class Findings extends Stage {
 
   /** All findings in words, in lines of at most 100 characters where names allow. */
   text(): string {
+    const { findings } = this
+    if (findings.length === 0) return this.summary()
+    return [
+      ...findings.map((finding) => `${this.#findingLines(finding).join('\n')}\n`),
+      this.summary(),
+    ].join('\n')
+  }
+
+  /** Says how much of the change findings account for; without any, what could have been seen. */
+  summary(): string {
     const { findings, omitted, observedChangeUs } = this
     if (findings.length === 0) return this.nothingText()
     const attributedUs = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    return [
-      ...findings.map((finding) => `${this.#findingLines(finding).join('\n')}\n`),
-      `${left}In all, requests took ${signed(observedChangeUs)}; these findings account for ${signed(attributedUs)}.`,
-    ].join('\n')
+    return `${left}In all, requests took ${signed(observedChangeUs)}; these findings account for ${signed(attributedUs)}.`
   }
 
   /** Says that nothing was found, and how large a change could have been missed. */
