@@ -1,0 +1,179 @@
+import { moderatedVariances } from './moderated-variances.ts'
+
+/** Deviations of one period's values from their mean, added up by stretch of time. */
+export class StretchSums {
+  #count = 0
+  #squares = 0
+  readonly #sums = new Map<number, number>()
+
+  /** Adds the sum of some deviations of one stretch, and the sum of their squares. */
+  add(stretch: number, sum: number, { count = 1, squares = sum ** 2 } = {}): void {
+    this.#count += count
+    this.#squares += squares
+    this.#sums.set(stretch, (this.#sums.get(stretch) ?? 0) + sum)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  get size(): number {
+    return this.#sums.size
+  }
+
+  /** Variance of the sum of all, if they were independent. */
+  get independent(): number {
+    return (this.#squares * this.#count) / Math.max(1, this.#count - 1)
+  }
+
+  /** Sum of squares by stretch of time, and of products of neighbors. */
+  products(): { readonly squares: number; readonly neighbors: number } {
+    const sums = [...this.#sums].sort(([a], [b]) => a - b).map(([, sum]) => sum)
+    let [squares, neighbors] = [0, 0]
+    sums.forEach((sum, i) => {
+      squares += sum ** 2
+      neighbors += sum * (sums[i - 1] ?? 0)
+    })
+    return { squares, neighbors }
+  }
+}
+
+/** How far the sums of one measure wander in each period. */
+export interface Wandering {
+  readonly periods: readonly StretchSums[]
+  /** Excess kurtosis of single values where it is large; default 0. */
+  readonly kurtosis?: number
+}
+
+/** Design effects of measures, and of how many degrees of freedom each is. */
+export interface DesignEffects {
+  readonly effects: readonly number[]
+  readonly df: readonly number[]
+}
+
+/** A design effect is estimated from at least this many stretches of time in all. */
+const MIN_DF = 4
+/** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
+const PRIOR_KEPT = 0.3
+const PRIOR_MEASURES = 3
+/** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
+const MAX_KEPT = 0.9
+
+/**
+ * Returns how many times larger the variance of each measure's sum is than independent values would
+ * have, since neighbors in time are alike.
+ *
+ * All measures share one correlation of values in one stretch of time; each measure's own effect
+ * moderates what that lets expect of it (`moderatedVariances`). They also share how much of its level
+ * a stretch keeps of the one before (a first-order autoregression, estimated from neighboring
+ * stretches of all measures and shrunk towards 0.3): a level that lasts makes whole periods differ by
+ * more than their stretches show.
+ *
+ * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
+ * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
+ * autocorrelation".
+ */
+export function designEffects(measures: readonly Wandering[]): DesignEffects {
+  const seen = measures.map(seenEffect)
+  const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
+  let [excess, neighbors, pooledDf] = [0, 0, 0]
+  seen.forEach(({ effect, df, perStretch }, i) => {
+    if (!isKnown[i]) return
+    excess += df * (effect - 1)
+    neighbors += df * (perStretch - 1)
+    pooledDf += df
+  })
+  const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
+  const growth = growthOf(measures.filter((_, i) => isKnown[i]))
+  const expected = seen.map(({ perStretch }) => 1 + Math.max(0, perStretch - 1) * correlation)
+  const ratios = moderatedVariances(
+    seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
+    seen.map(({ df }) => df),
+  )
+  return {
+    effects: expected.map((one, i) => {
+      const ratio = ratios.variances[i] as number
+      const moderated = Number.isNaN(ratio) ? one : one * ratio
+      // Single values a stretch are as good as independent, and stay so over longer stretches.
+      return 1 + Math.max(0, moderated - 1) * growth
+    }),
+    // Without one of its own, an effect is as sure as that of all others together.
+    df: Array.from(ratios.df, (df) =>
+      df > 0 ? df : pooledDf > 0 ? pooledDf : Number.POSITIVE_INFINITY,
+    ),
+  }
+}
+
+/** The effect of one measure as its stretches of time show it. */
+function seenEffect({ periods, kurtosis = 0 }: Wandering) {
+  let [independent, variance, stretches, df, count] = [0, 0, 0, 0, 0]
+  for (const period of periods) {
+    const { size } = period
+    independent += period.independent
+    variance += size < 2 ? period.independent : (period.products().squares * size) / (size - 1)
+    stretches += size
+    df += Math.max(0, size - 1)
+    count += period.count
+  }
+  const perStretch = count / Math.max(1, stretches)
+  return {
+    effect: independent === 0 ? Number.NaN : variance / independent,
+    // Sums of few rare events vary more than normal ones, and tell less of their variance.
+    df: df / (1 + Math.max(0, kurtosis) / (2 * perStretch)),
+    perStretch,
+  }
+}
+
+/** By how much whole periods wander more than their stretches of time let expect. */
+function growthOf(measures: readonly Wandering[]): number {
+  const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
+  let [neighbors, wandering] = [
+    PRIOR_MEASURES * lasting(PRIOR_KEPT, stretches).seen,
+    PRIOR_MEASURES,
+  ]
+  for (const { periods } of measures) {
+    let [own, squares, df] = [0, 0, 0]
+    for (const period of periods) {
+      const unit = period.independent / period.size
+      if (period.size < 3 || !(unit > 0)) continue
+      const products = period.products()
+      const rest = period.size - 1
+      own += products.neighbors / unit + rest / period.size
+      squares += products.squares / unit
+      df += rest
+    }
+    if (squares === 0) continue
+    neighbors += own / squares
+    wandering += Math.max(0, 1 - df / squares)
+  }
+  let [low, high] = [0, MAX_KEPT]
+  for (let round = 0; round < 50; round++) {
+    const middle = (low + high) / 2
+    if (lasting(middle, stretches).seen < neighbors / wandering) low = middle
+    else high = middle
+  }
+  return lasting((low + high) / 2, stretches).growth
+}
+
+/**
+ * What a level does of which each stretch keeps a part of the one before: the correlation of
+ * neighbors that is seen once the period's mean is taken off, and the variance of the period's sum
+ * over what its stretches show.
+ */
+function lasting(kept: number, stretches: number): { readonly seen: number; growth: number } {
+  const rows = Array.from(
+    { length: stretches },
+    (_, i) => (1 + kept - kept ** (i + 1) - kept ** (stretches - i)) / (1 - kept),
+  )
+  const all = rows.reduce((sum, row) => sum + row, 0)
+  let neighbors = 0
+  for (let i = 1; i < stretches; i++) {
+    const means = ((rows[i - 1] as number) + (rows[i] as number)) / stretches
+    neighbors += kept - means + all / stretches ** 2
+  }
+  const squares = stretches - all / stretches
+  return {
+    seen: neighbors / squares,
+    growth: ((all / stretches) * (stretches - 1)) / squares,
+  }
+}
