@@ -1,7 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { ascending } from 'd3-array'
 import { InternalError } from '../core/errors.ts'
-import { placesIn } from '../traces/group-rows.ts'
 import { ShapeGraph } from '../traces/shape-table.ts'
 import type { FlowSet } from './flow-set.ts'
 
@@ -21,7 +20,8 @@ const SAME_MOMENT_US = 1e-3
  */
 export class CriticalPathFinder {
   readonly #flows: FlowSet
-  readonly #plans: (WalkPlan | undefined)[] = []
+  /** By shape. */
+  readonly #plans = new Map<number, WalkPlan>()
   readonly #walk = new CriticalWalk()
 
   constructor(flows: FlowSet) {
@@ -44,10 +44,17 @@ export class CriticalPathFinder {
 
   #follow(request: number): Uint32Array {
     const { shapeOf, responseTimeUs } = this.#flows
-    const shape = shapeOf[request]!
-    const plan = this.#plans[shape] ?? planShape(this.#flows, shape)
-    this.#plans[shape] = plan
+    const plan = this.plan(shapeOf[request]!)
     return this.#walk.follow(plan, this.#flows.latencies(request), responseTimeUs[request]!)
+  }
+
+  /** What is the same for all requests of a shape. */
+  plan(shape: number): WalkPlan {
+    const known = this.#plans.get(shape)
+    if (known !== undefined) return known
+    const plan = planShape(this.#flows, shape)
+    this.#plans.set(shape, plan)
+    return plan
   }
 }
 
@@ -62,39 +69,77 @@ export interface WalkPlan {
    * the labels they come from, so that ties do not hang on the order of recording.
    */
   readonly edgesByTarget: Uint32Array
+  /** Of each node, how many edges lead to it. */
+  readonly entries: Uint32Array
 }
 
 /**
  * @param order the nodes such that every edge leads forward
- * @param edges the edges that count
+ * @param leftOut 1 for edges that do not count; all count without it
  * @param bySource compares edges by the label they come from
  */
 export function planWalk(
   { from, to }: { from: Uint32Array; to: Uint32Array },
   order: Uint32Array,
-  { edges, bySource }: { edges: Uint32Array; bySource: (a: number, b: number) => number },
+  { leftOut, bySource }: { leftOut?: Uint8Array; bySource: (a: number, b: number) => number },
 ): WalkPlan {
-  const rank = placesIn(order)
-  const isLeaf = new Uint8Array(order.length).fill(1)
-  for (const edge of edges) isLeaf[from[edge]!] = 0
-  return {
-    ...{ nodes: order.length, from, to },
-    leaves: Array.from(isLeaf.keys()).filter((node) => isLeaf[node] === 1),
-    edgesByTarget: edges.sort((a, b) => rank[to[a]!]! - rank[to[b]!]! || bySource(a, b) || a - b),
+  const nodes = order.length
+  const entries = new Uint32Array(nodes)
+  if (nodes > scratch.length) scratch = new Uint32Array(2 * nodes)
+  const leaves = leavesOf(from, nodes, leftOut)
+  let count = 0
+  for (let edge = 0; edge < from.length; edge++) {
+    if (leftOut?.[edge] === 1) continue
+    entries[to[edge]!]!++
+    count++
   }
+  // Sorted by counting: the edges into each node behind those into the nodes before it.
+  const next = scratch
+  let start = 0
+  for (let at = 0; at < nodes; at++) {
+    next[order[at]!] = start
+    start += entries[order[at]!]!
+  }
+  const edgesByTarget = new Uint32Array(count)
+  for (let edge = 0; edge < from.length; edge++) {
+    if (leftOut?.[edge] !== 1) edgesByTarget[next[to[edge]!]!++] = edge
+  }
+  for (let node = 0; node < nodes; node++) {
+    if (entries[node]! < 2) continue
+    edgesByTarget
+      .subarray(next[node]! - entries[node]!, next[node])
+      .sort((a, b) => bySource(a, b) || a - b)
+  }
+  return { nodes, from, to, leaves, edgesByTarget, entries }
+}
+
+/** Serves for walk after walk: allocating would take longer than filling. */
+let scratch = new Uint32Array(64)
+
+/** The nodes that nothing follows. */
+function leavesOf(from: Uint32Array, nodes: number, leftOut: Uint8Array | undefined): number[] {
+  scratch.fill(0, 0, nodes)
+  for (let edge = 0; edge < from.length; edge++) {
+    if (leftOut?.[edge] !== 1) scratch[from[edge]!] = 1
+  }
+  const leaves: number[] = []
+  for (let node = 0; node < nodes; node++) if (scratch[node] === 0) leaves.push(node)
+  return leaves
 }
 
 function planShape({ shapes, labels }: FlowSet, shape: number): WalkPlan {
-  const graph = new ShapeGraph().load(shapes, shape)
+  const graph = GRAPH.load(shapes, shape)
   if (!graph.acyclic) throw new InternalError(`shape ${shape} has a cycle`)
-  const from = shapes.from(shape).slice()
+  const from = shapes.from(shape)
   const codes = shapes.labels(shape)
   const labelOf = (edge: number) => labels.text(codes[from[edge]!]!)
-  return planWalk({ from, to: shapes.to(shape).slice() }, graph.order.slice(0, graph.nodes), {
-    edges: Uint32Array.from(from.keys()),
+  return planWalk({ from, to: shapes.to(shape) }, graph.order.subarray(0, graph.nodes), {
     bySource: (a, b) => ascending(labelOf(a), labelOf(b)),
   })
 }
+
+/** Serves for shape after shape. */
+const GRAPH = new ShapeGraph()
 
 /**
  * When the nodes of one request's flow happen, and what its reply waited for. One object serves

@@ -64,32 +64,40 @@ export function vanElteren(
   { alternative = 'two-sided', sorted = false }: VanElterenOptions = {},
 ): VanElterenResult {
   requireOneOf('alternative', alternative, ALTERNATIVES)
-  const { used, statistic, pairs, variance, ...sum } = sumOverStrata(strata, sorted)
-  const { excess: rounded, ...sizes } = sum
-  if (used === 0) return { ...sizes, ...NOTHING }
+  const sum = sumOverStrata(strata, sorted)
+  const { beforeCount, afterCount, droppedBefore, droppedAfter, variance } = sum
+  const used = sum.strata > 0
   // Strata that cancel leave the rounding of their weights, which has no direction.
-  const excess = Math.abs(rounded) <= 1e-14 * pairs ? 0 : rounded
+  const excess = Math.abs(sum.excess) <= 1e-14 * sum.pairs ? 0 : sum.excess
   const z = variance === 0 ? 0 : excess / Math.sqrt(variance)
-  const p = variance === 0 ? 1 : normalP(z, alternative)
-  const testable = isTestable(sizes.beforeCount, sizes.afterCount)
-  const probabilitySlower = statistic / pairs
-  const direction = directionOf(excess)
-  return { ...sizes, statistic, z, p, probabilitySlower, direction, strata: used, testable }
+  // Runs for thousands of edges: an object is filled without spreading others into it.
+  return {
+    beforeCount,
+    afterCount,
+    droppedBefore,
+    droppedAfter,
+    statistic: used ? sum.statistic : Number.NaN,
+    z: used ? z : Number.NaN,
+    p: !used ? Number.NaN : variance === 0 ? 1 : normalP(z, alternative),
+    probabilitySlower: used ? sum.statistic / sum.pairs : Number.NaN,
+    direction: directionOf(excess),
+    strata: sum.strata,
+    testable: used && isTestable(beforeCount, afterCount),
+  }
 }
 
-const NOTHING = {
-  statistic: Number.NaN,
-  z: Number.NaN,
-  p: Number.NaN,
-  probabilitySlower: Number.NaN,
-  direction: 'none',
-  strata: 0,
-  testable: false,
-} as const
-
 function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
-  const sum = { used: 0, statistic: 0, excess: 0, pairs: 0, variance: 0 }
-  const sizes = { beforeCount: 0, afterCount: 0, droppedBefore: 0, droppedAfter: 0 }
+  const sum = {
+    strata: 0,
+    statistic: 0,
+    excess: 0,
+    pairs: 0,
+    variance: 0,
+    beforeCount: 0,
+    afterCount: 0,
+    droppedBefore: 0,
+    droppedAfter: 0,
+  }
   for (const { before, after } of strata) {
     const first = sortedFinite(before, { sorted })
     const second = sortedFinite(after, { sorted })
@@ -98,15 +106,15 @@ function sumOverStrata(strata: readonly Stratum[], sorted: boolean) {
     if (n1 === 0 || n2 === 0) continue
     const weight = 1 / (n1 + n2 + 1)
     const { u, tieTerm } = rankCounts(first.values, second.values)
-    sum.used++
+    sum.strata++
     sum.statistic += weight * u
     sum.excess += weight * (u - (n1 * n2) / 2)
     sum.pairs += weight * n1 * n2
     sum.variance += weight * weight * rankVariance(n1, n2, tieTerm)
-    sizes.beforeCount += n1
-    sizes.afterCount += n2
-    sizes.droppedBefore += first.dropped
-    sizes.droppedAfter += second.dropped
+    sum.beforeCount += n1
+    sum.afterCount += n2
+    sum.droppedBefore += first.dropped
+    sum.droppedAfter += second.dropped
   }
-  return { ...sum, ...sizes }
+  return sum
 }

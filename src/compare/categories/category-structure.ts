@@ -1,3 +1,4 @@
+// Runs once an edge of a shape: the loops index with `!`.
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
@@ -110,11 +111,11 @@ export function edgeKeys(
   from: ArrayLike<number>,
   to: ArrayLike<number>,
 ): Float64Array {
-  return Float64Array.from(
-    from,
-    (source, edge) =>
-      (colours[source] as number) * COLOURS + (colours[to[edge] as number] as number),
-  )
+  const keys = new Float64Array(from.length)
+  for (let edge = 0; edge < keys.length; edge++) {
+    keys[edge] = colours[from[edge]!]! * COLOURS + colours[to[edge]!]!
+  }
+  return keys
 }
 
 function describeClasses(

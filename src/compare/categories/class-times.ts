@@ -1,3 +1,4 @@
+// Runs once an edge of a request: the loops index with `!`.
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
@@ -11,6 +12,16 @@ interface ClassSource {
   members(category: number, period: Period): Uint32Array
   edgeClassOf(shape: number): Uint32Array
   recordedClassOf(request: number): Uint32Array
+}
+
+/** How `ClassTimes` adds up. */
+interface ClassTimesOptions {
+  /** Read folded flows as they are folded. Default `false`. */
+  readonly whole?: boolean
+  /** Of each edge class, the number of the sum it goes into. Default: one sum a class. */
+  readonly sumOf?: Uint32Array | undefined
+  /** Serves for all categories of the same flows. Default: a new one. */
+  readonly finder?: CriticalPathFinder
 }
 
 /**
@@ -35,19 +46,27 @@ export class ClassTimes {
   /** The flows as they were recorded. */
   readonly #flows: FlowSet
   readonly #whole: boolean
+  readonly #sumOf: Uint32Array | undefined
   readonly #finder: CriticalPathFinder
-  /** By recorded shape. */
-  readonly #plans = new Map<number, Plan>()
+  /** By recorded shape, the sum that each recorded edge goes into. */
+  readonly #sums = new Map<number, Uint32Array>()
   #onPath = new Uint8Array(64)
 
-  /** @param options.whole read folded flows as they are folded instead; default `false` */
-  constructor(categories: ClassSource, category: number, { whole = false } = {}) {
-    const { length } = categories.structure(category).edgeClasses
+  constructor(
+    categories: ClassSource,
+    category: number,
+    { whole = false, sumOf, finder }: ClassTimesOptions = {},
+  ) {
     const { flows } = categories
+    const length =
+      sumOf === undefined
+        ? categories.structure(category).edgeClasses.length
+        : sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
     this.#categories = categories
     this.#flows = whole ? flows : recordedFlows(flows)
     this.#whole = whole
-    this.#finder = new CriticalPathFinder(this.#flows)
+    this.#sumOf = sumOf
+    this.#finder = finder ?? new CriticalPathFinder(this.#flows)
     this.criticalUs = new Float64Array(length)
     this.criticalCount = new Uint32Array(length)
     this.otherUs = new Float64Array(length)
@@ -57,23 +76,30 @@ export class ClassTimes {
 
   /** Adds up the edges of a request of the category, by its row. */
   read(request: number): void {
-    const { classOf, intoJoin } = this.#plan(request)
     const { criticalUs, criticalCount, otherUs, otherCount, waitingUs } = this
-    for (const sums of [criticalUs, criticalCount, otherUs, otherCount, waitingUs]) sums.fill(0)
+    criticalUs.fill(0)
+    criticalCount.fill(0)
+    otherUs.fill(0)
+    otherCount.fill(0)
+    waitingUs.fill(0)
+    const shape = this.#flows.shapeOf[request]!
+    const sums = this.#sumsOf(request, shape)
+    const { to, entries } = this.#finder.plan(shape)
+    if (to.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * to.length)
     const onPath = this.#onPath
     this.#finder.mark(request, onPath)
     const latencyUs = this.#flows.latencies(request)
-    for (let edge = 0; edge < classOf.length; edge++) {
-      const number = classOf[edge] as number
-      const latency = latencyUs[edge] as number
+    for (let edge = 0; edge < sums.length; edge++) {
+      const sum = sums[edge]!
+      const latency = latencyUs[edge]!
       if (onPath[edge] === 1) {
-        criticalUs[number] = (criticalUs[number] as number) + latency
-        criticalCount[number] = (criticalCount[number] as number) + 1
-      } else if (intoJoin[edge] === 1) {
-        waitingUs[number] = (waitingUs[number] as number) + latency
+        criticalUs[sum]! += latency
+        criticalCount[sum]!++
+      } else if (entries[to[edge]!]! > 1) {
+        waitingUs[sum]! += latency
       } else {
-        otherUs[number] = (otherUs[number] as number) + latency
-        otherCount[number] = (otherCount[number] as number) + 1
+        otherUs[sum]! += latency
+        otherCount[sum]!++
       }
     }
   }
@@ -82,37 +108,24 @@ export class ClassTimes {
    * One latency of a class for the request, in µs: the mean over its edges on the critical path, else
    * over the others but those into joins. NaN where there are none.
    */
-  latencyUs(number: number): number {
-    const critical = this.criticalCount[number] as number
+  latencyUs(sum: number): number {
+    const critical = this.criticalCount[sum]!
     return critical > 0
-      ? (this.criticalUs[number] as number) / critical
-      : (this.otherUs[number] as number) / (this.otherCount[number] as number)
+      ? this.criticalUs[sum]! / critical
+      : this.otherUs[sum]! / this.otherCount[sum]!
   }
 
-  #plan(request: number): Plan {
-    const shape = this.#flows.shapeOf[request] as number
-    const known = this.#plans.get(shape)
+  #sumsOf(request: number, shape: number): Uint32Array {
+    const known = this.#sums.get(shape)
     if (known !== undefined) return known
-    const to = this.#flows.shapes.to(shape)
-    const entries = new Uint32Array(this.#flows.shapes.nodeCount(shape))
-    for (const node of to) entries[node] = (entries[node] as number) + 1
-    const intoJoin = Uint8Array.from(to, (node) => ((entries[node] as number) > 1 ? 1 : 0))
     const classOf = this.#whole
       ? this.#categories.edgeClassOf(shape)
       : this.#categories.recordedClassOf(request)
-    const plan = { classOf, intoJoin }
-    this.#plans.set(shape, plan)
-    if (to.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * to.length)
-    return plan
+    const sumOf = this.#sumOf
+    const sums = sumOf === undefined ? classOf : classOf.map((number) => sumOf[number]!)
+    this.#sums.set(shape, sums)
+    return sums
   }
-}
-
-/** What is the same for all requests of a recorded shape. */
-interface Plan {
-  /** The class of each recorded edge. */
-  readonly classOf: Uint32Array
-  /** 1 for edges into nodes that wait for other edges as well. */
-  readonly intoJoin: Uint8Array
 }
 
 /** What one period says of an edge class. */

@@ -25,8 +25,8 @@ export class StructureCatalog {
   readonly #labelOrder: LabelOrder
   readonly #outlines: StructureOutline[] = []
   readonly #structures: CategoryStructure[] = []
-  readonly #preorders: Uint32Array[] = []
-  readonly #classOfEdges: Uint32Array[] = []
+  readonly #preorders = new Map<number, Uint32Array>()
+  readonly #classOfEdges = new Map<number, Uint32Array>()
   #shapesOf: readonly (readonly number[])[] | undefined
 
   constructor(contents: CatalogContents) {
@@ -85,12 +85,12 @@ export class StructureCatalog {
    * a category; among identical branches, in the order of their numbers.
    */
   preorder(shape: number): Uint32Array {
-    const known = this.#preorders[shape]
+    const known = this.#preorders.get(shape)
     if (known !== undefined) return known
     const { shapes, labelOf } = this.#contents
     const labelCodes = shapes.labels(shape).map((label) => labelOf[label] as number)
     const { preorder } = depthFirst(this.#graph.load(shapes, shape), labelCodes, this.#labelOrder)
-    this.#preorders[shape] = preorder
+    this.#preorders.set(shape, preorder)
     return preorder
   }
 
@@ -109,13 +109,16 @@ export class StructureCatalog {
 
   /** For any shape, the number of each edge's class in its category's structure. */
   classOfEdges(shape: number): Uint32Array {
-    const known = this.#classOfEdges[shape]
+    const known = this.#classOfEdges.get(shape)
     if (known !== undefined) return known
     const { shapes, colours, categoryOfShape } = this.#contents
     const { classNumbers } = this.structure(categoryOfShape[shape] as number)
     const keys = edgeKeys(colours.colour(shape).colours, shapes.from(shape), shapes.to(shape))
-    const classes = Uint32Array.from(keys, (key) => classNumbers.get(key) as number)
-    this.#classOfEdges[shape] = classes
+    const classes = new Uint32Array(keys.length)
+    for (let edge = 0; edge < keys.length; edge++) {
+      classes[edge] = classNumbers.get(keys[edge] as number) as number
+    }
+    this.#classOfEdges.set(shape, classes)
     return classes
   }
 

@@ -36,6 +36,8 @@ export class StructureColours {
   readonly #shapes: ShapeTable
   readonly #labelOf: Uint32Array
   readonly #interner = new PairInterner()
+  /** Colours of each shape that was coloured before: as many numbers as the shapes have nodes. */
+  readonly #known = new Map<number, Uint32Array>()
   // What follows serves for shape after shape: allocating would take longer than colouring.
   readonly #graph = new ShapeGraph()
   #colours: Uint32Array = new Uint32Array(64)
@@ -55,6 +57,7 @@ export class StructureColours {
   /** The key of a shape: one number for its structure. */
   key(shape: number): ShapeKey {
     const sweeps = this.#refine(shape)
+    this.#known.set(shape, this.#colours.slice(0, this.#graph.nodes))
     const { nodes, edges } = this.#graph
     const colours = this.#colours
     const to = this.#shapes.to(shape)
@@ -71,8 +74,13 @@ export class StructureColours {
 
   /** A shape with the colours of its nodes, which are comparable between shapes. */
   colour(shape: number): ColouredShape {
-    this.#refine(shape)
-    return { shape, colours: this.#colours.slice(0, this.#graph.nodes) }
+    let colours = this.#known.get(shape)
+    if (colours === undefined) {
+      this.#refine(shape)
+      colours = this.#colours.slice(0, this.#graph.nodes)
+      this.#known.set(shape, colours)
+    }
+    return { shape, colours }
   }
 
   /** Colours a shape into `#colours`; gives the number of sweeps it took. */

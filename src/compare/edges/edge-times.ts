@@ -1,4 +1,9 @@
+// Runs once an edge of a request: the loops index with `!`.
+import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { recordedFlows } from '../../flows/fold/folded-flows.ts'
+import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
+import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
 import { ClassTimes } from '../categories/class-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
@@ -10,231 +15,215 @@ export interface EdgeStratum {
   readonly after: Float64Array
 }
 
-/** What one period says of a pooled edge, over all its categories. */
+/** What one period says of each pooled edge, over all its categories. */
 export interface EdgeTotals {
   /** Requests whose flow has the edge. */
-  requests: number
+  readonly requests: Float64Array
   /** How often it lies on a critical path. */
-  criticalCalls: number
+  readonly criticalCalls: Float64Array
   /** The part of all response times that is spent on it. */
-  criticalUs: number
+  readonly criticalUs: Float64Array
   /** Time spent on it while another branch was waited for; part of no response time. */
-  waitingUs: number
+  readonly waitingUs: Float64Array
   /** Sum of the response times of the requests that have it, the slowest hundredth cut. */
-  responseTimeUs: number
-}
-
-/** All times of one pooled edge. */
-export interface EdgeTimes extends PooledEdge {
-  /** All categories that have it. */
-  readonly categories: readonly number[]
-  /** Categories with requests in both periods, in which it is often critical. */
-  readonly strata: readonly EdgeStratum[]
-  readonly before: EdgeTotals
-  readonly after: EdgeTotals
+  readonly responseTimeUs: Float64Array
 }
 
 /** An edge is compared in a category when it is critical in this share of a period's requests. */
 const OFTEN_CRITICAL = 0.5
 
-/**
- * Collects the latencies of every edge, pooled over the categories by the labels at its ends. A
- * request gives one value: the mean over the edge's calls on its critical path, else over all of
- * its calls but those into joins that did not wait for them. One pass over all requests.
- */
-export function edgeTimes(categories: Categories): readonly EdgeTimes[] {
-  const known = CACHE.get(categories) ?? collectEdgeTimes(categories)
+const PERIODS: readonly Period[] = [BEFORE, AFTER]
+
+/** Collects the latencies of every edge; once for the same categories. */
+export function edgeTimes(categories: Categories): EdgeTimes {
+  const known = CACHE.get(categories) ?? new EdgeTimes(categories)
   CACHE.set(categories, known)
   return known
 }
 
-const CACHE = new WeakMap<Categories, readonly EdgeTimes[]>()
+const CACHE = new WeakMap<Categories, EdgeTimes>()
 
-function collectEdgeTimes(categories: Categories): EdgeTimes[] {
-  const pool = new EdgePool(categories)
-  const strata: EdgeStratum[][] = []
-  const having: number[][] = []
-  const totals: [EdgeTotals[], EdgeTotals[]] = [[], []]
-  const timeOf = [
-    cappedTimes(categories.flows, BEFORE),
-    cappedTimes(categories.flows, AFTER),
-  ] as const
-  for (let category = 0; category < categories.size; category++) {
-    const pooledOf = pool.ofClasses(category)
-    while (strata.length < pool.edges.length) {
-      strata.push([])
-      having.push([])
-      totals[BEFORE].push(noTotals())
-      totals[AFTER].push(noTotals())
+/**
+ * The latencies of every edge, pooled over the categories by the labels at its ends. A request
+ * gives one value: the mean over the edge's calls on its critical path, else over all of its calls
+ * but those into joins that did not wait for them. One pass over all requests.
+ */
+export class EdgeTimes {
+  readonly edges: readonly PooledEdge[]
+  /** What each period says of each edge. */
+  readonly totals: readonly [before: EdgeTotals, after: EdgeTotals]
+  /** Each edge in each category that has it: its number there, and whether it is compared there. */
+  readonly #category: Uint32Array
+  readonly #local: Uint32Array
+  readonly #compared: Uint8Array
+  /** Rows of those columns by edge. */
+  readonly #rows: GroupedRows
+  /** By category. */
+  readonly #samples: readonly (readonly [before: LocalSamples, after: LocalSamples])[]
+
+  constructor(categories: Categories) {
+    const pool = new EdgePool(categories)
+    const columns = growingColumns({ edge: 'u32', category: 'u32', local: 'u32', compared: 'u8' })
+    const samples: (readonly [LocalSamples, LocalSamples])[] = []
+    const totals = [new GrowingTotals(), new GrowingTotals()] as const
+    const timeOf = PERIODS.map((period) => cappedTimes(categories.flows, period))
+    const finder = new CriticalPathFinder(recordedFlows(categories.flows))
+    for (let category = 0; category < categories.size; category++) {
+      const { pooled, sumOf } = localNumbers(pool.ofClasses(category))
+      const times = new ClassTimes(categories, category, { sumOf, finder })
+      const [before, after] = PERIODS.map((period) => {
+        const members = categories.members(category, period)
+        const collected = new LocalSamples(pooled.length, members.length)
+        let responseTimeUs = 0
+        for (let i = 0; i < members.length; i++) {
+          times.read(members[i]!)
+          collected.add(times)
+          responseTimeUs += timeOf[period]!(members[i]!)
+        }
+        totals[period].add(pooled, collected, responseTimeUs)
+        return collected
+      }) as [LocalSamples, LocalSamples]
+      samples.push([before, after])
+      for (let local = 0; local < pooled.length; local++) {
+        const compared = before.isCritical(local) || after.isCritical(local)
+        columns.edge.push(pooled[local]!)
+        columns.category.push(category)
+        columns.local.push(local)
+        columns.compared.push(
+          compared && before.lengths[local]! > 0 && after.lengths[local]! > 0 ? 1 : 0,
+        )
+      }
     }
-    const local = localNumbers(pooledOf)
-    for (const pooled of local.pooled) (having[pooled] as number[]).push(category)
-    const times = new ClassTimes(categories, category)
-    const [before, after] = [BEFORE, AFTER].map((period) =>
-      collectCategory(categories, {
-        ...{ category, times, local, period: period as Period },
-        ...{ totals: totals[period as Period], timeOf: timeOf[period as Period] },
-      }),
-    ) as [LocalSamples, LocalSamples]
-    if (before.requests === 0 || after.requests === 0) continue
-    local.pooled.forEach((pooled, i) => {
-      const critical = Math.max(
-        (before.critical[i] as number) / before.requests,
-        (after.critical[i] as number) / after.requests,
-      )
-      const stratum = { category, before: before.sample(i), after: after.sample(i) }
-      if (critical < OFTEN_CRITICAL) return
-      if (stratum.before.length === 0 || stratum.after.length === 0) return
-      ;(strata[pooled] as EdgeStratum[]).push(stratum)
-    })
+    const { edge, category, local, compared } = finishColumns(columns)
+    this.edges = pool.edges
+    this.totals = [totals[0].finish(), totals[1].finish()]
+    this.#category = category
+    this.#local = local
+    this.#compared = compared
+    this.#rows = groupRows(edge, pool.edges.length)
+    this.#samples = samples
   }
-  return pool.edges.map((edge, pooled) => ({
-    ...edge,
-    categories: having[pooled] as number[],
-    strata: strata[pooled] as EdgeStratum[],
-    before: totals[BEFORE][pooled] as EdgeTotals,
-    after: totals[AFTER][pooled] as EdgeTotals,
-  }))
+
+  /** All categories that have the edge. */
+  categories(edge: number): readonly number[] {
+    return Array.from(this.#rowsOf(edge), (row) => this.#category[row]!)
+  }
+
+  /** Categories with requests in both periods, in which the edge is often critical. */
+  strata(edge: number): readonly EdgeStratum[] {
+    const strata: EdgeStratum[] = []
+    for (const row of this.#rowsOf(edge)) {
+      if (this.#compared[row] === 0) continue
+      const category = this.#category[row]!
+      const [before, after] = this.#samples[category]!
+      const local = this.#local[row]!
+      strata.push({ category, before: before.sample(local), after: after.sample(local) })
+    }
+    return strata
+  }
+
+  #rowsOf(edge: number): Uint32Array {
+    const { offsets, rows } = this.#rows
+    return rows.subarray(offsets[edge], offsets[edge + 1])
+  }
 }
 
-function noTotals(): EdgeTotals {
-  return { requests: 0, criticalCalls: 0, criticalUs: 0, waitingUs: 0, responseTimeUs: 0 }
+/** The totals of a period while they are added up. */
+class GrowingTotals {
+  readonly #columns = growingColumns({
+    requests: 'f64',
+    criticalCalls: 'f64',
+    criticalUs: 'f64',
+    waitingUs: 'f64',
+    responseTimeUs: 'f64',
+  })
+
+  /** Adds the requests of a category, given the edge of each of its local numbers. */
+  add(pooled: readonly number[], samples: LocalSamples, responseTime: number): void {
+    const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = this.#columns
+    for (let local = 0; local < pooled.length; local++) {
+      const edge = pooled[local]!
+      // Edges are numbered as they are met.
+      if (edge === requests.length) {
+        for (const column of [requests, criticalCalls, criticalUs, waitingUs, responseTimeUs]) {
+          column.push(0)
+        }
+      }
+      requests.values[edge]! += samples.requests
+      criticalCalls.values[edge]! += samples.criticalCalls[local]!
+      criticalUs.values[edge]! += samples.criticalUs[local]!
+      waitingUs.values[edge]! += samples.waitingUs[local]!
+      responseTimeUs.values[edge]! += responseTime
+    }
+  }
+
+  finish(): EdgeTotals {
+    return finishColumns(this.#columns)
+  }
 }
 
 /** The pooled edges of one category, numbered from 0, so that a request's sums are small. */
 interface LocalNumbers {
   readonly pooled: readonly number[]
   /** Local number of each edge class. */
-  readonly ofClass: Uint32Array
+  readonly sumOf: Uint32Array
 }
 
 function localNumbers(pooledOf: Uint32Array): LocalNumbers {
   const numbers = new Map<number, number>()
-  const ofClass = pooledOf.map((pooled) => {
+  const sumOf = pooledOf.map((pooled) => {
     const known = numbers.get(pooled) ?? numbers.size
     numbers.set(pooled, known)
     return known
   })
-  return { pooled: [...numbers.keys()], ofClass }
-}
-
-interface CategoryPass {
-  readonly category: number
-  readonly period: Period
-  readonly times: ClassTimes
-  readonly local: LocalNumbers
-  readonly totals: readonly EdgeTotals[]
-  readonly timeOf: (request: number) => number
-}
-
-function collectCategory(categories: Categories, pass: CategoryPass): LocalSamples {
-  const { category, period, times, local, totals, timeOf } = pass
-  const members = categories.members(category, period)
-  const samples = new LocalSamples(local.pooled.length, members.length)
-  const sums = new RequestSums(local.pooled.length)
-  let responseTimeUs = 0
-  for (const request of members) {
-    times.read(request)
-    sums.fill(times, local.ofClass)
-    samples.add(sums)
-    responseTimeUs += timeOf(request)
-  }
-  local.pooled.forEach((pooled, i) => {
-    const total = totals[pooled] as EdgeTotals
-    total.requests += members.length
-    total.criticalCalls += samples.criticalCalls[i] as number
-    total.criticalUs += samples.criticalUs[i] as number
-    total.waitingUs += samples.waitingUs[i] as number
-    total.responseTimeUs += responseTimeUs
-  })
-  return samples
-}
-
-/** The edges of one request, added up by pooled edge. */
-class RequestSums {
-  readonly criticalUs: Float64Array
-  readonly criticalCalls: Uint32Array
-  readonly otherUs: Float64Array
-  readonly otherCalls: Uint32Array
-  readonly waitingUs: Float64Array
-
-  constructor(size: number) {
-    this.criticalUs = new Float64Array(size)
-    this.criticalCalls = new Uint32Array(size)
-    this.otherUs = new Float64Array(size)
-    this.otherCalls = new Uint32Array(size)
-    this.waitingUs = new Float64Array(size)
-  }
-
-  fill(times: ClassTimes, local: Uint32Array): void {
-    this.criticalUs.fill(0)
-    this.criticalCalls.fill(0)
-    this.otherUs.fill(0)
-    this.otherCalls.fill(0)
-    this.waitingUs.fill(0)
-    local.forEach((at, number) => {
-      add(this.criticalUs, at, times.criticalUs[number] as number)
-      add(this.criticalCalls, at, times.criticalCount[number] as number)
-      add(this.otherUs, at, times.otherUs[number] as number)
-      add(this.otherCalls, at, times.otherCount[number] as number)
-      add(this.waitingUs, at, times.waitingUs[number] as number)
-    })
-  }
-
-  /** One value for the request, or NaN where it says nothing of the edge. */
-  value(at: number): number {
-    const critical = this.criticalCalls[at] as number
-    if (critical > 0) return (this.criticalUs[at] as number) / critical
-    return (this.otherUs[at] as number) / (this.otherCalls[at] as number)
-  }
-}
-
-function add(sums: Float64Array | Uint32Array, at: number, value: number): void {
-  sums[at] = (sums[at] as number) + value
+  return { pooled: [...numbers.keys()], sumOf }
 }
 
 /** The requests of one category in one period. */
 class LocalSamples {
   requests = 0
-  /** Requests in which each edge is critical. */
-  readonly critical: Uint32Array
   readonly criticalCalls: Float64Array
   readonly criticalUs: Float64Array
   readonly waitingUs: Float64Array
+  /** How many values each edge has. */
+  readonly lengths: Uint32Array
+  /** Requests in which each edge is critical. */
+  readonly #critical: Uint32Array
   /** Values of each edge, room for one a request. */
   readonly #values: Float64Array
   readonly #room: number
-  readonly #lengths: Uint32Array
 
   constructor(size: number, requests: number) {
-    this.critical = new Uint32Array(size)
     this.criticalCalls = new Float64Array(size)
     this.criticalUs = new Float64Array(size)
     this.waitingUs = new Float64Array(size)
+    this.lengths = new Uint32Array(size)
+    this.#critical = new Uint32Array(size)
     this.#values = new Float64Array(size * requests)
     this.#room = requests
-    this.#lengths = new Uint32Array(size)
   }
 
-  add(sums: RequestSums): void {
+  add(times: ClassTimes): void {
     this.requests++
-    for (let at = 0; at < this.critical.length; at++) {
-      const calls = sums.criticalCalls[at] as number
-      if (calls > 0) this.critical[at] = (this.critical[at] as number) + 1
-      this.criticalCalls[at] = (this.criticalCalls[at] as number) + calls
-      this.criticalUs[at] = (this.criticalUs[at] as number) + (sums.criticalUs[at] as number)
-      this.waitingUs[at] = (this.waitingUs[at] as number) + (sums.waitingUs[at] as number)
-      const value = sums.value(at)
-      if (Number.isNaN(value)) continue
-      const length = this.#lengths[at] as number
-      this.#values[at * this.#room + length] = value
-      this.#lengths[at] = length + 1
+    for (let at = 0; at < this.lengths.length; at++) {
+      const calls = times.criticalCount[at]!
+      if (calls > 0) this.#critical[at]!++
+      this.criticalCalls[at]! += calls
+      this.criticalUs[at]! += times.criticalUs[at]!
+      this.waitingUs[at]! += times.waitingUs[at]!
+      const value = times.latencyUs(at)
+      if (!Number.isNaN(value)) this.#values[at * this.#room + this.lengths[at]!++] = value
     }
   }
 
+  isCritical(at: number): boolean {
+    return this.#critical[at]! >= OFTEN_CRITICAL * this.requests
+  }
+
+  /** The values of an edge, ascending. */
   sample(at: number): Float64Array {
     const start = at * this.#room
-    return this.#values.subarray(start, start + (this.#lengths[at] as number)).sort()
+    return this.#values.subarray(start, start + this.lengths[at]!).sort()
   }
 }
 

@@ -1,10 +1,11 @@
+// Runs for every edge: the loops index with `!`.
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
-import { type VanElterenResult, vanElteren } from '../../stats/van-elteren.ts'
+import { vanElteren } from '../../stats/van-elteren.ts'
 import type { Categories } from '../categories/categories.ts'
 import { RESPONSE_TIME_OPTIONS } from '../mutations/find-response-time-mutations.ts'
 import { calledPlace, type EdgeKind, type PooledEdge, place } from './edge-pool.ts'
@@ -35,65 +36,72 @@ export function findEdgeChanges(
   given: Partial<EdgeOptions> = {},
 ): EdgeChanges {
   const options = readOptions(EDGE_OPTIONS, given)
-  const totals = totalTimes(categories, options.minimumShare)
-  const times = edgeTimes(categories)
-  const tests = times.map(({ strata }) => vanElteren(strata, { sorted: true }))
-  const q = benjaminiHochberg(tests.map(({ testable, p }) => (testable ? p : Number.NaN)))
-  const limits = { ...options, ...totals }
-  const edges = times
-    .map((edge, i) => describeChange(edge, { test: tests[i]!, q: q[i]! }, limits))
-    .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-  return new EdgeChanges(categories, options, { edges, times, totals })
+  return new EdgeChanges(categories, options, totalTimes(categories, options.minimumShare))
 }
 
-// Runs for every edge: an object is filled without spreading others into it.
-function describeChange(
-  edge: EdgeTimes,
-  { test, q }: { test: VanElterenResult; q: number },
-  limits: EdgeOptions & EdgeTotalTimes,
-): EdgeChange {
-  const { strata, before, after } = edge
-  const { from, to, kind, fromNode, toNode, categories, fromRoundBefore } = edge
-  const significant = q < limits.alpha
-  const change = significant
-    ? sizeOf(edge, limits)
-    : { shiftUs: 0, interval: UNCHANGED.interval, effect: 0, changed: false, contributionUs: 0 }
-  return {
-    from,
-    to,
-    kind,
-    fromNode,
-    toNode,
-    ...(fromRoundBefore && { fromRoundBefore }),
-    beforeRequests: before.requests,
-    afterRequests: after.requests,
-    categories,
-    comparedCategories: strata.length,
-    beforeCompared: test.beforeCount,
-    afterCompared: test.afterCount,
-    z: test.z,
-    p: test.p,
-    q,
-    probabilitySlower: test.probabilitySlower,
-    shiftUs: change.shiftUs,
-    interval: change.interval,
-    effect: change.effect,
-    significant,
-    changed: change.changed,
-    contributionUs: change.contributionUs,
+/** The tests of all edges, by the edge's number. */
+interface EdgeTests {
+  readonly times: EdgeTimes
+  readonly z: Float64Array
+  readonly p: Float64Array
+  readonly q: ArrayLike<number>
+  readonly probabilitySlower: Float64Array
+  /** In how many categories it is compared, and how many requests those have. */
+  readonly categories: Uint32Array
+  readonly before: Uint32Array
+  readonly after: Uint32Array
+  /** Of the significant edges. */
+  readonly sizes: ReadonlyMap<number, EdgeSize>
+}
+
+function testEdges(
+  times: EdgeTimes,
+  { alpha, minimumEffect }: EdgeOptions,
+  negligibleUs: number,
+): EdgeTests {
+  const count = times.edges.length
+  const tested = new Float64Array(count)
+  const tests = {
+    z: new Float64Array(count),
+    p: new Float64Array(count),
+    probabilitySlower: new Float64Array(count),
+    categories: new Uint32Array(count),
+    before: new Uint32Array(count),
+    after: new Uint32Array(count),
   }
+  for (let edge = 0; edge < count; edge++) {
+    const strata = times.strata(edge)
+    const test = vanElteren(strata, { sorted: true })
+    tested[edge] = test.testable ? test.p : Number.NaN
+    tests.z[edge] = test.z
+    tests.p[edge] = test.p
+    tests.probabilitySlower[edge] = test.probabilitySlower
+    tests.categories[edge] = strata.length
+    tests.before[edge] = test.beforeCount
+    tests.after[edge] = test.afterCount
+  }
+  const q = benjaminiHochberg(tested)
+  const sizes = new Map<number, EdgeSize>()
+  for (let edge = 0; edge < count; edge++) {
+    if (q[edge]! < alpha) sizes.set(edge, sizeOf(times, edge, { minimumEffect, negligibleUs }))
+  }
+  return { ...tests, times, q, sizes }
 }
 
 /** How large a significant change is, and whether it is large enough to be called one. */
+type EdgeSize = Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' | 'contributionUs'>
+
 function sizeOf(
-  { strata, before, after }: EdgeTimes,
-  { minimumEffect, negligibleUs }: EdgeOptions & EdgeTotalTimes,
-): Pick<EdgeChange, 'shiftUs' | 'interval' | 'effect' | 'changed' | 'contributionUs'> {
-  const { shift, low, high } = stratifiedShift(strata, { level: 0.95, sorted: true })
-  const calls = after.criticalCalls / Math.max(1, after.requests)
-  const meanUs = before.responseTimeUs / Math.max(1, before.requests)
+  times: EdgeTimes,
+  edge: number,
+  { minimumEffect, negligibleUs }: { minimumEffect: number; negligibleUs: number },
+): EdgeSize {
+  const [before, after] = times.totals
+  const { shift, low, high } = stratifiedShift(times.strata(edge), { level: 0.95, sorted: true })
+  const calls = after.criticalCalls[edge]! / Math.max(1, after.requests[edge]!)
+  const meanUs = before.responseTimeUs[edge]! / Math.max(1, before.requests[edge]!)
   const effect = meanUs > 0 ? (shift * calls) / meanUs : 0
-  const contributionUs = shift * after.criticalCalls
+  const contributionUs = shift * after.criticalCalls[edge]!
   const changed = Math.abs(effect) >= minimumEffect && Math.abs(contributionUs) >= negligibleUs
   return { shiftUs: shift, interval: [low, high], effect, changed, contributionUs }
 }
@@ -163,14 +171,13 @@ export interface EdgeChange extends PooledEdge {
   readonly contributionUs: number
 }
 
-const UNCHANGED = {
+const UNCHANGED: EdgeSize = {
   shiftUs: 0,
   interval: [Number.NaN, Number.NaN],
   effect: 0,
-  significant: false,
   changed: false,
   contributionUs: 0,
-} as const
+}
 
 /** Sums over all requests, in µs. */
 export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'observedChangeUs'>
@@ -179,28 +186,23 @@ export type EdgeTotalTimes = Pick<EdgeChanges, 'usualUs' | 'negligibleUs' | 'obs
 export class EdgeChanges extends Stage {
   readonly categories: Categories
   readonly options: EdgeOptions
-  /** All edges, the largest contribution to the change of response times first. */
-  readonly edges: readonly EdgeChange[]
   /** What all requests after would have taken at the mean response time before, in µs. */
   readonly usualUs: number
   /** Contributions below this, in µs, are called no change: `minimumShare` of the usual times. */
   readonly negligibleUs: number
   /** What they took beyond that, in µs; unequal load does not count. */
   readonly observedChangeUs: number
-  readonly #times: readonly EdgeTimes[]
+  /** Made when first asked for: traces with spans are judged by their steps instead. */
+  #tests: EdgeTests | undefined
+  readonly #described = new Map<number, EdgeChange>()
+  /** What this was judged from, at a level that is no stricter. */
+  readonly #lenient: EdgeChanges | undefined
 
   constructor(
     categories: Categories,
     options: EdgeOptions,
-    {
-      edges,
-      times,
-      totals,
-    }: {
-      edges: readonly EdgeChange[]
-      times: readonly EdgeTimes[]
-      totals: EdgeTotalTimes
-    },
+    totals: EdgeTotalTimes,
+    lenient?: EdgeChanges,
   ) {
     super()
     this.usualUs = totals.usualUs
@@ -208,22 +210,66 @@ export class EdgeChanges extends Stage {
     this.observedChangeUs = totals.observedChangeUs
     this.categories = categories
     this.options = options
-    this.edges = edges
-    this.#times = times
+    this.#lenient = lenient
+  }
+
+  get #tested(): EdgeTests {
+    this.#tests ??=
+      this.#lenient === undefined
+        ? testEdges(edgeTimes(this.categories), this.options, this.negligibleUs)
+        : this.#lenient.#tested
+    return this.#tests
+  }
+
+  /** All edges, the largest contribution to the change of response times first. */
+  get edges(): readonly EdgeChange[] {
+    return this.#describe(this.#tested.times.edges.keys())
   }
 
   /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
   judged(alpha: number): EdgeChanges {
-    const edges = this.edges
-      .map((edge) => (edge.significant && !(edge.q < alpha) ? { ...edge, ...UNCHANGED } : edge))
-      .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-    const options = { ...this.options, alpha }
-    return new EdgeChanges(this.categories, options, { edges, times: this.#times, totals: this })
+    return new EdgeChanges(this.categories, { ...this.options, alpha }, this, this)
+  }
+
+  /** The edges that changed significantly, by enough to matter or not. */
+  get significant(): EdgeChange[] {
+    return this.#describe(this.#tested.sizes.keys()).filter(({ significant }) => significant)
   }
 
   /** The edges that changed, significantly and by enough to matter. */
   get changes(): EdgeChange[] {
-    return this.edges.filter(({ changed }) => changed)
+    return this.significant.filter(({ changed }) => changed)
+  }
+
+  /** The largest contribution first, then by number; the same objects however often. */
+  #describe(edges: Iterable<number>): EdgeChange[] {
+    return Array.from(edges, (edge) => {
+      const known = this.#described.get(edge) ?? this.#change(edge)
+      this.#described.set(edge, known)
+      return known
+    }).sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+  }
+
+  #change(edge: number): EdgeChange {
+    const { times, sizes, q, ...tests } = this.#tested
+    const [before, after] = times.totals
+    const significant = q[edge]! < this.options.alpha
+    const size = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
+    return {
+      ...times.edges[edge]!,
+      beforeRequests: before.requests[edge]!,
+      afterRequests: after.requests[edge]!,
+      categories: times.categories(edge),
+      comparedCategories: tests.categories[edge]!,
+      beforeCompared: tests.before[edge]!,
+      afterCompared: tests.after[edge]!,
+      z: tests.z[edge]!,
+      p: tests.p[edge]!,
+      q: q[edge]!,
+      probabilitySlower: tests.probabilitySlower[edge]!,
+      ...size,
+      significant,
+    }
   }
 
   /** One row an edge, changed ones first. */
@@ -255,17 +301,19 @@ export class EdgeChanges extends Stage {
    */
   breakdown(): StageTable {
     const rows = new Map<string, BreakdownRow>()
-    for (const times of this.#times) {
-      const service = owner(times)
-      const { kind } = times
+    const { edges, totals } = edgeTimes(this.categories)
+    const [of, to] = totals
+    edges.forEach((edge, number) => {
+      const service = owner(edge)
+      const { kind } = edge
       const key = JSON.stringify([service, kind])
       const row = rows.get(key) ?? { service, kind, beforeUs: 0, afterUs: 0, waiting: [0, 0] }
       rows.set(key, row)
-      row.beforeUs += times.before.criticalUs
-      row.afterUs += times.after.criticalUs
-      row.waiting[0] += times.before.waitingUs
-      row.waiting[1] += times.after.waitingUs
-    }
+      row.beforeUs += of.criticalUs[number]!
+      row.afterUs += to.criticalUs[number]!
+      row.waiting[0] += of.waitingUs[number]!
+      row.waiting[1] += to.waitingUs[number]!
+    })
     const { flows } = this.categories
     const before = Math.max(1, flows.count(BEFORE))
     const after = Math.max(1, flows.count(AFTER))

@@ -26,7 +26,9 @@ export interface EdgeGroup {
 }
 
 /** Drafts one finding a group of changed edges, in either direction. */
-export function edgeFindings({ edges, categories }: EdgeChanges): Draft[] {
+export function edgeFindings(changes: EdgeChanges): Draft[] {
+  if (changes.changes.length === 0) return []
+  const { edges, categories } = changes
   return (['slower', 'faster'] as const).flatMap((direction) =>
     groupEdgeChanges(edges, direction).map((group): Draft => {
       const concerned = byRequestsAfter(

@@ -104,13 +104,13 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
 }
 
 /** Returns the significant changes of time in the calls answered just before the flows part. */
-function changedWithin({ edges }: EdgeChanges, changes: readonly StructureChange[]): EdgeChange[] {
+function changedWithin(
+  { significant }: EdgeChanges,
+  changes: readonly StructureChange[],
+): EdgeChange[] {
   const calls = changes.flatMap(({ answered }) => answered ?? [])
-  return edges
-    .filter(
-      ({ significant, from, to }) =>
-        significant && calls.some(({ labels }) => labels.has(from) && labels.has(to)),
-    )
+  return significant
+    .filter(({ from, to }) => calls.some(({ labels }) => labels.has(from) && labels.has(to)))
     .sort((a, b) => a.q - b.q)
 }
 

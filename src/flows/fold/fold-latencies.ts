@@ -192,7 +192,7 @@ function planGraph(graph: FoldedGraph, labelRank: Uint32Array): WalkPlan {
   const { from, labels, loops } = graph
   const rank = (edge: number) => labelRank[labels[from[edge]!]!]!
   return planWalk(graph, requireOrder(graph, edgeRows(from, labels.length, loops)), {
-    edges: Uint32Array.from(loops.keys()).filter((edge) => loops[edge] === 0),
+    leftOut: loops,
     bySource: (a, b) => rank(a) - rank(b),
   })
 }

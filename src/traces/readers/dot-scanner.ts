@@ -34,7 +34,9 @@ export class DotScanner {
   tokenStart = 0
   tokenEnd = 0
   #source: Uint8Array = new Uint8Array()
+  /** The bytes from `#textStart` to the limit, one character a byte, once they are asked for. */
   #text: string | undefined
+  #textStart = 0
 
   get source(): Uint8Array {
     return this.#source
@@ -48,11 +50,10 @@ export class DotScanner {
 
   /** Passes over spaces, line ends and comments; gives the character that follows. */
   skipBlanks(): string {
-    const text = this.#bytesAsText()
-    BLANKS.lastIndex = this.position
-    this.#goTo(this.position + (BLANKS.exec(text)?.[0].length ?? 0))
+    const length = this.#match(BLANKS)?.[0].length ?? 0
+    this.#goTo(this.position + length)
     if (this.position >= this.limit) throw new Incomplete()
-    return text.charAt(this.position)
+    return this.#charAt(this.position)
   }
 
   /** Whether this byte stands here. */
@@ -69,10 +70,8 @@ export class DotScanner {
 
   /** Reads a name, bare or in quotes, as a token; as a `value`, also a number with a sign. */
   name(kind: 'name' | 'value' = 'name'): void {
-    const text = this.#bytesAsText()
-    NAME.lastIndex = this.position
-    const found = NAME.exec(text)
-    const first = text.charAt(this.position)
+    const found = this.#match(NAME)
+    const first = this.#charAt(this.position)
     if (found === null && (first === '"' || this.position + 1 === this.limit)) {
       throw new Incomplete()
     }
@@ -90,7 +89,7 @@ export class DotScanner {
     this.skipBlanks()
     const end = this.position + characters.length
     if (end > this.limit) throw new Incomplete()
-    if (!this.#bytesAsText().startsWith(characters, this.position)) return false
+    if (!this.#textFrom().startsWith(characters, this.position - this.#textStart)) return false
     this.position = end
     return true
   }
@@ -115,7 +114,7 @@ export class DotScanner {
     const { tokenStart, tokenEnd } = this
     return (
       tokenEnd - tokenStart === word.length &&
-      this.#bytesAsText().slice(tokenStart, tokenEnd).toLowerCase() === word
+      this.text(tokenStart, tokenEnd).toLowerCase() === word
     )
   }
 
@@ -146,15 +145,30 @@ export class DotScanner {
     )
   }
 
-  #bytesAsText(): string {
-    this.#text ??= BYTE_DECODER.decode(this.#source.subarray(0, this.limit))
+  /**
+   * The bytes as text, from `position` at the latest: where a file is cut into chunks, only the end
+   * of each is decoded, and usual lines never are.
+   */
+  #textFrom(): string {
+    if (this.#text === undefined || this.position < this.#textStart) {
+      this.#textStart = this.position
+      this.#text = BYTE_DECODER.decode(this.#source.subarray(this.position, this.limit))
+    }
     return this.#text
   }
 
+  #match(pattern: RegExp): RegExpExecArray | null {
+    const text = this.#textFrom()
+    pattern.lastIndex = this.position - this.#textStart
+    return pattern.exec(text)
+  }
+
+  #charAt(position: number): string {
+    return this.#textFrom().charAt(position - this.#textStart)
+  }
+
   #goTo(end: number): void {
-    const text = this.#bytesAsText()
-    let newline = text.indexOf('\n', this.position)
-    for (; newline >= 0 && newline < end; newline = text.indexOf('\n', newline + 1)) this.line++
+    for (let at = this.position; at < end; at++) if (this.#source[at] === NEWLINE) this.line++
     this.position = end
   }
 }

@@ -42,7 +42,7 @@ export function edgeChangesChart(
   given?: Partial<OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>>,
 ): Chart {
   const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
-  const significant = edges.edges.filter((edge) => edge.significant)
+  const { significant } = edges
   const wanted = significant
     .filter(({ changed }) => changed || small)
     .sort((a, b) => Number(b.changed) - Number(a.changed))
