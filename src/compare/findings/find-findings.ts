@@ -207,12 +207,12 @@ function meansDiffer(flows: FlowSet): boolean {
   return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
 }
 
-/** Whether any category's, step's or edge's times could be tested. */
-function anyTestable({ evidence: { responseTime }, edges, steps }: FindingSources) {
+/** Whether any category's or edge's times could be tested. */
+function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   return (
     Array.from({ length: edges.categories.size }).some(
       (_, one) => responseTime.test(one).testable,
-    ) || (steps.steps.length > 0 ? steps.steps : edges.edges).some(({ q }) => !Number.isNaN(q))
+    ) || edges.edges.some(({ q }) => !Number.isNaN(q))
   )
 }
 
