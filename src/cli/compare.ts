@@ -1,13 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
-import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag } from '../core/options.ts'
+import { entryNamed, FlowdeltaError } from '../core/errors.ts'
+import { count, defineOptions, flag, text } from '../core/options.ts'
 import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
-import { COMPARISON_DOCUMENT, type ExplainedRank } from './comparison-document.ts'
+import { withinBudget } from './comparison-budget.ts'
+import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './comparison-document.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
-import { comparisonText } from './comparison-text.ts'
+import { comparisonText, findingText } from './comparison-text.ts'
+import { type PrintedFinding, printedFindings } from './finding-document.ts'
 import { addOptions } from './flags.ts'
 import { print } from './printing.ts'
 
@@ -16,6 +18,18 @@ const COMPARE_FLAGS = defineOptions({
   verbose: flag({
     default: false,
     sentence: 'Print warnings in full, edges of findings, and every ranked mutation',
+  }),
+  budget: count({
+    default: 32_000,
+    min: 0,
+    unit: 'bytes',
+    sentence: 'Keep the JSON document within this size, most important parts first; 0 for no limit',
+  }),
+  finding: text({
+    default: null,
+    or: null,
+    unit: 'id',
+    sentence: 'Print one finding in full: its mutations, edges, steps, calls and example traces',
   }),
   limit: count({ default: 1000, sentence: 'List at most this many categories and mutations' }),
   explain: count({
@@ -29,6 +43,8 @@ const COMPARE_FLAGS = defineOptions({
 interface CompareFlags extends ComparisonFlags {
   readonly json: boolean
   readonly verbose: boolean
+  readonly budget: number
+  readonly finding?: string
   readonly limit: number
   readonly explain?: number
   readonly failOn?: readonly FailOn[]
@@ -49,15 +65,28 @@ export function addCompare(command: Command): void {
 }
 
 async function runCompare(flags: CompareFlags): Promise<void> {
-  const { json, verbose, limit, explain: rank } = flags
+  const { json, verbose, limit, budget, explain: rank } = flags
   const comparison = await compareFiles({ ...flags })
   const explained = rank === undefined ? null : explainRank(comparison, rank)
-  const printed = { comparison, limit, explained }
-  print(
-    json,
-    () => COMPARISON_DOCUMENT.write(printed),
-    () => comparisonText(printed, { verbose }),
-  )
+  const printed = { comparison, limit, budget, explained }
+  const all = {
+    categories: comparison.categories.size,
+    mutations: comparison.ranking.mutations.length,
+  }
+  if (flags.finding === undefined) {
+    print(
+      json,
+      () => withinBudget(COMPARISON_DOCUMENT.write(printed), { budget, all }),
+      () => comparisonText(printed, { verbose }),
+    )
+  } else {
+    const whole = { comparison, finding: findingOf(comparison, flags.finding) }
+    print(
+      json,
+      () => FINDING_DOCUMENT.write(whole),
+      () => findingText(whole),
+    )
+  }
   for (const { text, holds } of flags.failOn ?? []) {
     const failing = comparison.findings.findings.filter((finding) => holds(finding, comparison))
     if (failing.length === 0) continue
@@ -90,6 +119,16 @@ function explainRank(comparison: Comparison, rank: number): ExplainedRank | null
     finding: finding === undefined ? null : explain(comparison, finding),
     mutation: mutation === undefined ? null : explainMutation(comparison, mutation),
   }
+}
+
+/** @throws FlowdeltaError if no finding has the id, with the one that was probably meant */
+function findingOf(comparison: Comparison, id: string): PrintedFinding {
+  const findings = printedFindings(comparison)
+  if (findings.length === 0) {
+    throw new FlowdeltaError(`--finding ${id}: this comparison has no findings.`)
+  }
+  const byId = Object.fromEntries(findings.map((finding) => [finding.id, finding]))
+  return entryNamed(byId, id, 'the id of a finding')
 }
 
 /** When a comparison counts as failed. */

@@ -5,6 +5,7 @@ import type { EdgeComparison } from '../compare/mutations/find-response-time-mut
 import { exemplars, type RankedMutation } from '../compare/ranking/rank-mutations.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
+import { type LeftOut, mutationsWithin } from './comparison-budget.ts'
 import {
   about,
   COUNT,
@@ -33,6 +34,7 @@ import {
   FINDING,
   type PrintedFinding,
   printedFindings,
+  WHOLE_FINDING,
 } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
 
@@ -44,6 +46,8 @@ export interface PrintedComparison {
   readonly comparison: Comparison
   /** Most categories and mutations listed. */
   readonly limit: number
+  /** Bytes that it may have as JSON; 0 for any number. */
+  readonly budget: number
   readonly explained: ExplainedRank | null
 }
 
@@ -140,42 +144,62 @@ type MutationOf = Explained<RankedMutation> & {
   readonly allEdges: readonly EdgeComparison[]
 }
 
-const MUTATION = record<MutationOf>({
-  rank: RANK,
-  category: COUNT,
-  kind: words('structural', 'response-time'),
-  requests: NUMBER,
-  contributionUs: NUMBER,
-  significant: about(
-    'Whether it holds when tests are corrected for their number, as findings require.',
-    FLAG,
-  ),
-  precursors: about(
-    `Likeliest first, at most ${MAX_PRECURSORS}; precursorsInAll when there are more.`,
-    listOf(
-      record<RankedMutation['precursors'][number]>({ category: COUNT, nsed: SHARE, weight: SHARE }),
-      MAX_PRECURSORS,
+function mutationPart(maxEdges: number, maxPrecursors: number) {
+  return record<MutationOf>({
+    rank: RANK,
+    category: COUNT,
+    kind: words('structural', 'response-time'),
+    requests: NUMBER,
+    contributionUs: NUMBER,
+    significant: about(
+      'Whether it holds when tests are corrected for their number, as findings require.',
+      FLAG,
     ),
-  ),
-  effect: about(
-    'null for a structural mutation without precursors.',
-    made(mutationEffect, orNull(EFFECT)),
-  ),
-  edges: about(
-    `At most ${MAX_EDGES}, the most changed; edgesInAll when there are more.`,
-    made(
-      ({ comparison, category, allEdges }) =>
-        mostChanged(allEdges).map((edge) => ({ comparison, category, edge })),
-      listOf(EDGE),
+    precursors: about(
+      `Likeliest first, at most ${maxPrecursors}; precursorsInAll when there are more.`,
+      listOf(
+        record<RankedMutation['precursors'][number]>({
+          category: COUNT,
+          nsed: SHARE,
+          weight: SHARE,
+        }),
+        maxPrecursors,
+      ),
     ),
-  ),
-  edgesInAll: made(({ allEdges }) => countAbove(MAX_EDGES, allEdges.length), optional(COUNT)),
-  precursorsInAll: made(
-    ({ precursors }) => countAbove(MAX_PRECURSORS, precursors.length),
-    optional(COUNT),
-  ),
-  exemplars: made((mutation) => exemplars(mutation.comparison.categories, mutation), EXEMPLARS),
-  explanation: optional(EXPLANATION),
+    effect: about(
+      'null for a structural mutation without precursors.',
+      made(mutationEffect, orNull(EFFECT)),
+    ),
+    edges: about(
+      `At most ${maxEdges}, the most changed; edgesInAll when there are more.`,
+      made(
+        ({ comparison, category, allEdges }) =>
+          mostChanged(allEdges, maxEdges).map((edge) => ({ comparison, category, edge })),
+        listOf(EDGE),
+      ),
+    ),
+    edgesInAll: made(({ allEdges }) => countAbove(maxEdges, allEdges.length), optional(COUNT)),
+    precursorsInAll: made(
+      ({ precursors }) => countAbove(maxPrecursors, precursors.length),
+      optional(COUNT),
+    ),
+    exemplars: made((mutation) => exemplars(mutation.comparison.categories, mutation), EXEMPLARS),
+    explanation: optional(EXPLANATION),
+  })
+}
+
+const MUTATION = mutationPart(MAX_EDGES, MAX_PRECURSORS)
+const WHOLE_MUTATION = mutationPart(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+
+const LEFT_OUT = record<LeftOut>({
+  findings: COUNT,
+  warnings: COUNT,
+  mutations: COUNT,
+  categories: COUNT,
+  shortenedFindings: listOf(TEXT),
+  shortenedMutations: listOf(RANK),
+  budget: COUNT,
+  how: TEXT,
 })
 
 /**
@@ -223,7 +247,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     ),
     mutations: about('In order of rank; cut at --limit.', made(mutationsOf, listOf(MUTATION))),
     truncated: about(
-      'Present when --limit left something out: how many there are in all.',
+      'Present when --limit or --budget left some out: how many there are in all.',
       made(
         truncatedOf,
         optional(
@@ -233,6 +257,11 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
           }),
         ),
       ),
+    ),
+    leftOut: about(
+      'Present when --budget left something out: how many entries of each list, what lacks some of what it rests on, and how to get it.',
+      // `withinBudget` writes it.
+      made(() => undefined, optional(LEFT_OUT)),
     ),
     warnings: made(
       ({ comparison }) => withFlags(comparison.warnings()),
@@ -257,6 +286,48 @@ function findingsOf({ comparison, explained }: PrintedComparison): PrintedFindin
   })
 }
 
+/** A finding of a comparison, printed with all that it rests on. */
+export interface WholeFinding {
+  readonly comparison: Comparison
+  readonly finding: PrintedFinding
+}
+
+/** The document of `flowdelta compare --finding`. */
+export const FINDING_DOCUMENT = document<WholeFinding>(
+  'finding',
+  'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',
+  {
+    parameters: made<WholeFinding, ComparisonOptions>(
+      ({ comparison }) => comparison.options,
+      parameters(COMPARISON_OPTIONS),
+    ),
+    finding: WHOLE_FINDING,
+    consequences: about(
+      'Findings beneath it, in full.',
+      made(
+        ({ comparison, finding }) =>
+          printedFindings(comparison).filter(({ consequenceOf }) => consequenceOf === finding.id),
+        listOf(WHOLE_FINDING),
+      ),
+    ),
+    mutations: about(
+      'Mutations that it accounts for, with every edge.',
+      made(
+        ({ comparison, finding }) =>
+          finding.mutations.map((mutation) => mutationOf(comparison, mutation)),
+        listOf(WHOLE_MUTATION),
+      ),
+    ),
+    categories: about(
+      'Kinds of request that it concerns, the one with the most requests after first.',
+      made(
+        ({ comparison, finding }) => finding.categories.map((id) => ({ comparison, id })),
+        listOf(CATEGORY),
+      ),
+    ),
+  },
+)
+
 function attributedUs({ findings }: Comparison): number {
   return findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
 }
@@ -273,16 +344,17 @@ function labelsOf({ comparison, id }: CategoryOf): string[] {
     : changed
 }
 
-function mutationsOf({ comparison, limit, explained }: PrintedComparison): MutationOf[] {
-  return comparison.ranking.mutations.slice(0, limit).map((mutation) => {
-    const explanation = explained?.rank === mutation.rank ? explained.mutation : null
-    return {
-      ...mutation,
-      comparison,
-      allEdges: comparison.responseTime.edges(mutation.category),
-      explanation: explanation ?? undefined,
-    }
-  })
+function mutationsOf({ comparison, limit, budget, explained }: PrintedComparison): MutationOf[] {
+  const most = Math.min(limit, mutationsWithin(budget))
+  return comparison.ranking.mutations.slice(0, most).map((mutation) => ({
+    ...mutationOf(comparison, mutation),
+    explanation: (explained?.rank === mutation.rank ? explained.mutation : null) ?? undefined,
+  }))
+}
+
+function mutationOf(comparison: Comparison, mutation: RankedMutation): MutationOf {
+  const allEdges = comparison.responseTime.edges(mutation.category)
+  return { ...mutation, comparison, allEdges }
 }
 
 function truncatedOf({ comparison, limit }: PrintedComparison) {
@@ -296,13 +368,13 @@ function countAbove(max: number, count: number): number | undefined {
 }
 
 /** The edges that changed first, then those whose mean changed most, in the flow's order. */
-function mostChanged(edges: readonly EdgeComparison[]): readonly EdgeComparison[] {
-  if (edges.length <= MAX_EDGES) return edges
+function mostChanged(edges: readonly EdgeComparison[], max: number): readonly EdgeComparison[] {
+  if (edges.length <= max) return edges
   const size = ({ test, beforeMeanUs, afterMeanUs }: EdgeComparison) =>
     test?.rejected === true ? Number.POSITIVE_INFINITY : Math.abs(afterMeanUs - beforeMeanUs) || 0
   return [...edges]
     .sort((a, b) => size(b) - size(a) || a.number - b.number)
-    .slice(0, MAX_EDGES)
+    .slice(0, max)
     .sort((a, b) => a.number - b.number)
 }
 

@@ -2,14 +2,17 @@ import type { Comparison } from '../compare/comparison.ts'
 import type { EdgeComparison } from '../compare/mutations/find-response-time-mutations.ts'
 import { type LabelCount, labelDifference } from '../compare/precursors/label-difference.ts'
 import type { RankedMutation } from '../compare/ranking/rank-mutations.ts'
+import type { Operation } from '../compare/steps/call-counts.ts'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
-import { counted, grouped } from '../core/words.ts'
-import { AFTER, BEFORE } from '../flows/flow-set.ts'
+import { counted, grouped, signedDuration } from '../core/words.ts'
+import { AFTER, BEFORE, type Period } from '../flows/flow-set.ts'
 import { moments } from '../stats/moments.ts'
 import { quantile } from '../stats/quantile.ts'
-import type { ExplainedRank, PrintedComparison } from './comparison-document.ts'
+import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
+import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
+import { textTable } from './printing.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -18,6 +21,7 @@ const CONTROL_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g
 /** Lines that text takes unless it is verbose: a screen. */
 const MAX_LINES = 40
 const MAX_WIDTH = 100
+const ALL = Number.POSITIVE_INFINITY
 
 /**
  * A comparison as text for a terminal: what was compared, warnings, and findings on a screen;
@@ -31,9 +35,76 @@ export function comparisonText(
   const blocks = verbose
     ? verboseBlocks(comparison, limit)
     : shortBlocks(comparison, MAX_LINES - 2 * explanations.length)
-  return [...blocks, ...explanations]
+  return forTerminal([...blocks, ...explanations])
+}
+
+function forTerminal(blocks: readonly string[]): string {
+  return blocks
     .join('\n\n')
     .replace(CONTROL_CHARACTERS, (character) => JSON.stringify(character).slice(1, -1))
+}
+
+/** One finding as text: what it says, and all that it rests on. */
+export function findingText({ comparison, finding }: WholeFinding): string {
+  const { id, kind, concerned, all, services, consequences, mutations, exemplars } = finding
+  const count = (period: Period) => `${grouped(concerned[period])} of ${grouped(all[period])}`
+  const names = (ids: readonly string[]) => ids.map(printable).join(', ')
+  return forTerminal([
+    comparison.findings.textOf(finding),
+    [
+      `${id} (${kind}): in ${count(BEFORE)} requests before, ${count(AFTER)} after`,
+      ...(services.length > 0 ? [`Services, the prime suspect first: ${names(services)}`] : []),
+      ...consequences.map((below) => `Beneath it: ${below.id} ${below.title}`),
+    ].join('\n'),
+    ...evidenceTables(finding),
+    ...mutations.map((mutation) => `Mutation ${mutationText(comparison, mutation, ALL)}`),
+    `Example traces before: ${names(exemplars.before)}\nExample traces after: ${names(exemplars.after)}`,
+  ])
+}
+
+/** What a finding rests on: a title, then a table. */
+function evidenceTables({ steps, calls, changedStructure, changedEdges }: PrintedFinding) {
+  const name = (of: Operation | null) => (of ? printable(`${of.service} ${of.operation}`) : '–')
+  const tables: [title: string, head: string[], rows: string[][]][] = [
+    [
+      'Steps',
+      ['operation', 'what', 'service', 'caller', 'one call takes'],
+      steps.map(({ operation, kind, service, caller, shiftUs }) => [
+        ...[operation, kind, service, caller ?? '–'].map(printable),
+        signedDuration(shiftUs),
+      ]),
+    ],
+    [
+      'Calls',
+      ['made by', 'call', 'counted', 'after the answer of', 'before', 'after'],
+      calls.map(({ of, call, kind, previous, made, chances }) => [
+        ...[name(of), name(call), kind, name(previous)],
+        ...[BEFORE, AFTER].map((period) => `${grouped(made[period])}/${grouped(chances[period])}`),
+      ]),
+    ],
+    [
+      'What requests do differently',
+      ['step', 'follows', 'change'],
+      changedStructure.map(({ label, after, change }) => [
+        ...[label, after?.label ?? 'the start'].map(printable),
+        change,
+      ]),
+    ],
+    [
+      'Edges',
+      ['from', 'to', 'where', 'takes', '95 % CI', 'requests before', 'after'],
+      changedEdges.map((edge) => [
+        ...[edge.from, edge.to].map(printable),
+        edge.kind === 'self' ? 'work' : 'network',
+        signedDuration(edge.shiftUs),
+        edge.interval.map(signedDuration).join(' to '),
+        ...[edge.beforeRequests, edge.afterRequests].map(grouped),
+      ]),
+    ],
+  ]
+  return tables.flatMap(([title, head, rows]) =>
+    rows.length === 0 ? [] : [`${title}\n${textTable(head, rows)}`],
+  )
 }
 
 function verboseBlocks(comparison: Comparison, limit: number): string[] {
@@ -66,7 +137,7 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   const foot = [
     ...(comparison.ranking.mutations.length === 0 ? [nothingFound(comparison)] : []),
     mutationCounts(comparison),
-    '--verbose lists every mutation, and warnings in full.',
+    `--verbose lists every mutation, and warnings in full${findingHint(comparison)}.`,
   ]
   const room = maxLines - head.length - foot.length - 4
   const shownWarnings = cutLines(warnings, Math.max(1, room - findings.length), 'warnings')
@@ -74,6 +145,12 @@ function shortBlocks(comparison: Comparison, maxLines: number): string[] {
   return [head, shownWarnings, shownFindings, foot]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
+}
+
+/** Says how to see the first finding in full. */
+function findingHint({ findings: { findings } }: Comparison): string {
+  const [first] = findings
+  return first === undefined ? '' : `; --finding ${first.id} shows all of #1`
 }
 
 /** Breaks a line that is too wide between words; what follows is indented. */
@@ -146,7 +223,7 @@ function nothingFound({ categories, responseTime }: Comparison): string {
   )
 }
 
-function mutationText(comparison: Comparison, mutation: RankedMutation): string {
+function mutationText(comparison: Comparison, mutation: RankedMutation, most = 3): string {
   const { categories } = comparison
   const { rank, kind, category, requests, contributionUs, significant, precursors } = mutation
   const root = categories.root(category)
@@ -163,7 +240,7 @@ function mutationText(comparison: Comparison, mutation: RankedMutation): string 
       (significant ? '' : '; not significant when corrected'),
     ...(kind === 'structural'
       ? structuralLines(comparison, mutation)
-      : responseTimeLines(comparison, category)),
+      : responseTimeLines(comparison, category, most)),
   ].join('\n')
 }
 
@@ -199,7 +276,11 @@ function labelLine(verb: string, labels: readonly LabelCount[]): string[] {
   return [`   ${verb} ${named.join(', ')}${more}`]
 }
 
-function responseTimeLines({ categories, responseTime }: Comparison, category: number): string[] {
+function responseTimeLines(
+  { categories, responseTime }: Comparison,
+  category: number,
+  most: number,
+): string[] {
   const before = categories.responseTimeMoments(category, BEFORE)
   const after = categories.responseTimeMoments(category, AFTER)
   const changed = responseTime
@@ -210,7 +291,7 @@ function responseTimeLines({ categories, responseTime }: Comparison, category: n
     `   mean ${formatDuration(before.mean)} → ${formatDuration(after.mean)}, ` +
       `p = ${responseTime.test(category).p.toPrecision(2)}`,
     ...changed
-      .slice(0, 3)
+      .slice(0, most)
       .map(
         (edge) =>
           `   ${printable(edge.edge.from)} → ${printable(edge.edge.to)}: ` +

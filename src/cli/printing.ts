@@ -5,9 +5,14 @@ export interface PrintedWarning {
   readonly detail?: string
 }
 
+/** Writes a document as it is printed. */
+export function printedJson(document: unknown): string {
+  return `${JSON.stringify(document, null, 1)}\n`
+}
+
 /** Prints a document as JSON, or the same as text. */
 export function print(json: boolean, document: () => unknown, text: () => string): void {
-  const printed = json ? JSON.stringify(document(), null, 1) : text()
+  const printed = json ? printedJson(document()) : text()
   process.stdout.write(printed.endsWith('\n') ? printed : `${printed}\n`)
 }
 

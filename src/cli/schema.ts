@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import { COMPARISON_DOCUMENT } from './comparison-document.ts'
+import { COMPARISON_DOCUMENT, FINDING_DOCUMENT } from './comparison-document.ts'
 import { EXPLOSION_DOCUMENT } from './explosion.ts'
 import { choice } from './flags.ts'
 import { LOGS_DOCUMENT } from './logs-document.ts'
@@ -13,12 +13,17 @@ export const DOCUMENTS = {
   explosion: EXPLOSION_DOCUMENT,
   logs: LOGS_DOCUMENT,
   whatif: WHATIF_DOCUMENT,
+  /** Of `flowdelta compare --finding`. */
+  finding: FINDING_DOCUMENT,
 } as const
 
 /** `flowdelta schema`: the JSON schema of a command's document. */
 export function addSchema(command: Command): void {
   const names = Object.keys(DOCUMENTS)
-  const argument = new Argument('<command>', 'Command').choices(names)
+  const argument = new Argument(
+    '<command>',
+    "Command, or 'finding' for one finding of compare",
+  ).choices(names)
   command
     .addArgument(argument.argParser((text) => choice(names, text)))
     .action((name: keyof typeof DOCUMENTS) => {

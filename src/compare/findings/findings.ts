@@ -77,10 +77,7 @@ export class Findings extends Stage {
   text(): string {
     const { findings } = this
     if (findings.length === 0) return this.summary()
-    return [
-      ...findings.map((finding) => `${this.#findingLines(finding).join('\n')}\n`),
-      this.summary(),
-    ].join('\n')
+    return [...findings.map((finding) => `${this.textOf(finding)}\n`), this.summary()].join('\n')
   }
 
   /** Says how much of the change findings account for; without any, what could have been seen. */
@@ -123,7 +120,8 @@ export class Findings extends Stage {
     })
   }
 
-  #findingLines(finding: Finding): string[] {
+  /** One finding in words: where and what, facts, where to look, where else it shows. */
+  textOf(finding: Finding): string {
     const { rank, title, text, consequences } = finding
     const left = consequences.length - MAX_CONSEQUENCES_TOLD
     const titled = wrapped(`#${rank}`.padEnd(INDENT.length) + title)
@@ -142,7 +140,7 @@ export class Findings extends Stage {
         return wrapped(`also seen in ${consequence.title}${part}`, INDENT)
       }),
       ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),
-    ]
+    ].join('\n')
   }
 }
 

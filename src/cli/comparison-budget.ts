@@ -1,0 +1,165 @@
+import { FlowdeltaError } from '../core/errors.ts'
+import { grouped } from '../core/words.ts'
+import { printedJson } from './printing.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Lists of a comparison's document that a budget cuts, and how many entries of each there are. */
+const LISTS = ['findings', 'warnings', 'mutations', 'categories'] as const
+
+type Lists = Readonly<Record<(typeof LISTS)[number], readonly Json[]>>
+
+/** What a finding or a mutation rests on, by the list that is cut first. */
+const EVIDENCE = new Set([
+  ...['changedEdges', 'changedStructure', 'steps', 'calls', 'edges', 'precursors'],
+  ...['excluded', 'paths', 'parameters'],
+])
+
+/** Entries of each list of evidence, tried one after the other. */
+const LENGTHS = [Number.POSITIVE_INFINITY, 10, 3]
+
+/** Mutations that come before evidence in full. */
+const TOP_MUTATIONS = 10
+
+/** Bytes that no mutation goes below: more of them need not be written to be cut. */
+const MIN_MUTATION_BYTES = 400
+
+/** How many mutations a document of at most so many bytes can list. */
+export function mutationsWithin(budget: number): number {
+  return budget === 0 ? Number.POSITIVE_INFINITY : Math.ceil(budget / MIN_MUTATION_BYTES)
+}
+
+/**
+ * Cuts the document of a comparison to a number of bytes, by what a reader needs first: totals, each
+ * finding in brief, warnings, the top mutations with their categories, what findings rest on, and then
+ * the rest. Entries are left out whole; `leftOut` says how many, and how to get them.
+ *
+ * @param document as `COMPARISON_DOCUMENT` writes it
+ * @param options.budget bytes of what is printed; 0 for no limit
+ * @param options.all categories and mutations there are, listed or not
+ * @throws FlowdeltaError when not even the totals fit
+ */
+export function withinBudget(
+  document: Json,
+  { budget, all }: { budget: number; all: { categories: number; mutations: number } },
+): Json {
+  const fits = (candidate: Json) => Buffer.byteLength(printedJson(candidate)) <= budget
+  if (budget === 0 || fits(document)) return document
+  const full = document as Json & Lists
+  const render = (lists: Lists) => ({
+    ...document,
+    ...lists,
+    truncated: all,
+    leftOut: leftOut(full, { kept: lists, all, budget }),
+  })
+  let kept: Lists = { findings: [], warnings: [], mutations: [], categories: [] }
+  const keep = (change: Partial<Lists>): boolean => {
+    const more = { ...kept, ...change }
+    if (!fits(render(more))) return false
+    kept = more
+    return true
+  }
+  if (!keep({})) {
+    const bytes = grouped(Buffer.byteLength(printedJson(render(kept))))
+    throw new FlowdeltaError(
+      `--budget ${budget}: totals and parameters alone take ${bytes} bytes. ` +
+        'Give more, or 0 for everything.',
+    )
+  }
+  const isCause = ({ consequenceOf }: Json) => consequenceOf === null
+  const keepFinding = (finding: Json) => keep({ findings: [...kept.findings, brief(finding)] })
+  const categoryOf = new Map(full.categories.map((category) => [category['id'], category]))
+  const keepMutation = (mutation: Json) => {
+    const category = categoryOf.get(mutation['category'])
+    return keep({
+      mutations: [...kept.mutations, brief(mutation)],
+      categories: withCategory(kept.categories, category),
+    })
+  }
+  const allCauses = full.findings.filter(isCause).every(keepFinding)
+  full.warnings.every((warning) => keep({ warnings: [...kept.warnings, warning] }))
+  if (allCauses) full.findings.filter((finding) => !isCause(finding)).every(keepFinding)
+  full.mutations.slice(0, TOP_MUTATIONS).every(keepMutation)
+  const lengthen = (name: 'findings' | 'mutations', isWanted: (entry: Json) => boolean) => {
+    for (const i of kept[name].keys()) {
+      if (!isWanted(full[name][i] as Json)) continue
+      LENGTHS.some((length) =>
+        keep({ [name]: kept[name].with(i, brief(full[name][i] as Json, length)) }),
+      )
+    }
+  }
+  // Asked for by --explain.
+  const isExplained = ({ explanation }: Json) => explanation !== undefined
+  lengthen('findings', isExplained)
+  lengthen('mutations', isExplained)
+  lengthen('findings', () => true)
+  full.mutations.slice(kept.mutations.length).every(keepMutation)
+  full.categories
+    .filter((category) => !kept.categories.includes(category))
+    .every((category) => keep({ categories: withCategory(kept.categories, category) }))
+  lengthen('mutations', () => true)
+  return render(kept)
+}
+
+function withCategory(kept: readonly Json[], category: Json | undefined): readonly Json[] {
+  if (category === undefined || kept.includes(category)) return kept
+  return [...kept, category].sort((a, b) => Number(a['id']) - Number(b['id']))
+}
+
+/** An entry with at most so many entries in each list of what it rests on. */
+function brief(entry: Json, length = 0): Json {
+  const cut = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(cut)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [
+        name,
+        Array.isArray(part) && EVIDENCE.has(name) ? mostTelling(part, length).map(cut) : cut(part),
+      ]),
+    )
+  }
+  const { edges, precursors } = entry
+  const counts = Object.entries({ edges, precursors }).flatMap(([name, list]) => {
+    const count = `${name}InAll`
+    const isCut = Array.isArray(list) && list.length > length && entry[count] === undefined
+    return isCut ? [[count, list.length]] : []
+  })
+  return { ...(cut(entry) as Json), ...Object.fromEntries(counts) }
+}
+
+/** Those that changed first, then the first ones, in the list's order. */
+function mostTelling(list: readonly Json[], length: number): readonly Json[] {
+  const changed = list.filter(({ rejected }) => rejected === true)
+  const kept = new Set(
+    [...changed, ...list.filter((entry) => !changed.includes(entry))].slice(0, length),
+  )
+  return list.filter((entry) => kept.has(entry))
+}
+
+/** What a budget left out of the document of a comparison. */
+export interface LeftOut extends Readonly<Record<(typeof LISTS)[number], number>> {
+  /** Ids of findings and ranks of mutations that lack some of what they rest on. */
+  readonly shortenedFindings: readonly string[]
+  readonly shortenedMutations: readonly number[]
+  readonly budget: number
+  readonly how: string
+}
+
+function leftOut(
+  full: Lists,
+  { kept, all, budget }: { kept: Lists; all: Readonly<Record<string, number>>; budget: number },
+): LeftOut {
+  const count = (name: keyof Lists) => (all[name] ?? full[name].length) - kept[name].length
+  const shortened = (name: 'findings' | 'mutations') =>
+    kept[name].filter((entry, i) => printedJson(entry) !== printedJson(full[name][i]))
+  return {
+    findings: count('findings'),
+    warnings: count('warnings'),
+    mutations: count('mutations'),
+    categories: count('categories'),
+    shortenedFindings: shortened('findings').map(({ id }) => String(id)),
+    shortenedMutations: shortened('mutations').map(({ rank }) => Number(rank)),
+    budget,
+    how: 'Run again with --budget 0 for everything, or with --finding ID for all of one finding.',
+  }
+}
