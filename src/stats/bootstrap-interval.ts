@@ -151,7 +151,7 @@ function fromDifferences(
   const { seed, level, estimate, measure, corrected } = plan
   const differences = resampledMeasures(second, { ...plan, seed: ~seed })
   const before = resampledMeasures(first, plan)
-  for (const [round, value] of before.entries()) differences[round]! -= value
+  for (let round = 0; round < before.length; round++) differences[round]! -= before[round]!
   differences.sort()
   const tails: Interval = [(1 - level) / 2, (1 + level) / 2]
   const acceleration = quantileOf(measure) === null ? accelerationOfMeans(first, second) : 0

@@ -1,4 +1,5 @@
 // Runs once an edge of a shape: the loops index with `!`.
+import { groupRows, placesIn } from '../../traces/group-rows.ts'
 import type { StructureOutline } from './structure-outline.ts'
 
 /**
@@ -58,36 +59,45 @@ export function describeStructure(
   { labels, loops }: { labels: readonly string[]; loops: ReadonlySet<number> },
 ): CategoryStructure {
   const { from, to, preorder } = outline
-  const rank = new Uint32Array(labels.length)
-  preorder.forEach((node, at) => {
-    rank[node] = at
-  })
-  const byRank = (a: ClassEnds, b: ClassEnds) =>
-    (rank[a.from] as number) - (rank[b.from] as number) ||
-    (rank[a.to] as number) - (rank[b.to] as number)
+  const rank = placesIn(preorder)
   const keys = edgeKeys(colours, from, to)
-  const endsOf = (edge: number) => ({ from: from[edge] as number, to: to[edge] as number })
-  const edges = Array.from(keys, (key, edge) => ({ key, ...endsOf(edge) })).sort(byRank)
   const classEnds: ClassEnds[] = []
-  const number = (ends: readonly (ClassEnds & { key: number })[]) => {
-    const numbers = new Map<number, number>()
-    for (const { key, ...each } of ends) {
-      if (numbers.has(key)) continue
-      numbers.set(key, classEnds.length)
-      classEnds.push(each)
-    }
-    return numbers
+  const classNumbers = new Map<number, number>()
+  for (const edge of inPreorder(outline, rank)) {
+    const key = keys[edge]!
+    if (classNumbers.has(key)) continue
+    classNumbers.set(key, classEnds.length)
+    classEnds.push({ from: from[edge]!, to: to[edge]! })
   }
-  const classNumbers = number(edges)
   const plain = classEnds.length
-  const loopNumbers = number(loopEnds(loops, colours, preorder).sort(byRank))
+  const loopNumbers = new Map<number, number>()
+  const ends = loopEnds(loops, colours, preorder).sort(
+    (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
+  )
+  for (const { key, ...each } of ends) {
+    loopNumbers.set(key, classEnds.length)
+    classEnds.push(each)
+  }
   return {
     ...outline,
     ...{ labels, classEnds, classNumbers, loopNumbers },
     root: labels[0] as string,
-    edgeClasses: describeClasses(classEnds, { labels, to, plain }),
+    edgeClasses: describeClasses(classEnds, { labels, outline, plain }),
     classOf: Uint32Array.from(keys, (key) => classNumbers.get(key) as number),
   }
+}
+
+/** The edges by where they start and then by where they end, in preorder: sorted by counting. */
+function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Uint32Array {
+  const byEnd = groupRows(
+    to.map((node) => rank[node]!),
+    preorder.length,
+  ).rows
+  const byStart = groupRows(
+    byEnd.map((edge) => rank[from[edge]!]!),
+    preorder.length,
+  ).rows
+  return byStart.map((at) => byEnd[at]!)
 }
 
 /** The first nodes of these colours, for each loop. */
@@ -120,19 +130,26 @@ export function edgeKeys(
 
 function describeClasses(
   ends: readonly ClassEnds[],
-  { labels, to, plain }: { labels: readonly string[]; to: Uint32Array; plain: number },
+  {
+    labels,
+    outline: { to, labelCodes },
+    plain,
+  }: { labels: readonly string[]; outline: StructureOutline; plain: number },
 ): EdgeClass[] {
   const entries = new Uint32Array(labels.length)
-  for (const node of to) entries[node] = (entries[node] as number) + 1
-  const seen = new Map<string, number>()
+  for (let edge = 0; edge < to.length; edge++) entries[to[edge]!]!++
+  const seen = new Map<number, number>()
   return ends.map((each, number) => {
-    const source = labels[each.from] as string
-    const target = labels[each.to] as string
-    const pair = JSON.stringify([source, target])
+    // Labels are fewer than colours.
+    const pair = labelCodes[each.from]! * COLOURS + labelCodes[each.to]!
     const occurrence = seen.get(pair) ?? 0
     seen.set(pair, occurrence + 1)
-    const intoJoin = (entries[each.to] as number) > 1
-    const described = { from: source, to: target, occurrence, intoJoin }
+    const described = {
+      from: labels[each.from] as string,
+      to: labels[each.to] as string,
+      occurrence,
+      intoJoin: entries[each.to]! > 1,
+    }
     return number < plain ? described : { ...described, fromRoundBefore: true }
   })
 }

@@ -2,7 +2,6 @@
 import { CriticalPathFinder } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
-import { growingFloat64 } from '../../traces/growing-columns.ts'
 import type { CategoryStructure } from './category-structure.ts'
 
 /** What times of edge classes are read from: categories. */
@@ -165,20 +164,48 @@ function collectPeriod(
 ): EdgeSample[] {
   const { edgeClasses } = categories.structure(category)
   const members = categories.members(category, period)
-  const latencies = edgeClasses.map(() => growingFloat64())
-  const criticalRequests = new Uint32Array(edgeClasses.length)
-  for (const request of members) {
-    times.read(request)
-    latencies.forEach((column, number) => {
-      const isCritical = (times.criticalCount[number] as number) > 0
-      if (isCritical) criticalRequests[number] = (criticalRequests[number] as number) + 1
-      const counts = isCritical || (times.otherCount[number] as number) > 0
-      if (counts) column.push(times.latencyUs(number))
-    })
+  const samples = new ClassSamples(edgeClasses.length, members.length)
+  for (let i = 0; i < members.length; i++) {
+    times.read(members[i]!)
+    samples.add(times)
   }
-  return latencies.map((column, number) => ({
-    latencyUs: column.finish(),
-    onCriticalPath:
-      members.length === 0 ? 0 : (criticalRequests[number] as number) / members.length,
+  return edgeClasses.map((_, number) => ({
+    latencyUs: samples.values(number),
+    onCriticalPath: members.length === 0 ? 0 : samples.critical[number]! / members.length,
   }))
+}
+
+/** What `ClassTimes` says of the requests of one category in one period: a value a request. */
+export class ClassSamples {
+  requests = 0
+  /** Requests in which each class is critical. */
+  readonly critical: Uint32Array
+  /** How many values each class has. */
+  readonly lengths: Uint32Array
+  /** Values of each class, room for one a request. */
+  readonly #values: Float64Array
+  readonly #room: number
+
+  constructor(size: number, requests: number) {
+    this.critical = new Uint32Array(size)
+    this.lengths = new Uint32Array(size)
+    this.#values = new Float64Array(size * requests)
+    this.#room = requests
+  }
+
+  /** Adds the request that was read last. */
+  add(times: ClassTimes): void {
+    this.requests++
+    for (let at = 0; at < this.lengths.length; at++) {
+      const isCritical = times.criticalCount[at]! > 0
+      if (isCritical) this.critical[at]!++
+      else if (times.otherCount[at]! === 0) continue
+      this.#values[at * this.#room + this.lengths[at]!++] = times.latencyUs(at)
+    }
+  }
+
+  values(at: number): Float64Array {
+    const start = at * this.#room
+    return this.#values.subarray(start, start + this.lengths[at]!)
+  }
 }

@@ -5,7 +5,7 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
-import { ClassTimes } from '../categories/class-times.ts'
+import { ClassSamples, ClassTimes } from '../categories/class-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
 
 /** One pooled edge in one category: a value a request, in µs, ascending. */
@@ -59,12 +59,12 @@ export class EdgeTimes {
   /** Rows of those columns by edge. */
   readonly #rows: GroupedRows
   /** By category. */
-  readonly #samples: readonly (readonly [before: LocalSamples, after: LocalSamples])[]
+  readonly #samples: readonly (readonly [before: ClassSamples, after: ClassSamples])[]
 
   constructor(categories: Categories) {
     const pool = new EdgePool(categories)
     const columns = growingColumns({ edge: 'u32', category: 'u32', local: 'u32', compared: 'u8' })
-    const samples: (readonly [LocalSamples, LocalSamples])[] = []
+    const samples: (readonly [ClassSamples, ClassSamples])[] = []
     const totals = [new GrowingTotals(), new GrowingTotals()] as const
     const timeOf = PERIODS.map((period) => cappedTimes(categories.flows, period))
     const finder = new CriticalPathFinder(recordedFlows(categories.flows))
@@ -73,19 +73,18 @@ export class EdgeTimes {
       const times = new ClassTimes(categories, category, { sumOf, finder })
       const [before, after] = PERIODS.map((period) => {
         const members = categories.members(category, period)
-        const collected = new LocalSamples(pooled.length, members.length)
-        let responseTimeUs = 0
+        const collected = new ClassSamples(pooled.length, members.length)
+        totals[period].reach(pool.edges.length)
         for (let i = 0; i < members.length; i++) {
           times.read(members[i]!)
           collected.add(times)
-          responseTimeUs += timeOf[period]!(members[i]!)
+          totals[period].add(pooled, times, timeOf[period]!(members[i]!))
         }
-        totals[period].add(pooled, collected, responseTimeUs)
         return collected
-      }) as [LocalSamples, LocalSamples]
+      }) as [ClassSamples, ClassSamples]
       samples.push([before, after])
       for (let local = 0; local < pooled.length; local++) {
-        const compared = before.isCritical(local) || after.isCritical(local)
+        const compared = isOftenCritical(before, local) || isOftenCritical(after, local)
         columns.edge.push(pooled[local]!)
         columns.category.push(category)
         columns.local.push(local)
@@ -117,7 +116,11 @@ export class EdgeTimes {
       const category = this.#category[row]!
       const [before, after] = this.#samples[category]!
       const local = this.#local[row]!
-      strata.push({ category, before: before.sample(local), after: after.sample(local) })
+      strata.push({
+        category,
+        before: sortSample(before.values(local)),
+        after: sortSample(after.values(local)),
+      })
     }
     return strata
   }
@@ -126,6 +129,22 @@ export class EdgeTimes {
     const { offsets, rows } = this.#rows
     return rows.subarray(offsets[edge], offsets[edge + 1])
   }
+}
+
+function isOftenCritical({ critical, requests }: ClassSamples, at: number): boolean {
+  return critical[at]! >= OFTEN_CRITICAL * requests
+}
+
+/** Sorts a sample in place; insertion beats the general sort for the usual dozen. */
+function sortSample(values: Float64Array): Float64Array {
+  if (values.length > 32) return values.sort()
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i]!
+    let at = i - 1
+    for (; at >= 0 && values[at]! > value; at--) values[at + 1] = values[at]!
+    values[at + 1] = value
+  }
+  return values
 }
 
 /** The totals of a period while they are added up. */
@@ -138,22 +157,23 @@ class GrowingTotals {
     responseTimeUs: 'f64',
   })
 
-  /** Adds the requests of a category, given the edge of each of its local numbers. */
-  add(pooled: readonly number[], samples: LocalSamples, responseTime: number): void {
+  /** Adds the request of a category that was read last, given the edge of each of its sums. */
+  add(pooled: readonly number[], times: ClassTimes, responseTime: number): void {
     const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = this.#columns
     for (let local = 0; local < pooled.length; local++) {
       const edge = pooled[local]!
-      // Edges are numbered as they are met.
-      if (edge === requests.length) {
-        for (const column of [requests, criticalCalls, criticalUs, waitingUs, responseTimeUs]) {
-          column.push(0)
-        }
-      }
-      requests.values[edge]! += samples.requests
-      criticalCalls.values[edge]! += samples.criticalCalls[local]!
-      criticalUs.values[edge]! += samples.criticalUs[local]!
-      waitingUs.values[edge]! += samples.waitingUs[local]!
+      requests.values[edge]!++
+      criticalCalls.values[edge]! += times.criticalCount[local]!
+      criticalUs.values[edge]! += times.criticalUs[local]!
+      waitingUs.values[edge]! += times.waitingUs[local]!
       responseTimeUs.values[edge]! += responseTime
+    }
+  }
+
+  /** Makes room for this many edges. */
+  reach(edges: number): void {
+    for (const column of Object.values(this.#columns)) {
+      while (column.length < edges) column.push(0)
     }
   }
 
@@ -177,54 +197,6 @@ function localNumbers(pooledOf: Uint32Array): LocalNumbers {
     return known
   })
   return { pooled: [...numbers.keys()], sumOf }
-}
-
-/** The requests of one category in one period. */
-class LocalSamples {
-  requests = 0
-  readonly criticalCalls: Float64Array
-  readonly criticalUs: Float64Array
-  readonly waitingUs: Float64Array
-  /** How many values each edge has. */
-  readonly lengths: Uint32Array
-  /** Requests in which each edge is critical. */
-  readonly #critical: Uint32Array
-  /** Values of each edge, room for one a request. */
-  readonly #values: Float64Array
-  readonly #room: number
-
-  constructor(size: number, requests: number) {
-    this.criticalCalls = new Float64Array(size)
-    this.criticalUs = new Float64Array(size)
-    this.waitingUs = new Float64Array(size)
-    this.lengths = new Uint32Array(size)
-    this.#critical = new Uint32Array(size)
-    this.#values = new Float64Array(size * requests)
-    this.#room = requests
-  }
-
-  add(times: ClassTimes): void {
-    this.requests++
-    for (let at = 0; at < this.lengths.length; at++) {
-      const calls = times.criticalCount[at]!
-      if (calls > 0) this.#critical[at]!++
-      this.criticalCalls[at]! += calls
-      this.criticalUs[at]! += times.criticalUs[at]!
-      this.waitingUs[at]! += times.waitingUs[at]!
-      const value = times.latencyUs(at)
-      if (!Number.isNaN(value)) this.#values[at * this.#room + this.lengths[at]!++] = value
-    }
-  }
-
-  isCritical(at: number): boolean {
-    return this.#critical[at]! >= OFTEN_CRITICAL * this.requests
-  }
-
-  /** The values of an edge, ascending. */
-  sample(at: number): Float64Array {
-    const start = at * this.#room
-    return this.#values.subarray(start, start + this.lengths[at]!).sort()
-  }
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */
