@@ -55,7 +55,7 @@ export interface DesignEffects {
 const MIN_DF = 4
 /** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
 const PRIOR_KEPT = 0.3
-const PRIOR_MEASURES = 3
+const PRIOR_MEASURES = 0.5
 /** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
 const MAX_KEPT = 0.9
 
@@ -65,15 +65,21 @@ const MAX_KEPT = 0.9
  *
  * All measures share one correlation of values in one stretch of time; each measure's own effect
  * moderates what that lets expect of it (`moderatedVariances`). They also share how much of its level
- * a stretch keeps of the one before (a first-order autoregression, estimated from neighboring
- * stretches of all measures and shrunk towards 0.3): a level that lasts makes whole periods differ by
- * more than their stretches show.
+ * a stretch keeps of the one before (a first-order autoregression; the median over measures, weighted
+ * by how much they wander, with a prior of 0.3): a level that lasts makes whole periods differ by more
+ * than their stretches show. What only few measures do, as those of a fault that begins within a
+ * period, does not count as lasting.
+ *
+ * @param options.lasts whether levels last for several stretches; default true
  *
  * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
  * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
  * autocorrelation".
  */
-export function designEffects(measures: readonly Wandering[]): DesignEffects {
+export function designEffects(
+  measures: readonly Wandering[],
+  { lasts = true }: { readonly lasts?: boolean } = {},
+): DesignEffects {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
   let [excess, neighbors, pooledDf] = [0, 0, 0]
@@ -84,7 +90,7 @@ export function designEffects(measures: readonly Wandering[]): DesignEffects {
     pooledDf += df
   })
   const correlation = neighbors > 0 ? Math.max(0, excess / neighbors) : 0
-  const growth = growthOf(measures.filter((_, i) => isKnown[i]))
+  const growth = lasts ? growthOf(measures.filter((_, i) => isKnown[i])) : 1
   const expected = seen.map(({ perStretch }) => 1 + Math.max(0, perStretch - 1) * correlation)
   const ratios = moderatedVariances(
     seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
@@ -127,10 +133,7 @@ function seenEffect({ periods, kurtosis = 0 }: Wandering) {
 /** By how much whole periods wander more than their stretches of time let expect. */
 function growthOf(measures: readonly Wandering[]): number {
   const stretches = Math.max(2, ...measures.flatMap(({ periods }) => periods.map((p) => p.size)))
-  let [neighbors, wandering] = [
-    PRIOR_MEASURES * lasting(PRIOR_KEPT, stretches).seen,
-    PRIOR_MEASURES,
-  ]
+  const seen = [{ ratio: lasting(PRIOR_KEPT, stretches).seen, weight: PRIOR_MEASURES }]
   for (const { periods } of measures) {
     let [own, squares, df] = [0, 0, 0]
     for (const period of periods) {
@@ -142,17 +145,27 @@ function growthOf(measures: readonly Wandering[]): number {
       squares += products.squares / unit
       df += rest
     }
-    if (squares === 0) continue
-    neighbors += own / squares
-    wandering += Math.max(0, 1 - df / squares)
+    // Of values that hardly wander, neighbors say little.
+    if (squares > df) seen.push({ ratio: own / (squares - df), weight: 1 - df / squares })
   }
+  const typical = weightedMedian(seen)
   let [low, high] = [0, MAX_KEPT]
   for (let round = 0; round < 50; round++) {
     const middle = (low + high) / 2
-    if (lasting(middle, stretches).seen < neighbors / wandering) low = middle
+    if (lasting(middle, stretches).seen < typical) low = middle
     else high = middle
   }
   return lasting((low + high) / 2, stretches).growth
+}
+
+function weightedMedian(all: { readonly ratio: number; readonly weight: number }[]): number {
+  const half = all.reduce((sum, { weight }) => sum + weight, 0) / 2
+  let below = 0
+  for (const { ratio, weight } of all.sort((a, b) => a.ratio - b.ratio)) {
+    below += weight
+    if (below >= half) return ratio
+  }
+  return 0
 }
 
 /**

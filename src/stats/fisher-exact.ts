@@ -55,16 +55,45 @@ export function fisherExact(
   if (n1 === 0 || n2 === 0) return NOTHING
   const difference = successes2 / n2 - successes1 / n1
   const oddsRatio = (successes2 * (n1 - successes1)) / (successes1 * (n2 - successes2))
-  const weights = new Map<number, number>()
-  const total = eachTable({ n1, n2, successes: successes1 + successes2 }, (table, weight) => {
-    weights.set(table, weight)
-  })
-  const observed = weights.get(successes2) ?? 0
-  let rarer = 0
-  let equal = 0
-  let more = 0
-  let fewer = 0
-  for (const [table, weight] of weights) {
+  const tables = probableTables({ n1, n2, successes: successes1 + successes2 })
+  return { ...probabilities(tables, successes2), oddsRatio, difference }
+}
+
+/**
+ * Fisher's two-sided p over several tables: the probability of all numbers of successes in the second
+ * groups together that are at most as probable as the one given, within tables with these margins.
+ * Tables with an empty group say nothing; p is NaN if all are such.
+ *
+ * Same numbers as `mantelhaen.test(exact = TRUE)` of R. The work grows with the square of the
+ * successes that are possible.
+ *
+ * Source: Gart 1970, "Point and interval estimation of the common odds ratio in the combination of
+ * 2 × 2 tables with fixed marginals", Biometrika 57(3):471-475.
+ */
+export function stratifiedFisherP(
+  tables: readonly (readonly [successes1: number, n1: number, successes2: number, n2: number])[],
+): number {
+  const used = tables.filter(([, n1, , n2]) => n1 > 0 && n2 > 0)
+  if (used.length === 0) return Number.NaN
+  let [all, observed] = [new Map([[0, 1]]), 0]
+  for (const [successes1, n1, successes2, n2] of used) {
+    const sums = new Map<number, number>()
+    for (const [table, weight] of probableTables({ n1, n2, successes: successes1 + successes2 })) {
+      for (const [sum, own] of all)
+        sums.set(sum + table, (sums.get(sum + table) ?? 0) + own * weight)
+    }
+    all = sums
+    observed += successes2
+  }
+  return probabilities(all, observed).p
+}
+
+/** What as many successes of the second group mean, of all numbers by their relative probability. */
+function probabilities(tables: ReadonlyMap<number, number>, successes2: number) {
+  const observed = tables.get(successes2) ?? 0
+  let [total, rarer, equal, more, fewer] = [0, 0, 0, 0, 0]
+  for (const [table, weight] of tables) {
+    total += weight
     if (table >= successes2) more += weight
     if (table <= successes2) fewer += weight
     if (weight > observed * SAME) continue
@@ -76,8 +105,6 @@ export function fisherExact(
     pMore: Math.min(1, more / total),
     pFewer: Math.min(1, fewer / total),
     midP: Math.min(1, (rarer + equal / 2) / total),
-    oddsRatio,
-    difference,
   }
 }
 
@@ -91,34 +118,29 @@ const NOTHING: FisherExactResult = {
 }
 
 /**
- * Visits every possible number of successes of the second group with its probability relative to
- * the most probable one, outwards from there until it underflows; returns the sum.
+ * Returns every possible number of successes of the second group with its probability relative to
+ * the most probable one, outwards from there until it underflows.
  */
-function eachTable(
-  { n1, n2, successes }: { n1: number; n2: number; successes: number },
-  visit: (table: number, weight: number) => void,
-): number {
+function probableTables({ n1, n2, successes }: { n1: number; n2: number; successes: number }) {
+  const tables = new Map<number, number>()
   const least = Math.max(0, successes - n1)
   const most = Math.min(n2, successes)
   const mode = Math.floor(((successes + 1) * (n2 + 1)) / (n1 + n2 + 2))
   const start = Math.min(most, Math.max(least, mode))
   /** P(k + 1) / P(k). */
   const ratio = (k: number) => ((n2 - k) * (successes - k)) / ((k + 1) * (n1 - successes + k + 1))
-  let total = 1
-  visit(start, 1)
   let weight = 1
+  tables.set(start, weight)
   for (let k = start; k < most && weight > 0; k++) {
     weight *= ratio(k)
-    total += weight
-    visit(k + 1, weight)
+    tables.set(k + 1, weight)
   }
   weight = 1
   for (let k = start; k > least && weight > 0; k--) {
     weight /= ratio(k - 1)
-    total += weight
-    visit(k - 1, weight)
+    tables.set(k - 1, weight)
   }
-  return total
+  return tables
 }
 
 function requireGroup(group: 1 | 2, successes: number, size: number): void {

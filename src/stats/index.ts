@@ -62,7 +62,7 @@ export {
   editDistanceLowerBound,
   normalizedEditDistance,
 } from './edit-distance.ts'
-export { type FisherExactResult, fisherExact } from './fisher-exact.ts'
+export { type FisherExactResult, fisherExact, stratifiedFisherP } from './fisher-exact.ts'
 export type { ShiftInterval } from './hodges-lehmann.ts'
 export {
   type HodgesLehmannResult,

@@ -1,5 +1,5 @@
 import { designEffects, StretchSums } from './design-effects.ts'
-import { fTail, normalP } from './distributions.ts'
+import { twoSidedTP } from './distributions.ts'
 import { moderatedVariances } from './moderated-variances.ts'
 import { type Direction, directionOf } from './two-sample.ts'
 
@@ -61,17 +61,18 @@ const FLOOR = 1
  * values in both periods gets counts of 0 and NaN for p.
  *
  * Limits: a drift longer than a period is not seen. How long a level lasts is learned from all
- * measures together: of 30, at most 5 % of p are below 0.05 though a tenth of a period keeps 70 % of
- * the level of the one before; of a single one 8 % where it keeps half. With one stretch a period
- * there is no design effect. Both p-values rest on a normal or t distribution: of three values a side
- * or fewer, `rankP` is too small by up to a half. Values below 1 count as 1 in log values, so give
- * them in a small unit.
+ * measures together: of 30, at most 5 % of p are below 0.05 though a tenth of a period keeps half of
+ * the level of the one before, and 3 to 6 % where it keeps 70 %; of a single one 8 % where it keeps
+ * half. With one stretch a period there is no design effect. Both p-values rest on a normal or t
+ * distribution: of three values a side or fewer, `rankP` is too small by up to a half. Values below 1
+ * count as 1 in log values, so give them in a small unit.
  *
  * @param measures strata of each measure; those without values in both periods are left out
  * @returns one result a measure, in the same order
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
- * 2004 (see `moderatedVariances`); Kish 1965 (see `designEffects`); Satterthwaite 1946, "An approximate distribution of estimates of variance components" (degrees of freedom).
+ * 2004 (see `moderatedVariances`); Kish 1965 (see `designEffects`); Satterthwaite 1946, "An approximate
+ * distribution of estimates of variance components" (degrees of freedom).
  *
  * @example
  * const block = (values) => ({ values, blocks: values.map((_, i) => i) })
@@ -96,10 +97,10 @@ export function moderatedShifts(
     const logDf = effect ** 2 / (blockDf + 1 / (spread.df[i] as number))
     const rankP =
       rankVariance > 0
-        ? twoSided(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
+        ? twoSidedTP(rankDifference / Math.sqrt(rankVariance * effect), effect ** 2 / blockDf)
         : Number.NaN
     const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0 && logDf > 0
-    const logP = isEnough ? twoSided(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
+    const logP = isEnough ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     const known = [rankP, logP].filter((p) => !Number.isNaN(p))
     return {
       ...{ beforeCount, afterCount, rankP, logP },
@@ -116,11 +117,6 @@ export function moderatedShifts(
 /** Of samples that do not overlap, exactly 0 or 1. */
 function withoutRounding(share: number): number {
   return Math.round(share * 1e12) / 1e12
-}
-
-function twoSided(t: number, df: number): number {
-  if (!(df < 1e9)) return normalP(t, 'two-sided')
-  return fTail(t * t, 1, df)
 }
 
 /** Sums over the strata of one measure. */

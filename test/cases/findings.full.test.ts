@@ -31,8 +31,8 @@ describeWithShared(
       ['trastrainer-trainticket-extra', 'ts-route-service', 'latency'],
     ])('%s: %s', expectFaultFound)
 
-    // Its sign: 8 of 14 calls before end with an error, none of 29 after. They come in bursts, so
-    // counted by stretches of time p is 0.006: not sure enough among all calls.
+    // Its sign: 8 of 14 calls before end with an error, none of 29 after. All eight are neighbors in
+    // time, as one outage would be: p is 0.004, not sure enough among all calls.
     test.fails('nezha-trainticket/tt4_basic_return is missed', async () => {
       await expectFaultFound('nezha-trainticket/tt4_basic_return', 'ts-basic-service', 'structure')
     })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fisherExact } from '../../src/stats/index.ts'
+import { fisherExact, stratifiedFisherP } from '../../src/stats/index.ts'
 import { expectRelative } from './expect-relative.ts'
+import { rOracle } from './oracles/read.ts'
 
 const table = fc
   .tuple(fc.nat(12), fc.nat(12), fc.nat(12), fc.nat(12))
@@ -146,3 +147,18 @@ function binomial(n: number, k: number): number {
   for (let i = 1; i <= k; i++) value = (value * (n - k + i)) / i
   return Math.round(value)
 }
+
+describe('of several tables', () => {
+  test.each(rOracle().mantelHaenszelExact)('p is that of mantelhaen.test of R, $p', (expected) => {
+    expectRelative(stratifiedFisherP(expected.tables), expected.p, 1e-9)
+  })
+
+  test('one table has p of Fisher, and tables with an empty group say nothing', () => {
+    fc.assert(
+      fc.property(table, (one) => {
+        expectRelative(stratifiedFisherP([one, [0, 0, 3, 9]]), fisherExact(...one).p, 1e-12)
+      }),
+    )
+    expect(stratifiedFisherP([[0, 0, 3, 9]])).toBeNaN()
+  })
+})

@@ -1,5 +1,6 @@
-import { normalP } from '../../stats/distributions.ts'
-import { fisherExact } from '../../stats/fisher-exact.ts'
+import { designEffects, StretchSums } from '../../stats/design-effects.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
+import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import { BLOCKS } from './time-blocks.ts'
 
@@ -13,65 +14,110 @@ export interface CountsTest {
   readonly p: number
 }
 
+/** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
+const MIN_EXPECTED = 5
+
 /**
- * Tests whether a larger or smaller share of chances is taken.
+ * Tests of many things that could be done whether a larger or smaller share of their chances is
+ * taken.
  *
- * Null hypothesis: within each stratum the share is that of before, wandering from stretch to stretch
- * of time as it does within the periods. Fisher's exact test for one stratum, else Mantel and
- * Haenszel's with continuity correction; where shares of stretches of time vary more than those of
- * independent calls would, also that test with their variance, whichever p is larger. Same numbers
- * as `fisher.test` and `mantelhaen.test` of R, but for differences of less than half a call: their p
- * is 1 here, where R leaves out the continuity correction.
+ * Null hypothesis of each: within each stratum the share is that of before, wandering from stretch to
+ * stretch of time as it does within the periods. Fisher's exact test for one stratum, or for several
+ * of few chances, else Mantel and Haenszel's with continuity correction; where shares of stretches of
+ * time vary more than those of independent calls would (`designEffects`, which rests on all that are
+ * given), also that test with their variance, whichever p is larger. Same numbers as `fisher.test` and
+ * `mantelhaen.test` of R, but for differences of less than half a call: their p is 1 here, where R
+ * leaves out the continuity correction.
  *
- * Sources: Fisher 1922; Mantel and Haenszel 1959; Rao and Scott 1992 (design effect of counts).
+ * @param all strata of each
+ * @returns one result each, in the same order
+ *
+ * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao and
+ * Scott 1992 (design effect of counts).
  */
-export function compareCounts(strata: readonly ChoiceCounts[]): CountsTest {
-  const sum = { made: [0, 0], chances: [0, 0], excess: 0, variance: 0, weight: 0 }
-  const used: [made1: number, n1: number, made2: number, n2: number][] = []
-  const deviations = new Float64Array(2 * BLOCKS)
-  let independent = 0
-  for (const { chances, made } of strata) {
-    const counts = [0, 1].map((period) => [total(made, period), total(chances, period)] as const)
-    const [[x1, n1], [x2, n2]] = counts as [readonly [number, number], readonly [number, number]]
-    sum.made = [(sum.made[0] as number) + x1, (sum.made[1] as number) + x2]
-    sum.chances = [(sum.chances[0] as number) + n1, (sum.chances[1] as number) + n2]
+export function compareCounts(all: readonly (readonly ChoiceCounts[])[]): CountsTest[] {
+  const sums = all.map(sumCounts)
+  // A fault that begins within a period is a level that lasts, and must be found.
+  const design = designEffects(sums, { lasts: false })
+  return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
+    const effect = design.effects[i] as number
+    return {
+      ...{ made, chances },
+      difference: weight === 0 ? 0 : excess / weight,
+      p: pOf(
+        { ...rest, excess },
+        effect,
+        effect ** 2 / ((effect - 1) ** 2 / (design.df[i] as number)),
+      ),
+    }
+  })
+}
+
+type Table = readonly [made1: number, n1: number, made2: number, n2: number]
+
+function sumCounts(strata: readonly ChoiceCounts[]) {
+  const made: [number, number] = [0, 0]
+  const chances: [number, number] = [0, 0]
+  const used: Table[] = []
+  const periods = [new StretchSums(), new StretchSums()] as const
+  let [excess, variance, allWeight] = [0, 0, 0]
+  for (const stratum of strata) {
+    const [x1, x2] = [total(stratum.made, 0), total(stratum.made, 1)]
+    const [n1, n2] = [total(stratum.chances, 0), total(stratum.chances, 1)]
+    made[0] += x1
+    made[1] += x2
+    chances[0] += n1
+    chances[1] += n2
     if (n1 === 0 || n2 === 0) continue
     used.push([x1, n1, x2, n2])
     const share = (x1 + x2) / (n1 + n2)
     const weight = (n1 * n2) / (n1 + n2)
-    sum.weight += weight
-    sum.excess += weight * (x2 / n2 - x1 / n1)
-    sum.variance += (weight * (n1 + n2) * share * (1 - share)) / (n1 + n2 - 1)
-    for (const [period, [x, n]] of counts.entries()) {
-      independent += (weight / n) ** 2 * n * (x / n) * (1 - x / n)
-      for (let block = period * BLOCKS; block < (period + 1) * BLOCKS; block++) {
-        const excess = (made[block] as number) - (chances[block] as number) * (x / n)
-        deviations[block] = (deviations[block] as number) + (weight / n) * excess
-      }
-    }
+    allWeight += weight
+    excess += weight * (x2 / n2 - x1 / n1)
+    variance += (weight * (n1 + n2) * share * (1 - share)) / (n1 + n2 - 1)
+    addStretches(periods[0], stratum, { from: 0, share: x1 / n1, scale: weight / n1 })
+    addStretches(periods[1], stratum, { from: BLOCKS, share: x2 / n2, scale: weight / n2 })
   }
-  const clustered = deviations.reduce((all, one) => all + one ** 2, 0) * (BLOCKS / (BLOCKS - 1))
-  return {
-    made: sum.made as unknown as CountsTest['made'],
-    chances: sum.chances as unknown as CountsTest['chances'],
-    difference: sum.weight === 0 ? 0 : sum.excess / sum.weight,
-    p: pOf(used, sum, independent > 0 ? clustered / independent : 1),
+  const share = (made[0] + made[1]) / (chances[0] + chances[1])
+  const kurtosis = 1 / (share * (1 - share)) - 6
+  return { made, chances, used, weight: allWeight, excess, variance, periods, kurtosis }
+}
+
+function addStretches(
+  sums: StretchSums,
+  { made, chances }: ChoiceCounts,
+  { from, share, scale }: { from: number; share: number; scale: number },
+): void {
+  for (let stretch = from; stretch < from + BLOCKS; stretch++) {
+    const [own, count] = [made[stretch] as number, chances[stretch] as number]
+    if (count === 0) continue
+    const squares = own * (1 - share) ** 2 + (count - own) * share ** 2
+    sums.add(stretch, scale * (own - count * share), { count, squares: scale ** 2 * squares })
   }
 }
 
 function pOf(
-  used: readonly (readonly [number, number, number, number])[],
-  { excess, variance }: { excess: number; variance: number },
+  { used, excess, variance }: { used: readonly Table[]; excess: number; variance: number },
   designEffect: number,
+  df: number,
 ): number {
-  const [only] = used
-  if (only === undefined) return Number.NaN
-  if (variance === 0) return Number.NaN
-  const corrected = Math.max(0, Math.abs(excess) - 0.5) / Math.sqrt(variance)
-  const clustered = normalP(corrected / Math.sqrt(Math.max(1, designEffect)), 'two-sided')
-  return used.length > 1
-    ? clustered
-    : Math.max(fisherExact(...only).p, designEffect > 1 ? clustered : 0)
+  if (used.length === 0 || variance === 0) return Number.NaN
+  const corrected = Math.max(0, Math.abs(excess) - 0.5)
+  const isExact = used.length === 1 || areFew(used)
+  const independent = isExact ? stratifiedFisherP(used) : 0
+  if (isExact && designEffect === 1) return independent
+  return Math.max(independent, twoSidedTP(corrected / Math.sqrt(variance * designEffect), df))
+}
+
+/** Whether the normal distribution of the second counts' sum would be cut off nearby. */
+function areFew(used: readonly Table[]): boolean {
+  let [below, above] = [0, 0]
+  for (const [x1, n1, x2, n2] of used) {
+    const expected = ((x1 + x2) * n2) / (n1 + n2)
+    below += expected - Math.max(0, x1 + x2 - n1)
+    above += Math.min(n2, x1 + x2) - expected
+  }
+  return Math.min(below, above) < MIN_EXPECTED
 }
 
 function total(counts: Float64Array, period: number): number {

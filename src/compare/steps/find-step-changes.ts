@@ -50,10 +50,9 @@ export function findStepChanges(
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const repeats = callRepeats(flows)
-  const choices = [...callCounts(flows)].map((counts) => ({
-    counts,
-    test: compareCounts(counts.strata),
-  }))
+  const counted = callCounts(flows)
+  const countTests = compareCounts(counted.map(({ strata }) => strata))
+  const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
   const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
   const measures = [
     ...steps.map(({ strata }) => strata),

@@ -149,11 +149,12 @@ squeezes <- list(
 )
 
 # Columns of a table: before, after; rows: made, not made.
-counted <- function(...) {
+counted <- function(..., exact = FALSE) {
   tables <- list(...)
   both <- vapply(tables, function(t) matrix(c(t[1], t[2] - t[1], t[3], t[4] - t[3]), 2), matrix(0, 2, 2))
-  found <- mantelhaen.test(array(both, c(2, 2, length(tables))), correct = TRUE)
-  list(tables = lapply(tables, many), statistic = unname(found$statistic), p = found$p.value)
+  found <- mantelhaen.test(array(both, c(2, 2, length(tables))), correct = TRUE, exact = exact)
+  statistic <- if (exact) list() else list(statistic = unname(found$statistic))
+  c(list(tables = lapply(tables, many)), statistic, list(p = found$p.value))
 }
 mantel_haenszels <- list(
   counted(c(3, 10, 9, 12), c(5, 20, 11, 15)),
@@ -162,6 +163,12 @@ mantel_haenszels <- list(
   counted(c(5, 10, 5, 10), c(8, 20, 8, 20)),
   counted(c(2, 8, 3, 9), c(4, 11, 3, 11)),
   counted(c(0, 300, 40, 280), c(0, 12, 5, 17))
+)
+exacts <- list(
+  counted(c(3, 10, 9, 12), c(5, 20, 11, 15), exact = TRUE),
+  counted(c(0, 5, 3, 8), c(1, 40, 2, 9), c(0, 7, 1, 1), exact = TRUE),
+  counted(c(0, 900, 5, 100), c(2, 400, 3, 50), exact = TRUE),
+  counted(c(8, 10, 0, 12), c(2, 4, 0, 17), exact = TRUE)
 )
 fishers <- lapply(
   list(c(3, 4, 1, 4), c(0, 182, 31, 160), c(10, 10, 2, 9), c(400, 1000, 460, 1000), c(1, 5000, 9, 4000)),
@@ -177,7 +184,7 @@ written <- list(
     limma = as.character(packageVersion("limma"))
   ),
   wilcoxon = wilcoxons, vanElteren = elterens, chiSquare = chi_squares,
-  squeezeVar = squeezes, mantelHaenszel = mantel_haenszels, fisher = fishers
+  squeezeVar = squeezes, mantelHaenszel = mantel_haenszels, mantelHaenszelExact = exacts, fisher = fishers
 )
 target <- file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "r.json")
 writeLines(json(written), target)

@@ -111,6 +111,7 @@ interface ROracle {
   readonly chiSquare: (Samples & { statistic: number; p: number; residuals: number[] })[]
   readonly squeezeVar: SqueezeVarCase[]
   readonly mantelHaenszel: MantelHaenszelCase[]
+  readonly mantelHaenszelExact: Omit<MantelHaenszelCase, 'statistic'>[]
   readonly fisher: Pick<FisherCase, 'table' | 'p'>[]
 }
 
