@@ -31,13 +31,14 @@ export interface SpanTree {
  * @param flows built from spans and not folded
  */
 export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
-  const graph = new ShapeGraph().load(shapes, shape)
-  const from = shapes.from(shape).slice()
+  const graph = GRAPH.load(shapes, shape)
+  const from = shapes.from(shape)
+  const to = shapes.to(shape)
   const size = graph.nodes / 2
   const timedBy = new Int32Array(graph.nodes).fill(-1)
-  shapes.to(shape).forEach((node, edge) => {
-    if (timedBy[node] === -1) timedBy[node] = edge
-  })
+  for (let edge = 0; edge < to.length; edge++) {
+    if (timedBy[to[edge]!] === -1) timedBy[to[edge]!] = edge
+  }
   const parent = new Int32Array(size).fill(-1)
   const order = graph.order.slice(0, graph.nodes)
   // A call follows its caller's call, or the reply of a sibling that was called before it.
@@ -53,6 +54,9 @@ export function spanTree({ shapes }: FlowSet, shape: number): SpanTree {
   for (let span = 0; span < size; span++) firstChild[span + 1]! += firstChild[span]!
   return { size, parent, firstChild, order, timedBy, from }
 }
+
+/** Serves for shape after shape. */
+const GRAPH = new ShapeGraph()
 
 /**
  * Reads when the spans of a request started and ended, in whole nanoseconds since its start, so

@@ -43,12 +43,17 @@ export interface ShapeVisits {
  * service recorded nothing.
  *
  * @param flows built from spans and not folded
+ * @returns visits by shape
  */
-export function* allVisits(flows: FlowSet): Generator<[shape: number, visits: ShapeVisits]> {
-  const shapes = [...new Set(flows.shapeOf)]
+export function allVisits(flows: FlowSet): ReadonlyMap<number, ShapeVisits> {
+  const known = CACHE.get(flows)
+  if (known !== undefined) return known
+  const shapes = [...new Set(flows.shapeOf)].map((shape) => ({
+    shape,
+    spans: spansOf(flows, shape),
+  }))
   const calleeOf = new Map<string, string | null>()
-  for (const shape of shapes) {
-    const spans = spansOf(flows, shape)
+  for (const { spans } of shapes) {
     for (let span = 1; span < spans.tree.size; span++) {
       const callee = answeredBy(spans, span)
       if (callee === null) continue
@@ -57,8 +62,13 @@ export function* allVisits(flows: FlowSet): Generator<[shape: number, visits: Sh
       calleeOf.set(operation, known === undefined || known === callee ? callee : null)
     }
   }
-  for (const shape of shapes) yield [shape, divide(spansOf(flows, shape), calleeOf)]
+  const visits = new Map(shapes.map(({ shape, spans }) => [shape, divide(spans, calleeOf)]))
+  CACHE.set(flows, visits)
+  return visits
 }
+
+/** Times, calls and their number are all taken from the same visits. */
+const CACHE = new WeakMap<FlowSet, ReadonlyMap<number, ShapeVisits>>()
 
 interface Spans {
   readonly tree: SpanTree
@@ -69,12 +79,14 @@ interface Spans {
 function spansOf(flows: FlowSet, shape: number): Spans {
   const tree = spanTree(flows, shape)
   const codes = flows.shapes.labels(shape)
-  const labels = Array.from({ length: tree.size }, (_, span) => flows.labels.get(codes[2 * span]!))
-  return {
-    tree,
-    services: labels.map(place),
-    operations: labels.map(({ operation }) => operation),
+  const services: string[] = []
+  const operations: string[] = []
+  for (let span = 0; span < tree.size; span++) {
+    const label = flows.labels.get(codes[2 * span]!)
+    services.push(place(label))
+    operations.push(label.operation)
   }
+  return { tree, services, operations }
 }
 
 /** The one other service that all calls of a span go to; `null` if there is none. */
