@@ -1,5 +1,6 @@
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../core/columns.ts'
-import { FlowReport, FlowSet } from '../flows/flow-set.ts'
+import { pickOptions } from '../core/options.ts'
+import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
@@ -134,7 +135,8 @@ function latenciesOfSome(flows: FlowSet, isWanted: (request: number) => boolean)
 /**
  * Restores a comparison from its snapshot. Stages from `flows` to `findings` give what they gave,
  * with other options too, except for those that need what the snapshot left out: edges and findings
- * need latencies, arrivals their times, and other `concurrency`, `slackUs` or `fold` the traces.
+ * need latencies, arrivals their times, and other `concurrency`, `clocks`,
+ * `slackUs` or `fold` the traces.
  *
  * @example
  * restoreComparison(takeSnapshot(comparison)).categories.size === comparison.categories.size // true
@@ -170,7 +172,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       latencyOffsets,
       weight: data.weight ?? undefined,
     },
-    { concurrency: options.concurrency, slackUs: options.slackUs },
+    pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),
   )
 }

@@ -3,6 +3,7 @@ import { columnarStage, Stage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
+import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { NodeLabels } from './node-labels.ts'
 
 /** 0 for the before period, 1 for the after period. */
@@ -16,6 +17,11 @@ export const FLOW_OPTIONS = defineOptions({
     default: 'learned',
     sentence: 'How sibling spans are ordered',
     flag: 'concurrency <rule>',
+  }),
+  clocks: oneOf(['aligned', 'recorded'], {
+    default: 'aligned',
+    sentence: 'Whether clocks of hosts that disagree are corrected',
+    flag: 'clocks <which>',
   }),
   slackUs: number({
     default: 1,
@@ -67,6 +73,8 @@ export interface FlowColumns {
    * does not say. Undefined where none does.
    */
   readonly weight?: Float64Array | undefined
+  /** Of flows from spans, how far clocks are apart and which were corrected. */
+  readonly clocks?: ClockOffsets | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
@@ -139,6 +147,7 @@ const MEANINGS = {
   asynchronousSpans: 'spans their parent does not wait for: they have no edge to its reply',
   clampedStarts: 'spans that start before their parent: taken as starting with it',
   outsideParent: 'spans wholly outside their parent: asynchronous, or from another clock',
+  correctedClocks: 'offsets between two clocks that times were corrected by',
   learnedPairs: 'pairs of sibling operations whose order was learned',
   differingPairs: 'pairs whose order differs between the periods: each keeps its own',
   differingWaits: 'children that the parent waits for in one period only: each keeps its own',

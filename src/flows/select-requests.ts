@@ -46,6 +46,7 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
     startUs: Float64Array.from(rows, pick(flows.startUs)),
     responseTimeUs: Float64Array.from(rows, pick(flows.responseTimeUs)),
     shapeOf: rows.map(pick(flows.shapeOf)),
+    clocks: flows.clocks,
     latencyUs: latencies.entries,
     latencyOffsets: latencies.offsets,
     spanRows: spans?.entries,

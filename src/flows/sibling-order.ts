@@ -1,4 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
+import type { SpanClocks } from './clocks/clock-offsets.ts'
 import type { FlowOptions, FlowReport, Period } from './flow-set.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
@@ -147,7 +148,7 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   #learn(period: Period): void {
-    const { childOffsets, children, startUs, endUs, outside } = this.#periods[period]!
+    const { childOffsets, children, startUs, endUs, outside, clocks } = this.#periods[period]!
     const names = this.#names[period]!
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
@@ -168,6 +169,8 @@ class LearnedSiblingOrder implements SiblingOrder {
         for (let i = 0; i < j; i++) {
           const earlier = siblings[i]!
           const done = endUs[earlier]! <= beginUs
+          if (clocks !== undefined && isInDoubt(clocks, earlier, span, endUs[earlier]! - beginUs))
+            continue
           order.notePair(period, [numbers[i]!, numbers[j]!], done)
         }
       }
@@ -226,6 +229,11 @@ class LearnedSiblingOrder implements SiblingOrder {
       next.some((j) => endUs[spans[i]!]! > startUs[spans[j]!]! + this.#slackUs),
     )
   }
+}
+
+/** Whether two spans of different clocks are apart by less than their clocks may still be. */
+function isInDoubt({ clock, doubtUs }: SpanClocks, a: number, b: number, gapUs: number): boolean {
+  return clock[a] !== clock[b] && Math.abs(gapUs) < doubtUs[a]! + doubtUs[b]!
 }
 
 /** Kahn's algorithm, lowest number first; `null` when the relation has a cycle. */

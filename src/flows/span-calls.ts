@@ -1,6 +1,7 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { groupRows } from '../traces/group-rows.ts'
 import { SPAN_KINDS, type SpanTraces } from '../traces/span-traces.ts'
+import type { SpanClocks } from './clocks/clock-offsets.ts'
 
 /** The call structure of one period's spans: children of each, and times made consistent. */
 export interface SpanCalls {
@@ -11,6 +12,8 @@ export interface SpanCalls {
   readonly children: Uint32Array
   /** Rows of spans that no loaded span called, in order. */
   readonly roots: Uint32Array
+  /** What clocks were corrected by; undefined where none was. */
+  readonly clocks: SpanClocks | undefined
   /** Start, never before the parent's. */
   readonly startUs: Float64Array
   readonly endUs: Float64Array
@@ -29,8 +32,10 @@ const CONSUMER = SPAN_KINDS.indexOf('consumer')
  * Indexes the calls of a period. A span that starts before its parent is taken as starting with
  * it (its end stays); one that lies wholly outside its parent keeps its duration and is marked.
  * Producers, consumers and spans that only follow from their parent are detached.
+ *
+ * @param clocks puts the spans of a request on the clock of its root; default: as recorded
  */
-export function indexSpanCalls(traces: SpanTraces): SpanCalls {
+export function indexSpanCalls(traces: SpanTraces, clocks?: SpanClocks): SpanCalls {
   const { spans } = traces
   const { offsets: childOffsets, rows: children } = groupRows(spans.parent, spans.parent.length)
   const roots: number[] = []
@@ -41,6 +46,7 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
   const endUs = spans.startUs.map((start, span) => start + spans.durationUs[span]!)
   const detached = new Uint8Array(startUs.length)
   const outside = new Uint8Array(startUs.length)
+  const shiftUs = clocks && new Float64Array(startUs.length)
   let clampedStarts = 0
   let outsideParent = 0
   const pending = roots.slice()
@@ -51,6 +57,12 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
     for (let entry = childOffsets[caller]!; entry < end; entry++) {
       const span = children[entry]!
       const kind = spans.kind[span]
+      if (shiftUs !== undefined) {
+        const shift = shiftUs[caller]! - clocks!.aheadUs[span]!
+        shiftUs[span] = shift
+        startUs[span] = startUs[span]! + shift
+        endUs[span] = endUs[span]! + shift
+      }
       const start = startUs[span]!
       if (spans.followsFrom[span] === 1 || kind === PRODUCER || kind === CONSUMER) {
         detached[span] = 1
@@ -70,7 +82,7 @@ export function indexSpanCalls(traces: SpanTraces): SpanCalls {
     sortByStart(children.subarray(childOffsets[caller], end), startUs, endUs)
   }
   return {
-    ...{ traces, childOffsets, children, startUs, endUs, detached, outside },
+    ...{ traces, clocks, childOffsets, children, startUs, endUs, detached, outside },
     roots: Uint32Array.from(roots),
     ...{ clampedStarts, outsideParent },
   }

@@ -14,11 +14,12 @@ function requests({ phaseUs = 0, childUs = 4700, count = 40 }: Clock) {
   const sketches = Array.from({ length: count }, (_, i): SpanSketch[] => {
     const startUs = 20_000 * i + phaseUs
     return [
-      { trace: `t${i}`, id: 'r', startUs, endUs: startUs + 5300 },
+      { trace: `t${i}`, id: 'r', host: 'h', startUs, endUs: startUs + 5300 },
       {
         trace: `t${i}`,
         id: 'a',
         parent: 'r',
+        host: 'h',
         startUs: startUs + 1000,
         endUs: startUs + 1000 + childUs,
       },

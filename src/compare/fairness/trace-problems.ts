@@ -1,4 +1,6 @@
 import { describePlace } from '../../core/errors.ts'
+import { formatDuration } from '../../core/units.ts'
+import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
@@ -158,14 +160,16 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Whether spans reach outside their parents on other hosts (what `traces.quality()` counts as
- * clock-skew) in differing shares of traces. Where shares are alike, findings are not touched:
- * durations, and the way there and back as one, do not depend on how far clocks are apart.
+ * Whether spans reach outside their parents on other hosts in differing shares of traces, also once
+ * clocks are corrected. Where shares are alike, findings are not touched: durations, and the way
+ * there and back as one, do not depend on how far clocks are apart.
  */
 export function clockSkew({ before, after, flows }: ComparedPeriods): ComparisonWarning[] {
+  const corrected = flows.clocks?.applied ?? []
+  const [outsideBefore, outsideAfter] = flows.clocks?.outsideTraces ?? []
   const affected = {
-    before: skewedTraces(before),
-    after: skewedTraces(after),
+    before: outsideBefore ?? skewedTraces(before),
+    after: outsideAfter ?? skewedTraces(after),
     ofBefore: before.size,
     ofAfter: after.size,
   }
@@ -173,7 +177,7 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
   const { clampedStarts, outsideParent } = flows.report.counts
   return [
     warning('clock-skew', {
-      finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.`,
+      finding: `${affectedText(affected)} have spans that begin before or end after their parent on another host.${correctionText(corrected)}`,
       effect:
         'Clocks moved, or callers no longer wait: that may be the change itself. Edges between ' +
         'hosts are off by the difference of their clocks; calls that end after their caller count ' +
@@ -181,9 +185,21 @@ export function clockSkew({ before, after, flows }: ComparedPeriods): Comparison
         `entirely outside it: ${outsideParent}.`,
       answer:
         'Trust findings, which compare durations and the way there and back as one, more than ' +
-        'single edges between hosts; see `traces.quality().issues` for how far off clocks are.',
+        'single edges between hosts; see `comparison.flows.clocks` and `traces.quality().issues` ' +
+        'for how far off clocks are.',
     }),
   ]
+}
+
+/** By how much clocks were corrected; empty where none was. */
+function correctionText(corrected: readonly ClockOffset[]): string {
+  if (corrected.length === 0) return ''
+  const { clock, reference, offsetUs, residualUs } = corrected.reduce((a, b) =>
+    Math.abs(b.offsetUs) > Math.abs(a.offsetUs) ? b : a,
+  )
+  const side = offsetUs > 0 ? 'ahead of' : 'behind'
+  const most = corrected.length > 1 ? `, the most of ${corrected.length}` : ''
+  return ` This is after correcting clocks: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${most}, give or take ${formatDuration(residualUs)}.`
 }
 
 function skewedTraces(traces: TraceSet): number {

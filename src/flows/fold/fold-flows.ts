@@ -88,7 +88,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
       ...foldedRecords(flows, parts),
       ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
       startUs: flows.startUs,
-      ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight },
+      ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight, clocks: flows.clocks },
     },
     { unfolded: flows, folding, folded },
   )

@@ -35,7 +35,7 @@ export interface IndexedCalls {
 export function indexCalls(periods: readonly SpanTraces[]): IndexedCalls {
   const paths = new CallPaths()
   const named = periods.some(({ spans }) => spans.kind.includes(CLIENT))
-  const calls = periods.map(indexSpanCalls)
+  const calls = periods.map((traces) => indexSpanCalls(traces))
   const rootsOf = requestRoots(calls)
   const forests = calls.map((period, i) =>
     walkCalls(period, { serverOf: serversOf(period, named), roots: rootsOf[i]!, paths }),

@@ -1,0 +1,185 @@
+// Runs once a span: the loops index with `!`.
+import type { Dictionary } from '../../traces/dictionary.ts'
+import { SPAN_KINDS, type SpanTraces } from '../../traces/span-traces.ts'
+
+/** Attributes that tell instances of a service apart where no host is known, the best first. */
+const INSTANCE_ATTRIBUTES = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.id']
+
+const CLIENT = SPAN_KINDS.indexOf('client')
+const INTERNAL = SPAN_KINDS.indexOf('internal')
+const PRODUCER = SPAN_KINDS.indexOf('producer')
+const CONSUMER = SPAN_KINDS.indexOf('consumer')
+
+/** The number of the clock that each span was timed by. */
+export function clocksOf(traces: SpanTraces, names: Dictionary): Uint32Array {
+  const { spans, hosts, services, attributes } = traces
+  const instanceKeys = INSTANCE_ATTRIBUTES.filter((key) => attributes.keys.find(key) !== undefined)
+  const unknown = hosts.find('')
+  const ofHosts = Array.from({ length: hosts.size }, (_, host) =>
+    host === unknown ? 0 : names.code(hosts.value(host)),
+  )
+  const ofServices = new Map<number, number>()
+  const ofService = (service: number): number => {
+    const code = ofServices.get(service) ?? names.code(services.value(service))
+    ofServices.set(service, code)
+    return code
+  }
+  return spans.host.map((host, span) => {
+    if (host !== unknown) return ofHosts[host]!
+    for (const key of instanceKeys) {
+      const instance = attributes.get(span, key)
+      if (instance !== undefined) return names.code(String(instance))
+    }
+    return ofService(spans.service[span]!)
+  })
+}
+
+/** Calls from one clock to another, in order of time as far as traces are. */
+export interface CallsBetween {
+  readonly epochMs: number
+  /** Numbers of the clocks of each pair; the first call between them was made by `reference`. */
+  readonly pairs: readonly { readonly reference: number; readonly clock: number }[]
+  /** By call: pair, period, row and trace of the called span. */
+  readonly pair: Uint32Array
+  readonly period: Uint8Array
+  readonly span: Uint32Array
+  readonly trace: Uint32Array
+  /** Start of the caller, µs since `epochMs`. */
+  readonly timeUs: Float64Array
+  /** 1 where `reference` calls, −1 where it is called. */
+  readonly direction: Int8Array
+  /**
+   * 1 where the caller's span is the call itself: of kind client, or of no kind and with no other call.
+   * A span that makes a call may also end while the call goes on.
+   */
+  readonly isClient: Uint8Array
+  /** How far beyond its caller's a call ends, as recorded; −∞ where the caller need not wait. */
+  readonly lateUs: Float64Array
+  /**
+   * The pair's `clock` is ahead of its `reference` by this much at least and at most; infinite where
+   * the caller need not wait.
+   */
+  readonly lowUs: Float64Array
+  readonly highUs: Float64Array
+}
+
+const MS_NS = 1_000_000n
+/** Times are recorded to the microsecond or better, or to the millisecond. */
+const ROUNDING_US = 1
+const COARSE_ROUNDING_US = 1000
+
+/** Where a greater share of calls takes longer than their callers, these do not wait for them. */
+const MAX_LONGER = 0.05
+
+export function callsBetween(
+  periods: readonly SpanTraces[],
+  clocks: readonly Uint32Array[],
+  clockCount: number,
+): CallsBetween {
+  const epochMs = periods.reduce((least, { epochNs }) => {
+    const ms = epochNs / MS_NS
+    return ms < least ? ms : least
+  }, periods[0]!.epochNs / MS_NS)
+  const phaseUs = periods.map(({ epochNs }) => Number(epochNs - epochMs * MS_NS) / 1000)
+  let size = 0
+  periods.forEach(({ spans: { parent } }, period) => {
+    const clock = clocks[period]!
+    for (let span = 0; span < parent.length; span++) {
+      if (parent[span]! >= 0 && clock[parent[span]!] !== clock[span]) size++
+    }
+  })
+  const calls = {
+    pair: new Uint32Array(size),
+    period: new Uint8Array(size),
+    span: new Uint32Array(size),
+    trace: new Uint32Array(size),
+    timeUs: new Float64Array(size),
+    direction: new Int8Array(size),
+    isClient: new Uint8Array(size),
+    lateUs: new Float64Array(size),
+    lowUs: new Float64Array(size),
+    highUs: new Float64Array(size),
+  }
+  const pairs: { reference: number; clock: number }[] = []
+  const pairOf = new Map<number, number>()
+  const callsOf: number[] = []
+  const longerOf: number[] = []
+  let call = 0
+  const children = periods.map(({ spans: { parent } }) => {
+    const counts = new Uint32Array(parent.length)
+    for (const caller of parent) if (caller >= 0) counts[caller]!++
+    return counts
+  })
+  for (const [period, trace] of tracesByTime(periods, phaseUs)) {
+    const { spans, spanOffsets } = periods[period]!
+    const clock = clocks[period]!
+    const { parent, startUs, durationUs } = spans
+    const phase = phaseUs[period]!
+    const isClient = (caller: number) =>
+      spans.kind[caller] === CLIENT ||
+      (spans.kind[caller] === INTERNAL && children[period]![caller] === 1)
+    for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
+      const caller = parent[span]!
+      if (caller < 0 || clock[caller] === clock[span]) continue
+      const [calling, called] = [clock[caller]!, clock[span]!]
+      let pair = pairOf.get(calling * clockCount + called)
+      if (pair === undefined) {
+        pair = pairs.push({ reference: calling, clock: called }) - 1
+        pairOf.set(calling * clockCount + called, pair)
+        pairOf.set(called * clockCount + calling, pair)
+        callsOf.push(0)
+        longerOf.push(0)
+      }
+      const [start, callerStart] = [phase + startUs[span]!, phase + startUs[caller]!]
+      const isCoarse = start % COARSE_ROUNDING_US === 0 || callerStart % COARSE_ROUNDING_US === 0
+      const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
+      const mayWait =
+        spans.followsFrom[span] === 0 &&
+        spans.kind[span] !== CONSUMER &&
+        spans.kind[caller] !== PRODUCER
+      const isLonger = durationUs[span]! > durationUs[caller]! + ROUNDING_US
+      callsOf[pair]!++
+      if (mayWait && isLonger) longerOf[pair]!++
+      const isForward = pairs[pair]!.reference === calling
+      const high = start - callerStart + rounding
+      const late = mayWait
+        ? start + durationUs[span]! - callerStart - durationUs[caller]! - rounding
+        : Number.NEGATIVE_INFINITY
+      const low = isLonger ? Number.NEGATIVE_INFINITY : late
+      calls.pair[call] = pair
+      calls.period[call] = period
+      calls.span[call] = span
+      calls.trace[call] = trace
+      calls.timeUs[call] = callerStart
+      calls.direction[call] = isForward ? 1 : -1
+      calls.isClient[call] = isClient(caller) ? 1 : 0
+      calls.lateUs[call] = late
+      calls.lowUs[call] = isForward ? low : -high
+      calls.highUs[call] = isForward ? high : -low
+      call++
+    }
+  }
+  for (let call = 0; call < size; call++) {
+    if (longerOf[calls.pair[call]!]! <= MAX_LONGER * callsOf[calls.pair[call]!]!) continue
+    if (calls.direction[call]! > 0) calls.lowUs[call] = Number.NEGATIVE_INFINITY
+    else calls.highUs[call] = Number.POSITIVE_INFINITY
+  }
+  return { epochMs: Number(epochMs), pairs, ...calls }
+}
+
+/** The traces of all periods by when they begin. */
+function tracesByTime(
+  periods: readonly SpanTraces[],
+  phaseUs: readonly number[],
+): (readonly [period: number, trace: number])[] {
+  const traces = periods.flatMap(({ size }, period) =>
+    Array.from({ length: size }, (_, trace) => [period, trace] as const),
+  )
+  const starts = periods.map(({ spans, spanOffsets, size }, period) =>
+    Float64Array.from(
+      { length: size },
+      (_, i) => phaseUs[period]! + spans.startUs[spanOffsets[i]!]!,
+    ),
+  )
+  return traces.sort((a, b) => starts[a[0]]![a[1]]! - starts[b[0]]![b[1]]!)
+}

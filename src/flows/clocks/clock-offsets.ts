@@ -1,0 +1,169 @@
+// Runs once a span: the loops index with `!`.
+import { columnarStage } from '../../core/stage.ts'
+import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { Dictionary } from '../../traces/dictionary.ts'
+import { groupRows } from '../../traces/group-rows.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
+import { type CallsBetween, callsBetween, clocksOf } from './calls-between.ts'
+import { beginsBefore, fitStretches, type Stretch } from './fit-stretches.ts'
+
+/** How far one clock is ahead of another during a stretch of time. */
+export interface ClockOffset {
+  /** Host; where none was recorded, instance of a service, or service. */
+  readonly clock: string
+  /** Host by whose clock times are told. */
+  readonly reference: string
+  /** First and last call of the stretch, as ISO 8601 text. */
+  readonly from: string
+  readonly until: string
+  /** How far `clock` is ahead of `reference` in the middle of the stretch. */
+  readonly offsetUs: number
+  /** How much that grows, in µs a second (parts per million). */
+  readonly driftPpm: number
+  /** What the calls allow there. */
+  readonly lowUs: number
+  readonly highUs: number
+  /** How far the offset may be wrong anywhere in the stretch. */
+  readonly residualUs: number
+  readonly calls: number
+  /** Calls that begin before or end after their caller, as recorded and once corrected. */
+  readonly outside: number
+  readonly outsideCorrected: number
+  /** Whether times were corrected by it. */
+  readonly applied: boolean
+}
+
+/** What the offsets say of each span of one period; `undefined` where nothing is corrected. */
+export interface SpanClocks {
+  /** Number of the clock. */
+  readonly clock: Uint32Array
+  /** How far the span's clock is ahead of its caller's, and how far that may be wrong. */
+  readonly aheadUs: Float64Array
+  readonly doubtUs: Float64Array
+}
+
+interface ClockColumns {
+  readonly offsets: readonly ClockOffset[]
+  readonly bySpan: readonly (SpanClocks | undefined)[]
+  /** By period: traces with calls that begin before or end after their caller, once corrected. */
+  readonly outsideTraces: readonly number[]
+}
+
+/** How far clocks are apart: one offset a pair of clocks and stretch of time. */
+export class ClockOffsets extends columnarStage<ClockColumns>() {
+  /** The offsets that times were corrected by. */
+  get applied(): readonly ClockOffset[] {
+    return this.offsets.filter(({ applied }) => applied)
+  }
+
+  /** One row a pair of clocks and stretch of time. */
+  table(): StageTable {
+    const { offsets } = this
+    return stageTable({
+      clock: offsets.map(({ clock }) => clock),
+      reference: offsets.map(({ reference }) => reference),
+      from: offsets.map(({ from }) => from),
+      until: offsets.map(({ until }) => until),
+      offsetUs: Float64Array.from(offsets, ({ offsetUs }) => offsetUs),
+      driftPpm: Float64Array.from(offsets, ({ driftPpm }) => driftPpm),
+      lowUs: Float64Array.from(offsets, ({ lowUs }) => lowUs),
+      highUs: Float64Array.from(offsets, ({ highUs }) => highUs),
+      residualUs: Float64Array.from(offsets, ({ residualUs }) => residualUs),
+      calls: Uint32Array.from(offsets, ({ calls }) => calls),
+      outside: Uint32Array.from(offsets, ({ outside }) => outside),
+      outsideCorrected: Uint32Array.from(offsets, ({ outsideCorrected }) => outsideCorrected),
+      applied: offsets.map(({ applied }) => applied),
+    })
+  }
+}
+
+/** Traces whose clocks are taken as they are. */
+export const NO_OFFSETS = new ClockOffsets({ offsets: [], bySpan: [], outsideTraces: [] })
+
+/**
+ * Estimates how far the clock of each callee is ahead of its caller's, from calls there and back: a
+ * call cannot begin before its caller's span, and where the caller waits, not end after it. Every
+ * call so bounds the offset from both sides, whatever share of the way the network takes.
+ *
+ * Both periods are one timeline. A stretch is as long as one line, of at most 200 ppm, lies within
+ * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins.
+ * An offset is applied only where 0 is not possible, more than 5 % of the calls lie outside their
+ * callers, and the correction brings at least half of them inside. A server that ends its span after it has
+ * answered looks like a clock that is ahead, and is treated as one.
+ *
+ * Sources: O'Rourke 1981, "An on-line algorithm for fitting straight lines between data ranges";
+ * Moon, Skelly and Towsley 1999, "Estimation and removal of clock skew from network delay
+ * measurements".
+ */
+export function findClockOffsets(periods: readonly SpanTraces[]): ClockOffsets {
+  const names = new Dictionary()
+  const clocks = periods.map((traces) => clocksOf(traces, names))
+  const calls = callsBetween(periods, clocks, names.size)
+  const { offsets: pairStart, rows } = groupRows(calls.pair, calls.pairs.length)
+  const stretches = calls.pairs.map((_, pair) =>
+    fitStretches(calls, rows.subarray(pairStart[pair], pairStart[pair + 1])),
+  )
+  const iso = (us: number) => new Date(Math.floor(calls.epochMs + us / 1000)).toISOString()
+  const offsets = calls.pairs.flatMap(({ clock, reference }, pair) =>
+    stretches[pair]!.map((stretch): ClockOffset => {
+      const { line, fromUs, untilUs } = stretch
+      const middleUs = (fromUs + untilUs) / 2
+      const { low, high } = line.range(middleUs)
+      return {
+        ...{ clock: names.value(clock), reference: names.value(reference) },
+        ...{ from: iso(fromUs), until: iso(untilUs) },
+        ...{ offsetUs: line.at(middleUs), driftPpm: line.slope * 1e6, lowUs: low, highUs: high },
+        residualUs: stretch.residualUs,
+        calls: stretch.calls,
+        outside: stretch.outside,
+        outsideCorrected: stretch.outsideCorrected,
+        applied: stretch.applied,
+      }
+    }),
+  )
+  const corrected = spansCorrected(periods, { clocks, calls, pairStart, rows, stretches })
+  return new ClockOffsets({ offsets, ...corrected })
+}
+
+/** What is known of each span once pairs have offsets, and in which traces calls stay outside. */
+function spansCorrected(
+  periods: readonly SpanTraces[],
+  found: {
+    readonly clocks: readonly Uint32Array[]
+    readonly calls: CallsBetween
+    readonly pairStart: Uint32Array
+    readonly rows: Uint32Array
+    readonly stretches: readonly (readonly Stretch[])[]
+  },
+): Pick<ClockColumns, 'bySpan' | 'outsideTraces'> {
+  const { clocks, calls, pairStart, rows, stretches } = found
+  const bySpan = periods.map(({ spans: { parent } }, period): SpanClocks => {
+    const [aheadUs, doubtUs] = [new Float64Array(parent.length), new Float64Array(parent.length)]
+    return { clock: clocks[period]!, aheadUs, doubtUs }
+  })
+  const outside = periods.map(({ size }) => new Uint8Array(size))
+  stretches.forEach((ofPair, pair) => {
+    let at = 0
+    rows.subarray(pairStart[pair], pairStart[pair + 1]).forEach((call, entry) => {
+      while (at + 1 < ofPair.length && entry >= ofPair[at + 1]!.first) at++
+      const stretch = ofPair[at]
+      const period = calls.period[call]!
+      let offset = 0
+      if (stretch?.applied) {
+        // In whole nanoseconds, as times are.
+        offset = Math.round(stretch.line.at(calls.timeUs[call]!) * 1000) / 1000
+        bySpan[period]!.aheadUs[calls.span[call]!] = calls.direction[call]! * offset
+        bySpan[period]!.doubtUs[calls.span[call]!] = stretch.residualUs
+      }
+      const isLate = calls.lateUs[call]! > calls.direction[call]! * offset
+      if (isLate || beginsBefore(calls, call, offset)) {
+        outside[period]![calls.trace[call]!] = 1
+      }
+    })
+  })
+  const isCorrected = stretches.some((ofPair) => ofPair.some(({ applied }) => applied))
+  return {
+    bySpan: isCorrected ? bySpan : periods.map(() => undefined),
+    outsideTraces: outside.map((traces) => traces.reduce((sum, one) => sum + one, 0)),
+  }
+}
