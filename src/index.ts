@@ -132,6 +132,7 @@ export {
   serializeVarianceMarks,
 } from './explain/variance/variance-marks.ts'
 export { buildFlows } from './flows/build-flows.ts'
+export type { ClockOffset, ClockOffsets } from './flows/clocks/clock-offsets.ts'
 export { CriticalPathFinder } from './flows/critical-path.ts'
 export type { Concurrency, FlowOptions, FlowReport, FlowSet, Period } from './flows/flow-set.ts'
 export { AFTER, BEFORE } from './flows/flow-set.ts'

@@ -18,6 +18,8 @@ import { buildSpanFlows } from './span-flows.ts'
  *
  * @param traces one trace set, or `[before, after]`
  * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
+ * @param options.clocks `'aligned'` (default) corrects clocks of hosts that disagree, see
+ *   `flows.clocks`; `'recorded'` takes times as they are
  * @param options.slackUs overlap that still counts as one after the other; default 1 µs
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take,
  *   FlowdeltaError when one period has spans and the other trace-point graphs

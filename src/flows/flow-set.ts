@@ -73,7 +73,7 @@ export interface FlowColumns {
    * does not say. Undefined where none does.
    */
   readonly weight?: Float64Array | undefined
-  /** Of flows from spans, how far clocks are apart and which were corrected. */
+  /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
   /**
    * Of flows from spans, the rows of the spans that each request's nodes come from, in its period's

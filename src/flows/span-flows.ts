@@ -3,7 +3,7 @@ import { Dictionary } from '../traces/dictionary.ts'
 import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
-import { type ClockOffsets, findClockOffsets, NO_OFFSETS } from './clocks/clock-offsets.ts'
+import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
@@ -15,14 +15,14 @@ import { NS } from './span-tree.ts'
  * siblings are chained, forked and joined as the concurrency rule says.
  */
 export function buildSpanFlows(periods: readonly SpanTraces[], options: FlowOptions): FlowSet {
-  const clocks = options.clocks === 'aligned' ? findClockOffsets(periods) : NO_OFFSETS
-  const calls = periods.map((traces, i) => indexSpanCalls(traces, clocks.bySpan[i]))
+  const found = options.clocks === 'aligned' ? findClockOffsets(periods) : AS_RECORDED
+  const calls = periods.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
   const order = siblingOrder(calls, nameCalls(periods), options)
   const builder = new SpanFlowBuilder(order)
   calls.forEach((period, i) => {
     builder.addPeriod(period, i as Period)
   })
-  return builder.finish(periods, options, clocks)
+  return builder.finish(periods, options, found.clocks)
 }
 
 class SpanFlowBuilder {
@@ -71,12 +71,16 @@ class SpanFlowBuilder {
     }
   }
 
-  finish(periods: readonly SpanTraces[], options: FlowOptions, clocks: ClockOffsets): FlowSet {
+  finish(
+    periods: readonly SpanTraces[],
+    options: FlowOptions,
+    clocks: ClockOffsets | undefined,
+  ): FlowSet {
     const report = new FlowReport({
       asynchronousSpans: this.#asynchronousSpans,
       clampedStarts: this.#clampedStarts,
       outsideParent: this.#outsideParent,
-      correctedClocks: clocks.applied.length,
+      correctedClocks: clocks?.applied.length ?? 0,
       ...this.#order.counts,
     })
     return new FlowSet(

@@ -103,7 +103,15 @@ describe('flowdelta compare', () => {
       '--concurrency',
       'observed',
     ]
-    const statistics = ['--test', 'mann-whitney', '--centre', 'median', '--scale-counts']
+    const statistics = [
+      '--clocks',
+      'recorded',
+      '--test',
+      'mann-whitney',
+      '--centre',
+      'median',
+      '--scale-counts',
+    ]
     const { out } = await flowdelta(
       ...['compare', ...PERIODS, ...options, ...more, ...statistics, '--json'],
     )
@@ -115,6 +123,7 @@ describe('flowdelta compare', () => {
       correction: 'bh',
       oneToN: false,
       concurrency: 'observed',
+      clocks: 'recorded',
       omitHosts: true,
       fold: 'none',
       editTokens: 'preorder',

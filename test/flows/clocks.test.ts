@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../src/compare/snapshot.ts'
 import { buildFlows } from '../../src/flows/build-flows.ts'
 import type { FlowSet } from '../../src/flows/flow-set.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
@@ -240,6 +241,16 @@ describe('clocks that disagree change no result', () => {
       ),
       { numRuns: 15 },
     )
+  })
+
+  test('nor does a page, which has the flows only', () => {
+    const offsets = { a: () => 4000, b: () => -9000 }
+    const comparison = compare(period(offsets, false), period(offsets, true))
+    const parts = { ids: true, arrivals: true, latenciesOf: () => true }
+    const restored = restoreComparison(takeSnapshot(comparison, parts))
+    expect(restored.options).toEqual(comparison.options)
+    expect(restored.ranking.mutations).toEqual(comparison.ranking.mutations)
+    expect(restored.findings.findings).toEqual(comparison.findings.findings)
   })
 
   test('without kinds of spans as well, where a call is the only child of its caller', () => {

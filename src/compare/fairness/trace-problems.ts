@@ -198,8 +198,9 @@ function correctionText(corrected: readonly ClockOffset[]): string {
     Math.abs(b.offsetUs) > Math.abs(a.offsetUs) ? b : a,
   )
   const side = offsetUs > 0 ? 'ahead of' : 'behind'
-  const most = corrected.length > 1 ? `, the most of ${corrected.length}` : ''
-  return ` This is after correcting clocks: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${most}, give or take ${formatDuration(residualUs)}.`
+  const doubt = residualUs < Infinity ? `, give or take ${formatDuration(residualUs)}` : ''
+  const most = corrected.length > 1 ? ` (the largest of ${corrected.length} corrections)` : ''
+  return ` This is after correcting clocks: ${clock} is ${formatDuration(Math.abs(offsetUs))} ${side} ${reference}${doubt}${most}.`
 }
 
 function skewedTraces(traces: TraceSet): number {

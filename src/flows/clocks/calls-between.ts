@@ -107,10 +107,15 @@ export function callsBetween(
   let call = 0
   const children = periods.map(({ spans: { parent } }) => {
     const counts = new Uint32Array(parent.length)
-    for (const caller of parent) if (caller >= 0) counts[caller]!++
+    for (let span = 0; span < parent.length; span++) {
+      if (parent[span]! >= 0) counts[parent[span]!]!++
+    }
     return counts
   })
-  for (const [period, trace] of tracesByTime(periods, phaseUs)) {
+  const traces = tracesByTime(periods, phaseUs)
+  for (const at of traces.order) {
+    const period = traces.period[at]!
+    const trace = traces.trace[at]!
     const { spans, spanOffsets } = periods[period]!
     const clock = clocks[period]!
     const { parent, startUs, durationUs } = spans
@@ -131,7 +136,7 @@ export function callsBetween(
         longerOf.push(0)
       }
       const [start, callerStart] = [phase + startUs[span]!, phase + startUs[caller]!]
-      const isCoarse = start % COARSE_ROUNDING_US === 0 || callerStart % COARSE_ROUNDING_US === 0
+      const isCoarse = isWhole(start) || isWhole(callerStart)
       const rounding = isCoarse ? COARSE_ROUNDING_US : ROUNDING_US
       const mayWait =
         spans.followsFrom[span] === 0 &&
@@ -167,19 +172,28 @@ export function callsBetween(
   return { epochMs: Number(epochMs), pairs, ...calls }
 }
 
+/** Whether a time is a whole number of ms; `%` takes several times as long. */
+function isWhole(us: number): boolean {
+  return Math.floor(us / COARSE_ROUNDING_US) * COARSE_ROUNDING_US === us
+}
+
 /** The traces of all periods by when they begin. */
-function tracesByTime(
-  periods: readonly SpanTraces[],
-  phaseUs: readonly number[],
-): (readonly [period: number, trace: number])[] {
-  const traces = periods.flatMap(({ size }, period) =>
-    Array.from({ length: size }, (_, trace) => [period, trace] as const),
-  )
-  const starts = periods.map(({ spans, spanOffsets, size }, period) =>
-    Float64Array.from(
-      { length: size },
-      (_, i) => phaseUs[period]! + spans.startUs[spanOffsets[i]!]!,
-    ),
-  )
-  return traces.sort((a, b) => starts[a[0]]![a[1]]! - starts[b[0]]![b[1]]!)
+function tracesByTime(periods: readonly SpanTraces[], phaseUs: readonly number[]) {
+  const count = periods.reduce((sum, { size }) => sum + size, 0)
+  const period = new Uint8Array(count)
+  const trace = new Uint32Array(count)
+  const startUs = new Float64Array(count)
+  let at = 0
+  let isSorted = true
+  periods.forEach(({ size, spans, spanOffsets }, i) => {
+    for (let own = 0; own < size; own++, at++) {
+      period[at] = i
+      trace[at] = own
+      startUs[at] = phaseUs[i]! + spans.startUs[spanOffsets[own]!]!
+      if (at > 0 && startUs[at]! < startUs[at - 1]!) isSorted = false
+    }
+  })
+  const order = Uint32Array.from(trace.keys())
+  if (!isSorted) order.sort((a, b) => startUs[a]! - startUs[b]! || a - b)
+  return { order, period, trace }
 }

@@ -33,7 +33,7 @@ export interface ClockOffset {
   readonly applied: boolean
 }
 
-/** What the offsets say of each span of one period; `undefined` where nothing is corrected. */
+/** What the offsets say of each span of one period. */
 export interface SpanClocks {
   /** Number of the clock. */
   readonly clock: Uint32Array
@@ -44,7 +44,6 @@ export interface SpanClocks {
 
 interface ClockColumns {
   readonly offsets: readonly ClockOffset[]
-  readonly bySpan: readonly (SpanClocks | undefined)[]
   /** By period: traces with calls that begin before or end after their caller, once corrected. */
   readonly outsideTraces: readonly number[]
 }
@@ -77,25 +76,34 @@ export class ClockOffsets extends columnarStage<ClockColumns>() {
   }
 }
 
+/** Dates reach as far, ECMAScript says. */
+const MAX_DATE_MS = 8.64e15
+
+/** What was found, and what follows for the spans of each period; undefined where nothing does. */
+interface FoundOffsets {
+  readonly clocks: ClockOffsets | undefined
+  readonly bySpan: readonly (SpanClocks | undefined)[]
+}
+
 /** Traces whose clocks are taken as they are. */
-export const NO_OFFSETS = new ClockOffsets({ offsets: [], bySpan: [], outsideTraces: [] })
+export const AS_RECORDED: FoundOffsets = { clocks: undefined, bySpan: [] }
 
 /**
  * Estimates how far the clock of each callee is ahead of its caller's, from calls there and back: a
  * call cannot begin before its caller's span, and where the caller waits, not end after it. Every
  * call so bounds the offset from both sides, whatever share of the way the network takes.
  *
- * Both periods are one timeline. A stretch is as long as one line, of at most 200 ppm, lies within
+ * Both periods are one timeline. A stretch is as long as one line, of at most 100 ppm, lies within
  * the bounds of the calls; a row of 16 calls may contradict it before another stretch begins.
- * An offset is applied only where 0 is not possible, more than 5 % of the calls lie outside their
- * callers, and the correction brings at least half of them inside. A server that ends its span after it has
+ * An offset is applied only where 0 is not possible, 5 calls and 5 % or more of all lie outside their
+ * callers, and the correction brings half of them inside. A server that ends its span after it has
  * answered looks like a clock that is ahead, and is treated as one.
  *
  * Sources: O'Rourke 1981, "An on-line algorithm for fitting straight lines between data ranges";
  * Moon, Skelly and Towsley 1999, "Estimation and removal of clock skew from network delay
  * measurements".
  */
-export function findClockOffsets(periods: readonly SpanTraces[]): ClockOffsets {
+export function findClockOffsets(periods: readonly SpanTraces[]): FoundOffsets {
   const names = new Dictionary()
   const clocks = periods.map((traces) => clocksOf(traces, names))
   const calls = callsBetween(periods, clocks, names.size)
@@ -103,7 +111,10 @@ export function findClockOffsets(periods: readonly SpanTraces[]): ClockOffsets {
   const stretches = calls.pairs.map((_, pair) =>
     fitStretches(calls, rows.subarray(pairStart[pair], pairStart[pair + 1])),
   )
-  const iso = (us: number) => new Date(Math.floor(calls.epochMs + us / 1000)).toISOString()
+  const iso = (us: number) => {
+    const ms = Math.floor(calls.epochMs + us / 1000)
+    return new Date(Math.max(-MAX_DATE_MS, Math.min(ms, MAX_DATE_MS))).toISOString()
+  }
   const offsets = calls.pairs.flatMap(({ clock, reference }, pair) =>
     stretches[pair]!.map((stretch): ClockOffset => {
       const { line, fromUs, untilUs } = stretch
@@ -121,8 +132,9 @@ export function findClockOffsets(periods: readonly SpanTraces[]): ClockOffsets {
       }
     }),
   )
-  const corrected = spansCorrected(periods, { clocks, calls, pairStart, rows, stretches })
-  return new ClockOffsets({ offsets, ...corrected })
+  const found = { clocks, calls, pairStart, rows, stretches }
+  const { bySpan, outsideTraces } = spansCorrected(periods, found)
+  return { clocks: new ClockOffsets({ offsets, outsideTraces }), bySpan }
 }
 
 /** What is known of each span once pairs have offsets, and in which traces calls stay outside. */
@@ -135,16 +147,20 @@ function spansCorrected(
     readonly rows: Uint32Array
     readonly stretches: readonly (readonly Stretch[])[]
   },
-): Pick<ClockColumns, 'bySpan' | 'outsideTraces'> {
+): Pick<FoundOffsets, 'bySpan'> & Pick<ClockColumns, 'outsideTraces'> {
   const { clocks, calls, pairStart, rows, stretches } = found
-  const bySpan = periods.map(({ spans: { parent } }, period): SpanClocks => {
+  const isCorrected = stretches.some((ofPair) => ofPair.some(({ applied }) => applied))
+  const bySpan = periods.map(({ spans: { parent } }, period): SpanClocks | undefined => {
+    if (!isCorrected) return undefined
     const [aheadUs, doubtUs] = [new Float64Array(parent.length), new Float64Array(parent.length)]
     return { clock: clocks[period]!, aheadUs, doubtUs }
   })
   const outside = periods.map(({ size }) => new Uint8Array(size))
   stretches.forEach((ofPair, pair) => {
+    const ofPairRows = rows.subarray(pairStart[pair], pairStart[pair + 1])
     let at = 0
-    rows.subarray(pairStart[pair], pairStart[pair + 1]).forEach((call, entry) => {
+    for (let entry = 0; entry < ofPairRows.length; entry++) {
+      const call = ofPairRows[entry]!
       while (at + 1 < ofPair.length && entry >= ofPair[at + 1]!.first) at++
       const stretch = ofPair[at]
       const period = calls.period[call]!
@@ -152,18 +168,16 @@ function spansCorrected(
       if (stretch?.applied) {
         // In whole nanoseconds, as times are.
         offset = Math.round(stretch.line.at(calls.timeUs[call]!) * 1000) / 1000
-        bySpan[period]!.aheadUs[calls.span[call]!] = calls.direction[call]! * offset
-        bySpan[period]!.doubtUs[calls.span[call]!] = stretch.residualUs
+        const span = calls.span[call]!
+        bySpan[period]!.aheadUs[span] = calls.direction[call]! * offset
+        bySpan[period]!.doubtUs[span] = stretch.residualUs
       }
       const isLate = calls.lateUs[call]! > calls.direction[call]! * offset
-      if (isLate || beginsBefore(calls, call, offset)) {
-        outside[period]![calls.trace[call]!] = 1
-      }
-    })
+      if (isLate || beginsBefore(calls, call, offset)) outside[period]![calls.trace[call]!] = 1
+    }
   })
-  const isCorrected = stretches.some((ofPair) => ofPair.some(({ applied }) => applied))
   return {
-    bySpan: isCorrected ? bySpan : periods.map(() => undefined),
+    bySpan,
     outsideTraces: outside.map((traces) => traces.reduce((sum, one) => sum + one, 0)),
   }
 }

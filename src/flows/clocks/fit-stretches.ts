@@ -11,14 +11,24 @@ const MIN_CALLS_TO_DOUBT = 8
 
 /** The second tightest bounds of some calls; `undefined` where they contradict each other. */
 function boundsOf({ timeUs, lowUs, highUs }: CallsBetween, rows: Uint32Array): Bounds | undefined {
-  let [high, highNext, low, lowNext] = [-1, -1, -1, -1]
-  for (const call of rows) {
-    if (high < 0 || highUs[call]! < highUs[high]!) [high, highNext] = [call, high]
-    else if (highNext < 0 || highUs[call]! < highUs[highNext]!) highNext = call
-    if (low < 0 || lowUs[call]! > lowUs[low]!) [low, lowNext] = [call, low]
-    else if (lowNext < 0 || lowUs[call]! > lowUs[lowNext]!) lowNext = call
+  let high = rows[0]!
+  let low = high
+  let [highNext, lowNext] = [-1, -1]
+  for (let i = 1; i < rows.length; i++) {
+    const call = rows[i]!
+    if (highUs[call]! < highUs[high]!) {
+      highNext = high
+      high = call
+    } else if (highNext < 0 || highUs[call]! < highUs[highNext]!) highNext = call
+    if (lowUs[call]! > lowUs[low]!) {
+      lowNext = low
+      low = call
+    } else if (lowNext < 0 || lowUs[call]! > lowUs[lowNext]!) lowNext = call
   }
-  if (rows.length >= MIN_CALLS_TO_DOUBT) [high, low] = [highNext, lowNext]
+  if (rows.length >= MIN_CALLS_TO_DOUBT) {
+    high = highNext
+    low = lowNext
+  }
   const bounds = {
     ...{ lowUs: lowUs[low]!, lowAtUs: timeUs[low]! },
     ...{ highUs: highUs[high]!, highAtUs: timeUs[high]! },

@@ -99,6 +99,10 @@ export class LinesBetween {
 
   range(timeUs: number): { low: number; high: number } {
     const values = this.#a.map((a, i) => a + this.#b[i]! * (timeUs - this.#sinceUs))
-    return { low: Math.min(...values), high: Math.max(...values) }
+    const [low, high] = [Math.min(...values), Math.max(...values)]
+    return {
+      low: low < -UNBOUNDED_US / 2 ? Number.NEGATIVE_INFINITY : low,
+      high: high > UNBOUNDED_US / 2 ? Number.POSITIVE_INFINITY : high,
+    }
   }
 }

@@ -56,6 +56,26 @@ describe('clock-skew', () => {
     expect(coded('data-quality', skewed(0.1), skewed(0.1))).toEqual([])
   })
 
+  const ahead = (count: number, aheadUs: number) =>
+    requests(400, {
+      change: (spans, i) =>
+        spans.map((span) =>
+          span.host === 'b'
+            ? { ...span, startUs: span.startUs + aheadUs }
+            : { ...span, endUs: span.endUs + (i < count ? -9_000 : 0) },
+        ),
+    })
+
+  test('silent where correcting clocks brings all spans into their parents', () => {
+    expect(coded('clock-skew', before, ahead(0, -3_000))).toEqual([])
+  })
+
+  test('says by how much clocks were corrected where spans stay outside', () => {
+    const [found] = coded('clock-skew', before, ahead(40, -3_000))
+    expect(found?.finding).toContain('This is after correcting clocks: b is ')
+    expect(found?.finding).toContain(' behind a')
+  })
+
   test('silent when the spans reach out of a parent on their own host', () => {
     const local = skewed(0.1).map((span) => ({ ...span, host: 'a' }))
     expect(coded('clock-skew', before, local)).toEqual([])
