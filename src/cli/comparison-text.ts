@@ -211,14 +211,14 @@ function responseTimes({ flows }: Comparison): string {
   )
 }
 
-/** Finding nothing means as much as could be tested. */
+/** Ranking nothing means as much as could be tested. */
 function nothingFound({ categories, responseTime }: Comparison): string {
   let testable = 0
   for (let category = 0; category < categories.size; category++) {
     if (responseTime.test(category).testable) testable++
   }
   return (
-    `No change found: ${testable} of ${counted(categories.size, 'category', 'categories')} ` +
+    `No ranked mutation: ${testable} of ${counted(categories.size, 'category', 'categories')} ` +
     'had enough requests to test.'
   )
 }

@@ -169,6 +169,7 @@ export function groupFindings(
     changeIsClear,
     testable: findings.length > 0 || anyTestable(sources),
     detectable: findings.length > 0 ? null : detectableOf(evidence),
+    flows: categories.flows,
   })
 }
 
@@ -216,7 +217,10 @@ function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   )
 }
 
-/** The smallest shift of the most frequent testable category that would hardly have been missed. */
+/**
+ * The smallest shift of the most frequent testable category that would hardly have been missed; of all
+ * requests where none is testable.
+ */
 function detectableOf({ responseTime }: Ranking): Detectable | null {
   const { categories, options } = responseTime
   const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
@@ -224,14 +228,27 @@ function detectableOf({ responseTime }: Ranking): Detectable | null {
   )
   const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
   const [category] = testable.sort((a, b) => requests(b) - requests(a))
-  if (category === undefined) return null
-  const after = categories.count(category, AFTER)
-  const { shift } = detectableShift(categories.responseTimes(category, BEFORE), after, {
-    alpha: options.alpha / testable.length,
+  const { flows } = categories
+  const [before, after, times] =
+    category === undefined
+      ? [
+          flows.count(BEFORE),
+          flows.count(AFTER),
+          flows.responseTimeUs.subarray(0, flows.count(BEFORE)),
+        ]
+      : [
+          categories.count(category, BEFORE),
+          categories.count(category, AFTER),
+          categories.responseTimes(category, BEFORE),
+        ]
+  const { shift } = detectableShift(times, after, {
+    alpha: options.alpha / Math.max(1, testable.length),
   })
+  if (Number.isNaN(shift)) return null
+  const isAll = category === undefined || categories.size === 1
   return {
-    root: categories.size === 1 ? null : categories.nodeLabel(category, 0),
-    before: categories.count(category, BEFORE),
+    root: isAll ? null : categories.nodeLabel(category, 0),
+    before,
     after,
     shiftUs: shift,
   }

@@ -59,7 +59,7 @@ export function operationOf(draft: Draft): string | null {
 }
 
 /** ` (95 % CI 391–409 ms)`; nothing where it is not known. */
-function intervalText(interval: readonly [number, number]): string {
+export function intervalText(interval: readonly [number, number]): string {
   const [low, high] = [...interval].sort((a, b) => a - b) as [number, number]
   if (Number.isNaN(low + high)) return ''
   const [from, to] = [formatDuration(low), formatDuration(high)]

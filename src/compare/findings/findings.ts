@@ -3,10 +3,12 @@ import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { Finding } from './finding.ts'
-import { lookText, shareText } from './finding-facts.ts'
+import { intervalText, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
+import { isClear, type WholeShift, wholeShifts } from './whole-shift.ts'
 
 /** Options of findings. */
 export const FINDINGS_OPTIONS = defineOptions({
@@ -31,9 +33,9 @@ export interface Detectable {
   readonly shiftUs: number
 }
 
-/** Why there is no finding where none could be. */
-export const NOTHING_TESTABLE =
-  'no kind of request has enough requests in both periods. Something may have changed.'
+/** What could have been seen where nothing could be tested. */
+const NOTHING_TESTABLE =
+  'Too few requests to tell: no kind of request has enough requests in both periods. Something may have changed.'
 
 const WIDTH = 100
 const INDENT = '    '
@@ -51,6 +53,8 @@ export class Findings extends Stage {
   readonly changeIsClear: boolean
   /** Whether anything had enough requests in both periods to be tested. */
   readonly testable: boolean
+  /** Requests of both periods; `null` where they are not known. */
+  readonly flows: FlowSet | null
   /** Smallest shift that could have been found; `null` where something was, or nothing could. */
   readonly detectable: Detectable | null
 
@@ -62,7 +66,13 @@ export class Findings extends Stage {
       changeIsClear = false,
       testable = true,
       detectable = null,
-    }: Partial<Omit<Findings, 'findings'>> = {},
+      flows = null,
+    }: Partial<
+      Pick<
+        Findings,
+        'omitted' | 'observedChangeUs' | 'changeIsClear' | 'testable' | 'detectable' | 'flows'
+      >
+    > = {},
   ) {
     super()
     this.findings = findings
@@ -70,6 +80,7 @@ export class Findings extends Stage {
     this.observedChangeUs = observedChangeUs
     this.changeIsClear = changeIsClear
     this.testable = testable
+    this.flows = flows
     this.detectable = detectable
   }
 
@@ -90,17 +101,32 @@ export class Findings extends Stage {
     return `${left}In all, requests took ${signed(observedChangeUs)}; these findings account for ${signed(attributedUs)}.`
   }
 
-  /** Says that nothing was found, and how large a change could have been missed. */
+  /**
+   * Mean or median of all requests where the 95 % interval of its difference leaves 0 out though
+   * nothing was found; `null` where something was, or neither moved.
+   */
+  get unexplained(): WholeShift | null {
+    if (this.findings.length > 0 || this.flows === null) return null
+    return wholeShifts(this.flows).find(isClear) ?? null
+  }
+
+  /** Says that nothing was found, and what could have been seen. */
   nothingText(): string {
-    if (!this.testable) return `Too few requests to tell: ${NOTHING_TESTABLE}`
-    if (this.detectable === null) return 'No significant change.'
+    const { unexplained } = this
+    if (unexplained !== null) return `${movedText(unexplained)} ${this.seenText()}`
+    return this.testable ? `No significant change. ${this.seenText()}` : this.seenText()
+  }
+
+  /** Says how large a change could have been missed. */
+  seenText(): string {
+    if (!this.testable || this.detectable === null) return NOTHING_TESTABLE
     const { root, before, after, shiftUs } = this.detectable
     const of = root === null ? 'requests' : `requests of ${stepName(root)}`
-    const missed = Number.isFinite(shiftUs)
-      ? `a shift under ${formatDuration(shiftUs)}`
-      : 'no shift'
-    const could = Number.isFinite(shiftUs) ? 'could not have been seen' : 'could have been seen'
-    return `No significant change. With ${grouped(before)} and ${grouped(after)} ${of}, ${missed} ${could}.`
+    const counts = `With ${grouped(before)} and ${grouped(after)} ${of}`
+    if (shiftUs === 0) return `${counts}, any shift would have been seen.`
+    return Number.isFinite(shiftUs)
+      ? `${counts}, a shift under ${formatDuration(shiftUs)} could not have been seen.`
+      : `${counts}, even a large shift could have been missed.`
   }
 
   /** One row a finding. */
@@ -142,6 +168,16 @@ export class Findings extends Stage {
       ...(left > 0 ? [`${INDENT}and in ${left} more ${left === 1 ? 'place' : 'places'}`] : []),
     ].join('\n')
   }
+}
+
+/** Says by how much requests moved though nothing accounts for it. */
+function movedText({ measure, shiftUs, interval: [low, high] }: WholeShift): string {
+  const who =
+    measure === 'mean'
+      ? `Requests took ${signed(shiftUs)} on average`
+      : `The median request took ${signed(shiftUs)}`
+  const bounds = shiftUs < 0 ? ([-high, -low] as const) : ([low, high] as const)
+  return `${who}${intervalText(bounds)}, but no single step or kind of request accounts for it.`
 }
 
 function signed(us: number): string {

@@ -32,7 +32,7 @@ export function findingsChart(
       title: 'How the findings add up to the observed change',
       subtitle:
         stage.findings.length === 0
-          ? ['No significant change.']
+          ? stage.nothingText().split(/(?<=\.) (?=[A-Z])/)
           : [
               'Each bar begins where the one above it ends; bars to the left save time.',
               'Observed change: all requests after, against the mean before.',

@@ -1,10 +1,9 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import { type Findings, NOTHING_TESTABLE } from '../../compare/findings/findings.ts'
+import type { Findings } from '../../compare/findings/findings.ts'
+import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/whole-shift.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
-import { quantile } from '../../stats/quantile.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 
 /** Cell of a table that has no value. */
@@ -50,16 +49,7 @@ export interface Headline {
   /** How much requests changed, how many there are, and what was found. */
   readonly sentences: readonly string[]
   /** Shifts of mean and median; none if a period is empty. */
-  readonly shifts: readonly Shift[]
-}
-
-/** Mean or median of all requests in both periods, and the difference with its 95 % interval. */
-export interface Shift {
-  readonly measure: 'mean' | 'median'
-  readonly beforeUs: number
-  readonly afterUs: number
-  readonly shiftUs: number
-  readonly interval: readonly [low: number, high: number]
+  readonly shifts: readonly WholeShift[]
 }
 
 /** Says how much slower requests are after than before, over all kinds of request. */
@@ -71,14 +61,13 @@ export function headline(comparison: Comparison): Headline {
     const sentences = [`There are ${requests}.`]
     return { title: 'Nothing to compare: a period has no requests', sentences, shifts: [] }
   }
-  const mean = shiftOf(comparison, 'mean')
-  const median = shiftOf(comparison, 'median')
+  const [mean, median] = wholeShifts(flows)
   const isNone = findings.findings.length === 0
   return {
-    title: isNone ? noChange(findings) : titleOf([mean, median]),
+    title: isNone && findings.unexplained === null ? noChange(findings) : titleOf([mean, median]),
     sentences: [
       `The mean request took ${wayOf(mean)}, the median request ${wayOf(median)}, over ${requests}.`,
-      isNone ? nothingFound(mean, findings) : leadingFinding(comparison),
+      isNone ? nothingFound(findings) : leadingFinding(comparison),
     ],
     shifts: [mean, median],
   }
@@ -88,31 +77,12 @@ function noChange({ testable }: Findings): string {
   return testable ? 'No change found' : 'Too few requests to tell'
 }
 
-function wayOf({ beforeUs, afterUs }: Shift): string {
+function wayOf({ beforeUs, afterUs }: WholeShift): string {
   return `${durationText(beforeUs)} before and ${durationText(afterUs)} after`
 }
 
-function shiftOf({ flows }: Comparison, measure: 'mean' | 'median'): Shift {
-  const count = flows.count(BEFORE)
-  const before = flows.responseTimeUs.slice(0, count).sort()
-  const after = flows.responseTimeUs.slice(count).sort()
-  const { estimate, low, high } = bootstrapInterval(before, after, { measure, sorted: true })
-  const beforeUs = measure === 'mean' ? meanOf(before) : quantile(before, 0.5)
-  const known = { measure, beforeUs, afterUs: beforeUs + estimate, shiftUs: estimate }
-  return { ...known, interval: [low, high] }
-}
-
-function meanOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-/** Returns whether chance alone is unlikely to explain the shift. */
-function isClear({ interval: [low, high] }: Shift): boolean {
-  return low > 0 || high < 0
-}
-
 /** Titles the mean; or the median, where a few extreme requests hide the change of the mean. */
-function titleOf(shifts: readonly Shift[]): string {
+function titleOf(shifts: readonly WholeShift[]): string {
   const clear = shifts.find(isClear)
   if (clear === undefined)
     return 'Something changed, but overall requests take about as long as before'
@@ -138,12 +108,15 @@ export function certainty({ shifts }: Headline): string {
     .join('')
 }
 
-function nothingFound(mean: Shift, { testable }: Findings): string {
-  if (!testable) return `Too few requests to tell: ${NOTHING_TESTABLE}`
-  return isClear(mean)
-    ? 'The difference is larger than chance explains, but it is spread too thin, or over too few ' +
-        'requests, to name a step or a kind of request.'
-    : 'Chance alone can explain the difference.'
+function nothingFound(findings: Findings): string {
+  const { testable, unexplained } = findings
+  const nothing = testable ? 'Chance alone can explain the difference. ' : ''
+  const verdict =
+    unexplained === null
+      ? nothing
+      : 'The difference is larger than chance explains, but it is spread too thin, or over too few ' +
+        'requests, to name a step or a kind of request. '
+  return verdict + findings.seenText()
 }
 
 function leadingFinding({ findings: { findings, omitted } }: Comparison): string {

@@ -1,7 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import { findingsLevel } from '../../compare/findings/find-findings.ts'
 import { typicalTimeUs } from '../../compare/ranking/rank-mutations.ts'
-import { formatDuration } from '../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
@@ -73,19 +72,5 @@ export function powerNote({ testableKinds, allKinds, testableShare }: Power): st
     'If every request of the kind had taken that much longer, four of five comparisons like this ' +
     `would have shown it. ${grouped(testableKinds)} of ${grouped(allKinds)} kinds have enough ` +
     `requests for a test; they make up ${percent(testableShare)} of the requests after.`
-  )
-}
-
-/** The same in one sentence, for the most frequent kind. */
-export function powerSentence({ kinds: [first] }: Power): string {
-  if (first === undefined) {
-    return 'No kind of request has enough requests in both periods for a test: there may be changes that were not found.'
-  }
-  if (!Number.isFinite(first.detectableShiftUs)) {
-    return 'There are too few requests to see any slowdown: there may be changes that were not found.'
-  }
-  return (
-    `A slowdown of ${formatDuration(first.detectableShiftUs)} or more of the most frequent kind of ` +
-    `request, ${first.name}, would probably have been seen.`
   )
 }

@@ -1,14 +1,8 @@
 import type { Comparison } from '../../compare/comparison.ts'
+import type { WholeShift } from '../../compare/findings/whole-shift.ts'
 import { custom, defineOptions, type OptionsOf, readOptions, text } from '../../core/options.ts'
 import { traceTemplate } from '../../core/trace-links.ts'
-import {
-  differenceText,
-  durationText,
-  headline,
-  intervalText,
-  periodTimes,
-  type Shift,
-} from './headline.ts'
+import { differenceText, durationText, headline, intervalText, periodTimes } from './headline.ts'
 import { type Html, html, htmlTable, trusted } from './html.ts'
 import { findingCharts, htmlFinding } from './html-finding.ts'
 import {
@@ -18,7 +12,7 @@ import {
   mutationsSection,
   powerSection,
 } from './html-sections.ts'
-import { power, powerSentence } from './power.ts'
+import { power } from './power.ts'
 import { REPORT_STYLE } from './report-style.ts'
 
 /** Options of `reportHtml` and `reportMarkdown`. */
@@ -85,7 +79,7 @@ ${trusted(REPORT_STYLE)}
 <header>
 <p class="kicker">Traces of two periods compared</p>
 <h1>${title}</h1>
-<p class="lead">${sentences.map((sentence) => html`${sentence} `)}${none ? powerSentence(known) : ''}</p>
+<p class="lead">${sentences.map((sentence) => html`${sentence} `)}</p>
 ${shifts.length === 0 ? '' : shiftTable(shifts)}
 ${periods(comparison, files)}
 </header>
@@ -114,7 +108,7 @@ function percentOf(level: number): string {
   return `${Number((100 * level).toPrecision(3))} %`
 }
 
-function shiftTable(shifts: readonly Shift[]): Html {
+function shiftTable(shifts: readonly WholeShift[]): Html {
   return htmlTable(
     [
       { title: 'all requests' },

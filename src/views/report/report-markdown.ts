@@ -14,7 +14,7 @@ import {
   markdownTable,
   markdownWithCode,
 } from './markdown-text.ts'
-import { detectableText, type Power, power, powerNote, powerSentence } from './power.ts'
+import { detectableText, type Power, power, powerNote } from './power.ts'
 import { REPORT_OPTIONS, type ReportOptions } from './report-html.ts'
 
 /** A comment is read at a glance: more is counted, and in the HTML report. */
@@ -46,9 +46,7 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
   const known = power(comparison, MAX_KINDS)
-  const lead = [...head.sentences, certainty(head), ...(none ? [powerSentence(known)] : [])].join(
-    ' ',
-  )
+  const lead = [...head.sentences, certainty(head)].join(' ')
   const lines = [
     `### ${written(head.title, MAX_TITLE_LENGTH)}`,
     '',

@@ -7,7 +7,7 @@ import {
   shareText,
 } from '../../../src/views/report/headline.ts'
 import { accounting, mutationRows } from '../../../src/views/report/html-sections.ts'
-import { power, powerNote, powerSentence } from '../../../src/views/report/power.ts'
+import { power, powerNote } from '../../../src/views/report/power.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
@@ -55,7 +55,9 @@ describe('the headline', () => {
   test('says that nothing was found, and that chance alone does as much', () => {
     const { title, sentences } = headline(compareShops({}, {}))
     expect(title).toBe('No change found')
-    expect(sentences[1]).toBe('Chance alone can explain the difference.')
+    expect(sentences[1]).toMatch(
+      /^Chance alone can explain the difference\. With 200 and 200 requests of shop GET, a shift under [\d.]+ µs could not have been seen\.$/,
+    )
   })
 
   test('has nothing to compare when a period is empty', () => {
@@ -100,9 +102,6 @@ describe('what would have been seen', () => {
     expect(many.kinds[0]?.detectableShiftUs).toBeLessThan(few.kinds[0]?.detectableShiftUs ?? 0)
     expect(many.kinds.map(({ afterCount }) => afterCount)).toEqual([400, 200])
     expect(power(compareShops({}, {}), 1).kinds).toHaveLength(1)
-    expect(powerSentence(many)).toMatch(
-      /^A slowdown of [\d.]+ µs or more of the most frequent kind/,
-    )
     expect(powerNote(many)).toContain(
       '2 of 2 kinds have enough requests for a test; they make up 100 %',
     )
@@ -111,7 +110,6 @@ describe('what would have been seen', () => {
   test('is nothing where no kind has enough requests', () => {
     const known = power(comparisonOf(chain(['A', 'B'], [1, 2]), chain(['A', 'B'], [1, 2])), 5)
     expect(known).toMatchObject({ kinds: [], testableKinds: 0, allKinds: 1, testableShare: 0 })
-    expect(powerSentence(known)).toContain('there may be changes that were not found')
   })
 })
 

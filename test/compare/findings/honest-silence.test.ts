@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { COMPARISON_DOCUMENT } from '../../../src/cli/comparison-document.ts'
+import { comparisonText } from '../../../src/cli/comparison-text.ts'
+import { type Comparison, compare } from '../../../src/compare/comparison.ts'
+import { AFTER, BEFORE } from '../../../src/flows/flow-set.ts'
+import { welch } from '../../../src/stats/index.ts'
+import { headline } from '../../../src/views/report/headline.ts'
+import { reportMarkdown } from '../../../src/views/report/report-markdown.ts'
+import { makeGraphs } from '../../make-traces.ts'
+import { load, randomPeriods } from '../comparison/random-periods.ts'
+import { compareShops } from './fixture.ts'
+
+/** What each output says where nothing was found, on one line. */
+function silence(comparison: Comparison) {
+  const printed = { comparison, limit: 1000, budget: 0, explained: null }
+  const head = headline(comparison)
+  const lines = (text: string) => text.replace(/\s+/g, ' ')
+  return {
+    text: lines(comparisonText(printed, { verbose: false })),
+    json: String(COMPARISON_DOCUMENT.write(printed)['summary']),
+    report: [head.title, ...head.sentences].join(' '),
+    markdown: reportMarkdown(comparison),
+  }
+}
+
+/** p of the difference of the mean response times, by a test that findings do not use. */
+function wholeP({ flows }: Comparison): number {
+  const split = flows.count(BEFORE)
+  if (Math.min(split, flows.count(AFTER)) < 10) return 1
+  return welch(flows.responseTimeUs.subarray(0, split), flows.responseTimeUs.subarray(split)).p
+}
+
+const SEEN =
+  /could not have been seen\.|would have been seen\.|could have been missed\.|Something may have changed\./
+const NOTHING = /No significant change|No change found|Chance alone/
+
+function expectHonest(comparison: Comparison): void {
+  const { findings } = comparison.findings
+  const outputs = Object.entries(silence(comparison))
+  for (const [name, output] of outputs) {
+    if (findings.length > 0) expect(output, name).not.toMatch(NOTHING)
+    else {
+      expect(output, name).toMatch(SEEN)
+      if (wholeP(comparison) < 0.001) expect(output, name).not.toMatch(NOTHING)
+    }
+  }
+  if (findings.length === 0) {
+    expect(outputs[0]?.[1]).toContain(comparison.findings.nothingText())
+    expect(outputs[1]?.[1]).toBe(comparison.findings.nothingText())
+  }
+}
+
+describe('where nothing is found', () => {
+  test('text, JSON and reports say what could have been seen, and never deny a change of the whole', () => {
+    fc.assert(
+      fc.property(randomPeriods, (random) => {
+        const { before, after } = load(random)
+        if (random.before.length * random.after.length === 0) return
+        expectHonest(compare(before, after, { smPThreshold: random.smPThreshold }))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('so they do of services that became a little slower, in periods of any size', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 80 }),
+        fc.integer({ min: 1, max: 80 }),
+        fc.constantFrom(1, 1.02, 1.05, 1.3),
+        fc.nat(1000),
+        (before, after, factor, seed) => {
+          const shop = (requests: number, times: number) => ({
+            ...{ requests, networkUs: 100 * times, stockUs: 1000 * times, payUs: 2000 * times },
+          })
+          expectHonest(
+            compareShops({ ...shop(before, 1), seed }, { ...shop(after, factor), seed: seed + 1 }),
+          )
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  test('requests of which no two take the same way are said to have become slower', () => {
+    const period = (slower: number) =>
+      makeGraphs(
+        Array.from({ length: 40 }, (_, i) => ({
+          labels: ['e1__t__CALL', `e1__t__${slower}_${i}`],
+          edges: [[0, 1]] as const,
+          latencyUs: [100 + i + slower],
+        })),
+      )
+    const comparison = compare(period(0), period(400))
+    expect(comparison.findings.findings).toEqual([])
+    expect(comparison.findings.text()).toMatch(
+      /^Requests took 400 µs longer on average \(95 % CI 39\d–40\d µs\), but no single step or kind of request accounts for it\. Too few requests to tell: /,
+    )
+    expectHonest(comparison)
+  })
+})
