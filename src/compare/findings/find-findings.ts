@@ -1,10 +1,7 @@
 import { FlowdeltaError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { count, defineOptions, level, type OptionsOf, readOptions } from '../../core/options.ts'
-import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
-import { detectableShift } from '../../stats/detectable-shift.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
-import { moments } from '../../stats/moments.ts'
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import { type EdgeChanges, findEdgeChanges } from '../edges/find-edge-changes.ts'
@@ -23,14 +20,16 @@ import {
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
+import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import type { Draft, Finding } from './finding.ts'
 import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
-import { type Detectable, Findings } from './findings.ts'
+import { Findings } from './findings.ts'
 import { requestFindings } from './request-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { unattributedFindings } from './unattributed-findings.ts'
+import { meansDiffer } from './whole-shift.ts'
 
 /** Categories, structures and edges are tested apart, and any of them makes a finding. */
 const KINDS_OF_EVIDENCE = 3
@@ -199,15 +198,6 @@ function byContribution(a: Draft, b: Draft): number {
   return Math.abs(b.contributionUs) - Math.abs(a.contributionUs) || a.q - b.q
 }
 
-/** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
-function meansDiffer(flows: FlowSet): boolean {
-  const split = flows.count(BEFORE)
-  const before = moments(flows.responseTimeUs.subarray(0, split))
-  const after = moments(flows.responseTimeUs.subarray(split))
-  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
-  return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
-}
-
 /** Whether any category's or edge's times could be tested. */
 function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
   return (
@@ -215,43 +205,6 @@ function anyTestable({ evidence: { responseTime }, edges }: FindingSources) {
       (_, one) => responseTime.test(one).testable,
     ) || edges.edges.some(({ q }) => !Number.isNaN(q))
   )
-}
-
-/**
- * The smallest shift of the most frequent testable category that would hardly have been missed; of all
- * requests where none is testable.
- */
-function detectableOf({ responseTime }: Ranking): Detectable | null {
-  const { categories, options } = responseTime
-  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
-    (category) => responseTime.test(category).testable,
-  )
-  const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
-  const [category] = testable.sort((a, b) => requests(b) - requests(a))
-  const { flows } = categories
-  const [before, after, times] =
-    category === undefined
-      ? [
-          flows.count(BEFORE),
-          flows.count(AFTER),
-          flows.responseTimeUs.subarray(0, flows.count(BEFORE)),
-        ]
-      : [
-          categories.count(category, BEFORE),
-          categories.count(category, AFTER),
-          categories.responseTimes(category, BEFORE),
-        ]
-  const { shift } = detectableShift(times, after, {
-    alpha: options.alpha / Math.max(1, testable.length),
-  })
-  if (Number.isNaN(shift)) return null
-  const isAll = category === undefined || categories.size === 1
-  return {
-    root: isAll ? null : categories.nodeLabel(category, 0),
-    before,
-    after,
-    shiftUs: shift,
-  }
 }
 
 /** Returns typical requests of where a finding shows most. */

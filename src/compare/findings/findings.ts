@@ -4,7 +4,7 @@ import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
-import type { NodeLabel } from '../../flows/node-labels.ts'
+import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, lookText, shareText } from './finding-facts.ts'
 import { stepName } from './names.ts'
@@ -21,17 +21,6 @@ export const FINDINGS_OPTIONS = defineOptions({
       "Requests that a category must gain or lose to become a finding; 'auto' tests its share of the requests of its type",
   }),
 })
-
-/** The smallest shift that would have been seen in four of five comparisons. */
-export interface Detectable {
-  /** Root of the requests it is for, those of the most frequent category; `null` if all are. */
-  readonly root: NodeLabel | null
-  /** Number of these requests before and after. */
-  readonly before: number
-  readonly after: number
-  /** Size of the shift in µs; `Infinity` if none would have been seen. */
-  readonly shiftUs: number
-}
 
 /** What could have been seen where nothing could be tested. */
 const NOTHING_TESTABLE =

@@ -1,5 +1,6 @@
 import { BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { bootstrapInterval } from '../../stats/bootstrap-interval.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 
@@ -39,4 +40,13 @@ function shiftOf(flows: FlowSet, measure: WholeShift['measure']): WholeShift {
     shiftUs: estimate,
     interval: [low, high],
   }
+}
+
+/** Whether the 95 % interval of the difference of the mean response times leaves 0 out. */
+export function meansDiffer(flows: FlowSet): boolean {
+  const split = flows.count(BEFORE)
+  const before = moments(flows.responseTimeUs.subarray(0, split))
+  const after = moments(flows.responseTimeUs.subarray(split))
+  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  return Math.abs(after.mean - before.mean) > normalQuantile(0.975) * error
 }

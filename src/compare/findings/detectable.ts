@@ -1,0 +1,52 @@
+import { AFTER, BEFORE } from '../../flows/flow-set.ts'
+import type { NodeLabel } from '../../flows/node-labels.ts'
+import { detectableShift } from '../../stats/detectable-shift.ts'
+import type { Ranking } from '../ranking/rank-mutations.ts'
+
+/** The smallest shift that would have been seen in four of five comparisons. */
+export interface Detectable {
+  /** Root of the requests it is for, those of the most frequent category; `null` if all are. */
+  readonly root: NodeLabel | null
+  /** Number of these requests before and after. */
+  readonly before: number
+  readonly after: number
+  /** Size of the shift in µs; `Infinity` if none would have been seen. */
+  readonly shiftUs: number
+}
+
+/**
+ * The smallest shift of the most frequent testable category that would hardly have been missed; of all
+ * requests where none is testable.
+ */
+export function detectableOf({ responseTime }: Ranking): Detectable | null {
+  const { categories, options } = responseTime
+  const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
+    (category) => responseTime.test(category).testable,
+  )
+  const requests = (one: number) => categories.count(one, BEFORE) + categories.count(one, AFTER)
+  const [category] = testable.sort((a, b) => requests(b) - requests(a))
+  const { flows } = categories
+  const [before, after, times] =
+    category === undefined
+      ? [
+          flows.count(BEFORE),
+          flows.count(AFTER),
+          flows.responseTimeUs.subarray(0, flows.count(BEFORE)),
+        ]
+      : [
+          categories.count(category, BEFORE),
+          categories.count(category, AFTER),
+          categories.responseTimes(category, BEFORE),
+        ]
+  const { shift } = detectableShift(times, after, {
+    alpha: options.alpha / Math.max(1, testable.length),
+  })
+  if (Number.isNaN(shift)) return null
+  const isAll = category === undefined || categories.size === 1
+  return {
+    root: isAll ? null : categories.nodeLabel(category, 0),
+    before,
+    after,
+    shiftUs: shift,
+  }
+}
