@@ -218,7 +218,7 @@ function nothingFound({ categories, responseTime }: Comparison): string {
     if (responseTime.test(category).testable) testable++
   }
   return (
-    `No ranked mutation: ${testable} of ${counted(categories.size, 'category', 'categories')} ` +
+    `${testable} of ${counted(categories.size, 'category', 'categories')} ` +
     'had enough requests to test.'
   )
 }

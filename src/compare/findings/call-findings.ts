@@ -195,7 +195,7 @@ function callKey(change: CallChange | RepeatChange): string {
   return JSON.stringify([of, kind, call])
 }
 
-/** Says what a service does differently: `GetAds ends at once in 31 of 160 calls (0 of 182 before)`. */
+/** Says what a service does differently: `GetAds returns without calling anything in 31 of 160 calls (0 of 182 before)`. */
 function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): string {
   const [change] = calls
   if (change === undefined) {
@@ -206,7 +206,8 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
   const { of, kind, call, previous, difference, made, chances } = change
   const name = operationName(of)
   const shares = sharesOf(change)
-  const after = previous === null ? 'at once' : `after ${nameOf(previous, service)}`
+  const after = previous === null ? '' : `after ${nameOf(previous, service)}`
+  const returns = previous === null ? 'without calling anything' : `right ${after}`
   const replaced = calls.find(
     (other) =>
       other.kind === kind &&
@@ -221,8 +222,8 @@ function callWords({ service, calls, repeats: [repeat] }: ServiceChanges): strin
   }
   if (call === null) {
     return difference > 0
-      ? `${name} ends ${after} ${shares}`
-      : `${name} no longer ends ${after}: ${shares}`
+      ? `${name} returns ${returns} ${shares}`
+      : `${name} returns ${returns} only ${shares}`
   }
   const what = `${nameOf(call, service)}${kind === 'next' && previous !== null ? ` ${after}` : ''}`
   if (difference > 0)

@@ -7,6 +7,9 @@ import type { Draft, Finding, FindingSize } from './finding.ts'
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
 
+/** A share up to here is said to be all. */
+const MOSTLY_ALL = 1.1
+
 /** Says how many requests, how much each, in what share of pairs, and how sure. */
 export function factsOf(draft: Draft, all: number): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
@@ -81,8 +84,11 @@ export function shareText(
   observedChangeUs: number,
 ): string {
   if (contributionUs === 0) return ''
+  const change = observedChangeUs < 0 ? 'speedup' : 'slowdown'
+  // Steps that run at the same time may add up to more.
+  if (shareOfChange > MOSTLY_ALL) return `more than the ${change} (${percent(shareOfChange)})`
   return shareOfChange > 0
-    ? `${percent(shareOfChange)} of the ${observedChangeUs < 0 ? 'speedup' : 'slowdown'}`
+    ? `${percent(Math.min(1, shareOfChange))} of the ${change}`
     : `${signedDuration(contributionUs)} in all`
 }
 

@@ -153,7 +153,7 @@ function stepWords(
         ? { where: service, what: itself }
         : {
             where: `${printable(first.caller as string)} → ${service}`,
-            what: `${operation} takes ${time(first)} on the way there and back${others(first)}`,
+            what: `${operation} takes ${time(first)} in transit${others(first)}`,
           }
     case 'operation':
       return {
@@ -170,7 +170,7 @@ function stepWords(
       )
       return {
         where: `calls to ${service}`,
-        what: `${operation} takes ${time(first)} on the way there and back, from ${callers}`,
+        what: `${operation} takes ${time(first)} in transit, from ${callers}`,
       }
     }
     case 'calls by': {
@@ -180,7 +180,7 @@ function stepWords(
       )
       return {
         where: service,
-        what: `its calls to ${called} take ${time(first)} on the way there and back`,
+        what: `its calls to ${called} take ${time(first)} in transit`,
       }
     }
     case 'service':
@@ -224,7 +224,9 @@ function serviceWords(
 function others({ operations }: StepChange): string {
   const changed = operations.filter((operation) => operation.changed).length - 1
   if (changed < 1) return ''
-  return `, and ${changed} other ${changed === 1 ? 'operation' : 'operations'}`
+  return changed === 1
+    ? ', and so does 1 other operation'
+    : `, and so do ${changed} other operations`
 }
 
 function whereToLook({ scope, steps }: StepGroup): Pick<Draft, 'look' | 'services'> {

@@ -10,6 +10,9 @@ import { findingStep } from './step-findings.ts'
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
 
+/** What is left over counts as all of a shift from this share of it on. */
+const MOSTLY = 0.95
+
 /** Drafts a finding for requests that changed by more than all other findings account for. */
 export function unattributedFindings(
   { steps, flows }: StepChanges,
@@ -25,6 +28,8 @@ export function unattributedFindings(
     const after = requests.filter((request) => flows.period[request] === AFTER)
     const operation = operations.find((one) => one.changed) ?? operations[0]
     const eachUs = leftUs / after.length
+    const isPart = Math.abs(eachUs) < MOSTLY * Math.abs(shiftUs)
+    const partOf = isPart ? `${formatDuration(Math.abs(eachUs))} of which` : 'which'
     const [low, high] = step.interval.map((bound) => bound - shiftUs) as [number, number]
     const slower = shiftUs > 0
     return [
@@ -34,10 +39,10 @@ export function unattributedFindings(
         key: `requests ${slower ? 'slower' : 'faster'} ${service}`,
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
-          `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}; ` +
+          `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}` +
           (drafts.length === 0
-            ? 'no single step changed enough to be sure of'
-            : `${formatDuration(Math.abs(eachUs))} of it in no step that could be told`),
+            ? '; no single step changed enough to be sure of'
+            : `, ${partOf} no single step explains`),
         categories: byRequestsAfter(
           categories,
           after.map((request) => categories.categoryOf[request] as number),

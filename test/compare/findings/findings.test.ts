@@ -48,7 +48,7 @@ describe('a finding is one cause', () => {
           services: ['shop', 'stock', 'pay'],
           requests: 300,
         },
-        title: 'shop: its calls to stock and pay take N µs longer on the way there and back',
+        title: 'shop: its calls to stock and pay take N µs longer in transit',
       },
     ])
   })

@@ -158,7 +158,7 @@ describe('findings of steps', () => {
       ['shop', 'slower'],
     ])
     expect(findings.findings[0]?.what).toBe(
-      'its calls to stock, pay and tax take 300 µs longer on the way there and back',
+      'its calls to stock, pay and tax take 300 µs longer in transit',
     )
   })
 
@@ -241,7 +241,7 @@ describe('what no step accounts for', () => {
     const { findings, edges } = compare(services(1, {}), services(2, { shiftUs: 35, firstUs: 500 }))
     expect(findings.findings.map(({ title }) => title)).toEqual([
       's0: DO itself takes 535 µs longer',
-      'web GET: requests take 897 µs longer; 365 µs of it in no step that could be told',
+      'web GET: requests take 897 µs longer, 365 µs of which no single step explains',
     ])
     const all = findings.findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
