@@ -12,8 +12,10 @@ const lap = (stage: string) => {
   last = now
 }
 lap('start of the process')
-const good = await loadTraces(before, { name: 'before' })
-const bad = await loadTraces(after, { name: 'after' })
+const [good, bad] = await Promise.all([
+  loadTraces(before, { name: 'before' }),
+  loadTraces(after, { name: 'after' }),
+])
 lap('read')
 const comparison = compare(good, bad)
 lap(`flows of ${comparison.flows.size} requests`)

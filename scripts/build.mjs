@@ -20,6 +20,7 @@ import {
   bundleLibrary,
   bundleNotices,
   bundleRuntime,
+  bundleTraceWorker,
   bundleVegaRenderer,
 } from './build/bundles.mjs'
 import { emitTypes } from './build/types.mjs'
@@ -56,6 +57,12 @@ const STEPS = [
     inputs: [...TOOLS, 'src'],
     outputs: ['dist/cli.js'],
     run: bundleCommandLine,
+  },
+  {
+    name: 'trace worker',
+    inputs: [...TOOLS, 'src/core', 'src/traces'],
+    outputs: ['dist/trace-worker.js'],
+    run: bundleTraceWorker,
   },
   {
     name: 'evaluation',

@@ -74,6 +74,26 @@ function arqueroOnDemand(root) {
 }
 
 /**
+ * The program of threads that read traces, for the library and the command line.
+ *
+ * @param {string} root
+ */
+export function bundleTraceWorker(root) {
+  return bundle(root, {
+    ...FOR_NODE,
+    packages: 'bundle',
+    plugins: [arqueroOnDemand(root)],
+    entryPoints: ['src/traces/readers/trace-worker.ts'],
+    format: 'esm',
+    outfile: 'dist/trace-worker.js',
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)`,
+    },
+  })
+}
+
+/**
  * What notebooks import to measure flowdelta; it is not published.
  *
  * @param {string} root

@@ -3,7 +3,7 @@ import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { loadPeriod } from './load-period.ts'
+import { bothPeriods, loadPeriod } from './load-period.ts'
 
 /** Flags of `addComparisonFlags` that are no options of a table. */
 export interface ComparisonFlags {
@@ -37,8 +37,10 @@ export function addComparisonFlags(command: Command): Command {
 /** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
   const { beforeParameters = [], afterParameters = [] } = flags
-  const before = await loadPeriod('before', flags.before, flags, beforeParameters)
-  const after = await loadPeriod('after', flags.after, flags, afterParameters)
+  const [before, after] = await bothPeriods(
+    loadPeriod('before', flags.before, flags, beforeParameters),
+    loadPeriod('after', flags.after, flags, afterParameters),
+  )
   return compare(before, after, { ...optionsFrom(COMPARISON_OPTIONS, flags), ...countsOf(flags) })
 }
 

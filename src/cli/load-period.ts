@@ -38,6 +38,15 @@ export async function loadPeriod(
   )
 }
 
+/** Waits for periods that load at the same time; of several errors, the first period's is thrown. */
+export async function bothPeriods<Before, After>(
+  before: Promise<Before>,
+  after: After,
+): Promise<[before: Before, after: Awaited<After>]> {
+  await Promise.allSettled([before, after])
+  return Promise.all([before, after])
+}
+
 /** Returns warnings whose answers name flags as well. */
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
   const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
@@ -72,8 +81,10 @@ export async function categorizeFiles(
   flags: Flags,
   after?: readonly string[],
 ): Promise<LoadedCategories> {
-  const first = await loadPeriod(after === undefined ? undefined : 'before', files, flags)
-  const second = after === undefined ? undefined : await loadPeriod('after', after, flags)
+  const [first, second] = await bothPeriods(
+    loadPeriod(after === undefined ? undefined : 'before', files, flags),
+    after === undefined ? undefined : loadPeriod('after', after, flags),
+  )
   const built = buildFlows(
     second === undefined ? first : [first, second],
     optionsFrom(FLOW_OPTIONS, flags),

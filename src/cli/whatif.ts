@@ -20,7 +20,7 @@ import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-s
 import { combineScenarios, parseScenario, UNITS_US } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { loadPeriod } from './load-period.ts'
+import { bothPeriods, loadPeriod } from './load-period.ts'
 import { type PrintedWarning, print, warningLines } from './printing.ts'
 import {
   diagnosisResults,
@@ -94,8 +94,10 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
   }
   const load = async (name: string, files: readonly string[]) =>
     requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
-  const before = await load('before', flags.before)
-  const later = after === undefined ? null : await load('after', after)
+  const [before, later] = await bothPeriods(
+    load('before', flags.before),
+    after === undefined ? null : load('after', after),
+  )
   const warnings = whatifWarnings(later === null ? [before] : [before, later])
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {

@@ -10,7 +10,7 @@ const NUMBER = 0
 const TEXT = 1
 const TRUTH = 2
 
-interface AttributeColumns {
+export interface AttributeColumns {
   readonly offsets: Uint32Array
   readonly keys: Dictionary
   readonly texts: Dictionary
@@ -26,12 +26,12 @@ interface AttributeColumns {
 export class Attributes {
   readonly offsets: Uint32Array
   readonly keys: Dictionary
-  readonly #columns: AttributeColumns
+  readonly columns: AttributeColumns
 
   constructor(columns: AttributeColumns) {
     this.offsets = columns.offsets
     this.keys = columns.keys
-    this.#columns = columns
+    this.columns = columns
   }
 
   /** The value of `key` for `owner`, or `undefined` where it has none. */
@@ -40,7 +40,7 @@ export class Attributes {
     if (code === undefined) return undefined
     const end = this.offsets[owner + 1] ?? 0
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
-      if (this.#columns.key[entry] === code) return this.#decode(entry)
+      if (this.columns.key[entry] === code) return this.#decode(entry)
     }
     return undefined
   }
@@ -49,14 +49,14 @@ export class Attributes {
   *entries(owner: number): Generator<[key: string, value: AttributeValue]> {
     const end = this.offsets[owner + 1] ?? 0
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
-      yield [this.keys.value(this.#columns.key[entry]!), this.#decode(entry)]
+      yield [this.keys.value(this.columns.key[entry]!), this.#decode(entry)]
     }
   }
 
   #decode(entry: number): AttributeValue {
-    const value = this.#columns.value[entry]!
-    const type = this.#columns.type[entry]
-    return type === TEXT ? this.#columns.texts.value(value) : type === TRUTH ? value === 1 : value
+    const value = this.columns.value[entry]!
+    const type = this.columns.type[entry]
+    return type === TEXT ? this.columns.texts.value(value) : type === TRUTH ? value === 1 : value
   }
 }
 

@@ -2,11 +2,17 @@ import { InternalError } from '../core/errors.ts'
 
 /** The distinct strings of a column, numbered in order of first appearance. */
 export class Dictionary {
-  readonly values: string[] = []
-  readonly #codes = new Map<string, number>()
+  readonly values: string[]
+  readonly #codes: Map<string, number>
   // The same string often comes many times in a row, and comparing is cheaper than hashing.
   #lastValue: string | undefined
   #lastCode = 0
+
+  /** @param values distinct strings by code, which it takes over */
+  constructor(values: string[] = []) {
+    this.values = values
+    this.#codes = new Map(values.map((value, code) => [value, code]))
+  }
 
   get size(): number {
     return this.values.length

@@ -9,9 +9,11 @@ export class GrowingColumn<A extends NumericArray> {
   readonly #allocate: (length: number) => A
   length = 0
 
-  constructor(allocate: (length: number) => A) {
+  /** @param values what it begins with; it is used, not copied */
+  constructor(allocate: (length: number) => A, values?: A) {
     this.#allocate = allocate
-    this.#values = allocate(1024)
+    this.#values = values ?? allocate(1024)
+    this.length = values?.length ?? 0
   }
 
   /** The storage; only the first `length` values mean anything, and a push may replace it. */
@@ -27,7 +29,7 @@ export class GrowingColumn<A extends NumericArray> {
   reserve(count: number): void {
     const needed = this.length + count
     if (needed <= this.#values.length) return
-    const larger = this.#allocate(Math.max(needed, Math.ceil(this.#values.length * 1.6)))
+    const larger = this.#allocate(Math.max(needed, 1024, Math.ceil(this.#values.length * 1.6)))
     larger.set(this.#values)
     this.#values = larger
   }
@@ -63,7 +65,7 @@ export class GrowingColumn<A extends NumericArray> {
 
 const GROWING = {
   f64: () => new GrowingColumn((length) => new Float64Array(length)),
-  u32: () => new GrowingColumn((length) => new Uint32Array(length)),
+  u32: (values?: Uint32Array) => new GrowingColumn((length) => new Uint32Array(length), values),
   i32: () => new GrowingColumn((length) => new Int32Array(length)),
   u8: () => new GrowingColumn((length) => new Uint8Array(length)),
 } as const

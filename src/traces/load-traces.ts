@@ -35,19 +35,17 @@ import { xtraceReader } from './readers/xtrace.ts'
 import { zipkinReader } from './readers/zipkin.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
-import { type OpenableSource, openSource, type TraceSource } from './trace-source.ts'
+import {
+  type LoadProgress,
+  nodeFiles,
+  type OpenableSource,
+  openSource,
+  type TraceSource,
+} from './trace-source.ts'
 
 const FORMATS = [...FILE_FORMATS, 'tracebench', 'event-tables'] as const
 
 export type TraceFormat = (typeof FORMATS)[number]
-
-/** How far a load has come. */
-export interface LoadProgress {
-  readonly file: string
-  /** Bytes read of all files so far, as they are on disk. */
-  readonly bytesRead: number
-  readonly bytesTotal: number
-}
 
 const isObject = (value: unknown) => typeof value === 'object'
 
@@ -88,6 +86,12 @@ export const LOAD_OPTIONS = defineOptions({
     default: false,
     sentence:
       'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
+  }),
+  threads: flag({
+    default: true,
+    sentence:
+      'Read files of 1 MB and more in a thread of their own, so that two periods load at once',
+    flag: null,
   }),
   onProgress: custom<((progress: LoadProgress) => void) | null>({
     default: null,
@@ -143,10 +147,14 @@ export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
 ): Promise<TraceSet> {
-  const { name, format, strict, csv, tables, parameters, resourceAttributes, onProgress } =
+  const { name, format, strict, csv, tables, parameters, resourceAttributes, threads, onProgress } =
     readOptions(LOAD_OPTIONS, options)
   rejectRepeated('files', files)
   rejectRepeated('parameters', parameters)
+  if (threads) {
+    const read = await loadInThread([files].flat() as TraceSource[], options)
+    if (read !== undefined) return read
+  }
   const readers = readersOf(csv)
   const runTables = tablesOf(format, tables)
   const sources = await openAll([files].flat() as TraceSource[], format, runTables)
@@ -207,6 +215,24 @@ export async function loadTraces(
   return sink.graphs.size > 0
     ? sink.graphs.finish(periodName, quality)
     : sink.spans.finish(periodName)
+}
+
+/** Files that are smaller, in bytes on disk, are read before a thread would have started. */
+const MIN_BYTES_FOR_THREAD = 1e6
+
+/** Loads in another thread, where there is one and that may be worth while; else `undefined`. */
+async function loadInThread(
+  files: readonly TraceSource[],
+  options: LoadOptions,
+): Promise<TraceSet | undefined> {
+  const paths = files.filter((file) => typeof file === 'string')
+  const isCloneable = [options.parameters ?? []].flat().every((file) => typeof file === 'string')
+  if (paths.length < files.length || !isCloneable) return undefined
+  const { fileBytes } = await nodeFiles()
+  const bytes = await Promise.all(paths.map(fileBytes))
+  if (bytes.reduce((sum, size) => sum + size, 0) < MIN_BYTES_FOR_THREAD) return undefined
+  const { hasWorker, readInWorker } = await import('./readers/read-in-worker.ts')
+  return hasWorker() ? readInWorker(paths, options) : undefined
 }
 
 function readersOf(csv: CsvOptions): Readonly<Record<FileFormat, TraceReader>> {

@@ -1,6 +1,25 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
 
+/** What a table of shapes consists of. */
+export interface ShapeColumns {
+  /** Labels of shape `s` are entries `nodeOffsets[s]` to `nodeOffsets[s + 1]`. */
+  readonly nodeOffsets: Uint32Array
+  readonly edgeOffsets: Uint32Array
+  readonly labels: Uint32Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  /** A hash of each shape. */
+  readonly hashes: Uint32Array
+}
+
+const NONE = new Uint32Array()
+const EMPTY: ShapeColumns = {
+  nodeOffsets: new Uint32Array(1),
+  edgeOffsets: new Uint32Array(1),
+  ...{ labels: NONE, from: NONE, to: NONE, hashes: NONE },
+}
+
 /**
  * The distinct recorded forms of flows. A shape is a list of node labels and of edges between
  * node positions, exactly in the order recorded. Thousands of requests share one shape, so
@@ -11,18 +30,36 @@ import { type GrowingUint32, growingUint32 } from './growing-columns.ts'
  * Two shapes may be the same structure in another order: `categorize` finds that out.
  */
 export class ShapeTable {
-  readonly #nodeOffsets: GrowingUint32 = growingUint32()
-  readonly #edgeOffsets: GrowingUint32 = growingUint32()
-  readonly #labels: GrowingUint32 = growingUint32()
-  readonly #from: GrowingUint32 = growingUint32()
-  readonly #to: GrowingUint32 = growingUint32()
-  readonly #hashes: GrowingUint32 = growingUint32()
+  readonly #nodeOffsets: GrowingUint32
+  readonly #edgeOffsets: GrowingUint32
+  readonly #labels: GrowingUint32
+  readonly #from: GrowingUint32
+  readonly #to: GrowingUint32
+  readonly #hashes: GrowingUint32
   /** Open addressing: shape + 1 by hash, 0 where free. */
-  #slots = new Uint32Array(1024)
+  #slots = new Uint32Array(512)
 
-  constructor() {
-    this.#nodeOffsets.push(0)
-    this.#edgeOffsets.push(0)
+  /** @param columns of another table, which it takes over */
+  constructor(columns: ShapeColumns = EMPTY) {
+    this.#nodeOffsets = growingUint32(columns.nodeOffsets)
+    this.#edgeOffsets = growingUint32(columns.edgeOffsets)
+    this.#labels = growingUint32(columns.labels)
+    this.#from = growingUint32(columns.from)
+    this.#to = growingUint32(columns.to)
+    this.#hashes = growingUint32(columns.hashes)
+    this.#rehash()
+  }
+
+  /** All that it holds. */
+  columns(): ShapeColumns {
+    return {
+      nodeOffsets: this.#nodeOffsets.finish(),
+      edgeOffsets: this.#edgeOffsets.finish(),
+      labels: this.#labels.finish(),
+      from: this.#from.finish(),
+      to: this.#to.finish(),
+      hashes: this.#hashes.finish(),
+    }
   }
 
   get size(): number {
@@ -102,7 +139,9 @@ export class ShapeTable {
   }
 
   #rehash(): void {
-    const slots = new Uint32Array(this.#slots.length * 2)
+    let length = this.#slots.length * 2
+    while (length < 2 * this.size) length *= 2
+    const slots = new Uint32Array(length)
     const mask = slots.length - 1
     for (let shape = 0; shape < this.size; shape++) {
       let slot = this.#hashes.values[shape]! & mask

@@ -11,6 +11,14 @@ export interface TraceContent {
 /** Where traces come from: a path, the URL of a file, or content in memory. */
 export type TraceSource = string | URL | TraceContent
 
+/** How far a load has come. */
+export interface LoadProgress {
+  readonly file: string
+  /** Bytes read of all files so far, as they are on disk. */
+  readonly bytesRead: number
+  readonly bytesTotal: number
+}
+
 /** A file that is there but not yet open. */
 export interface OpenableSource {
   readonly name: string
@@ -51,7 +59,7 @@ function requireContent(source: TraceContent): void {
 }
 
 /** Only what reads files needs Node; a browser hands over content. */
-function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
+export function nodeFiles(): Promise<typeof import('./readers/open-file.ts')> {
   return import('./readers/open-file.ts')
 }
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type LoadProgress, loadTraces } from '../../src/traces/load-traces.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import type { LoadProgress } from '../../src/traces/trace-source.ts'
 
 const span = (trace: string, id = '1', fields: object = {}) => ({
   traceId: trace,

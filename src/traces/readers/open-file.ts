@@ -22,6 +22,12 @@ export async function fileSize(path: string | URL): Promise<number> {
   }
 }
 
+/** Size in bytes of a file; 0 for a directory, or where there is none. */
+export async function fileBytes(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() === true ? found.size : 0
+}
+
 export async function* fileChunks(path: string | URL): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: CHUNK_BYTES })

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { type PackedTraces, unpackTraces } from '../pack-traces.ts'
+import type { TraceSet } from '../trace-set.ts'
+import type { LoadProgress } from '../trace-source.ts'
+
+/** What the thread that reads says. */
+export type WorkerMessage =
+  | { readonly kind: 'progress'; readonly progress: LoadProgress }
+  | { readonly kind: 'traces'; readonly packed: PackedTraces }
+  | { readonly kind: 'failed' }
+
+/** Beside the built library; sources that run as they are have none and read in their own thread. */
+const WORKER = new URL('./trace-worker.js', import.meta.url)
+
+/** Whether there is a program for threads that read. */
+export function hasWorker(): boolean {
+  return existsSync(fileURLToPath(WORKER))
+}
+
+/** What is passed on to the thread: options of `loadTraces`. */
+interface ThreadOptions {
+  readonly onProgress?: ((progress: LoadProgress) => void) | null
+}
+
+/**
+ * Loads traces in a thread of its own, so that two periods take as long as the longer one.
+ *
+ * @returns `undefined` if the thread failed: whoever asked should load by itself, to the same error
+ */
+export async function readInWorker(
+  files: readonly string[],
+  { onProgress, ...options }: ThreadOptions,
+): Promise<TraceSet | undefined> {
+  const worker = new Worker(WORKER, { workerData: { files, options } })
+  try {
+    return await new Promise((resolve) => {
+      worker.on('message', (message: WorkerMessage) => {
+        if (message.kind === 'progress') onProgress?.(message.progress)
+        else resolve(message.kind === 'traces' ? unpackTraces(message.packed) : undefined)
+      })
+      worker.on('error', () => resolve(undefined))
+      worker.on('exit', () => resolve(undefined))
+    })
+  } finally {
+    await worker.terminate()
+  }
+}
