@@ -15,6 +15,7 @@ export { findFindings } from './compare/findings/find-findings.ts'
 export type {
   Finding,
   FindingCall,
+  FindingSize,
   FindingStep,
   StructureChange,
 } from './compare/findings/finding.ts'
