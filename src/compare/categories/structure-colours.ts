@@ -20,6 +20,7 @@ const LABEL = 0
 const DOWN = 1
 const UP = 2
 const KEY = 3
+const DISCRETE = 4
 
 /**
  * Colours the nodes of flows so that nodes which play different parts get different colours,
@@ -59,7 +60,13 @@ export class StructureColours {
     const sweeps = this.#refine(shape)
     this.#known.set(shape, this.#colours.slice(0, this.#graph.nodes))
     const { nodes, edges } = this.#graph
+    const discrete = this.#distinct === nodes
+    const kind = this.#interner.intern(discrete ? DISCRETE : KEY, sweeps)
+    const start = this.#interner.intern(kind, nodes)
     const colours = this.#colours
+    // A colour says which colours lead to it. Where no two nodes share one, those of the last nodes
+    // say it all.
+    if (discrete) return { key: this.#chain(start, this.#list, this.#listLastColours()), discrete }
     const to = this.#shapes.to(shape)
     const from = this.#shapes.from(shape)
     const pairs = this.#swept
@@ -67,9 +74,19 @@ export class StructureColours {
       const source = colours[from[edge] as number] as number
       pairs[edge] = this.#interner.intern(source, colours[to[edge] as number] as number)
     }
-    const start = this.#interner.intern(this.#interner.intern(KEY, sweeps), nodes)
     const key = this.#chain(this.#chain(start, colours, nodes), pairs, edges)
-    return { key, discrete: this.#distinct === nodes }
+    return { key, discrete }
+  }
+
+  /** Lists the colours of the nodes that nothing follows; gives how many there are. */
+  #listLastColours(): number {
+    const { nodes, below } = this.#graph
+    let count = 0
+    for (let node = 0; node < nodes; node++) {
+      if (below.offsets[node] !== below.offsets[node + 1]) continue
+      this.#list[count++] = this.#colours[node] as number
+    }
+    return count
   }
 
   /** A shape with the colours of its nodes, which are comparable between shapes. */
@@ -96,6 +113,11 @@ export class StructureColours {
     let before = 0
     let sweeps = 0
     this.#countDistinct(graph.nodes)
+    if (this.#distinct === graph.nodes) {
+      // Every label comes once: what leads to it is all there is to add.
+      this.#sweepUp(graph)
+      return 0
+    }
     while (this.#distinct > before && (sweeps === 0 || this.#distinct < graph.nodes)) {
       before = this.#distinct
       this.#sweepDown(graph)
