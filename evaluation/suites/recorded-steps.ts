@@ -1,5 +1,5 @@
 import type { FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
-import type { Operation } from '../../src/compare/steps/call-counts.ts'
+import type { Operation } from '../../src/compare/steps/call-order.ts'
 import { at } from '../../src/core/entries.ts'
 import { NO_PARENT, type SpanTraces } from '../../src/traces/span-traces.ts'
 import { coveredUs, endUs, findVisits, type Visits } from './visits.ts'

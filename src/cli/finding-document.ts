@@ -9,7 +9,8 @@ import {
   type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
-import type { Operation } from '../compare/steps/call-counts.ts'
+import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
+import type { Operation } from '../compare/steps/call-order.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { pathSentence } from '../explain/parameters/explanation-words.ts'
 import type { LeftOutParameter } from '../explain/parameters/left-out.ts'
@@ -186,9 +187,9 @@ const FINDING_STEP = record<FindingStep>({
 })
 
 const FINDING_CALL = record<FindingCall>({
-  kind: words('calls', 'next', 'repeats'),
+  kind: words(...CALL_CHOICES, 'repeats'),
   of: about('What makes the call.', OPERATION),
-  previous: about('Call that was answered just before.', orNull(OPERATION)),
+  previous: about('Call that was answered before; of two calls, the one.', orNull(OPERATION)),
   call: about('Call that is made; null for none.', orNull(OPERATION)),
   made: about('How often it did, before and after.', listOf(NUMBER)),
   chances: about(

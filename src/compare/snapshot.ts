@@ -46,6 +46,8 @@ interface SnapshotData {
   readonly weight: Float64Array | null
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
+  /** Spans that ended as errors, counted over all requests; carried with latencies. */
+  readonly failedSpans: Uint32Array
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -92,9 +94,16 @@ export function takeSnapshot(
     startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
+    failedSpans: Uint32Array.from(
+      latenciesOf === undefined ? [] : positions(flows.failedSpans ?? [], 1),
+    ),
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
+}
+
+function positions(values: ArrayLike<number>, wanted: number): number[] {
+  return Array.from(values).flatMap((value, at) => (value === wanted ? [at] : []))
 }
 
 function labelsOf({ labels }: FlowSet): NodeLabel[] {
@@ -157,6 +166,13 @@ function restoreFlows(data: SnapshotData): FlowSet {
   const { period, shapeOf, responseTimeUs, latencyUs, latencyOffsets, options } = data
   const labels = new NodeLabels()
   for (const label of data.labels) labels.code(label)
+  const spanOffsets = new Uint32Array(shapeOf.length + 1)
+  shapeOf.forEach((shape, request) => {
+    const spans = (data.nodeCounts[shape] as number) / 2
+    spanOffsets[request + 1] = (spanOffsets[request] as number) + spans
+  })
+  const failedSpans = new Uint8Array(data.failedSpans.length === 0 ? 0 : (spanOffsets.at(-1) ?? 0))
+  for (const span of data.failedSpans) failedSpans[span] = 1
   return new FlowSet(
     {
       periods: [],
@@ -171,6 +187,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       latencyUs,
       latencyOffsets,
       weight: data.weight ?? undefined,
+      ...(data.failedSpans.length === 0 ? {} : { failedSpans, spanOffsets }),
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),

@@ -80,6 +80,8 @@ export interface FlowColumns {
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
    */
   readonly spanRows?: Uint32Array | undefined
+  /** Of flows from spans, 1 for each of these spans that ended as an error. */
+  readonly failedSpans?: Uint8Array | undefined
   /** The spans of request `i` are entries `spanOffsets[i]` to `spanOffsets[i + 1]`. */
   readonly spanOffsets?: Uint32Array | undefined
 }

@@ -32,8 +32,9 @@ export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
 function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
   const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
-  const { spanRows, spanOffsets } = flows
+  const { spanRows, failedSpans, spanOffsets } = flows
   const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
+  const failed = failedSpans && spanOffsets && sliced(failedSpans, spanOffsets, rows)
   const pick = (column: ArrayLike<number>) => (row: number) => column[row]!
   return {
     periods: flows.periods,
@@ -50,12 +51,13 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
     latencyUs: latencies.entries,
     latencyOffsets: latencies.offsets,
     spanRows: spans?.entries,
-    spanOffsets: spans?.offsets,
+    failedSpans: failed?.entries,
+    spanOffsets: spans?.offsets ?? failed?.offsets,
     weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
   }
 }
 
-function sliced<T extends Float64Array | Uint32Array>(
+function sliced<T extends Float64Array | Uint32Array | Uint8Array>(
   entries: T,
   offsets: Uint32Array,
   rows: Uint32Array,

@@ -2,13 +2,15 @@
 import { Dictionary } from '../traces/dictionary.ts'
 import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
-import type { SpanTraces } from '../traces/span-traces.ts'
+import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
 import { NS } from './span-tree.ts'
+
+const ERROR = SPAN_STATUSES.indexOf('error')
 
 /**
  * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
@@ -39,6 +41,7 @@ class SpanFlowBuilder {
     latencyUs: 'f64',
     latencyOffsets: 'u32',
     spanRows: 'u32',
+    failedSpans: 'u8',
     spanOffsets: 'u32',
   })
   readonly #nodes = growingUint32()
@@ -152,7 +155,10 @@ class SpanFlowBuilder {
       }),
     )
     this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
-    for (const span of walk) this.#columns.spanRows.push(span)
+    for (const span of walk) {
+      this.#columns.spanRows.push(span)
+      this.#columns.failedSpans.push(calls.traces.spans.status[span] === ERROR ? 1 : 0)
+    }
     this.#columns.spanOffsets.push(this.#columns.spanRows.length)
   }
 

@@ -5,9 +5,10 @@ import { moments } from '../../stats/moments.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
-import { isSame, type Operation } from '../steps/call-counts.ts'
+import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
+import { changedCalls, concurrencyChanges, concurrencyWords } from './concurrency-findings.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
 import { operationName, printable } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
@@ -22,13 +23,16 @@ interface ServiceChanges {
 
 /** Requests whose flow is of the new form, and those of the form that it replaces. */
 interface Forms {
-  /** After; before, there are `nowBefore`. */
+  /** After. */
   readonly now: readonly number[]
-  readonly nowBefore: number
   readonly usual: readonly number[]
   /** Period of the usual ones. */
   readonly period: Period
+  /** Of each period, requests of the new form, and those that could have it. */
+  readonly counts: readonly [before: FormCount, after: FormCount]
 }
+
+type FormCount = readonly [n: number, of: number]
 
 /** Moves between categories tell the cost when they are of this share of the requests. */
 const MIN_MOVED = 0.5
@@ -36,19 +40,42 @@ const MIN_MOVED = 0.5
 /** Fewest requests after that tell what the usual form takes. */
 const MIN_USUAL = 10
 
-/** Drafts one finding a service that makes other calls, or the same more or less often. */
+/** What is told in one finding. */
+interface Told {
+  readonly kind: Draft['kind']
+  /** Service that does otherwise. */
+  readonly service: string
+  readonly what: string
+  readonly look: string
+  readonly key: string
+  /** Call that was answered before what changed, and what is called now or no more. */
+  readonly previous: Operation | null
+  readonly called: readonly Operation[]
+  readonly calls: readonly FindingCall[]
+  /** Tests that it rests on. */
+  readonly tests: readonly Pick<CallChange, 'p' | 'q'>[]
+  readonly price: Price
+  /** Whether moves between categories tell what it costs. */
+  readonly isMoved: boolean
+}
+
+/**
+ * Drafts one finding a service that makes other calls, or the same more or less often, and one for
+ * each thing that an operation does otherwise with the same calls.
+ */
 export function callFindings(
   changes: StepChanges,
   { evidence, edges }: { evidence: Ranking; edges: EdgeChanges },
 ): Draft[] {
-  const { flows } = changes
   const { categories } = edges
   const { precursors, options } = evidence
   const { smPThreshold } = precursors.structural.options
   const least = smPThreshold === 'auto' ? 0 : smPThreshold
   const moves = structureMoves(precursors)
-  return changedServices(changes).flatMap((all): Draft[] => {
-    const { one, forms, requests, ...costOfForms } = mostCostly(flows, all)
+  const all = [...changedServices(changes).map(toldOfService(changes)), ...toldOfOrder(changes)]
+  return all.flatMap((told): Draft[] => {
+    const { kind, service, what, look, key, previous, called, calls, tests, isMoved } = told
+    const { forms, requests, ...costOfForms } = told.price
     if (requests < least) return []
     const categoriesOf = (some: readonly number[]) =>
       byRequestsAfter(
@@ -58,82 +85,125 @@ export function callFindings(
     const [to, from] = [categoriesOf(forms.now), categoriesOf(forms.usual)]
     const own = movesBetween(moves, { from, to, requests })
     const cost = costOfMoves(categories, own, options.centre)
-    const { call, previous } = headline(one)
-    // What ends early looks like whatever is short, and has been anything before.
     const isKnown =
-      call !== null && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
+      isMoved && cost.requests >= MIN_MOVED * requests && !Number.isNaN(cost.contributionUs)
     const { contributionUs, eachInterval } = isKnown
       ? { ...cost, contributionUs: (cost.contributionUs / cost.requests) * requests }
       : costOfForms
     const changedStructure = groupMoves(categories, own)[0]?.changes ?? []
     return [
       {
-        kind: 'structure',
+        ...{ kind, what, look, key, requests, contributionUs, eachInterval, calls },
         direction: contributionUs < 0 ? 'faster' : 'slower',
-        where: printable(one.service),
-        what: callWords(one),
-        key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
+        where: printable(service),
         categories: [...new Set([...to, ...from])],
-        requests,
-        concerned: [forms.nowBefore, forms.now.length],
-        contributionUs,
-        eachInterval,
+        concerned: [forms.counts[BEFORE][0], forms.counts[AFTER][0]],
         probabilitySlower: Number.NaN,
         notes: [],
-        look:
-          previous === null || previous.service === one.service
-            ? printable(one.service)
-            : `${printable(one.service)}, and the answer of ${nameOf(previous, '')}`,
-        services: suspects(one.service, { previous, call, changedStructure }),
+        services: suspects(service, { previous, called, changedStructure }),
         changedEdges: [],
         changedStructure,
         steps: [],
-        calls: toldFirst(all, one),
         moves: own,
-        p: Math.min(...[...all.calls, ...all.repeats].map(({ p }) => p)),
-        q: Math.min(...[...all.calls, ...all.repeats].map(({ q }) => q)),
+        p: Math.min(...tests.map(({ p }) => p)),
+        q: Math.min(...tests.map(({ q }) => q)),
       },
     ]
   })
 }
 
+function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => Told {
+  return (all) => {
+    const { one, price } = mostCostly({ flows, sites }, all)
+    const { service } = one
+    const { call, previous } = headline(one)
+    const isElsewhere = previous !== null && previous.service !== service
+    return {
+      kind: one.calls.length > 0 ? 'structure' : 'concurrency',
+      ...{ service, what: callWords(one), previous, called: call === null ? [] : [call], price },
+      look: `${printable(service)}${isElsewhere ? `, and the answer of ${nameOf(previous, '')}` : ''}`,
+      key: [...all.calls.map(callKey), ...all.repeats.map(callKey)].sort().join('\n'),
+      calls: toldFirst(all, one),
+      tests: [...all.calls, ...all.repeats],
+      // What ends early looks like whatever is short, and has been anything before.
+      isMoved: call !== null,
+    }
+  }
+}
+
+function toldOfOrder(changes: StepChanges): Told[] {
+  const { flows } = changes
+  return concurrencyChanges(changes).map((change): Told => {
+    const { of, callees, calls, isNew } = change
+    const forms = formsOf(flows, isNew)
+    return {
+      kind: 'concurrency',
+      ...{ service: of.service, previous: null, called: callees, isMoved: false },
+      what: concurrencyWords(change, forms.counts),
+      look: printable(of.service),
+      key: calls.map(callKey).sort().join('\n'),
+      calls: calls.map(findingCall),
+      tests: calls,
+      price: priceOf(flows, forms, Math.max(1, movedRequests(forms))),
+    }
+  })
+}
+
+function findingCall({ kind, of, previous, call, made, chances }: CallChange): FindingCall {
+  return { kind, of, previous, call, made, chances }
+}
+
 /** Everything that a service does otherwise, what the finding says first. */
 function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): FindingCall[] {
-  const ofCalls = calls.map(({ kind, of, previous, call, made, chances }) => ({
-    ...{ kind, of, previous, call, made, chances },
-  }))
   const ofRepeats = repeats.map(({ of, call, made, chances }) => ({
     ...{ kind: 'repeats' as const, of, previous: null, call, made, chances },
   }))
+  const ofCalls = calls.map(findingCall)
   return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
 }
 
+/** What requests of a new form take more than those of the form that it replaces. */
+interface Price {
+  readonly forms: Forms
+  /** Requests after that changed form. */
+  readonly requests: number
+  readonly contributionUs: number
+  readonly eachInterval: readonly [low: number, high: number]
+}
+
+function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
+  const usual = moments(timesOf(flows, forms.usual, forms.period))
+  const now = moments(timesOf(flows, forms.now, AFTER))
+  const eachUs = now.mean - usual.mean
+  const width =
+    normalQuantile(0.975) *
+    Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
+  const requests = Math.min(forms.now.length, changed)
+  const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
+  return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
+}
+
 /** What a service does more or less often, or what it repeats: whichever costs or saves more. */
-function mostCostly(flows: FlowSet, all: ServiceChanges) {
+function mostCostly({ flows, sites }: Pick<StepChanges, 'flows' | 'sites'>, all: ServiceChanges) {
   const { service, calls, repeats } = all
   const parts = [
     ...(calls.length > 0 ? [{ service, calls, repeats: [] }] : []),
     ...(repeats.length > 0 ? [{ service, calls: [], repeats }] : []),
   ]
   const priced = parts.map((one) => {
-    const forms = formsOf(flows, one)
-    const usual = moments(timesOf(flows, forms.usual, forms.period))
-    const now = moments(timesOf(flows, forms.now, AFTER))
-    const eachUs = now.mean - usual.mean
-    const width =
-      normalQuantile(0.975) *
-      Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
-    const requests = Math.min(forms.now.length, changedRequests(flows, one))
-    const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
-    return {
-      one,
-      forms,
-      requests,
-      contributionUs,
-      eachInterval: [eachUs - width, eachUs + width] as const,
-    }
+    const [change] = one.calls
+    const [repeat] = one.repeats
+    const isNew =
+      change === undefined
+        ? repeatsMore(flows, repeat as RepeatChange)
+        : choseAnew(sites as CallSites, change)
+    const forms = formsOf(flows, isNew)
+    const changed = change === undefined ? movedRequests(forms) : Math.round(changedCalls(change))
+    return { one, price: priceOf(flows, forms, Math.max(1, changed)) }
   })
-  const [first] = priced.sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
+  const [first] = priced.sort(
+    (a, b) => Math.abs(b.price.contributionUs) - Math.abs(a.price.contributionUs),
+  )
   return first as (typeof priced)[number]
 }
 
@@ -142,25 +212,27 @@ function suspects(
   service: string,
   {
     previous,
-    call,
+    called,
     changedStructure,
-  }: {
-    previous: Operation | null
-    call: Operation | null
-    changedStructure: readonly StructureChange[]
-  },
+  }: Pick<Told, 'previous' | 'called'> & { changedStructure: readonly StructureChange[] },
 ): string[] {
   const answered = changedStructure.flatMap((change) => change.answered ?? [])
   const restsOn = answered
     .filter((answer) => answer.service === previous?.service)
     .flatMap((answer) => answer.restsOn)
-  const names = [service, previous?.service, ...restsOn, call?.service]
+  const names = [service, previous?.service, ...restsOn, ...called.map((one) => one.service)]
   return [...new Set(names.filter((name) => name !== undefined))]
 }
 
 function changedServices({ calls, repeats }: StepChanges): ServiceChanges[] {
-  const changed = calls.filter((call) => call.changed)
-  const repeated = repeats.filter((repeat) => repeat.changed)
+  const changed = calls.filter(
+    ({ changed: is, kind }) => is && (kind === 'calls' || kind === 'next'),
+  )
+  const again = calls.filter(({ changed: is, kind }) => is && kind === 'again')
+  // What is repeated after a failure is told as that.
+  const repeated = repeats.filter(
+    (repeat) => repeat.changed && !again.some((one) => isOfSame(one, repeat)),
+  )
   const services = new Set([...changed, ...repeated].map(({ of }) => of.service))
   return [...services].map((service) => ({
     service,
@@ -171,8 +243,8 @@ function changedServices({ calls, repeats }: StepChanges): ServiceChanges[] {
   }))
 }
 
-function changedCalls({ difference, chances }: CallChange): number {
-  return Math.abs(difference) * chances[AFTER]
+function isOfSame(a: CallChange, b: RepeatChange): boolean {
+  return a.call !== null && isSame(a.of, b.of) && isSame(a.call, b.call)
 }
 
 /**
@@ -248,47 +320,42 @@ function rounded(times: number): string {
 }
 
 /** How many requests after do it differently than before. */
-function changedRequests(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): number {
-  if (change !== undefined) return Math.max(1, Math.round(changedCalls(change)))
-  const isMore = repeatsMore(repeats[0] as RepeatChange)
-  const share = (period: Period) => {
-    let [more, all] = [0, 0]
-    flows.shapeOf.forEach((shape, request) => {
-      const verdict = flows.period[request] === period ? isMore(shape) : undefined
-      if (verdict !== undefined) all++
-      if (verdict) more++
-    })
-    return { more, all }
-  }
-  const [before, after] = [share(BEFORE), share(AFTER)]
-  return Math.max(1, Math.round(after.more - (before.more / Math.max(1, before.all)) * after.all))
+function movedRequests({ counts: [before, after] }: Forms): number {
+  return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
 }
 
-function formsOf(flows: FlowSet, { calls: [change], repeats }: ServiceChanges): Forms {
-  const isNew = change === undefined ? repeatsMore(repeats[0] as RepeatChange) : choseAnew(change)
+function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
   const now: [before: number[], after: number[]] = [[], []]
   const usual: [before: number[], after: number[]] = [[], []]
-  flows.shapeOf.forEach((shape, request) => {
-    const verdict = isNew(shape)
+  for (let request = 0; request < flows.size; request++) {
+    const verdict = isNew(request)
     const period = flows.period[request] as Period
     if (verdict === true) now[period].push(request)
     if (verdict === false) usual[period].push(request)
-  })
+  }
   // As in the thesis: what the other form takes after, or before where hardly any request has it.
   const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
-  return { now: now[AFTER], nowBefore: now[BEFORE].length, usual: usual[period], period }
+  const counted = (one: Period) => [now[one].length, now[one].length + usual[one].length] as const
+  return {
+    now: now[AFTER],
+    usual: usual[period],
+    period,
+    counts: [counted(BEFORE), counted(AFTER)],
+  }
 }
 
-/** Whether requests of a shape do what more do now; undefined where they had no choice. */
-function choseAnew({ difference, chanceShapes, madeShapes }: CallChange) {
-  return (shape: number) =>
-    chanceShapes.has(shape) ? madeShapes.has(shape) === difference > 0 : undefined
+/** Whether a request does what more do now; undefined where it had no choice. */
+function choseAnew(sites: CallSites, { difference, chanceSites, madeSites }: CallChange) {
+  return (request: number) =>
+    sites.hasAny(request, chanceSites)
+      ? sites.hasAny(request, madeSites) === difference > 0
+      : undefined
 }
 
-function repeatsMore({ timesOf, beforeTimes, afterTimes }: RepeatChange) {
+function repeatsMore(flows: FlowSet, { timesOf, beforeTimes, afterTimes }: RepeatChange) {
   const middle = (beforeTimes + afterTimes) / 2
-  return (shape: number) => {
-    const times = timesOf.get(shape)
+  return (request: number) => {
+    const times = timesOf.get(flows.shapeOf[request] as number)
     return times === undefined ? undefined : times > middle === afterTimes > beforeTimes
   }
 }

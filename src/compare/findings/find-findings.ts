@@ -265,7 +265,7 @@ export function claimMutations(
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */
 function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
-  const order = ({ kind }: Draft) => (kind === 'structure' ? 0 : 1)
+  const order = (draft: Draft) => (isOfCalls(draft) ? 0 : 1)
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
@@ -283,14 +283,20 @@ function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
 
 /** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */
 function withConsequences(
-  { kind, contributionUs }: Draft,
+  draft: Draft,
   consequences: readonly { readonly kind: Draft['kind']; readonly contributionUs: number }[],
 ): number {
   const seen = consequences
     .filter((consequence) => consequence.kind === 'latency')
     .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
-  if (kind !== 'structure') return contributionUs + seen
+  const { contributionUs } = draft
+  if (!isOfCalls(draft)) return contributionUs + seen
   return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
+}
+
+/** Whether a draft is of what services do, not how long it takes. */
+function isOfCalls({ kind }: Draft): boolean {
+  return kind === 'structure' || kind === 'concurrency'
 }
 
 /** Whether a draft is of time between two operations of one service, which no span covers. */
@@ -313,7 +319,7 @@ function isConsequence(
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
   if (cause.direction !== draft.direction) return false
-  if (cause.kind === 'structure' && draft.kind === 'latency') {
+  if (isOfCalls(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
   if (cause.kind !== 'latency') return false
@@ -325,7 +331,7 @@ function isConsequence(
   const [step] = cause.changedEdges
   const [other] = draft.changedEdges
   if (step === undefined || other === undefined) return false
-  if (draft.kind === 'structure') return cause.changedEdges.includes(other)
+  if (isOfCalls(draft)) return cause.changedEdges.includes(other)
   const isCall = step.kind === 'network'
   const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
   const isElsewhere = !draft.services.some((service) => service === cause.services[0])

@@ -1,7 +1,8 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
-import type { Operation } from '../steps/call-counts.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
+import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
 import type { Step } from '../steps/step-times.ts'
 
@@ -44,13 +45,13 @@ export interface FindingStep extends Step {
 
 /** What an operation does more or less often. */
 export interface FindingCall extends Pick<CountsTest, 'made' | 'chances'> {
-  /**
-   * `'calls'`: makes a call; `'next'`: goes on with one after another was answered, or ends;
-   * `'repeats'`: makes a call several times, counted in requests that make it.
-   */
-  readonly kind: 'calls' | 'next' | 'repeats'
+  /** See `CallChoice`; or `'repeats'`: makes a call several times, of requests that make it. */
+  readonly kind: CallChoice['kind'] | 'repeats'
   readonly of: Operation
-  /** Call that was answered just before; `null` for none. Only of `'next'`. */
+  /**
+   * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
+   * `'before'`. `null` for none.
+   */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null

@@ -1,23 +1,34 @@
 // Runs once a span of a shape: the loops index with `!`.
-import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
-import { areFromSpans } from '../../flows/span-tree.ts'
-import { BLOCKS, timeBlocks } from './time-blocks.ts'
-import { allVisits, type ShapeVisits } from './visits.ts'
-
-/** An operation of a service. */
-export interface Operation {
-  readonly service: string
-  readonly operation: string
-}
+import { sum } from 'd3-array'
+import type { FlowSet } from '../../flows/flow-set.ts'
+import type { Caller, CallSite, CallSites, Operation } from './call-order.ts'
+import { timeBlocks } from './time-blocks.ts'
 
 /**
- * Something that an operation may do: make a call, whatever else it does (`'calls'`), or go on with
- * one after another was answered (`'next'`).
+ * What an operation may do with calls, whatever else it does: `'calls'`: make one; `'next'`: go on
+ * with one at any time after another was answered; `'again'`: repeat one once it has failed, or was
+ * given up; `'outlives'`: not wait for one. Of two calls, whose order in time it may choose:
+ * `'together'`: some of theirs overlap; `'in turn'`: none does, and one comes right after the other;
+ * `'before'`: the one is over before the other begins.
  */
+export const CALL_CHOICES = [
+  'calls',
+  'next',
+  'again',
+  'outlives',
+  'together',
+  'in turn',
+  'before',
+] as const
+
+/** Something that an operation may do. */
 export interface CallChoice {
-  readonly kind: 'calls' | 'next'
+  readonly kind: (typeof CALL_CHOICES)[number]
   readonly of: Operation
-  /** Call that was answered just before; `null` for none. Only of `'next'`. */
+  /**
+   * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
+   * `'before'`. `null` for none.
+   */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
   readonly call: Operation | null
@@ -33,124 +44,106 @@ export interface ChoiceCounts {
 export interface CallCounts extends CallChoice {
   /** By the operation that called this one. */
   readonly strata: readonly ChoiceCounts[]
-  /** Shapes of the requests that could make it, and of those that made it. */
-  readonly chanceShapes: ReadonlySet<number>
-  readonly madeShapes: ReadonlySet<number>
+  /** Sites that could make it, and those that made it. */
+  readonly chanceSites: ReadonlySet<number>
+  readonly madeSites: ReadonlySet<number>
 }
 
 /**
- * Counts which calls every operation makes, and what comes next after each, given that the operation
- * was called: what became of the request elsewhere does not matter. Which of several operations a
- * root calls first tells types of requests apart and is not counted.
- *
- * @param flows not folded
- * @returns nothing for flows that were not built from spans
+ * Counts which calls every operation makes, what comes after each, and how they lie in time, given
+ * that the operation was called: what became of the request elsewhere does not matter. Which of
+ * several operations a root calls first tells types of requests apart and is not counted.
  */
-export function callCounts(flows: FlowSet): readonly CallCounts[] {
-  if (!areFromSpans(flows)) return []
+export function callCounts({ sites }: CallSites): readonly CallCounts[] {
   const questions = new Map<string, Question>()
-  const requestsOf = requestsOfShapes(flows)
-  for (const [shape, visits] of allVisits(flows)) {
-    const requests = requestsOf.get(shape)!
-    for (const { of, kind, previous, context, calls } of choicesOf(flows, shape, visits)) {
-      const key = JSON.stringify([kind, of, previous])
+  sites.forEach((site, number) => {
+    for (const { of, kind, previous, about, answers } of choicesOf(site)) {
+      const key = JSON.stringify([kind, of, about])
       const question = questions.get(key) ?? new Question(kind, of, previous)
       questions.set(key, question)
-      question.add(context, calls, { shape, requests })
+      question.add(site, answers, number)
     }
-  }
+  })
   return [...questions.values()].flatMap((question) => question.counts())
 }
 
-/** Requests of each shape by stretch of time, those before first. */
-function requestsOfShapes(flows: FlowSet): Map<number, Float64Array> {
-  const blocks = timeBlocks(flows)
-  const counts = new Map<number, Float64Array>()
-  flows.shapeOf.forEach((shape, request) => {
-    const own = counts.get(shape) ?? new Float64Array(2 * BLOCKS)
-    counts.set(shape, own)
-    own[blocks[request]! + (flows.period[request] === AFTER ? BLOCKS : 0)]!++
-  })
-  return counts
+/** A call that was made, or `null` for the end, and whether it was so at once. */
+interface Answer {
+  readonly call: Operation | null
+  readonly isDirect: boolean
 }
 
 interface Choice extends Omit<CallChoice, 'call'> {
-  /** Operation that called this one. */
-  readonly context: string
-  /** Calls that were made; `null` for the end. */
-  readonly calls: readonly (Operation | null)[]
+  /** What tells it from other choices of its kind: calls that were answered, or made. */
+  readonly about: readonly Operation[]
+  readonly answers: readonly Answer[]
 }
 
-function choicesOf(flows: FlowSet, shape: number, spans: ShapeVisits): Choice[] {
-  const next = followersOf(flows, shape)
-  return spans.visits.flatMap(({ spans: own, caller }) => {
-    const context = caller === null ? '' : (spans.operations[caller.entry] as string)
-    return own.flatMap((span): Choice[] => {
-      const of = operationAt(spans, span)
-      const children = childrenOf(spans, span)
-      const ask = (kind: 'calls' | 'next', previous: Operation | null, calls: Choice['calls']) => ({
-        ...{ kind, of, previous, context, calls },
-      })
-      const afterEach = children.flatMap((child) => {
-        const following = children.filter((other) => next[child.span]!.includes(other.span))
-        const isRepeated = following.some(({ callee }) => isSame(callee, child.callee))
-        if (isRepeated) return []
-        const calls = following.map(({ callee }) => callee)
-        return [ask('next', child.callee, calls.length === 0 ? [null] : calls)]
-      })
-      const isRoot = span === 0
-      const first = children.length === 0 ? [null] : []
-      return [
-        ...(isRoot
-          ? []
-          : [
-              ask(
-                'calls',
-                null,
-                children.map(({ callee }) => callee),
-              ),
-            ]),
-        ask('next', null, first),
-        ...afterEach,
-      ]
+/** More callees than this are not compared two by two. */
+const MAX_PAIRED = 32
+
+function choicesOf(site: CallSite): Choice[] {
+  const { of, span, callees, order } = site
+  const isRoot = span === 0
+  const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
+  const own = (kind: 'again' | 'outlives', numbers: readonly number[]) =>
+    callees.map((call, number): Choice => {
+      const answers = numbers.includes(number) ? made([call]) : []
+      return { kind, of, previous: null, about: [call], answers }
     })
+  const ends = callees.length === 0 ? [{ call: null, isDirect: true }] : []
+  return [
+    ...(isRoot
+      ? []
+      : [{ kind: 'calls' as const, of, previous: null, about: [], answers: made(callees) }]),
+    { kind: 'next', of, previous: null, about: [], answers: ends },
+    ...nextOf(site),
+    ...own('again', order.again),
+    ...own('outlives', order.outliving),
+    ...(callees.length > MAX_PAIRED ? [] : pairsOf(site)),
+  ]
+}
+
+/** What comes after the last calls of each group of callees that overlap. */
+function nextOf({ of, callees, order: { groups } }: CallSite): Choice[] {
+  return groups.flatMap((group, place): Choice[] => {
+    const later = groups.slice(place + 1)
+    if (later.some((other) => other.some((callee) => group.includes(callee)))) return []
+    const about = group.map((callee) => callees[callee]!).sort(byName)
+    const found = [...new Set(later.flat())].map((callee) => ({
+      call: callees[callee]!,
+      isDirect: later[0]!.includes(callee),
+    }))
+    const answers = found.length === 0 ? [{ call: null, isDirect: true }] : found
+    return [{ kind: 'next', of, previous: about.at(-1)!, about, answers }]
   })
 }
 
-/** The spans that start once each span has ended. */
-function followersOf({ shapes }: FlowSet, shape: number): readonly number[][] {
-  const followers = Array.from({ length: shapes.nodeCount(shape) / 2 }, (): number[] => [])
-  const to = shapes.to(shape)
-  shapes.from(shape).forEach((from, edge) => {
-    const isFollower = from % 2 === 1 && to[edge]! % 2 === 0
-    if (isFollower) followers[from >>> 1]!.push(to[edge]! >>> 1)
-  })
-  return followers
-}
-
-/** What a span calls: operations of its own service, or, through the caller's side, of others. */
-function childrenOf(spans: ShapeVisits, span: number) {
-  const { tree, visitOf } = spans
-  const children: { readonly span: number; readonly callee: Operation }[] = []
-  for (let child = tree.firstChild[span]!; child < tree.firstChild[span + 1]!; child++) {
-    const call = visitOf[span]!.calls.find((one) => one.span === child)
-    const answered = call?.called ?? [child]
-    const callees = answered.map((callee) => operationAt(spans, callee))
-    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
-    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
-      children.push({ span: child, callee })
+/** How two callees, or several calls of one, lie in time. */
+function pairsOf({ of, callees, numbers, order }: CallSite): Choice[] {
+  const choices: Choice[] = []
+  const ask = (kind: 'together' | 'in turn' | 'before', pair: Operation[], is: boolean) => {
+    const [previous, call] = pair as [Operation, Operation]
+    const answers = is ? [{ call, isDirect: true }] : []
+    choices.push({ kind, of, previous, about: pair, answers })
+  }
+  for (let a = 0; a < callees.length; a++) {
+    for (let b = a; b < callees.length; b++) {
+      if (a === b && numbers.indexOf(a) === numbers.lastIndexOf(a)) continue
+      const { together, inTurn, before } = order.relation(a, b)
+      const pair = [callees[a]!, callees[b]!]
+      ask('together', pair.toSorted(byName), together)
+      ask('in turn', pair.toSorted(byName), inTurn)
+      if (a === b) continue
+      ask('before', pair, before)
+      ask('before', pair.toReversed(), order.relation(b, a).before)
     }
   }
-  return children
+  return choices
 }
 
-function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operation {
-  return { service: visitOf[span]!.service, operation: operations[span]! }
-}
-
-/** Whether two operations are the same one of the same service. */
-export function isSame(a: Operation, b: Operation): boolean {
-  return a.service === b.service && a.operation === b.operation
+function byName(a: Operation, b: Operation): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }
 
 /** What can be chosen at one point. */
@@ -158,11 +151,18 @@ class Question {
   readonly #kind: CallChoice['kind']
   readonly #of: Operation
   readonly #previous: Operation | null
-  readonly #chanceShapes = new Set<number>()
+  readonly #chanceSites = new Set<number>()
   readonly #contexts = new Map<string, Float64Array>()
   readonly #answers = new Map<
     string,
-    { call: Operation | null; shapes: Set<number>; made: Map<string, Float64Array> }
+    {
+      call: Operation | null
+      sites: Set<number>
+      made: Map<string, Float64Array>
+      /** Requests in which it was made, and in which at once. */
+      all: number
+      direct: number
+    }
   >()
 
   constructor(kind: CallChoice['kind'], of: Operation, previous: Operation | null) {
@@ -171,37 +171,42 @@ class Question {
     this.#previous = previous
   }
 
-  add(
-    context: string,
-    calls: readonly (Operation | null)[],
-    { shape, requests }: { shape: number; requests: Float64Array },
-  ): void {
-    this.#chanceShapes.add(shape)
+  add({ context, requests }: CallSite, answers: readonly Answer[], site: number): void {
+    this.#chanceSites.add(site)
     addTo(this.#contexts, context, requests)
-    const distinct = new Map(calls.map((call) => [JSON.stringify(call), call]))
-    for (const [name, call] of distinct) {
-      const answer = this.#answers.get(name) ?? { call, shapes: new Set(), made: new Map() }
+    const all = sum(requests)
+    for (const { call, isDirect } of answers) {
+      const name = JSON.stringify(call)
+      const known = this.#answers.get(name)
+      const answer = known ?? { call, sites: new Set(), made: new Map(), all: 0, direct: 0 }
       this.#answers.set(name, answer)
-      answer.shapes.add(shape)
+      answer.sites.add(site)
+      answer.all += all
+      if (isDirect) answer.direct += all
       addTo(answer.made, context, requests)
     }
   }
 
+  /** What mostly comes by way of another call is counted there. */
   counts(): CallCounts[] {
-    return [...this.#answers.values()].map(({ call, shapes, made }) => ({
-      kind: this.#kind,
-      of: this.#of,
-      previous: this.#previous,
-      call,
-      strata: [...this.#contexts].map(([context, chances]) => ({
-        chances,
-        made: made.get(context) ?? new Float64Array(chances.length),
-      })),
-      chanceShapes: this.#chanceShapes,
-      madeShapes: shapes,
-    }))
+    return [...this.#answers.values()]
+      .filter(({ all, direct }) => direct >= MOSTLY * all)
+      .map(({ call, sites, made }) => ({
+        kind: this.#kind,
+        of: this.#of,
+        previous: this.#previous,
+        call,
+        strata: [...this.#contexts].map(([context, chances]) => ({
+          chances,
+          made: made.get(context) ?? new Float64Array(chances.length),
+        })),
+        chanceSites: this.#chanceSites,
+        madeSites: sites,
+      }))
   }
 }
+
+const MOSTLY = 0.5
 
 function addTo(sums: Map<string, Float64Array>, key: string, requests: Float64Array): void {
   const known = sums.get(key)
@@ -232,22 +237,15 @@ interface Repeat extends Pick<CallRepeats, 'of' | 'call'> {
   readonly times: number
 }
 
-/**
- * Collects how many times operations make calls, of calls that some request repeats.
- *
- * @param flows not folded
- * @returns nothing for flows that were not built from spans
- */
-export function callRepeats(flows: FlowSet): readonly CallRepeats[] {
-  if (!areFromSpans(flows)) return []
-  const ofShape = new Map<number, readonly Repeat[]>()
-  for (const [shape, spans] of allVisits(flows)) ofShape.set(shape, repeatsOf(spans))
-  const all = [...ofShape.values()].flat()
+/** Collects how many times operations make calls, of calls that some request repeats. */
+export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepeats[] {
+  const ofShape = sites.callers.map(repeatsOf)
+  const all = ofShape.flat()
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
   const found = new Map<string, Repeated>()
   const blocks = timeBlocks(flows)
   flows.shapeOf.forEach((shape, request) => {
-    for (const { key, context, of, call, times } of ofShape.get(shape)!) {
+    for (const { key, context, of, call, times } of ofShape[shape]!) {
       if (!repeated.has(key)) continue
       const known = found.get(key) ?? { of, call, timesOf: new Map(), contexts: new Map() }
       found.set(key, known)
@@ -274,28 +272,20 @@ function newSample(): RepeatSample {
   return { values: [], blocks: [] }
 }
 
-/** The calls that the requests of a shape make, and how many times, on average over visits. */
-function repeatsOf(spans: ShapeVisits): Repeat[] {
-  const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; visits: number }>()
-  for (const { spans: own, caller } of spans.visits) {
-    const context = caller === null ? '' : spans.operations[caller.entry]!
-    for (const span of own) {
-      const of = operationAt(spans, span)
-      const counts = new Map<string, { call: Operation; times: number }>()
-      for (const { callee } of childrenOf(spans, span)) {
-        const name = JSON.stringify(callee)
-        counts.set(name, { call: callee, times: (counts.get(name)?.times ?? 0) + 1 })
-      }
-      for (const { call, times } of counts.values()) {
-        const key = JSON.stringify([of, call])
-        const at = JSON.stringify([key, context])
-        const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, visits: 0 }
-        found.set(at, { ...known, calls: known.calls + times, visits: known.visits + 1 })
-      }
-    }
+/** The calls that the requests of a shape make, and how many times, on average over its spans. */
+function repeatsOf(callers: readonly Caller[]): Repeat[] {
+  const found = new Map<string, { repeat: Omit<Repeat, 'times'>; calls: number; spans: number }>()
+  for (const { of, context, callees, numbers } of callers) {
+    callees.forEach((call, callee) => {
+      const key = JSON.stringify([of, call])
+      const at = JSON.stringify([key, context])
+      const known = found.get(at) ?? { repeat: { key, context, of, call }, calls: 0, spans: 0 }
+      const times = numbers.filter((number) => number === callee).length
+      found.set(at, { ...known, calls: known.calls + times, spans: known.spans + 1 })
+    })
   }
-  return [...found.values()].map(({ repeat, calls, visits }) => ({
+  return [...found.values()].map(({ repeat, calls, spans }) => ({
     ...repeat,
-    times: calls / visits,
+    times: calls / spans,
   }))
 }

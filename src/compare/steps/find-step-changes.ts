@@ -2,6 +2,7 @@ import { group, sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
@@ -9,8 +10,10 @@ import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
-import { type CallCounts, callCounts, callRepeats, type Operation } from './call-counts.ts'
+import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
+import { CallSites, type Operation } from './call-order.ts'
 import { compareCounts } from './compare-counts.ts'
+import { callsMadeOtherwise } from './order-changes.ts'
 import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
 import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
 
@@ -49,8 +52,9 @@ export function findStepChanges(
 
 function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
-  const repeats = callRepeats(flows)
-  const counted = callCounts(flows)
+  const sites = areFromSpans(flows) ? new CallSites(flows) : null
+  const repeats = sites === null ? [] : callRepeats(flows, sites)
+  const counted = sites === null ? [] : callCounts(sites)
   const countTests = compareCounts(counted.map(({ strata }) => strata))
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
   const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
@@ -96,14 +100,23 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     const key = JSON.stringify(of)
     return Math.max(within.get(key)!, Math.min(1, p * sizes.get(key)!))
   }
+  const isMadeOtherwise =
+    sites === null
+      ? () => true
+      : callsMadeOtherwise(
+          sites,
+          choices.map(({ counts, test }) => ({ ...counts, ...test })),
+        )
   const usualOf = cappedTimes(flows, BEFORE)
   const negligibleUs = options.minimumShare * usualTotalUs(flows, usualOf)
   const limits = { ...options, negligibleUs, usualOf }
   return new StepChanges(flows, options, {
+    sites,
     steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)
-      const changed = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
+      const isLarge = own < options.alpha && Math.abs(test.difference) >= MIN_SHARE
+      const changed = isLarge && isMadeOtherwise({ ...counts, ...test })
       return { ...counts, ...test, q: own, changed }
     }),
     repeats: ofRepeats.map(({ repeat, test }) => {

@@ -3,7 +3,8 @@ import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import type { CallCounts, CallRepeats, Operation } from './call-counts.ts'
+import type { CallCounts, CallRepeats } from './call-counts.ts'
+import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Step } from './step-times.ts'
 
@@ -63,9 +64,11 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
 export class StepChanges extends Stage {
   readonly flows: FlowSet
   readonly options: EdgeOptions
+  /** Orders in which requests make calls; `null` for flows that are not from spans. */
+  readonly sites: CallSites | null
   /** The work of services, the ways to them, and whole requests. */
   readonly steps: readonly StepChange[]
-  /** What operations call, and in which order. */
+  /** What operations call, and how their calls lie in time. */
   readonly calls: readonly CallChange[]
   /** How many times operations repeat a call. */
   readonly repeats: readonly RepeatChange[]
@@ -73,11 +76,12 @@ export class StepChanges extends Stage {
   constructor(
     flows: FlowSet,
     options: EdgeOptions,
-    { steps, calls, repeats }: Pick<StepChanges, 'steps' | 'calls' | 'repeats'>,
+    { sites, steps, calls, repeats }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats'>,
   ) {
     super()
     this.flows = flows
     this.options = options
+    this.sites = sites
     this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
     this.calls = calls
     this.repeats = repeats
@@ -105,7 +109,7 @@ export class StepChanges extends Stage {
     ])
   }
 
-  /** One row for each thing that an operation may do next, changed ones first. */
+  /** One row for each thing that an operation may do with calls, changed ones first. */
   callTable(): StageTable {
     const name = (one: Operation | null) => one && `${one.service} ${one.operation}`
     const rows = this.calls

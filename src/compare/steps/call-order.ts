@@ -1,0 +1,300 @@
+// Runs once a span of a request: the loops index with `!`.
+import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import { NS, readTimesNs } from '../../flows/span-tree.ts'
+
+import { BLOCKS, timeBlocks } from './time-blocks.ts'
+import { allVisits, type ShapeVisits } from './visits.ts'
+
+/** An operation of a service. */
+export interface Operation {
+  readonly service: string
+  readonly operation: string
+}
+
+/** Whether two operations are the same one of the same service. */
+export function isSame(a: Operation, b: Operation): boolean {
+  return a.service === b.service && a.operation === b.operation
+}
+
+/** A call that a span makes: the caller's side of it, and what it calls. */
+export interface MadeCall {
+  readonly span: number
+  /** First spans at the called service; the span itself where the call stays within a service. */
+  readonly called: readonly number[]
+  readonly callee: Operation
+}
+
+/** A span in which an operation works, and what it calls. */
+export interface Caller {
+  readonly shape: number
+  readonly span: number
+  readonly of: Operation
+  /** Operation that called this one; empty for the root. */
+  readonly context: string
+  readonly calls: readonly MadeCall[]
+  /** What is called, each once: callees are numbered by their place here. */
+  readonly callees: readonly Operation[]
+  /** Callee of each call. */
+  readonly numbers: readonly number[]
+}
+
+/** How the calls of one span lie in time; callees by their numbers. */
+export interface CallOrder {
+  /** Callees whose calls overlap, directly or through others, group after group. */
+  readonly groups: readonly (readonly number[])[]
+  /** Callees that outlive their caller. */
+  readonly outliving: readonly number[]
+  /** Callees that are called again once a call of theirs has failed, or was given up. */
+  readonly again: readonly number[]
+  /** How the calls of two callees lie; of one and itself, those that are made several times. */
+  readonly relation: (a: number, b: number) => Relation
+}
+
+/** How the calls of two callees lie in time. */
+export interface Relation {
+  /** Some of them overlap. */
+  readonly together: boolean
+  /** None does, and one begins with nothing between it and the end of the other. */
+  readonly inTurn: boolean
+  /** All of the first are over before any of the second begins. */
+  readonly before: boolean
+}
+
+/** One order of the calls of one span, in whichever requests. */
+export interface CallSite extends Caller {
+  readonly order: CallOrder
+  /** Requests by stretch of time, those before first. */
+  readonly requests: Float64Array
+}
+
+/** Every order in which the spans of requests made their calls, by recorded times. */
+export class CallSites {
+  readonly sites: readonly CallSite[]
+  /** Spans that work, of each shape. */
+  readonly callers: readonly (readonly Caller[])[]
+  readonly #flows: FlowSet
+  readonly #trees: readonly ShapeVisits['tree'][]
+  /** Sites of request `i` are entries `#offsets[i]` to `#offsets[i + 1]`. */
+  readonly #entries: Uint32Array
+  readonly #offsets: Uint32Array
+
+  /** @param flows built from spans and not folded */
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+    const callers: Caller[][] = []
+    const trees: ShapeVisits['tree'][] = []
+    for (const [shape, spans] of allVisits(flows)) {
+      trees[shape] = spans.tree
+      callers[shape] = callersOf(shape, spans)
+    }
+    this.callers = callers
+    this.#trees = trees
+    const blocks = timeBlocks(flows)
+    const sites: CallSite[] = []
+    const known = new Map<Caller, Map<string, number>>()
+    const entries: number[] = []
+    this.#offsets = new Uint32Array(flows.size + 1)
+    this.#eachRequest((request, times) => {
+      for (const caller of callers[flows.shapeOf[request]!]!) {
+        const order = this.#orderOf(request, caller, times)
+        const ofCaller = known.get(caller) ?? new Map<string, number>()
+        known.set(caller, ofCaller)
+        let site = ofCaller.get(order)
+        if (site === undefined) {
+          site = sites.length
+          ofCaller.set(order, site)
+          const requests = new Float64Array(2 * BLOCKS)
+          sites.push({ ...caller, order: readOrder(order, caller), requests })
+        }
+        sites[site]!.requests[blocks[request]! + (flows.period[request] as Period) * BLOCKS]!++
+        entries.push(site)
+      }
+      this.#offsets[request + 1] = entries.length
+    })
+    this.sites = sites
+    this.#entries = Uint32Array.from(entries)
+  }
+
+  /** Whether any span of a request has one of these sites. */
+  hasAny(request: number, sites: ReadonlySet<number>): boolean {
+    for (let entry = this.#offsets[request]!; entry < this.#offsets[request + 1]!; entry++) {
+      if (sites.has(this.#entries[entry]!)) return true
+    }
+    return false
+  }
+
+  /**
+   * Collects when an operation that makes some calls made them.
+   *
+   * @returns for each period, one row a caller: start and end of the first call of each of
+   *   `callees`, then of the caller, in ns
+   */
+  timesOf(of: Operation, callees: readonly Operation[]): [Float64Array[], Float64Array[]] {
+    const found: [Float64Array[], Float64Array[]] = [[], []]
+    this.#eachRequest((request, times) => {
+      for (const caller of this.callers[this.#flows.shapeOf[request]!]!) {
+        if (!isSame(caller.of, of)) continue
+        const spans = callees.map((callee) => firstOf(caller, callee, times))
+        if (spans.includes(-1)) continue
+        const nodes = [...spans, caller.span].flatMap((span) => [2 * span, 2 * span + 1])
+        const row = Float64Array.from(nodes, (node) => times[node]!)
+        found[this.#flows.period[request] as Period].push(row)
+      }
+    })
+    return found
+  }
+
+  #eachRequest(visit: (request: number, times: Float64Array) => void): void {
+    let times = new Float64Array(64)
+    for (let request = 0; request < this.#flows.size; request++) {
+      const tree = this.#trees[this.#flows.shapeOf[request]!]!
+      const latencies = this.#flows.latencies(request)
+      if (2 * tree.size > times.length) times = new Float64Array(4 * tree.size)
+      // A snapshot may carry the latencies of some requests only.
+      if (latencies.length < tree.from.length) continue
+      readTimesNs(tree, latencies, times)
+      visit(request, times)
+    }
+  }
+
+  /** Writes how the calls of a span lie in time: equal texts are equal orders. */
+  #orderOf(
+    request: number,
+    { span, calls, callees, numbers }: Caller,
+    times: Float64Array,
+  ): string {
+    if (calls.length === 0) return ''
+    const slack = this.#flows.options.slackUs * NS
+    const startOf = (call: number) => times[2 * calls[call]!.span]!
+    const endOf = (call: number) => times[2 * calls[call]!.span + 1]!
+    const size = callees.length
+    const flags = new Array<number>(size).fill(0)
+    const relations = new Array<number>(size * size).fill(0)
+    const relate = (a: number, b: number, relation: number) => {
+      relations[Math.min(a, b) * size + Math.max(a, b)]! |= relation
+    }
+    const first = new Array<number>(size).fill(Number.POSITIVE_INFINITY)
+    const last = new Array<number>(size).fill(Number.NEGATIVE_INFINITY)
+    const groups: string[] = []
+    let group: number[] = []
+    let [reached, latest] = [Number.NEGATIVE_INFINITY, -1]
+    let running: number[] = []
+    const byStart = Array.from(calls.keys()).sort((a, b) => startOf(a) - startOf(b))
+    const hasFailed = new Set<number>()
+    for (const call of byStart) {
+      const [callee, start, end] = [numbers[call]!, startOf(call), endOf(call)]
+      const isOver = (other: number) => endOf(other) <= start + slack
+      for (const other of running) {
+        if (!isOver(other)) relate(callee, numbers[other]!, TOGETHER)
+        else {
+          if (latest < 0 || endOf(other) > endOf(latest)) latest = other
+          if (this.#isFailed(request, calls[other]!, times)) hasFailed.add(numbers[other]!)
+        }
+      }
+      running = running.filter((other) => !isOver(other))
+      running.push(call)
+      if (latest >= 0) relate(callee, numbers[latest]!, IN_TURN)
+      if (hasFailed.has(callee)) flags[callee]! |= AGAIN
+      if (end > times[2 * span + 1]! + slack) flags[callee]! |= OUTLIVES
+      if (start + slack >= reached && group.length > 0) {
+        addGroup(groups, group)
+        group = []
+      }
+      if (!group.includes(callee)) group.push(callee)
+      reached = Math.max(reached, end)
+      first[callee] = Math.min(first[callee]!, start)
+      last[callee] = Math.max(last[callee]!, end)
+    }
+    addGroup(groups, group)
+    for (let a = 0; a < size; a++) {
+      for (let b = a + 1; b < size; b++) {
+        if (last[a]! <= first[b]! + slack) relations[a * size + b]! |= FORWARD
+        else if (last[b]! <= first[a]! + slack) relations[a * size + b]! |= BACKWARD
+      }
+    }
+    return `${flags.join('')} ${relations.map((bits) => bits.toString(16)).join('')} ${groups.join()}`
+  }
+
+  /** Whether a call ended as an error, or its caller gave it up before it was over. */
+  #isFailed(request: number, { span, called }: MadeCall, times: Float64Array): boolean {
+    const { failedSpans, spanOffsets } = this.#flows
+    const isError = (one: number) => failedSpans?.[spanOffsets![request]! + one] === 1
+    const slack = this.#flows.options.slackUs * NS
+    const isGivenUp = called.some((one) => times[2 * one + 1]! > times[2 * span + 1]! + slack)
+    return isGivenUp || isError(span) || called.some(isError)
+  }
+}
+
+const [TOGETHER, IN_TURN, FORWARD, BACKWARD] = [1, 2, 4, 8]
+const [OUTLIVES, AGAIN] = [1, 2]
+
+function addGroup(groups: string[], group: readonly number[]): void {
+  const text = group.length === 1 ? `${group[0]}` : group.toSorted((a, b) => a - b).join('+')
+  if (groups.at(-1) !== text) groups.push(text)
+}
+
+function readOrder(text: string, { callees: { length: size } }: Caller): CallOrder {
+  const [flags = '', relations = '', groups = ''] = text.split(' ')
+  const having = (flag: number) =>
+    Array.from(flags).flatMap((bits, callee) => (Number(bits) & flag ? [callee] : []))
+  return {
+    groups: groups === '' ? [] : groups.split(',').map((group) => group.split('+').map(Number)),
+    outliving: having(OUTLIVES),
+    again: having(AGAIN),
+    relation: (a, b) => {
+      const bits = Number.parseInt(relations[Math.min(a, b) * size + Math.max(a, b)]!, 16)
+      const together = (bits & TOGETHER) !== 0
+      return {
+        together,
+        inTurn: !together && (bits & IN_TURN) !== 0,
+        before: (bits & (a < b ? FORWARD : BACKWARD)) !== 0,
+      }
+    },
+  }
+}
+
+function callersOf(shape: number, spans: ShapeVisits): Caller[] {
+  return spans.visits.flatMap(({ spans: own, caller }) =>
+    own.map((span): Caller => {
+      const calls = callsOf(spans, span)
+      const callees: Operation[] = []
+      const numbers = calls.map(({ callee }) => {
+        const known = callees.findIndex((other) => isSame(other, callee))
+        return known >= 0 ? known : callees.push(callee) - 1
+      })
+      return {
+        ...{ shape, span, of: operationAt(spans, span), calls, callees, numbers },
+        context: caller === null ? '' : spans.operations[caller.entry]!,
+      }
+    }),
+  )
+}
+
+/** What a span calls: operations of its own service, or, through the caller's side, of others. */
+function callsOf(spans: ShapeVisits, span: number): MadeCall[] {
+  const { tree, visitOf } = spans
+  const made: MadeCall[] = []
+  for (let child = tree.firstChild[span]!; child < tree.firstChild[span + 1]!; child++) {
+    const call = visitOf[span]!.calls.find((one) => one.span === child)
+    const called = call?.called ?? [child]
+    const callees = called.map((callee) => operationAt(spans, callee))
+    const unrecorded = { service: call?.service ?? '', operation: spans.operations[child]! }
+    for (const callee of callees.length === 0 ? [unrecorded] : callees) {
+      made.push({ span: child, called, callee })
+    }
+  }
+  return made
+}
+
+function operationAt({ visitOf, operations }: ShapeVisits, span: number): Operation {
+  return { service: visitOf[span]!.service, operation: operations[span]! }
+}
+
+/** The first call of a callee; -1 if there is none. */
+function firstOf({ calls }: Caller, callee: Operation, times: Float64Array): number {
+  const own = calls.filter((call) => isSame(call.callee, callee)).map(({ span }) => span)
+  return own.reduce(
+    (best, one) => (best < 0 || times[2 * one]! < times[2 * best]! ? one : best),
+    -1,
+  )
+}
