@@ -1,7 +1,7 @@
 import type { AttributeValue } from '../src/traces/attributes.ts'
 import { type GraphTraces, GraphTracesBuilder } from '../src/traces/graph-traces.ts'
 import { QualityLog } from '../src/traces/quality.ts'
-import type { SpanKind, SpanTraces } from '../src/traces/span-traces.ts'
+import type { SpanKind, SpanStatus, SpanTraces } from '../src/traces/span-traces.ts'
 import { SpanTracesBuilder } from '../src/traces/span-traces-builder.ts'
 
 /** A trace-point graph; the first node that nothing leads to is its root. */
@@ -78,6 +78,7 @@ export interface SpanSketch {
   readonly operation?: string
   readonly host?: string
   readonly kind?: SpanKind
+  readonly status?: SpanStatus
   readonly followsFrom?: boolean
   readonly startUs: number
   readonly endUs: number
@@ -103,7 +104,7 @@ export function makeSpans(
         operation: span.operation ?? 'call',
         host: span.host ?? '',
         kind: span.kind ?? 'internal',
-        status: 'unset',
+        status: span.status ?? 'unset',
         startUs: span.startUs,
         durationUs: span.endUs - span.startUs,
         followsFrom: span.followsFrom ?? false,

@@ -8,7 +8,13 @@ import type { Ranking } from '../ranking/rank-mutations.ts'
 import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
 import type { CallChange, RepeatChange, StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
-import { changedCalls, concurrencyChanges, concurrencyWords } from './concurrency-findings.ts'
+import {
+  type ConcurrencyChange,
+  changedCalls,
+  concurrencyChanges,
+  concurrencyWords,
+  type RequestCounts,
+} from './concurrency-findings.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
 import { operationName, printable } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
@@ -29,10 +35,8 @@ interface Forms {
   /** Period of the usual ones. */
   readonly period: Period
   /** Of each period, requests of the new form, and those that could have it. */
-  readonly counts: readonly [before: FormCount, after: FormCount]
+  readonly counts: RequestCounts
 }
-
-type FormCount = readonly [n: number, of: number]
 
 /** Moves between categories tell the cost when they are of this share of the requests. */
 const MIN_MOVED = 0.5
@@ -133,18 +137,23 @@ function toldOfService({ flows, sites }: StepChanges): (all: ServiceChanges) => 
 
 function toldOfOrder(changes: StepChanges): Told[] {
   const { flows } = changes
-  return concurrencyChanges(changes).map((change): Told => {
-    const { of, callees, calls, isNew } = change
-    const forms = formsOf(flows, isNew)
+  return concurrencyChanges(changes).map((members): Told => {
+    const priced = members.map(({ isNew }) => {
+      const forms = formsOf(flows, isNew)
+      return priceOf(flows, forms, Math.max(1, movedRequests(forms)))
+    })
+    const price = priced.reduce(addPrices)
+    const [{ of }] = members as [ConcurrencyChange]
+    const tests = members.flatMap(({ calls }) => calls)
+    const called = tests.flatMap((change) => [change.previous, change.call])
     return {
       kind: 'concurrency',
-      ...{ service: of.service, previous: null, called: callees, isMoved: false },
-      what: concurrencyWords(change, forms.counts),
+      ...{ service: of.service, previous: null, isMoved: false, tests, price },
+      called: called.filter((one) => one !== null),
+      what: concurrencyWords(members, price.forms.counts),
       look: printable(of.service),
-      key: calls.map(callKey).sort().join('\n'),
-      calls: calls.map(findingCall),
-      tests: calls,
-      price: priceOf(flows, forms, Math.max(1, movedRequests(forms))),
+      key: tests.map(callKey).sort().join('\n'),
+      calls: tests.map(findingCall),
     }
   })
 }
@@ -181,6 +190,28 @@ function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
   const requests = Math.min(forms.now.length, changed)
   const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
   return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
+}
+
+/** Prices of two operations as one: each is of its own requests. */
+function addPrices(a: Price, b: Price): Price {
+  const requests = a.requests + b.requests
+  const width = ({ eachInterval: [low, high], requests: own }: Price) => ((high - low) / 2) * own
+  const eachUs = (a.contributionUs + b.contributionUs) / requests
+  const each = Math.hypot(width(a), width(b)) / requests
+  const counts = [BEFORE, AFTER].map((period) =>
+    [0, 1].map((i) => (a.forms.counts[period]?.[i] ?? 0) + (b.forms.counts[period]?.[i] ?? 0)),
+  )
+  return {
+    requests,
+    contributionUs: a.contributionUs + b.contributionUs,
+    eachInterval: [eachUs - each, eachUs + each],
+    forms: {
+      now: [...a.forms.now, ...b.forms.now],
+      usual: [...a.forms.usual, ...b.forms.usual],
+      period: a.forms.period,
+      counts: counts as unknown as RequestCounts,
+    },
+  }
 }
 
 /** What a service does more or less often, or what it repeats: whichever costs or saves more. */

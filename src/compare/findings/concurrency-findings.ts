@@ -8,105 +8,122 @@ import { listed, operationName, printable } from './names.ts'
 /** What one operation does otherwise with the same calls. */
 export interface ConcurrencyChange {
   readonly of: Operation
-  /** Calls concerned. */
-  readonly callees: readonly Operation[]
   /** What it rests on, that of most calls first. */
-  readonly calls: readonly CallChange[]
+  readonly calls: readonly [CallChange, ...CallChange[]]
   /** Whether a request does what more do now; `undefined` where it could not. */
   readonly isNew: (request: number) => boolean | undefined
-  /** Says what it does: `calls cart GET and ads LIST one after the other`. */
-  readonly what: string
 }
 
+/** Requests of each period that do something, and those that could. */
+export type RequestCounts = readonly [before: RequestCount, after: RequestCount]
+type RequestCount = readonly [n: number, of: number]
+
 const MAX_CALLS_NAMED = 4
+const MAX_OPERATIONS_NAMED = 3
 
 /**
  * Finds what operations do otherwise with calls that they make all the same: at the same time or one
  * after the other, in another order, again after a failure, or without waiting for them.
+ *
+ * @returns those of a service that do the same together
  */
-export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[] {
+export function concurrencyChanges({ calls, sites }: StepChanges): ConcurrencyChange[][] {
   const changed = calls.filter((call) => call.changed)
   const ofKind = (kind: CallChange['kind']) => changed.filter((call) => call.kind === kind)
   const outliving = ofKind('outlives')
   // A call that nobody waits for overlaps whatever comes next.
   const pairs = ofKind('together').filter(
-    ({ of, call, previous }) =>
-      !outliving.some(
-        (other) => isSame(other.of, of) && [call, previous].some((one) => isCall(other, one)),
-      ),
+    (pair) => !outliving.some((other) => isSame(other.of, pair.of) && concerns(pair, other.call)),
   )
-  const groups = [
+  const members = [
     ...[...ofKind('again'), ...outliving].map((one) => [one]),
     ...group(pairs, ({ of, difference }) => JSON.stringify([of, difference > 0])).values(),
     ...group(ofKind('before'), ({ of }) => JSON.stringify(of)).values(),
   ]
-  return groups.map((members) => {
-    const sorted = members.toSorted((a, b) => changedCalls(b) - changedCalls(a))
+  const found = members.map((some): ConcurrencyChange => {
+    const sorted = some.toSorted((a, b) => changedCalls(b) - changedCalls(a))
     const [first] = sorted as [CallChange]
-    const callees = sorted.flatMap(({ previous, call }) => [previous, call]).filter(isOperation)
     const union = (sitesOf: (one: CallChange) => ReadonlySet<number>) =>
       new Set(sorted.flatMap((one) => [...sitesOf(one)]))
     const chances = union(({ chanceSites }) => chanceSites)
     const made = union(({ madeSites }) => madeSites)
     return {
       of: first.of,
-      callees: callees.filter((one, i) => callees.findIndex((other) => isSame(one, other)) === i),
-      calls: sorted,
+      calls: sorted as [CallChange, ...CallChange[]],
       isNew: (request) =>
         sites?.hasAny(request, chances)
           ? sites.hasAny(request, made) === first.difference > 0
           : undefined,
-      what: wordsOf(sorted),
     }
   })
+  return [...group(found, ({ of, calls }) => JSON.stringify([of.service, wordsOf(calls)])).values()]
 }
 
 /**
- * Says what an operation does, in how many of the requests that could:
- * `GET calls cart GET and ads LIST one after the other in 40 of 200 requests (0 of 200 before)`.
- *
- * @param counts by period, requests that do what more do now, and those that could
+ * Says what operations of a service do, in how many of the requests that could: `GET calls cart GET
+ * and ads LIST one after the other, no longer at the same time, in 40 of 200 requests (0 of 200 before)`.
  */
 export function concurrencyWords(
-  { of, what, calls: [first] }: ConcurrencyChange,
-  counts: Readonly<Record<Period, readonly [n: number, of: number]>>,
+  [first, ...others]: readonly ConcurrencyChange[],
+  counts: RequestCounts,
 ): string {
-  const isLess = first?.kind === 'again' && first.difference < 0
+  if (first === undefined) return ''
+  const [{ kind, difference }] = first.calls
+  const isLess = kind === 'again' && difference < 0
   const share = (period: Period) => {
     const [n, all] = counts[period]
     return `${grouped(isLess ? all - n : n)} of ${grouped(all)}`
   }
-  const [does, ...before] = what.split(';')
+  const names = [first, ...others].map(({ of }) => operationName(of))
+  const does = wordsOf(first.calls)[names.length > 1 ? 'plural' : 'singular']
   const shares = `${isLess ? 'only ' : ''}in ${share(AFTER)} requests (${share(BEFORE)} before)`
-  return [`${operationName(of)} ${does} ${shares}`, ...before].join(';')
+  return `${listed(names, MAX_OPERATIONS_NAMED)} ${does} ${shares}`
 }
 
-function wordsOf(changes: readonly CallChange[]): string {
-  const [{ kind, of, call, difference }] = changes as [CallChange]
-  const more = difference > 0
-  const name = (one: Operation) =>
-    `${one.service === of.service ? '' : `${printable(one.service)} `}${operationName(one)}`
-  const names = (some: readonly (Operation | null)[]) =>
-    listed([...new Set(some.filter(isOperation).map(name))].sort(), MAX_CALLS_NAMED)
-  const [previous, next] = [
+function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
+  const [{ kind, of, difference }] = changes
+  const isMore = difference > 0
+  const previous = names(
+    of,
     changes.map((change) => change.previous),
+  )
+  const next = names(
+    of,
     changes.map((change) => change.call),
-  ]
-  const all = names([...previous, ...next])
-  if (kind === 'again') return `calls ${names([call])} again after a failure`
-  if (kind === 'outlives') return `${more ? 'does not wait' : 'waits'} for ${names([call])}`
-  if (kind === 'before') return `calls ${names(previous)} before ${names(next)}`
-  return more
-    ? `calls ${all} at the same time; before, one after the other`
-    : `calls ${all} one after the other; before, at the same time`
+  )
+  const verb = (singular: string, plural: string, rest: string) => ({
+    singular: `${singular} ${rest}`,
+    plural: `${plural} ${rest}`,
+  })
+  if (kind === 'again') return verb('calls', 'call', `${next} again after a failure`)
+  if (kind === 'outlives') {
+    return isMore
+      ? verb('no longer waits', 'no longer wait', `for ${next}`)
+      : verb('now waits', 'now wait', `for ${next}`)
+  }
+  if (kind === 'before') return verb('calls', 'call', `${previous} before ${next}`)
+  const all = names(
+    of,
+    changes.flatMap((change) => [change.previous, change.call]),
+  )
+  const [now, before] = isMore ? [TOGETHER, IN_TURN] : [IN_TURN, TOGETHER]
+  return verb('calls', 'call', `${all} ${now}, no longer ${before},`)
 }
 
-function isOperation(one: Operation | null): one is Operation {
-  return one !== null
+const TOGETHER = 'at the same time'
+const IN_TURN = 'one after the other'
+
+function names(of: Operation, some: readonly (Operation | null)[]): string {
+  const named = some.flatMap((one) =>
+    one === null
+      ? []
+      : [`${one.service === of.service ? '' : `${printable(one.service)} `}${operationName(one)}`],
+  )
+  return listed([...new Set(named)].sort(), MAX_CALLS_NAMED)
 }
 
-function isCall({ call }: CallChange, one: Operation | null): boolean {
-  return call !== null && one !== null && isSame(call, one)
+function concerns({ previous, call }: CallChange, one: Operation | null): boolean {
+  return [previous, call].some((other) => other !== null && one !== null && isSame(other, one))
 }
 
 /** How many calls do otherwise. */

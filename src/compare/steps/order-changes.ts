@@ -4,12 +4,14 @@ import { type CallSites, isSame } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 
 /** A choice with how often it was made. */
-type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference'>
+type TestedChoice = CallChoice & Pick<CountsTest, 'made' | 'chances' | 'difference' | 'p'>
 
 /** Of calls that overlap no more, so many must come right after one another, or the reverse. */
 const MIN_IN_TURN = 0.25
-/** Calls that change places must come right after one another in this share, in both periods. */
+/** Calls that change places must come right after one another in this share, in either period. */
 const MIN_REORDERED = 0.5
+/** Level at which an order is taken for another. */
+const ALPHA = 0.05
 
 /**
  * Returns a test whether calls lie otherwise in time because they are made otherwise, not because
@@ -25,6 +27,7 @@ export function callsMadeOtherwise(
   const choices = new Map(all.map((choice) => [keyOf(choice), choice]))
   return (choice) => {
     const { kind, of, previous, call, difference } = choice
+    if (kind === 'next' && previous !== null) return !isReordered(all, choice)
     if (call === null || kind === 'calls' || kind === 'next' || kind === 'again') return true
     if (kind === 'outlives') return isBorneOut(moveOf(sites, of, [call]), difference)
     const pair = (wanted: CallChoice['kind']) =>
@@ -34,7 +37,7 @@ export function callsMadeOtherwise(
     if (kind === 'in turn' || previous === null || inTurn === undefined) return false
     if (kind === 'before') {
       const { made, chances } = inTurn
-      const isClose = [0, 1].every(
+      const isClose = [0, 1].some(
         (i) => (made[i] as number) >= MIN_REORDERED * (chances[i] as number),
       )
       return isClose && difference > 2 * Math.abs(together?.difference ?? 0)
@@ -43,6 +46,26 @@ export function callsMadeOtherwise(
       return false
     return isSame(previous, call) || isBorneOut(moveOf(sites, of, [previous, call]), difference)
   }
+}
+
+/** Whether what comes after a call is only that another, which is made as often, changed places. */
+function isReordered(
+  all: readonly TestedChoice[],
+  { of, previous, call, difference }: TestedChoice,
+) {
+  return all.some(
+    (other) =>
+      other.kind === 'before' &&
+      other.p < ALPHA &&
+      Math.abs(other.difference) >= Math.abs(difference) / 2 &&
+      isSame(other.of, of) &&
+      isOf(other, previous) &&
+      (call === null || isOf(other, call)),
+  )
+}
+
+function isOf(pair: TestedChoice, one: CallChoice['call']): boolean {
+  return [pair.previous, pair.call].some((other) => other && one && isSame(other, one))
 }
 
 function keyOf({ kind, of, previous, call }: CallChoice): string {
