@@ -1,7 +1,7 @@
 import type { FindingCall, FindingStep } from '../../src/compare/findings/finding.ts'
 import type { Operation } from '../../src/compare/steps/call-order.ts'
 import { at } from '../../src/core/entries.ts'
-import { NO_PARENT, type SpanTraces } from '../../src/traces/span-traces.ts'
+import { NO_PARENT, SPAN_STATUSES, type SpanTraces } from '../../src/traces/span-traces.ts'
 import { coveredUs, endUs, findVisits, type Visits } from './visits.ts'
 
 /**
@@ -56,7 +56,11 @@ export function recordedCalls(
   let [chances, made] = [0, 0]
   for (const span of spansOf(traces, of)) {
     const children = calledBy(traces, span)
-    if (kind === 'calls') {
+    if (kind !== 'calls' && kind !== 'next') {
+      const is = doesOtherwise(traces, span, { kind, previous, call, children })
+      if (is !== null) chances++
+      if (is) made++
+    } else if (kind === 'calls') {
       if (at(traces.spans.parent, span) < 0) continue
       chances++
       if (children.some(({ callee }) => isSame(callee, call))) made++
@@ -74,6 +78,38 @@ export function recordedCalls(
     }
   }
   return { chances, made }
+}
+
+/** Whether a span makes calls in the order or the way that is said; `null` if it does not make them. */
+function doesOtherwise(
+  traces: SpanTraces,
+  span: number,
+  {
+    kind,
+    previous,
+    call,
+    children,
+  }: Pick<FindingCall, 'kind' | 'previous' | 'call'> & { children: readonly MadeCall[] },
+): boolean | null {
+  const { status } = traces.spans
+  const own = children.filter(({ callee }) => isSame(callee, call))
+  const others = previous === null ? own : children.filter(({ callee }) => isSame(callee, previous))
+  if (own.length === 0 || others.length === 0) return null
+  const meets = (a: MadeCall, b: MadeCall) =>
+    a.span !== b.span && a.startUs + SLACK_US < b.endUs && b.startUs + SLACK_US < a.endUs
+  if (kind === 'outlives') {
+    return own.some((one) => one.endUs > endUs(traces.spans, span) + SLACK_US)
+  }
+  if (kind === 'again') {
+    const failed = own.filter((one) => at(status, one.span) === SPAN_STATUSES.indexOf('error'))
+    return failed.some((one) => laterCalls(own, one).length > 0)
+  }
+  if (kind === 'before') {
+    return others.every((one) => own.every((other) => one.endUs <= other.startUs + SLACK_US))
+  }
+  if (isSame(others[0]?.callee as Operation, call) && own.length < 2) return null
+  const isTogether = own.some((one) => others.some((other) => meets(one, other)))
+  return isTogether === (kind === 'together')
 }
 
 /** Returns how many times an operation makes a call when it does: one number a request, the mean. */

@@ -101,11 +101,15 @@ function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
       ? verb('no longer waits', 'no longer wait', `for ${next}`)
       : verb('now waits', 'now wait', `for ${next}`)
   }
-  if (kind === 'before') return verb('calls', 'call', `${previous} before ${next}`)
   const all = names(
     of,
     changes.flatMap((change) => [change.previous, change.call]),
   )
+  if (kind === 'before') {
+    const later = changes.map((change) => change.call)
+    const isClear = !changes.some((one) => later.some((other) => isSameCall(one.previous, other)))
+    return verb('calls', 'call', isClear ? `${previous} before ${next}` : `${all} in another order`)
+  }
   const [now, before] = isMore ? [TOGETHER, IN_TURN] : [IN_TURN, TOGETHER]
   return verb('calls', 'call', `${all} ${now}, no longer ${before},`)
 }
@@ -123,7 +127,11 @@ function names(of: Operation, some: readonly (Operation | null)[]): string {
 }
 
 function concerns({ previous, call }: CallChange, one: Operation | null): boolean {
-  return [previous, call].some((other) => other !== null && one !== null && isSame(other, one))
+  return isSameCall(previous, one) || isSameCall(call, one)
+}
+
+function isSameCall(a: Operation | null, b: Operation | null): boolean {
+  return a !== null && b !== null && isSame(a, b)
 }
 
 /** How many calls do otherwise. */

@@ -1,9 +1,11 @@
+import { rollup } from 'd3-array'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import { place } from '../edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../edges/find-edge-changes.ts'
+import { orderDifference } from '../precursors/order-difference.ts'
 import { type Centre, type Ranking, usualTimeUs } from '../ranking/rank-mutations.ts'
 import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft, StructureChange, StructureMove } from './finding.ts'
@@ -31,13 +33,15 @@ export function structureFindings(evidence: Ranking, edges: EdgeChanges): Draft[
       .filter(({ testable }) => testable)
     const services = changedServices(categories, moves)
     const direction = contributionUs < 0 ? 'faster' : 'slower'
-    const [{ from, to }] = moves as [StructureMove]
+    const [first] = moves as [StructureMove, ...StructureMove[]]
+    const { from, to } = first
+    const otherwise = sameStepsOtherwise(categories, first)
     const paths = [BEFORE, AFTER].map((period) => grouped(categories.count(to, period as Period)))
     return {
-      kind: 'structure',
+      kind: otherwise === null ? 'structure' : 'concurrency',
       direction,
       where: rootsName(moves.map((move) => categories.nodeLabel(move.to, 0))),
-      what: structureWords(categories, group, services),
+      what: otherwise ?? structureWords(categories, group, services),
       key: changes
         .map(({ change, label }) => `${change} ${label}`)
         .sort()
@@ -101,6 +105,55 @@ function errorOfEach(categories: Categories, moves: readonly StructureMove[]): n
     return weight === 0 ? 0 : (weight ** 2 * variance) / count
   })
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0))
+}
+
+/**
+ * Says what requests do otherwise with the same steps: in another order, or more or less often.
+ *
+ * @returns `null` where one of two structures has steps that the other has not
+ */
+function sameStepsOtherwise(categories: Categories, { from, to }: StructureMove): string | null {
+  if (from === to) return null
+  const [before, after] = [categories.structure(from), categories.structure(to)]
+  const [timesBefore, timesAfter] = [before, after].map(({ labels }) =>
+    rollup(
+      labels,
+      (some) => some.length,
+      (label) => label,
+    ),
+  ) as [Map<string, number>, Map<string, number>]
+  const isSame = timesBefore.size === timesAfter.size && labelsIn(timesBefore, timesAfter)
+  if (!isSame) return null
+  const repeated = Array.from(after.preorder).find((node) => {
+    const label = after.labels[node] as string
+    return timesBefore.get(label) !== timesAfter.get(label)
+  })
+  if (repeated !== undefined) {
+    const label = after.labels[repeated] as string
+    const times = `${timesAfter.get(label)} times instead of ${timesBefore.get(label)}`
+    return `requests do ${stepName(categories.nodeLabel(to, repeated))} ${times}`
+  }
+  const nodeOf = new Map(after.labels.map((label, node) => [label, node]))
+  const matches = before.labels.flatMap((label, node) =>
+    timesBefore.get(label) === 1 ? [[node, nodeOf.get(label) as number] as const] : [],
+  )
+  const graph = ({ labels, from, to }: typeof before) => ({ size: labels.length, from, to })
+  const [change] = orderDifference(graph(before), graph(after), matches)
+  if (change === undefined) return 'requests do the same steps in another order'
+  const { kind, first, second } = change
+  const [one, other] = [first, second].map((node) => stepName(categories.nodeLabel(to, node)))
+  const words: Record<typeof kind, string> = {
+    'in turn': `now do ${one} and ${other} one after the other, no longer at the same time`,
+    together: `now do ${one} and ${other} at the same time, no longer one after the other`,
+    reordered: `now do ${one} before ${other}`,
+    'not waited for': `no longer wait for ${other} before ${one}`,
+    'waited for': `now wait for ${other} before ${one}`,
+  }
+  return `requests ${words[kind]}`
+}
+
+function labelsIn(some: ReadonlyMap<string, number>, all: ReadonlyMap<string, number>): boolean {
+  return [...some.keys()].every((label) => all.has(label))
 }
 
 /** Returns the significant changes of time in the calls answered just before the flows part. */
@@ -175,7 +228,6 @@ function structureWords(
   }
   const [added, removed] = [steps('added'), steps('removed')]
   if (added === '' && removed === '') return 'requests repeat the same steps more or less often'
-  if (added === removed) return `requests do ${added} in another order`
   if (removed === '') return `requests now also do ${added}`
   return added === ''
     ? `requests no longer do ${removed}`

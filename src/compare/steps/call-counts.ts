@@ -57,11 +57,11 @@ export interface CallCounts extends CallChoice {
 export function callCounts({ sites }: CallSites): readonly CallCounts[] {
   const questions = new Map<string, Question>()
   sites.forEach((site, number) => {
-    for (const { of, kind, previous, about, answers } of choicesOf(site)) {
+    for (const { of, kind, previous, about, among = '', answers } of choicesOf(site)) {
       const key = JSON.stringify([kind, of, about])
       const question = questions.get(key) ?? new Question(kind, of, previous)
       questions.set(key, question)
-      question.add(site, answers, number)
+      question.add(site, { among, answers, number })
     }
   })
   return [...questions.values()].flatMap((question) => question.counts())
@@ -74,6 +74,8 @@ interface Answer {
 }
 
 interface Choice extends Omit<CallChoice, 'call'> {
+  /** What must be the same for counts to be compared, beside the operation that called. */
+  readonly among?: string
   /** What tells it from other choices of its kind: calls that were answered, or made. */
   readonly about: readonly Operation[]
   readonly answers: readonly Answer[]
@@ -119,17 +121,25 @@ function nextOf({ of, callees, order: { groups } }: CallSite): Choice[] {
   })
 }
 
-/** How two callees, or several calls of one, lie in time. */
+/**
+ * How two callees, or several calls of one, lie in time. Requests that call something else as well
+ * are of another type: an operation may order its calls otherwise for them.
+ */
 function pairsOf({ of, callees, numbers, order }: CallSite): Choice[] {
   const choices: Choice[] = []
+  const isRepeated = (callee: number) => numbers.indexOf(callee) !== numbers.lastIndexOf(callee)
+  const among = callees
+    .map((callee, number) => JSON.stringify([callee, isRepeated(number)]))
+    .sort()
+    .join()
   const ask = (kind: 'together' | 'in turn' | 'before', pair: Operation[], is: boolean) => {
     const [previous, call] = pair as [Operation, Operation]
     const answers = is ? [{ call, isDirect: true }] : []
-    choices.push({ kind, of, previous, about: pair, answers })
+    choices.push({ kind, of, previous, about: pair, among, answers })
   }
   for (let a = 0; a < callees.length; a++) {
     for (let b = a; b < callees.length; b++) {
-      if (a === b && numbers.indexOf(a) === numbers.lastIndexOf(a)) continue
+      if (a === b && !isRepeated(a)) continue
       const { together, inTurn, before } = order.relation(a, b)
       const pair = [callees[a]!, callees[b]!]
       ask('together', pair.toSorted(byName), together)
@@ -171,8 +181,12 @@ class Question {
     this.#previous = previous
   }
 
-  add({ context, requests }: CallSite, answers: readonly Answer[], site: number): void {
-    this.#chanceSites.add(site)
+  add(
+    { context: caller, requests }: CallSite,
+    { among, answers, number }: { among: string; answers: readonly Answer[]; number: number },
+  ): void {
+    const context = JSON.stringify([caller, among])
+    this.#chanceSites.add(number)
     addTo(this.#contexts, context, requests)
     const all = sum(requests)
     for (const { call, isDirect } of answers) {
@@ -180,7 +194,7 @@ class Question {
       const known = this.#answers.get(name)
       const answer = known ?? { call, sites: new Set(), made: new Map(), all: 0, direct: 0 }
       this.#answers.set(name, answer)
-      answer.sites.add(site)
+      answer.sites.add(number)
       answer.all += all
       if (isDirect) answer.direct += all
       addTo(answer.made, context, requests)

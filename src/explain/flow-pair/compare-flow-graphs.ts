@@ -1,7 +1,8 @@
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
+import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
 import { OptionError } from '../../core/errors.ts'
 import { counted, percent } from '../../core/words.ts'
-import type { FlowComparison } from './flow-comparison.ts'
+import type { FlowComparison, FlowSide } from './flow-comparison.ts'
 import { flowForm } from './flow-form.ts'
 import { componentTraversals, identicalRegions, oneSidedGroups } from './flow-groups.ts'
 import { type FlowPair, resolvePair } from './flow-pair.ts'
@@ -74,11 +75,35 @@ export function compareFlowGraphs(
     confidence: 1 - distance / longest,
     droppedMatches: dropped,
     ...union,
+    orderChanges: orderChanges(sides, matches, union),
     regions,
     differences: oneSidedGroups(union, regions),
     components: componentTraversals(union),
   }
   return { ...compared, confidenceText: confidenceText(compared) }
+}
+
+/** Finds steps of both sides that lie otherwise to each other. */
+function orderChanges(
+  { before, after }: Pick<FlowComparison, 'before' | 'after'>,
+  matches: FlowComparison['matches'],
+  { nodes }: Pick<FlowComparison, 'nodes'>,
+): OrderChange[] {
+  const graph = ({ nodes: { length: size }, edges }: FlowSide) => ({
+    size,
+    from: edges.map(({ from }) => from),
+    to: edges.map(({ to }) => to),
+  })
+  const idOf = new Map(nodes.map(({ id, after: node }) => [node, id]))
+  return orderDifference(
+    graph(before),
+    graph(after),
+    matches.map((match) => [match.before, match.after]),
+  ).map(({ kind, first, second }) => ({
+    kind,
+    first: idOf.get(first) as number,
+    second: idOf.get(second) as number,
+  }))
 }
 
 /** Returns how far a correspondence can be trusted, in a sentence or two. */

@@ -1,3 +1,4 @@
+import type { OrderChange } from '../../compare/precursors/order-difference.ts'
 import type { Phase } from '../../flows/node-labels.ts'
 import type { Direction } from '../../stats/two-sample.ts'
 
@@ -174,6 +175,8 @@ export interface FlowComparison {
   /** The union of both flows, such that edges lead from lower to higher ids. */
   readonly nodes: readonly UnionNode[]
   readonly edges: readonly UnionEdge[]
+  /** Steps of both sides that lie otherwise to each other, by ids of the union. */
+  readonly orderChanges: readonly OrderChange[]
   /** Connected steps that are the same on both sides and took no other time: two nodes or more. */
   readonly regions: readonly FlowGroup[]
   /**

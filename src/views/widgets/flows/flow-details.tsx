@@ -19,6 +19,7 @@ import {
   groupWords,
   latency,
   nodeName,
+  orderSentences,
   presenceWords,
   verdictWords,
 } from './flow-words.ts'
@@ -69,6 +70,11 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
           {group === null ? presenceWords(step, data, node) : groupWords(data, group)}
         </span>
       </p>
+      {orderSentences(data, nodes).map((sentence) => (
+        <p key={sentence}>
+          <strong>{sentence}</strong>
+        </p>
+      ))}
       <div class="fd-bar">
         {group === null ? null : (
           <button type="button" onClick={() => onToggle(group.id)}>

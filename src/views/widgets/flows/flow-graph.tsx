@@ -142,7 +142,7 @@ function StepBox({
   readonly hands: Hands | undefined
 }) {
   const ink = useInk()
-  const { width, height, lines, group, inBefore, inAfter } = step
+  const { width, height, lines, group, inBefore, inAfter, orderChanges } = step
   const changes = group?.changedEdges ?? 0
   const look = stepLook(step)
   const onSide = inBefore === inAfter ? null : inBefore ? 'before' : 'after'
@@ -170,6 +170,7 @@ function StepBox({
       {onSide === null ? null : (
         <Badge x={0} y={0} color={onSide} text={onSide === 'before' ? '−' : '+'} />
       )}
+      {orderChanges > 0 ? <Badge x={0} y={0} color="text" text={ORDER_SIGN} /> : null}
       {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
       {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
       <NoteBadge notes={notes} x={width} y={0} />
@@ -202,6 +203,9 @@ function NoteBadge({
   const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
   return <Badge {...{ x, y, text }} color="text" />
 }
+
+/** Sign of a step in another order. */
+export const ORDER_SIGN = '⇄'
 
 /** Half of a badge's height. */
 const BADGE = 8

@@ -2,6 +2,7 @@ import type { Ink } from '../../drawing/ink.ts'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
+import { ORDER_SIGN } from './flow-graph.tsx'
 import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './flow-lines.tsx'
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
@@ -88,6 +89,11 @@ function signsOf({ scene: { steps, links }, mode, drawings }: LegendInput): Lege
     ],
     [steps.some(isGone), 'step only before', (ink) => box(ink, ink.before, '−')],
     [steps.some(isNew), 'step only after', (ink) => box(ink, ink.after, '+')],
+    [
+      steps.some(({ orderChanges }) => orderChanges > 0),
+      'same step, other order',
+      (ink) => box(ink, ink.soft, ORDER_SIGN),
+    ],
     [steps.some(({ group }) => group !== null), 'several steps drawn as one', pile],
     [isChangedInside, 'so many significant changes inside', count],
     [mode === 'side-by-side' && isShared, 'the same step', LIKE],

@@ -1,3 +1,4 @@
+import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
@@ -73,7 +74,7 @@ export type FlowCaption = readonly [name: string, where: string]
 
 type Model = Pick<
   FlowComparison,
-  'nodes' | 'edges' | 'regions' | 'differences' | 'components' | 'confidenceText'
+  'nodes' | 'edges' | 'orderChanges' | 'regions' | 'differences' | 'components' | 'confidenceText'
 >
 
 /** All that the view needs. */
@@ -107,6 +108,8 @@ export interface SceneStep extends CoalescedNode {
   readonly height: number
   /** The group it is a step of, where that was opened. */
   readonly openedGroup: number | null
+  /** How many changes of order it or its steps are in. */
+  readonly orderChanges: number
 }
 
 /** A line between two boxes. */
@@ -154,7 +157,7 @@ export function flowScene(
 }
 
 function sceneStep(
-  { captions }: FlowData,
+  { captions, orderChanges }: FlowData,
   node: CoalescedNode,
   openedGroup: ReadonlyMap<number, number>,
 ): SceneStep {
@@ -171,7 +174,12 @@ function sceneStep(
     width: Math.max(MIN_WIDTH, Math.ceil(width)),
     height,
     openedGroup: openedGroup.get(first) ?? null,
+    orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
   }
+}
+
+function isIn({ first, second }: OrderChange, nodes: readonly number[]): boolean {
+  return nodes.includes(first) || nodes.includes(second)
 }
 
 function groupCaption(group: FlowGroup): FlowCaption {
@@ -240,12 +248,15 @@ export function selectedThing(
 
 /**
  * Returns what differs, from top to bottom: latencies that changed significantly or much, and
- * groups of steps that are on one side only.
+ * steps in another order, and groups of steps that are on one side only.
  */
-export function differencesOf({ edges, differences }: FlowData): FlowSelection[] {
+export function differencesOf({ edges, orderChanges, differences }: FlowData): FlowSelection[] {
   const changes = edges
     .filter(({ verdict, reason }) => verdict === 'changed' || reason !== null)
     .map(({ id, from }) => ({ at: from, selection: { edge: id } }))
   const groups = differences.map(({ nodes: [node = 0] }) => ({ at: node, selection: { node } }))
-  return [...changes, ...groups].sort((a, b) => a.at - b.at).map(({ selection }) => selection)
+  const orders = orderChanges.map(({ first }) => ({ at: first, selection: { node: first } }))
+  return [...changes, ...orders, ...groups]
+    .sort((a, b) => a.at - b.at)
+    .map(({ selection }) => selection)
 }

@@ -1,3 +1,4 @@
+import type { OrderChange } from '../../../compare/precursors/order-difference.ts'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
@@ -115,9 +116,37 @@ export function presenceWords({ inBefore, inAfter }: SceneStep, data: FlowData, 
 export function stepWords(data: FlowData, step: SceneStep): string {
   const { group, nodes } = step
   const first = nodes[0] as number
-  return group === null
-    ? `${nodeName(data, first)}, ${presenceWords(step, data, first)}`
-    : `${tooltipText(group.name)} drawn as one: ${groupWords(data, group)}`
+  const own =
+    group === null
+      ? `${nodeName(data, first)}, ${presenceWords(step, data, first)}`
+      : `${tooltipText(group.name)} drawn as one: ${groupWords(data, group)}`
+  return [own, ...orderSentences(data, nodes)].join('\n')
+}
+
+/** Says how steps lie otherwise to others than before, a sentence each. */
+export function orderSentences(data: FlowData, nodes: readonly number[]): string[] {
+  return data.orderChanges
+    .filter(({ first, second }) => nodes.includes(first) || nodes.includes(second))
+    .map(({ kind, first, second }) => {
+      const [one, other] = [nodeName(data, first), nodeName(data, second)]
+      const sentences: Record<OrderChange['kind'], string> = {
+        'in turn': `${other} now waits for ${one}; before, both at the same time.`,
+        together: `${other} no longer waits for ${one}: both at the same time.`,
+        reordered: `${other} now comes after ${one}, not before it.`,
+        'not waited for': `${one} no longer waits for ${other}.`,
+        'waited for': `${one} now waits for ${other}.`,
+      }
+      return sentences[kind]
+    })
+}
+
+/** What changes of order are called, counted. */
+const ORDERS: Readonly<Record<OrderChange['kind'], string>> = {
+  'in turn': 'now one after the other',
+  together: 'now at the same time',
+  reordered: 'now in another order',
+  'not waited for': 'no longer waited for',
+  'waited for': 'now waited for',
 }
 
 /** What is inside a group, and what changed there. */
@@ -137,7 +166,7 @@ export function groupWords(data: FlowData, { nodes, edges, changedEdges }: FlowG
 }
 
 /** What differs, in one line. */
-export function differenceWords({ nodes, edges }: FlowData): string {
+export function differenceWords({ nodes, edges, orderChanges }: FlowData): string {
   const removed = nodes.filter(({ inAfter }) => !inAfter).length
   const added = nodes.filter(({ inBefore }) => !inBefore).length
   const changed = edges.filter(({ verdict }) => verdict === 'changed').length
@@ -145,6 +174,13 @@ export function differenceWords({ nodes, edges }: FlowData): string {
   const parts = [
     removed > 0 ? `${counted(removed, 'step')} only before` : '',
     added > 0 ? `${counted(added, 'step')} only after` : '',
+    ...(Object.keys(ORDERS) as OrderChange['kind'][]).map((kind) => {
+      const count = orderChanges.filter((change) => change.kind === kind).length
+      const isOne = kind === 'not waited for' || kind === 'waited for'
+      return count > 0
+        ? `${counted(count, isOne ? 'step' : 'pair of steps', isOne ? 'steps' : 'pairs of steps')} ${ORDERS[kind]}`
+        : ''
+    }),
     changed > 0 ? `${counted(changed, 'latency', 'latencies')} changed significantly` : '',
     quiet > 0 ? `${grouped(quiet)} changed much, not significantly` : '',
   ].filter((text) => text !== '')

@@ -85,7 +85,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
     largeShift,
     ...(names === null ? {} : { names }),
   })
-  const { nodes, edges, regions, differences, components, confidenceText } = flows
+  const { nodes, edges, orderChanges, regions, differences, components, confidenceText } = flows
   const usualLevel = readableLevel(flows)
   checkState(flows, { ...options, level: options.level ?? usualLevel })
   const side = ({ category, period, requests, meanUs }: FlowPeriodData) => {
@@ -93,6 +93,7 @@ function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData
   }
   return {
     ...rounded({ nodes, edges, regions, differences, components }),
+    orderChanges,
     confidenceText,
     usualLevel,
     hasNameRule: typeof names === 'function',
