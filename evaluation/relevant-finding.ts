@@ -1,6 +1,6 @@
 import type { Comparison } from '../src/compare/comparison.ts'
 import type { EdgeChange } from '../src/compare/edges/find-edge-changes.ts'
-import type { Finding } from '../src/compare/findings/finding.ts'
+import { type Finding, isStructural } from '../src/compare/findings/finding.ts'
 import { isRelevant, matchesNode } from './relevance.ts'
 import type { RelevantPredicate, Truth } from './truth.ts'
 
@@ -22,11 +22,12 @@ export function firstRelevantFinding(comparison: Comparison, truth: Truth): numb
 
 function isRelevantFinding(
   comparison: Comparison,
-  { kind, changedEdges, moves, categories }: Finding,
+  finding: Finding,
   predicate: RelevantPredicate,
 ): boolean {
+  const { changedEdges, moves, categories } = finding
   if (predicate.none) return false
-  if (kind === 'structure') {
+  if (isStructural(finding)) {
     return moves.some(({ from, to, requests }) =>
       isRelevant(
         comparison,

@@ -22,7 +22,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
-import type { Draft, Finding } from './finding.ts'
+import { type Draft, type Finding, isStructural } from './finding.ts'
 import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { requestFindings } from './request-findings.ts'
@@ -265,7 +265,7 @@ export function claimMutations(
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */
 function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
-  const order = (draft: Draft) => (isOfCalls(draft) ? 0 : 1)
+  const order = (draft: Draft) => (isStructural(draft) ? 0 : 1)
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
@@ -290,13 +290,8 @@ function withConsequences(
     .filter((consequence) => consequence.kind === 'latency')
     .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
   const { contributionUs } = draft
-  if (!isOfCalls(draft)) return contributionUs + seen
+  if (!isStructural(draft)) return contributionUs + seen
   return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
-}
-
-/** Whether a draft is of what services do, not how long it takes. */
-function isOfCalls({ kind }: Draft): boolean {
-  return kind === 'structure' || kind === 'concurrency'
 }
 
 /** Whether a draft is of time between two operations of one service, which no span covers. */
@@ -319,7 +314,7 @@ function isConsequence(
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
   if (cause.direction !== draft.direction) return false
-  if (isOfCalls(cause) && draft.kind === 'latency') {
+  if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
   if (cause.kind !== 'latency') return false
@@ -331,7 +326,7 @@ function isConsequence(
   const [step] = cause.changedEdges
   const [other] = draft.changedEdges
   if (step === undefined || other === undefined) return false
-  if (isOfCalls(draft)) return cause.changedEdges.includes(other)
+  if (isStructural(draft)) return cause.changedEdges.includes(other)
   const isCall = step.kind === 'network'
   const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
   const isElsewhere = !draft.services.some((service) => service === cause.services[0])

@@ -26,22 +26,18 @@ export function factsOf(draft: Draft, all: number): string[] {
 
 /**
  * Returns how large a change is: a rate of what is done or fails, the time of each request of what
- * takes another time.
+ * takes another time, or costs time as it is done otherwise.
  *
  * @param all requests of each period
  */
 export function sizeOf(draft: Draft, all: Draft['concerned']): FindingSize {
   const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
-  if (kind === 'latency' || kind === 'unattributed') {
+  if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
     const value = contributionUs / Math.max(1, requests)
     return { value, unit: 'µs', per: 'request', interval: eachInterval }
   }
   const [call] = calls
   const { made, chances } = call ?? { made: concerned, chances: all }
-  if (call?.kind === 'repeats') {
-    const value = made[1] / chances[1] - made[0] / chances[0]
-    return { value, unit: 'rate', per: 'request', interval: [Number.NaN, Number.NaN] }
-  }
   const { difference, interval } = twoProportionsTest(made[0], chances[0], made[1], chances[1])
   return {
     value: difference,

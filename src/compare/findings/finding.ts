@@ -129,6 +129,11 @@ export interface FindingSize {
   readonly interval: readonly [low: number, high: number]
 }
 
+/** Whether a finding is of what services do and in which order, not of how long it takes. */
+export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
+  return kind === 'structure' || kind === 'concurrency'
+}
+
 /** One change in the system, with every mutation it accounts for. */
 export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval'> {
   /** Stays the same while the same edges or the same part of the flow changed. */

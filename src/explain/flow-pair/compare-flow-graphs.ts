@@ -1,3 +1,4 @@
+import { group } from 'd3-array'
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { type OrderChange, orderDifference } from '../../compare/precursors/order-difference.ts'
 import { OptionError } from '../../core/errors.ts'
@@ -66,7 +67,8 @@ export function compareFlowGraphs(
     flowSide(categories, { form: forms[which], period: chosen[which].period, nameOf })
   const sides = { before: side('before'), after: side('after') }
   const union = unionGraph(responseTime, sides, { matches, largeShift })
-  const regions = identicalRegions(union)
+  const changes = orderChanges(sides, matches, union)
+  const regions = identicalRegions(union, changes)
   const longest = Math.max(forms.before.tokens.length, forms.after.tokens.length)
   const compared = {
     ...sides,
@@ -75,7 +77,7 @@ export function compareFlowGraphs(
     confidence: 1 - distance / longest,
     droppedMatches: dropped,
     ...union,
-    orderChanges: orderChanges(sides, matches, union),
+    orderChanges: changes,
     regions,
     differences: oneSidedGroups(union, regions),
     components: componentTraversals(union),
@@ -83,7 +85,10 @@ export function compareFlowGraphs(
   return { ...compared, confidenceText: confidenceText(compared) }
 }
 
-/** Finds steps of both sides that lie otherwise to each other. */
+/**
+ * Finds steps of both sides that lie otherwise to each other; those that moved past others as well,
+ * which are drawn twice.
+ */
 function orderChanges(
   { before, after }: Pick<FlowComparison, 'before' | 'after'>,
   matches: FlowComparison['matches'],
@@ -94,12 +99,21 @@ function orderChanges(
     from: edges.map(({ from }) => from),
     to: edges.map(({ to }) => to),
   })
+  const matched = new Set(matches.map((match) => match.before))
+  const places = (side: FlowSide) => group(side.nodes.keys(), (node) => side.nodes[node]?.label)
+  const [were, are] = [places(before), places(after)]
+  const moved = [...were].flatMap(([label, [node, ...others]]): [number, number][] => {
+    const [now, ...more] = are.get(label) ?? []
+    const isOnly = others.length === 0 && more.length === 0
+    return isOnly && node !== undefined && now !== undefined && !matched.has(node)
+      ? [[node, now]]
+      : []
+  })
   const idOf = new Map(nodes.map(({ id, after: node }) => [node, id]))
-  return orderDifference(
-    graph(before),
-    graph(after),
-    matches.map((match) => [match.before, match.after]),
-  ).map(({ kind, first, second }) => ({
+  return orderDifference(graph(before), graph(after), [
+    ...matches.map((match) => [match.before, match.after] as const),
+    ...moved,
+  ]).map(({ kind, first, second }) => ({
     kind,
     first: idOf.get(first) as number,
     second: idOf.get(second) as number,

@@ -1,4 +1,5 @@
 import { group } from 'd3-array'
+import type { OrderChange } from '../../compare/precursors/order-difference.ts'
 import { counted } from '../../core/words.ts'
 import { type CoalescedNode, coalesceFlow } from './coalesce-flow.ts'
 import type { FlowGroup, UnionEdge, UnionNode } from './flow-comparison.ts'
@@ -8,12 +9,17 @@ const SMALLEST = 2
 
 /**
  * Connected parts of a union that are the same on both sides: same nodes, same edges, no
- * significant change of a latency. As large as they can be without closing a cycle when each is
- * shown as one node.
+ * significant change of a latency or an order. As large as they can be without closing a cycle when
+ * each is shown as one node.
  */
-export function identicalRegions({ nodes, edges }: UnionGraph): FlowGroup[] {
+export function identicalRegions(
+  { nodes, edges }: UnionGraph,
+  orderChanges: readonly OrderChange[],
+): FlowGroup[] {
+  const moved = new Set(orderChanges.flatMap(({ first, second }) => [first, second]))
   const binding = edges.map(
-    ({ inBefore, inAfter, verdict }) => inBefore && inAfter && verdict !== 'changed',
+    ({ inBefore, inAfter, verdict, from, to }) =>
+      inBefore && inAfter && verdict !== 'changed' && !moved.has(from) && !moved.has(to),
   )
   return groupsOf({ nodes, edges }, acyclicPartition(nodes.length, edges, binding))
     .filter((group) => group.nodes.length >= SMALLEST)

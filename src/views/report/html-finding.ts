@@ -1,6 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts'
 import type { EdgeChange } from '../../compare/edges/find-edge-changes.ts'
-import type { Finding, StructureChange } from '../../compare/findings/finding.ts'
+import { type Finding, isStructural, type StructureChange } from '../../compare/findings/finding.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import type { Chart } from '../charts/chart.ts'
 import { responseTimesChart } from '../charts/response-times.ts'
@@ -22,9 +22,12 @@ export type FindingChart =
 export function findingCharts({ findings, responseTime }: Comparison) {
   const charts = new Map<number, FindingChart>()
   const drawn = new Map<number, number>()
-  for (const { rank, kind, categories: concerned } of findings.findings as readonly Finding[]) {
-    const [category] = concerned
-    if (kind === 'structure' || category === undefined) continue
+  for (const finding of findings.findings as readonly Finding[]) {
+    const {
+      rank,
+      categories: [category],
+    } = finding
+    if (isStructural(finding) || category === undefined) continue
     if (!responseTime.test(category).testable) continue
     const known = drawn.get(category)
     if (known !== undefined) charts.set(rank, { kind: 'see', rank: known })
@@ -63,11 +66,11 @@ ${chart === undefined ? '' : chartOf(finding, chart)}
 </article>`
 }
 
-function stepsTable({ kind, changedEdges }: Finding): Html {
-  const about =
-    kind === 'structure'
-      ? 'Steps that also changed within the call that was answered before'
-      : 'Changed steps'
+function stepsTable(finding: Finding): Html {
+  const { changedEdges } = finding
+  const about = isStructural(finding)
+    ? 'Steps that also changed within the call that was answered before'
+    : 'Changed steps'
   return html`<h4>${about}</h4>${htmlTable(
     [
       { title: 'from', names: true },

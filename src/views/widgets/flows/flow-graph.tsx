@@ -170,7 +170,7 @@ function StepBox({
       {onSide === null ? null : (
         <Badge x={0} y={0} color={onSide} text={onSide === 'before' ? '−' : '+'} />
       )}
-      {orderChanges > 0 ? <Badge x={0} y={0} color="text" text={ORDER_SIGN} /> : null}
+      {orderChanges > 0 ? <Badge x={0} y={height / 2} color="text" text={ORDER_SIGN} /> : null}
       {changes > 0 ? <Badge x={width} y={height} color="changeText" text={`${changes}`} /> : null}
       {isPinned ? <Badge x={0} y={height} color="text" text="pin" /> : null}
       <NoteBadge notes={notes} x={width} y={0} />
