@@ -1,8 +1,5 @@
 import { grouped } from '../../core/words.ts'
-import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
-import { moments } from '../../stats/moments.ts'
-import { cappedTimes } from '../edges/edge-times.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { Ranking } from '../ranking/rank-mutations.ts'
 import { type CallSites, isSame, type Operation } from '../steps/call-order.ts'
@@ -13,9 +10,9 @@ import {
   changedCalls,
   concurrencyChanges,
   concurrencyWords,
-  type RequestCounts,
 } from './concurrency-findings.ts'
 import type { Draft, FindingCall, StructureChange, StructureMove } from './finding.ts'
+import { addPrices, formsOf, movedRequests, type Price, priceOf } from './form-prices.ts'
 import { operationName, printable } from './names.ts'
 import { costOfMoves } from './structure-findings.ts'
 import { groupMoves, structureMoves } from './structure-moves.ts'
@@ -27,22 +24,8 @@ interface ServiceChanges {
   readonly repeats: readonly RepeatChange[]
 }
 
-/** Requests whose flow is of the new form, and those of the form that it replaces. */
-interface Forms {
-  /** After. */
-  readonly now: readonly number[]
-  readonly usual: readonly number[]
-  /** Period of the usual ones. */
-  readonly period: Period
-  /** Of each period, requests of the new form, and those that could have it. */
-  readonly counts: RequestCounts
-}
-
 /** Moves between categories tell the cost when they are of this share of the requests. */
 const MIN_MOVED = 0.5
-
-/** Fewest requests after that tell what the usual form takes. */
-const MIN_USUAL = 10
 
 /** What is told in one finding. */
 interface Told {
@@ -169,49 +152,6 @@ function toldFirst({ calls, repeats }: ServiceChanges, told: ServiceChanges): Fi
   }))
   const ofCalls = calls.map(findingCall)
   return told.calls.length > 0 ? [...ofCalls, ...ofRepeats] : [...ofRepeats, ...ofCalls]
-}
-
-/** What requests of a new form take more than those of the form that it replaces. */
-interface Price {
-  readonly forms: Forms
-  /** Requests after that changed form. */
-  readonly requests: number
-  readonly contributionUs: number
-  readonly eachInterval: readonly [low: number, high: number]
-}
-
-function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
-  const usual = moments(timesOf(flows, forms.usual, forms.period))
-  const now = moments(timesOf(flows, forms.now, AFTER))
-  const eachUs = now.mean - usual.mean
-  const width =
-    normalQuantile(0.975) *
-    Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
-  const requests = Math.min(forms.now.length, changed)
-  const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
-  return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
-}
-
-/** Prices of two operations as one: each is of its own requests. */
-function addPrices(a: Price, b: Price): Price {
-  const requests = a.requests + b.requests
-  const width = ({ eachInterval: [low, high], requests: own }: Price) => ((high - low) / 2) * own
-  const eachUs = (a.contributionUs + b.contributionUs) / requests
-  const each = Math.hypot(width(a), width(b)) / requests
-  const counts = [BEFORE, AFTER].map((period) =>
-    [0, 1].map((i) => (a.forms.counts[period]?.[i] ?? 0) + (b.forms.counts[period]?.[i] ?? 0)),
-  )
-  return {
-    requests,
-    contributionUs: a.contributionUs + b.contributionUs,
-    eachInterval: [eachUs - each, eachUs + each],
-    forms: {
-      now: [...a.forms.now, ...b.forms.now],
-      usual: [...a.forms.usual, ...b.forms.usual],
-      period: a.forms.period,
-      counts: counts as unknown as RequestCounts,
-    },
-  }
 }
 
 /** What a service does more or less often, or what it repeats: whichever costs or saves more. */
@@ -350,31 +290,6 @@ function rounded(times: number): string {
   return Number(times.toPrecision(2)).toString()
 }
 
-/** How many requests after do it differently than before. */
-function movedRequests({ counts: [before, after] }: Forms): number {
-  return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
-}
-
-function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
-  const now: [before: number[], after: number[]] = [[], []]
-  const usual: [before: number[], after: number[]] = [[], []]
-  for (let request = 0; request < flows.size; request++) {
-    const verdict = isNew(request)
-    const period = flows.period[request] as Period
-    if (verdict === true) now[period].push(request)
-    if (verdict === false) usual[period].push(request)
-  }
-  // As in the thesis: what the other form takes after, or before where hardly any request has it.
-  const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
-  const counted = (one: Period) => [now[one].length, now[one].length + usual[one].length] as const
-  return {
-    now: now[AFTER],
-    usual: usual[period],
-    period,
-    counts: [counted(BEFORE), counted(AFTER)],
-  }
-}
-
 /** Whether a request does what more do now; undefined where it had no choice. */
 function choseAnew(sites: CallSites, { difference, chanceSites, madeSites }: CallChange) {
   return (request: number) =>
@@ -389,11 +304,6 @@ function repeatsMore(flows: FlowSet, { timesOf, beforeTimes, afterTimes }: Repea
     const times = timesOf.get(flows.shapeOf[request] as number)
     return times === undefined ? undefined : times > middle === afterTimes > beforeTimes
   }
-}
-
-/** Response times, the slowest hundredth of the period cut: one of an hour must not decide. */
-function timesOf(flows: FlowSet, requests: readonly number[], period: Period): Float64Array {
-  return Float64Array.from(requests, cappedTimes(flows, period))
 }
 
 /** The moves of requests from the usual categories to the new ones; the most frequent of each else. */

@@ -1,0 +1,98 @@
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import { moments } from '../../stats/moments.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
+import type { RequestCounts } from './concurrency-findings.ts'
+
+/** Requests whose flow is of the new form, and those of the form that it replaces. */
+export interface Forms {
+  /** After. */
+  readonly now: readonly number[]
+  readonly usual: readonly number[]
+  /** Period of the usual ones. */
+  readonly period: Period
+  /** Of each period, requests of the new form, and those that could have it. */
+  readonly counts: RequestCounts
+}
+
+/** Fewest requests after that tell what the usual form takes. */
+const MIN_USUAL = 10
+
+/** How many requests after do it differently than before. */
+export function movedRequests({ counts: [before, after] }: Forms): number {
+  return Math.round(after[0] - (before[0] / Math.max(1, before[1])) * after[1])
+}
+
+/**
+ * Divides requests by their form.
+ *
+ * @param isNew `undefined` for those that could have neither
+ */
+export function formsOf(flows: FlowSet, isNew: (request: number) => boolean | undefined): Forms {
+  const now: [before: number[], after: number[]] = [[], []]
+  const usual: [before: number[], after: number[]] = [[], []]
+  for (let request = 0; request < flows.size; request++) {
+    const verdict = isNew(request)
+    const period = flows.period[request] as Period
+    if (verdict === true) now[period].push(request)
+    if (verdict === false) usual[period].push(request)
+  }
+  // As in the thesis: what the other form takes after, or before where hardly any request has it.
+  const period = usual[AFTER].length >= MIN_USUAL ? AFTER : BEFORE
+  const counted = (one: Period) => [now[one].length, now[one].length + usual[one].length] as const
+  return {
+    now: now[AFTER],
+    usual: usual[period],
+    period,
+    counts: [counted(BEFORE), counted(AFTER)],
+  }
+}
+
+/** What requests of a new form take more than those of the form that it replaces. */
+export interface Price {
+  readonly forms: Forms
+  /** Requests after that changed form. */
+  readonly requests: number
+  readonly contributionUs: number
+  readonly eachInterval: readonly [low: number, high: number]
+}
+
+/** @param changed requests after that have the new form and would have had the usual one before */
+export function priceOf(flows: FlowSet, forms: Forms, changed: number): Price {
+  const usual = moments(timesOf(flows, forms.usual, forms.period))
+  const now = moments(timesOf(flows, forms.now, AFTER))
+  const eachUs = now.mean - usual.mean
+  const width =
+    normalQuantile(0.975) *
+    Math.hypot(now.sd / Math.sqrt(now.count), usual.sd / Math.sqrt(usual.count))
+  const requests = Math.min(forms.now.length, changed)
+  const contributionUs = Number.isNaN(eachUs) ? 0 : eachUs * requests
+  return { forms, requests, contributionUs, eachInterval: [eachUs - width, eachUs + width] }
+}
+
+/** Prices of two operations as one: each is of its own requests. */
+export function addPrices(a: Price, b: Price): Price {
+  const requests = a.requests + b.requests
+  const width = ({ eachInterval: [low, high], requests: own }: Price) => ((high - low) / 2) * own
+  const eachUs = (a.contributionUs + b.contributionUs) / requests
+  const each = Math.hypot(width(a), width(b)) / requests
+  const counts = [BEFORE, AFTER].map((period) =>
+    [0, 1].map((i) => (a.forms.counts[period]?.[i] ?? 0) + (b.forms.counts[period]?.[i] ?? 0)),
+  )
+  return {
+    requests,
+    contributionUs: a.contributionUs + b.contributionUs,
+    eachInterval: [eachUs - each, eachUs + each],
+    forms: {
+      now: [...a.forms.now, ...b.forms.now],
+      usual: [...a.forms.usual, ...b.forms.usual],
+      period: a.forms.period,
+      counts: counts as unknown as RequestCounts,
+    },
+  }
+}
+
+/** Response times, the slowest hundredth of the period cut: one of an hour must not decide. */
+function timesOf(flows: FlowSet, requests: readonly number[], period: Period): Float64Array {
+  return Float64Array.from(requests, cappedTimes(flows, period))
+}
