@@ -89,5 +89,5 @@ export function partOf(count: number, all: number): string {
 export function firstOf(names: readonly string[], { most = 4, separator = ', ' } = {}): string {
   const left = names.length - most
   const shown = names.slice(0, most).join(separator)
-  return left > 0 ? `${shown}${separator}and ${left} more` : shown
+  return left > 0 ? `${shown} and ${left} more` : shown
 }

@@ -2,6 +2,7 @@ import { formatDuration } from '../../core/units.ts'
 import { counted, percent } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
+import { fisherExact } from '../../stats/fisher-exact.ts'
 import { isTestable } from '../../stats/two-sample.ts'
 import type { ServiceVersions } from '../../traces/span-traces.ts'
 import {
@@ -154,6 +155,8 @@ function hostsByService({ shapeOf, shapes, labels, period }: FlowSet, wanted: Pe
 
 /** Smallest change of a version's share of its service's spans that is reported. */
 const MIN_CHANGE = 0.05
+/** Level of all tests of shares together: spans of one request count as several. */
+const VERSION_LEVEL = 1e-4
 
 type Versions = ReadonlyMap<string, number>
 
@@ -167,7 +170,7 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   if (changed.length === 0) return []
   return [
     warning('versions-differ', {
-      finding: `Service versions changed: ${firstOf(changed)}.`,
+      finding: `Service versions changed: ${firstOf(changed, { separator: '; ' })}.`,
       effect: 'The release alone may explain what changed.',
       answer:
         'Load periods with the same versions, unless the release is what you are looking into.',
@@ -175,25 +178,41 @@ export function versionsDiffer({ before, after }: ComparedPeriods): ComparisonWa
   ]
 }
 
+/** The services whose versions changed beyond chance, the surest first. */
 function changedVersions(before: ServiceVersions, after: ServiceVersions): string[] {
-  return [...before].flatMap(([service, were]) => {
+  const compared = [...before].flatMap(([service, were]) => {
     const are = after.get(service)
-    return are === undefined || !isChanged(were, are)
-      ? []
-      : [`${service} ${versionText(were)} → ${versionText(are)}`]
+    return are === undefined ? [] : [{ service, were, are, p: chanceOf(were, are) }]
   })
+  return compared
+    .filter(({ p }) => p * compared.length < VERSION_LEVEL)
+    .sort((a, b) => a.p - b.p)
+    .map(({ service, were, are }) => `${service} ${versionText(were)} → ${versionText(are)}`)
 }
 
-function isChanged(before: Versions, after: Versions): boolean {
-  return [...new Set([...before.keys(), ...after.keys()])].some(
-    (version) =>
-      Math.abs(versionShare(after, version) - versionShare(before, version)) > MIN_CHANGE,
-  )
+/** The least p of the versions whose share changed by enough, corrected for their number. */
+function chanceOf(before: Versions, after: Versions): number {
+  const versions = [...new Set([...before.keys(), ...after.keys()])]
+  const tests = versions
+    .filter((one) => Math.abs(versionShare(after, one) - versionShare(before, one)) > MIN_CHANGE)
+    .map((one) => {
+      const { p } = fisherExact(
+        before.get(one) ?? 0,
+        total(before),
+        after.get(one) ?? 0,
+        total(after),
+      )
+      return p
+    })
+  return Math.min(1, versions.length * Math.min(...tests))
+}
+
+function total(versions: Versions): number {
+  return [...versions.values()].reduce((sum, count) => sum + count, 0)
 }
 
 function versionShare(versions: Versions, version: string): number {
-  const all = [...versions.values()].reduce((sum, count) => sum + count, 0)
-  return (versions.get(version) ?? 0) / all
+  return (versions.get(version) ?? 0) / total(versions)
 }
 
 /** One version by its name, several with their shares, the most frequent first. */
@@ -203,7 +222,7 @@ function versionText(versions: Versions): string {
   const named = sorted.map(
     ([version]) => `${version} (${exactPercent(versionShare(versions, version))})`,
   )
-  return firstOf(named, { most: 3, separator: ' and ' })
+  return firstOf(named, { most: 3 })
 }
 
 /** Whether some structures could not be told apart or found equal. */

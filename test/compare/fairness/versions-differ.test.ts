@@ -21,12 +21,17 @@ describe('versions-differ', () => {
 
   test('a version that is rolled out has its share', () => {
     const [found] = coded('versions-differ', ran('1'), [...ran('1', 10), ...ran('2', 30)])
-    expect(found?.finding).toBe('Service versions changed: shop 1 → 2 (75 %) and 1 (25 %).')
+    expect(found?.finding).toBe('Service versions changed: shop 1 → 2 (75 %), 1 (25 %).')
   })
 
   test('silent when the same two versions run in nearly the same shares', () => {
     const both = (of2: number) => [...ran('1', 100), ...ran('2', of2)]
     expect(coded('versions-differ', both(10), both(12))).toEqual([])
+  })
+
+  test('silent when shares differ by chance: 12 and 8 spans of 20 tell nothing', () => {
+    const shares = (of2: number) => [...ran('1', 20 - of2), ...ran('2', of2)]
+    expect(coded('versions-differ', shares(8), shares(12))).toEqual([])
   })
 
   test('silent when a period, or a service, does not say', () => {
