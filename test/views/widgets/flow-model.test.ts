@@ -11,6 +11,7 @@ import {
 import {
   differenceWords,
   diffLabel,
+  orderSentences,
   verdictWords,
 } from '../../../src/views/widgets/flows/flow-words.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
@@ -223,6 +224,63 @@ test('differences are what changed and what is on one side, from top to bottom',
     { node: idOf(data, 'X') },
     { edge: data.edges.find(({ verdict }) => verdict === 'changed')?.id },
   ])
+})
+
+describe('steps that both flows have, in another order,', () => {
+  const fork = 'S>A S>B A>J B>J J>Z'
+  const chain = 'S>A A>B B>J J>Z'
+  const swapped = 'S>B B>A A>J J>Z'
+  const late = 'S>A S>B A>J J>Z'
+  const of = (before: string, after: string) => {
+    const comparison = comparisonOfTexts(
+      { ...BEFORE_TEXT, edges: before, latencyUs: {} },
+      { ...AFTER_TEXT, edges: after, latencyUs: {} },
+    )
+    return dataOf(comparison)
+  }
+
+  test.each([
+    [
+      fork,
+      chain,
+      '1 pair of steps now one after the other',
+      'B now waits for A; before, both at the same time.',
+    ],
+    [
+      chain,
+      fork,
+      '1 pair of steps now at the same time',
+      'B no longer waits for A: both at the same time.',
+    ],
+    [fork, late, '1 step no longer waited for', 'J no longer waits for B.'],
+    [late, fork, '1 step now waited for', 'J now waits for B.'],
+  ])('%s, now %s, are counted, marked and told', (before, after, counted, told) => {
+    const data = of(before, after)
+    expect(differenceWords(data).replace(/[.,].*/, '')).toBe(counted)
+    const marked = sceneAt('regions', [], data).steps.filter(({ orderChanges }) => orderChanges > 0)
+    expect(marked.map(({ lines }) => lines[0]).sort()).toEqual(
+      told.includes('J') ? ['B', 'J'] : ['A', 'B'],
+    )
+    for (const { nodes, group } of marked) {
+      expect(group).toBeNull()
+      expect(orderSentences(data, nodes)).toEqual([told])
+    }
+    expect(differencesOf(data)).toContainEqual({ node: data.orderChanges[0]?.first })
+  })
+
+  test('that changed places are drawn twice, and told', () => {
+    const data = of(chain, swapped)
+    expect(differenceWords(data)).toMatch(/, 1 pair of steps now in another order\.$/)
+    const [change] = data.orderChanges
+    expect(orderSentences(data, [change?.first as number])).toEqual([
+      'A now comes after B, not before it.',
+    ])
+  })
+
+  test('are none where steps came or went', () => {
+    expect(of(chain, 'S>A A>X X>B B>J J>Z').orderChanges).toEqual([])
+    expect(data.orderChanges).toEqual([])
+  })
 })
 
 test('the model that goes into the page says what the library says', () => {
