@@ -21,7 +21,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   )
   const command = commands.find((each) => each.name() === chosen) ?? program
   try {
-    if (chosen !== undefined) (await COMMANDS[chosen].load())(command)
+    if (chosen !== undefined) (await COMMANDS[chosen].load())(command, args)
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (problem) {

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 
 interface LazyCommand {
   readonly description: string
-  /** Loads what adds the command's flags and its action. */
-  readonly load: () => Promise<(command: Command) => void>
+  /** Loads what adds the command's flags and its action; it may look at how the flags are given. */
+  readonly load: () => Promise<(command: Command, args: readonly string[]) => void>
 }
 
 const compare: LazyCommand = {

@@ -51,8 +51,8 @@ interface CompareFlags extends ComparisonFlags {
 }
 
 /** `flowdelta compare`: what changed between two periods, as text or as JSON. */
-export function addCompare(command: Command): void {
-  addOptions(addComparisonFlags(command), COMPARE_FLAGS)
+export function addCompare(command: Command, args: readonly string[]): void {
+  addOptions(addComparisonFlags(command, args), COMPARE_FLAGS)
     .addOption(
       new Option(
         '--fail-on <condition>',

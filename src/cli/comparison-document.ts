@@ -97,6 +97,10 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       'How much of the change findings account for; without any, what could have been seen.',
       made(({ comparison }) => comparison.findings.summary(), TEXT),
     ),
+    testedAgainst: about(
+      'Against what changes were tested: one run of the period before, or the differences between several.',
+      made(({ comparison }) => comparison.findings.testedAgainst, TEXT),
+    ),
     requests: made(
       ({ comparison: { flows } }) => ({ before: flows.count(BEFORE), after: flows.count(AFTER) }),
       PERIOD_COUNTS,

@@ -1,13 +1,17 @@
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type Comparison, compare } from '../compare/comparison.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
+import { OptionError } from '../core/errors.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
+import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
 import { bothPeriods, loadPeriod } from './load-period.ts'
 
 /** Flags of `addComparisonFlags` that are no options of a table. */
 export interface ComparisonFlags {
-  readonly before: string[]
+  /** Files of each run: as many runs as `--before` is given. */
+  readonly before: string[][]
   readonly after: string[]
   readonly beforeParameters?: string[]
   readonly afterParameters?: string[]
@@ -15,11 +19,38 @@ export interface ComparisonFlags {
   readonly weightCounts?: boolean
 }
 
-/** Adds the two periods and every option of a comparison to a command. */
-export function addComparisonFlags(command: Command): Command {
+/** Returns the files of each run: what stands behind each `--before` of the arguments. */
+function filesOfRuns(args: readonly string[], files: readonly string[]): string[][] {
+  const counts: number[] = []
+  let isRun = false
+  for (const arg of args) {
+    const isNamed = arg === BEFORE || arg.startsWith(`${BEFORE}=`)
+    if (isNamed) counts.push(arg === BEFORE ? 0 : 1)
+    else if (isRun && !arg.startsWith('-')) counts.push((counts.pop() ?? 0) + 1)
+    if (isNamed || arg.startsWith('-')) isRun = arg === BEFORE
+  }
+  const ends = counts.map((_, run) => counts.slice(0, run + 1).reduce((sum, n) => sum + n, 0))
+  return ends.map((end, run) => files.slice(end - (counts[run] as number), end))
+}
+
+const BEFORE = '--before'
+
+/**
+ * Adds the two periods and every option of a comparison to a command.
+ *
+ * @param args what the command line was given: it tells which files stand behind which `--before`
+ */
+export function addComparisonFlags(command: Command, args: readonly string[]): Command {
   command
-    .requiredOption('--before <file...>', 'Traces of the good period')
+    .requiredOption(
+      `${BEFORE} <file...>`,
+      'Traces of the good period; given more than once, each is a run of its own, and changes are ' +
+        'tested against the differences between runs',
+    )
     .requiredOption('--after <file...>', 'Traces of the bad period')
+    .hook('preAction', (_, action) => {
+      action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before')))
+    })
   addOptions(command, COMPARISON_OPTIONS)
     .addOption(
       new Option('--scale-counts', 'Same as --counts scaled').conflicts(['weightCounts', 'counts']),
@@ -37,11 +68,34 @@ export function addComparisonFlags(command: Command): Command {
 /** Loads both periods and compares them as the options say. */
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
   const { beforeParameters = [], afterParameters = [] } = flags
+  requireOnce(flags.before)
   const [before, after] = await bothPeriods(
-    loadPeriod('before', flags.before, flags, beforeParameters),
+    loadRuns(flags, beforeParameters),
     loadPeriod('after', flags.after, flags, afterParameters),
   )
   return compare(before, after, { ...optionsFrom(COMPARISON_OPTIONS, flags), ...countsOf(flags) })
+}
+
+async function loadRuns(
+  flags: ComparisonFlags & Flags,
+  parameters: readonly string[],
+): Promise<TraceSet[]> {
+  const runs: TraceSet[] = []
+  for (const files of flags.before) runs.push(await loadPeriod('before', files, flags, parameters))
+  return runs
+}
+
+/** Throws for a file in two runs: these would seem never to differ. */
+function requireOnce(runs: readonly (readonly string[])[]): void {
+  const seen = new Set<string>()
+  for (const files of runs) {
+    for (const name of new Set(files)) {
+      if (seen.has(resolve(name))) {
+        throw new OptionError('before', name, 'each run its own files')
+      }
+      seen.add(resolve(name))
+    }
+  }
 }
 
 function countsOf(flags: ComparisonFlags): Partial<ComparisonOptions> {

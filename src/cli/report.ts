@@ -35,12 +35,13 @@ interface ReportFlags extends ComparisonFlags {
 const STANDARD_OUTPUT = '-'
 
 /** `flowdelta report`: a comparison as one HTML page for an incident, or as Markdown for a review. */
-export function addReport(command: Command): void {
-  addOptions(addComparisonFlags(command), REPORT_FLAGS).action(runReport)
+export function addReport(command: Command, args: readonly string[]): void {
+  addOptions(addComparisonFlags(command, args), REPORT_FLAGS).action(runReport)
 }
 
 async function runReport(flags: ReportFlags): Promise<void> {
-  const { before, after, markdown, traceUrl = null } = flags
+  const { after, markdown, traceUrl = null } = flags
+  const before = flags.before.flat()
   const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
   // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {

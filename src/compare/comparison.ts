@@ -2,6 +2,7 @@ import { FlowdeltaError, show } from '../core/errors.ts'
 import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
+import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
@@ -90,10 +91,12 @@ interface Stages {
  * Compares the traces of two periods: builds flows, groups them into categories, and finds, matches
  * and ranks what changed. Every stage is computed when it is first asked for, and kept.
  *
- * @param before traces of the good period
+ * @param before traces of the good period; of several runs of it, an array: a change then is what
+ *   differs from these runs by more than they differ from each other
  * @param after traces of the bad period
  * @param options of any stage; see `ComparisonOptions`
- * @throws FlowdeltaError for an unknown option, OptionError for a value that one cannot have
+ * @throws FlowdeltaError for an unknown option, or no runs, too many, or one twice; OptionError for a
+ *   value that an option cannot have
  *
  * @example
  * const comparison = compare(before, after)
@@ -101,33 +104,40 @@ interface Stages {
  * comparison.with({ smPThreshold: 10 }).ranking.table().print()
  */
 export function compare(
-  before: TraceSet,
+  before: TraceSet | readonly TraceSet[],
   after: TraceSet,
   options: Partial<ComparisonOptions> = {},
 ): Comparison {
-  requireTraces(before, 'before')
+  const runs = [before].flat()
+  requireRuns(runs)
   requireTraces(after, 'after')
-  return new Comparison({ before, after }, readOptions(COMPARISON_OPTIONS, options))
+  return new Comparison({ runs, after }, readOptions(COMPARISON_OPTIONS, options))
 }
 
 /** A comparison of two periods, stage by stage. */
 export class Comparison extends Stage {
-  readonly before: TraceSet
+  /** Runs of the period before, one at least. */
+  readonly runs: readonly TraceSet[]
   readonly after: TraceSet
   readonly options: ComparisonOptions
   readonly #stages: Partial<Stages>
 
   /** Use `compare` instead. */
   constructor(
-    { before, after }: { before: TraceSet; after: TraceSet },
+    { runs, after }: { runs: readonly TraceSet[]; after: TraceSet },
     options: ComparisonOptions,
     stages: Partial<Stages> = {},
   ) {
     super()
-    this.before = before
+    this.runs = runs
     this.after = after
     this.options = options
     this.#stages = stages
+  }
+
+  /** Traces of the period before; of several runs, those of the first. */
+  get before(): TraceSet {
+    return this.runs[0] as TraceSet
   }
 
   /**
@@ -150,7 +160,7 @@ export class Comparison extends Stage {
 
   #buildFlows(): FlowSet {
     const { fold, omitHosts } = this.options
-    const flows = buildFlows([this.before, this.after], pickOptions(FLOW_OPTIONS, this.options))
+    const flows = buildFlows([this.runs, this.after], pickOptions(FLOW_OPTIONS, this.options))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
@@ -264,13 +274,27 @@ export class Comparison extends Stage {
 
   /**
    * Is the comparison fair? What may make the results mean less than they seem to: what was found,
-   * what it does to the results, and which option answers it.
+   * what it does to the results, and which option answers it. Of several runs before, each is held
+   * against after, and a warning names the first that it is about.
    *
    * @example
    * comparison.warnings().map(({ code, answer }) => `${code}: ${answer}`) // []
    */
   warnings(): readonly ComparisonWarning[] {
-    return comparisonWarnings(this)
+    if (this.runs.length === 1) return comparisonWarnings(this)
+    const found = this.runs.map((run) => comparisonWarnings(compare(run, this.after, this.options)))
+    const named = found.flatMap((warnings, run) => {
+      const told = new Set(
+        found.slice(0, run).flatMap((earlier) => earlier.map(({ code }) => code)),
+      )
+      return warnings
+        .filter(({ code }) => !told.has(code))
+        .map((one) => {
+          const finding = `Run ${run + 1} before: ${one.finding}`
+          return { ...one, finding, message: finding }
+        })
+    })
+    return named
   }
 
   /** The ranked mutations. */
@@ -294,6 +318,26 @@ export class Comparison extends Stage {
   #share<N extends keyof Stages>(name: N, shared: Partial<Stages>): void {
     Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
   }
+}
+
+/** Runs are told apart by time blocks, whose numbers have room for so many. */
+const MAX_RUNS = 100
+
+function requireRuns(runs: readonly unknown[]): void {
+  if (runs.length === 0 || runs.length > MAX_RUNS) {
+    throw new FlowdeltaError(
+      `compare(before, after) got ${counted(runs.length, 'run')} for before. Give 1 to ${MAX_RUNS}.`,
+    )
+  }
+  runs.forEach((run, i) => {
+    requireTraces(run, 'before')
+    if (runs.indexOf(run) < i) {
+      throw new FlowdeltaError(
+        `compare(before, after) got the same traces for runs ${runs.indexOf(run) + 1} and ${i + 1} ` +
+          'of before: they would seem never to differ. Give each run once.',
+      )
+    }
+  })
 }
 
 function requireTraces(traces: unknown, period: 'before' | 'after'): void {

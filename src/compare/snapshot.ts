@@ -39,6 +39,8 @@ interface SnapshotData {
   /** How to fold the flows again; `null` where they are carried as they are. */
   readonly folding: FoldOptions | null
   readonly period: Uint8Array
+  /** Run of each request before; `null` where there is but one. */
+  readonly recordedIn: Uint8Array | null
   readonly shapeOf: Uint32Array
   readonly responseTimeUs: Float64Array
   readonly startUs: Float64Array | null
@@ -89,6 +91,7 @@ export function takeSnapshot(
     edgeCounts: Uint32Array.from(each, (shape) => shapes.edgeCount(shape)),
     folding: refolds ? folded.folding : null,
     period: flows.period,
+    recordedIn: flows.runs.length > 1 ? flows.recordedIn : null,
     shapeOf: flows.shapeOf,
     responseTimeUs: flows.responseTimeUs,
     startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
@@ -156,7 +159,7 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   const flows = restoreFlows(data)
   const none = noTraces()
   return new Comparison(
-    { before: none, after: none },
+    { runs: [none], after: none },
     { ...options, label: labelTexts && labelRule(labelTexts) },
     { flows: folding === null ? flows : foldFlows(flows, folding), claims: data.claims },
   )
@@ -180,6 +183,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
       shapes: restoreShapes(data),
       ids: data.ids ?? Array.from(shapeOf, (_, request) => String(request)),
       period,
+      recordedIn: data.recordedIn ?? undefined,
       traceOf: new Uint32Array(shapeOf.length),
       startUs: data.startUs ?? new Float64Array(shapeOf.length),
       responseTimeUs,

@@ -16,7 +16,7 @@ import { buildSpanFlows } from './span-flows.ts'
  * except where they differ significantly: there each keeps its own, so that work which was
  * parallel and became sequential shows as a structural change.
  *
- * @param traces one trace set, or `[before, after]`
+ * @param traces one trace set, or `[before, after]`; `before` may be several runs of the good period
  * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
  * @param options.clocks `'aligned'` (default) corrects clocks of hosts that disagree, see
  *   `flows.clocks`; `'recorded'` takes times as they are
@@ -31,19 +31,23 @@ import { buildSpanFlows } from './span-flows.ts'
  * flows.table().print()
  */
 export function buildFlows(
-  traces: TraceSet | readonly [before: TraceSet, after: TraceSet],
+  traces: TraceSet | readonly [before: TraceSet | readonly TraceSet[], after: TraceSet],
   given: Partial<FlowOptions> = {},
 ): FlowSet {
   const options = readOptions(FLOW_OPTIONS, given)
-  const periods = [traces].flat() as readonly TraceSet[]
-  if (periods.every((period): period is SpanTraces => period.kind === 'spans')) {
-    return buildSpanFlows(periods, options)
+  const [before, ...after] = [traces].flat(1) as readonly (TraceSet | readonly TraceSet[])[]
+  const recordings = [before, ...after].flat() as readonly TraceSet[]
+  const runs = recordings.length - after.length
+  if (recordings.every((one): one is SpanTraces => one.kind === 'spans')) {
+    return buildSpanFlows(recordings, runs, options)
   }
-  if (periods.every((period): period is GraphTraces => period.kind === 'graphs')) {
-    return buildGraphFlows(periods, options)
+  if (recordings.every((one): one is GraphTraces => one.kind === 'graphs')) {
+    return buildGraphFlows(recordings, runs, options)
   }
+  const [first] = recordings
+  const other = recordings.find(({ kind }) => kind !== first?.kind)
   throw new FlowdeltaError(
-    `Period ${periods[0]?.name} holds ${periods[0]?.kind}, period ${periods[1]?.name} holds ` +
-      `${periods[1]?.kind}: these cannot be compared. Load both periods from the same kind of file.`,
+    `Period ${first?.name} holds ${first?.kind}, period ${other?.name} holds ` +
+      `${other?.kind}: these cannot be compared. Load both periods from the same kind of file.`,
   )
 }

@@ -47,6 +47,7 @@ export type Concurrency = FlowOptions['concurrency']
 
 /** Columns of flows, one row a request; the requests before come first. */
 export interface FlowColumns {
+  /** The traces of each recording: runs of before first, after last. */
   readonly periods: readonly TraceSet[]
   readonly labels: NodeLabels
   readonly shapes: ShapeTable
@@ -57,10 +58,11 @@ export interface FlowColumns {
   /** Row of each request's trace in its period's trace set. */
   readonly traceOf: Uint32Array
   /**
-   * Which of `periods` each request was recorded in; `period`, unless requests were divided anew.
+   * Which of `periods` each request was recorded in; `period`, unless before is several runs or
+   * requests were divided anew.
    */
   readonly recordedIn?: Uint8Array | undefined
-  /** Arrival, µs since the start of the request's own period. */
+  /** Arrival, µs since the start of the recording that the request is in. */
   readonly startUs: Float64Array
   readonly responseTimeUs: Float64Array
   readonly shapeOf: Uint32Array
@@ -92,6 +94,7 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
   /** Decisions taken while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport
   #split: number | undefined
+  #runs: readonly number[] | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
     super({ ...columns, recordedIn: columns.recordedIn ?? columns.period })
@@ -108,6 +111,12 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
   count(period: Period): number {
     this.#split ??= splitOf(this.period)
     return period === BEFORE ? this.#split : this.size - this.#split
+  }
+
+  /** Recordings that the requests before come from: several, if before is several runs. */
+  get runs(): readonly number[] {
+    this.#runs ??= [...new Set(this.recordedIn.subarray(0, this.count(BEFORE)))]
+    return this.#runs
   }
 
   /**

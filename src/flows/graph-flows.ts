@@ -1,11 +1,19 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { GraphTraces } from '../traces/graph-traces.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
-import { type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
+import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet } from './flow-set.ts'
 import { NodeLabels, parsePointLabel } from './node-labels.ts'
 
-/** Flows from trace-point graphs, which are flows already: periods are put one after the other. */
-export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOptions): FlowSet {
+/**
+ * Flows from trace-point graphs, which are flows already: recordings are put one after the other.
+ *
+ * @param runs how many of the recordings, the first ones, are of the period before
+ */
+export function buildGraphFlows(
+  periods: readonly GraphTraces[],
+  runs: number,
+  options: FlowOptions,
+): FlowSet {
   const labels = new NodeLabels()
   const [only] = periods
   if (periods.length === 1 && only && serves(only, labels)) return flowsOf(only, labels, options)
@@ -14,6 +22,7 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
   const edges = periods.reduce((sum, { latencyUs }) => sum + latencyUs.length, 0)
   const columns = {
     period: new Uint8Array(size),
+    recordedIn: new Uint8Array(size),
     traceOf: new Uint32Array(size),
     startUs: new Float64Array(size),
     responseTimeUs: new Float64Array(size),
@@ -23,12 +32,13 @@ export function buildGraphFlows(periods: readonly GraphTraces[], options: FlowOp
   }
   let row = 0
   let edge = 0
-  periods.forEach((traces, period) => {
+  periods.forEach((traces, recording) => {
     const shapeCodes = internShapes(traces, labels, shapes)
     columns.startUs.set(traces.startUs, row)
     columns.responseTimeUs.set(traces.responseTimeUs, row)
     columns.latencyUs.set(traces.latencyUs, edge)
-    columns.period.fill(period, row, row + traces.size)
+    columns.period.fill(recording < runs ? BEFORE : AFTER, row, row + traces.size)
+    columns.recordedIn.fill(recording, row, row + traces.size)
     for (let trace = 0; trace < traces.size; trace++) {
       columns.traceOf[row + trace] = trace
       columns.shapeOf[row + trace] = shapeCodes[traces.shapeOf[trace]!]!

@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import type { SpanClocks } from './clocks/clock-offsets.ts'
-import type { FlowOptions, FlowReport, Period } from './flow-set.ts'
+import { AFTER, BEFORE, type FlowOptions, type FlowReport, type Period } from './flow-set.ts'
 import { LearnedOrder, separatePeriods } from './learned-order.ts'
 import { intervalPrecedence, type Precedence, reducePrecedence } from './precedence.ts'
 import type { SpanCalls } from './span-calls.ts'
@@ -18,23 +18,30 @@ interface OrderedChildren {
 /** Decides, call by call, which children run one after the other. */
 export interface SiblingOrder {
   readonly counts: Partial<FlowReport['counts']>
-  order(period: Period, caller: number, children: Uint32Array): OrderedChildren
+  order(recording: number, caller: number, children: Uint32Array): OrderedChildren
+}
+
+/** What every span of each recording calls, and how many recordings are of the period before. */
+interface NamedRuns {
+  readonly names: readonly Uint32Array[]
+  readonly runs: number
 }
 
 /** The rule of a `FlowOptions.concurrency`, learned over all periods where it is `'learned'`. */
 export function siblingOrder(
-  periods: readonly SpanCalls[],
-  names: readonly Uint32Array[],
+  recordings: readonly SpanCalls[],
+  named: NamedRuns,
   { concurrency, slackUs }: FlowOptions,
 ): SiblingOrder {
   const each = (orderOf: typeof observedOrder): SiblingOrder => ({
     counts: {},
-    order: (period, caller, children) => orderOf(periods[period]!, { caller, children, slackUs }),
+    order: (recording, caller, children) =>
+      orderOf(recordings[recording]!, { caller, children, slackUs }),
   })
   if (concurrency === 'none') return each(concurrentOrder)
   const observed = each(observedOrder)
   if (concurrency === 'observed') return observed
-  return new LearnedSiblingOrder(periods, names, { slackUs, observed })
+  return new LearnedSiblingOrder(recordings, named, { slackUs, observed })
 }
 
 interface Call {
@@ -85,7 +92,8 @@ function concurrentOrder(calls: SpanCalls, call: Call): OrderedChildren {
  * so it is worked out once for each combination.
  */
 class LearnedSiblingOrder implements SiblingOrder {
-  readonly #periods: readonly SpanCalls[]
+  readonly #recordings: readonly SpanCalls[]
+  readonly #runs: number
   readonly #names: readonly Uint32Array[]
   readonly #slackUs: number
   readonly #resolutionUs: Float64Array
@@ -104,20 +112,21 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   constructor(
-    periods: readonly SpanCalls[],
-    names: readonly Uint32Array[],
+    recordings: readonly SpanCalls[],
+    { names, runs }: NamedRuns,
     { slackUs, observed }: { slackUs: number; observed: SiblingOrder },
   ) {
-    this.#periods = periods
+    this.#recordings = recordings
+    this.#runs = runs
     this.#names = names
     this.#slackUs = slackUs
     this.#observed = observed
-    this.#resolutionUs = clockResolutionUs(periods, names)
+    this.#resolutionUs = clockResolutionUs(recordings, names)
     this.counts.coarseClocks = this.#resolutionUs.filter((resolution) => resolution > 0).length
-    periods.forEach((_, period) => {
-      this.#learn(period as Period)
+    recordings.forEach((_, recording) => {
+      this.#learn(recording)
     })
-    if (periods.length === 2) {
+    if (recordings.length > runs) {
       const { pairs, waits } = separatePeriods(this.#orders.values())
       this.counts.differingPairs = pairs
       this.counts.differingWaits = waits
@@ -125,13 +134,14 @@ class LearnedSiblingOrder implements SiblingOrder {
     for (const order of this.#orders.values()) this.counts.learnedPairs += order.pairs / 2
   }
 
-  order(period: Period, caller: number, children: Uint32Array): OrderedChildren {
-    if (children.length > MAX_CHILDREN) return this.#observed.order(period, caller, children)
-    const name = this.#names[period]![caller]!
-    const numbers = this.#numberChildren(period, children)
+  order(recording: number, caller: number, children: Uint32Array): OrderedChildren {
+    if (children.length > MAX_CHILDREN) return this.#observed.order(recording, caller, children)
+    const period = this.#periodOf(recording)
+    const name = this.#names[recording]![caller]!
+    const numbers = this.#numberChildren(recording, children)
     const listing = Array.from(children, (_, i) => i).sort((a, b) => numbers[a]! - numbers[b]!)
     const sorted = listing.map((i) => numbers[i]!)
-    const detached = listing.map((i) => this.#periods[period]?.detached[children[i]!] === 1)
+    const detached = listing.map((i) => this.#recordings[recording]?.detached[children[i]!] === 1)
     const key = `${period} ${name} ${sorted.join()} ${detached.map(Number).join('')}`
     let precedence = this.#precedences.get(key)
     if (precedence === undefined) {
@@ -140,16 +150,21 @@ class LearnedSiblingOrder implements SiblingOrder {
     }
     if (precedence === null) {
       this.counts.circularOrders++
-      return this.#observed.order(period, caller, children)
+      return this.#observed.order(recording, caller, children)
     }
     const spans = listing.map((i) => children[i]!)
-    if (this.#violates(period, spans, precedence)) this.counts.orderViolations++
+    if (this.#violates(recording, spans, precedence)) this.counts.orderViolations++
     return { spans, precedence }
   }
 
-  #learn(period: Period): void {
-    const { childOffsets, children, startUs, endUs, outside, clocks } = this.#periods[period]!
-    const names = this.#names[period]!
+  #periodOf(recording: number): Period {
+    return recording < this.#runs ? BEFORE : AFTER
+  }
+
+  #learn(recording: number): void {
+    const { childOffsets, children, startUs, endUs, outside, clocks } = this.#recordings[recording]!
+    const period = this.#periodOf(recording)
+    const names = this.#names[recording]!
     for (let caller = 0; caller < names.length; caller++) {
       const siblings = children.subarray(childOffsets[caller], childOffsets[caller + 1])
       if (siblings.length === 0) continue
@@ -158,7 +173,7 @@ class LearnedSiblingOrder implements SiblingOrder {
         continue
       }
       const order = this.#orderOf(names[caller]!)
-      const numbers = this.#numberChildren(period, siblings)
+      const numbers = this.#numberChildren(recording, siblings)
       const replyUs = endUs[caller]!
       for (let j = 0; j < siblings.length; j++) {
         const span = siblings[j]!
@@ -190,8 +205,8 @@ class LearnedSiblingOrder implements SiblingOrder {
   }
 
   /** Numbers children by what is called and which of its calls it is, in order of start. */
-  #numberChildren(period: Period, children: Uint32Array): number[] {
-    const names = this.#names[period]!
+  #numberChildren(recording: number, children: Uint32Array): number[] {
+    const names = this.#names[recording]!
     const seen = new Map<number, number>()
     return Array.from(children, (span) => {
       const name = names[span]!
@@ -223,8 +238,8 @@ class LearnedSiblingOrder implements SiblingOrder {
     })
   }
 
-  #violates(period: Period, spans: readonly number[], { followers }: Precedence): boolean {
-    const { startUs, endUs } = this.#periods[period]!
+  #violates(recording: number, spans: readonly number[], { followers }: Precedence): boolean {
+    const { startUs, endUs } = this.#recordings[recording]!
     return followers.some((next, i) =>
       next.some((j) => endUs[spans[i]!]! > startUs[spans[j]!]! + this.#slackUs),
     )

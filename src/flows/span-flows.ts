@@ -4,7 +4,7 @@ import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-
 import { ShapeTable } from '../traces/shape-table.ts'
 import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
-import { type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
+import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
@@ -15,16 +15,22 @@ const ERROR = SPAN_STATUSES.indexOf('error')
 /**
  * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
  * siblings are chained, forked and joined as the concurrency rule says.
+ *
+ * @param runs how many of the recordings, the first ones, are of the period before
  */
-export function buildSpanFlows(periods: readonly SpanTraces[], options: FlowOptions): FlowSet {
-  const found = options.clocks === 'aligned' ? findClockOffsets(periods) : AS_RECORDED
-  const calls = periods.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
-  const order = siblingOrder(calls, nameCalls(periods), options)
+export function buildSpanFlows(
+  recordings: readonly SpanTraces[],
+  runs: number,
+  options: FlowOptions,
+): FlowSet {
+  const found = options.clocks === 'aligned' ? findClockOffsets(recordings) : AS_RECORDED
+  const calls = recordings.map((traces, i) => indexSpanCalls(traces, found.bySpan[i]))
+  const order = siblingOrder(calls, { names: nameCalls(recordings), runs }, options)
   const builder = new SpanFlowBuilder(order)
-  calls.forEach((period, i) => {
-    builder.addPeriod(period, i as Period)
+  calls.forEach((one, i) => {
+    builder.addRecording(one, i, i < runs ? BEFORE : AFTER)
   })
-  return builder.finish(periods, options, found.clocks)
+  return builder.finish(recordings, options, found.clocks)
 }
 
 class SpanFlowBuilder {
@@ -34,6 +40,7 @@ class SpanFlowBuilder {
   readonly #ids: string[] = []
   readonly #columns = growingColumns({
     period: 'u8',
+    recordedIn: 'u8',
     traceOf: 'u32',
     startUs: 'f64',
     responseTimeUs: 'f64',
@@ -57,7 +64,7 @@ class SpanFlowBuilder {
     this.#columns.spanOffsets.push(0)
   }
 
-  addPeriod(calls: SpanCalls, period: Period): void {
+  addRecording(calls: SpanCalls, recording: number, period: Period): void {
     const { traces, roots } = calls
     const [callLabels, replyLabels] = this.#labelSpans(traces)
     this.#clampedStarts += calls.clampedStarts
@@ -65,9 +72,10 @@ class SpanFlowBuilder {
     let trace = 0
     for (const root of roots) {
       while (traces.spanOffsets[trace + 1]! <= root) trace++
-      this.#addRequest(calls, { period, root, callLabels, replyLabels })
+      this.#addRequest(calls, { recording, root, callLabels, replyLabels })
       this.#ids.push(traces.ids[trace]!)
       this.#columns.period.push(period)
+      this.#columns.recordedIn.push(recording)
       this.#columns.traceOf.push(trace)
       this.#columns.startUs.push(calls.startUs[root]!)
       this.#columns.responseTimeUs.push(Math.round(traces.spans.durationUs[root]! * NS) / NS)
@@ -104,11 +112,11 @@ class SpanFlowBuilder {
   /** The weight of each request's trace; undefined where no period recorded any. */
   #weights(periods: readonly SpanTraces[]): Float64Array | undefined {
     if (periods.every(({ weight }) => weight === undefined)) return undefined
-    const { period, traceOf } = this.#columns
+    const { recordedIn, traceOf } = this.#columns
     return Float64Array.from(
       this.#ids,
       (_, request) =>
-        periods[period.values[request]!]?.weight?.[traceOf.values[request]!] ?? Number.NaN,
+        periods[recordedIn.values[request]!]?.weight?.[traceOf.values[request]!] ?? Number.NaN,
     )
   }
 
@@ -117,10 +125,10 @@ class SpanFlowBuilder {
    */
   #addRequest(
     calls: SpanCalls,
-    request: { period: Period; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
+    request: { recording: number; root: number; callLabels: Uint32Array; replyLabels: Uint32Array },
   ): void {
     const { childOffsets, children } = calls
-    const { period, root, callLabels, replyLabels } = request
+    const { recording, root, callLabels, replyLabels } = request
     this.#nodes.length = 0
     this.#from.length = 0
     this.#to.length = 0
@@ -134,7 +142,7 @@ class SpanFlowBuilder {
         this.#edge(calls, walk, 2 * k, 2 * k + 1)
         continue
       }
-      const { spans, precedence } = this.#order.order(period, span, below)
+      const { spans, precedence } = this.#order.order(recording, span, below)
       const first = walk.length
       for (let i = 0; i < spans.length; i++) walk.push(spans[i]!)
       for (const i of precedence.starters) this.#edge(calls, walk, 2 * k, 2 * (first + i))

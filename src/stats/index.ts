@@ -92,6 +92,7 @@ export {
 export { quantile } from './quantile.ts'
 export { type QuantileMap, quantileMap } from './quantile-map.ts'
 export { type RandomSource, randomSource } from './random.ts'
+export { type RunMeasure, type RunShift, type RunStratum, runShifts } from './run-shifts.ts'
 export { siblingPercentiles } from './sibling-percentile.ts'
 export { type TwoProportionsResult, twoProportionsTest } from './two-proportions.ts'
 export type { Direction, TwoSampleResult } from './two-sample.ts'

@@ -7,7 +7,7 @@ import { type Direction, directionOf } from './two-sample.ts'
 export interface BlockedSample {
   /** Values; NaN and infinite ones are left out. */
   readonly values: ArrayLike<number>
-  /** Number of the stretch of time of each value, from 0, in the order of time. */
+  /** Number of the stretch of time of each value, from 0, in the order of time, run after run. */
   readonly blocks: ArrayLike<number>
 }
 
@@ -67,7 +67,11 @@ const FLOOR = 1
  * distribution: of three values a side or fewer, `rankP` is too small by up to a half. Values below 1
  * count as 1 in log values, so give them in a small unit.
  *
+ * Where before is several runs, values are held against the mean of their run: how runs differ from
+ * each other is not tested here, but by `runShifts`.
+ *
  * @param measures strata of each measure; those without values in both periods are left out
+ * @param options.perRun stretches of time that each run before has; default: before is one run
  * @returns one result a measure, in the same order
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
@@ -81,8 +85,9 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
+  { perRun = Number.POSITIVE_INFINITY }: { readonly perRun?: number } = {},
 ): ModeratedShift[] {
-  const sums = measures.map(sumStrata)
+  const sums = measures.map((strata) => sumStrata(strata, perRun))
   const spread = moderatedVariances(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
@@ -134,16 +139,17 @@ interface StrataSums {
   readonly logDf: number
   /** Variance of `logDifference` over that of one value. */
   readonly logScale: number
-  /** Deviations of ranks by stretch of time. */
+  /** Deviations of ranks from the mean of their run, by stretch of time: runs before, then after. */
   readonly periods: readonly StretchSums[]
 }
 
-function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
+function sumStrata(strata: readonly BlockedStratum[], perRun: number): StrataSums {
   const sum = { beforeCount: 0, afterCount: 0, pairs: 0, slowerPairs: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
   ]
-  const periods = [new StretchSums(), new StretchSums()] as const
+  const later = new StretchSums()
+  const runs: StretchSums[] = []
   for (const stratum of strata) {
     const samples = [ascending(stratum.before), ascending(stratum.after)] as const
     const [{ values: before }, { values: after }] = samples
@@ -158,9 +164,14 @@ function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
     for (const period of [0, 1] as const) {
       const scale = weight / counts[period]
       const { blocks: blockOf } = samples[period]
+      const runOf = (i: number) => (period === 0 ? Math.floor((blockOf[i] as number) / perRun) : 0)
+      const rankOf = meansByRun(ranks[period], runOf)
       for (let i = 0; i < counts[period]; i++) {
-        const own = (ranks[period][i] as number) - rank[period]
-        periods[period].add(blockOf[i] as number, scale * own)
+        const run = runOf(i)
+        const own = (ranks[period][i] as number) - (rankOf[run] as number)
+        const sums = period === 0 ? (runs[run] ?? new StretchSums()) : later
+        if (period === 0) runs[run] = sums
+        sums.add(blockOf[i] as number, scale * own)
         squares += (ranks[period][i] as number) ** 2
         logSquares += ((logs[period][i] as number) - log[period]) ** 2
       }
@@ -179,11 +190,24 @@ function sumStrata(strata: readonly BlockedStratum[]): StrataSums {
   const { weight, ...counted } = sum
   return {
     ...counted,
-    ...{ rankDifference, rankVariance, logDf, periods },
+    ...{ rankDifference, rankVariance, logDf },
+    periods: [...runs.filter((run) => run !== undefined), later],
     logDifference: weight === 0 ? 0 : logDifference / weight,
     logVariance: logDf === 0 ? Number.NaN : logSquares / logDf,
     logScale: weight === 0 ? Number.NaN : logScale / weight ** 2,
   }
+}
+
+/** Mean of the values of each run. */
+function meansByRun(values: Float64Array, runOf: (i: number) => number): number[] {
+  const sums: number[] = []
+  const counts: number[] = []
+  values.forEach((value, i) => {
+    const run = runOf(i)
+    sums[run] = (sums[run] ?? 0) + value
+    counts[run] = (counts[run] ?? 0) + 1
+  })
+  return sums.map((sum, run) => sum / (counts[run] as number))
 }
 
 /** The values in ascending order, each with its block: sums then do not hang on the order given. */
@@ -239,8 +263,13 @@ function midranks(
   return ranks
 }
 
+/** Log of a value, of at least 1, as it is compared. */
+export function logOf(value: number): number {
+  return Math.log(Math.max(FLOOR, value))
+}
+
 function logsOf(values: ArrayLike<number>): Float64Array {
-  return Float64Array.from(values, (value) => Math.log(Math.max(FLOOR, value)))
+  return Float64Array.from(values, logOf)
 }
 
 function meansOf([before, after]: readonly [Float64Array, Float64Array]): [number, number] {

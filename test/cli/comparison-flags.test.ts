@@ -16,11 +16,25 @@ const onDisk = (name: string, text: string) => {
 
 /** Compares as the command line does. */
 function run(...args: string[]) {
-  const command = addComparisonFlags(new Command()).exitOverride()
+  const command = addComparisonFlags(new Command(), args)
+    .action(() => {})
+    .exitOverride()
   return compareFiles(command.parse(args, { from: 'user' }).opts())
 }
 
 const PERIODS = ['--before', onDisk('before.dot', DOT), '--after', onDisk('after.dot', DOT)]
+
+test('each --before is a run of its own, with all files up to the next flag', async () => {
+  const [one, two, three] = ['1.dot', '2.dot', '3.dot'].map((name) => onDisk(name, DOT))
+  if (one === undefined || two === undefined || three === undefined) throw new Error('no files')
+  const single = await run('--before', one, two, ...PERIODS.slice(2))
+  const several = await run('--before', one, two, `--before=${three}`, ...PERIODS.slice(2))
+  expect(single.runs.map(({ size }) => size)).toEqual([2 * single.after.size])
+  expect(several.runs.map(({ size }) => size)).toEqual([2 * single.after.size, single.after.size])
+  await expect(run('--before', one, '--before', one, ...PERIODS.slice(2))).rejects.toThrow(
+    'each run its own files',
+  )
+})
 
 test('--before-parameters and --after-parameters belong to their period, several files each', async () => {
   const { flows } = await run(

@@ -14,6 +14,7 @@ import {
   moderatedVariances,
   normalQuantile,
   permutationTest,
+  runShifts,
   stratifiedShift,
   vanElteren,
   wassersteinDistance,
@@ -166,6 +167,21 @@ describe('against R, Haberman’s residuals', () => {
     for (const [cell, residual] of expected.residuals.entries()) {
       expectRelative(residuals[cell] as number, residual, 1e-12)
     }
+  })
+})
+
+describe('against limma, one run against several', () => {
+  test.each(r.betweenRuns)('$name', ({ levels, shift, t, df }) => {
+    const measures = levels.map((means) => ({
+      strata: [{ means, counts: means.map(() => 1) }],
+      variance: 0,
+    }))
+    runShifts(measures).forEach((ours, i) => {
+      expectRelative(ours.shift, shift[i] as number, 1e-9)
+      expectRelative(ours.t, t[i] as number, 1e-6)
+      // limma takes measures for independent; here they count as far as they are seen to be.
+      expect(ours.df).toBeLessThanOrEqual((df[i] as number) * (1 + 1e-7))
+    })
   })
 })
 

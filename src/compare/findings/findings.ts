@@ -76,8 +76,23 @@ export class Findings extends Stage {
   /** All findings in words, in lines of at most 100 characters where names allow. */
   text(): string {
     const { findings } = this
-    if (findings.length === 0) return this.summary()
-    return [...findings.map((finding) => `${this.textOf(finding)}\n`), this.summary()].join('\n')
+    if (findings.length === 0) {
+      const isSeveral = (this.flows?.runs.length ?? 1) > 1
+      return isSeveral ? `${this.summary()}\n${this.testedAgainst}` : this.summary()
+    }
+    return [
+      ...findings.map((finding) => `${this.textOf(finding)}\n`),
+      this.summary(),
+      this.testedAgainst,
+    ].join('\n')
+  }
+
+  /** Says against what changes were tested. */
+  get testedAgainst(): string {
+    const runs = this.flows?.runs.length ?? 1
+    return runs > 1
+      ? `Tested against the differences between ${runs} runs.`
+      : 'Tested against one run; whether such runs differ as much by themselves is not known.'
   }
 
   /** Says how much of the change findings account for; without any, what could have been seen. */

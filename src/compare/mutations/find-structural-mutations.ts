@@ -18,7 +18,8 @@ import { RESPONSE_TIME_OPTIONS } from './find-response-time-mutations.ts'
  *   counted from what the category's share before would have given of the type's requests after
  * @param options.counts `'raw'` (default) compares counts as they are, which is right when both
  *   periods carried the same load; `'scaled'` scales after to as many requests as before;
- *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded
+ *   `'weighted'` counts each request as often as its sampling weight says, where one was recorded. Of
+ *   several runs before, the count is the mean of theirs
  * @param options.alpha level of the tests of `'auto'`; default 0.05
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
  *
@@ -37,10 +38,11 @@ export function findStructuralMutations(
     return new StructuralMutations(categories, options, changesWithinTypes(categories))
   }
   const count = counts === 'weighted' ? weighted(categories) : categories.count.bind(categories)
-  const factor = counts === 'scaled' ? loadRatio(categories) : 1
+  const runs = Math.max(1, categories.flows.runs.length)
+  const factor = counts === 'scaled' ? loadRatio(categories) / runs : 1
   const changes = Float64Array.from(
     { length: categories.size },
-    (_, category) => count(category, AFTER) * factor - count(category, BEFORE),
+    (_, category) => count(category, AFTER) * factor - count(category, BEFORE) / runs,
   )
   return new StructuralMutations(categories, options, changes)
 }

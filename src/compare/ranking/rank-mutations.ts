@@ -92,7 +92,7 @@ function structural(precursors: Precursors, category: number, centre: Centre): U
 }
 
 function timed(categories: Categories, category: number, centre: Centre): Unranked {
-  const requests = categories.count(category, BEFORE)
+  const requests = categories.count(category, BEFORE) / categories.flows.runs.length
   const before = typicalTimeUs(categories, { category, period: BEFORE, centre })
   const after = typicalTimeUs(categories, { category, period: AFTER, centre })
   return { category, kind: 'response-time', requests, contributionUs: requests * (after - before) }

@@ -34,7 +34,7 @@ export interface CallChoice {
   readonly call: Operation | null
 }
 
-/** How often an operation could do something and did, by stretch of time, those before first. */
+/** How often an operation could do something and did, by stretch of time; see `TimeBlocks`. */
 export interface ChoiceCounts {
   readonly chances: Float64Array
   readonly made: Float64Array
@@ -257,7 +257,7 @@ export function callRepeats(flows: FlowSet, sites: CallSites): readonly CallRepe
   const all = ofShape.flat()
   const repeated = new Set(all.filter(({ times }) => times > 1).map(({ key }) => key))
   const found = new Map<string, Repeated>()
-  const blocks = timeBlocks(flows)
+  const { of: blocks } = timeBlocks(flows)
   flows.shapeOf.forEach((shape, request) => {
     for (const { key, context, of, call, times } of ofShape[shape]!) {
       if (!repeated.has(key)) continue

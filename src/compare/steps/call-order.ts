@@ -2,7 +2,7 @@
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { NS, readTimesNs } from '../../flows/span-tree.ts'
 
-import { BLOCKS, timeBlocks } from './time-blocks.ts'
+import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
 /** An operation of a service. */
@@ -89,7 +89,7 @@ export class CallSites {
     }
     this.callers = callers
     this.#trees = trees
-    const blocks = timeBlocks(flows)
+    const { of: blocks, perRun, runs } = timeBlocks(flows)
     const sites: CallSite[] = []
     const known = new Map<Caller, Map<string, number>>()
     const entries: number[] = []
@@ -103,10 +103,10 @@ export class CallSites {
         if (site === undefined) {
           site = sites.length
           ofCaller.set(order, site)
-          const requests = new Float64Array(2 * BLOCKS)
+          const requests = new Float64Array(perRun * (runs + 1))
           sites.push({ ...caller, order: readOrder(order, caller), requests })
         }
-        sites[site]!.requests[blocks[request]! + (flows.period[request] as Period) * BLOCKS]!++
+        sites[site]!.requests[blocks[request]!]!++
         entries.push(site)
       }
       this.#offsets[request + 1] = entries.length

@@ -27,16 +27,21 @@ const MIN_EXPECTED = 5
  * time vary more than those of independent calls would (`designEffects`, which rests on all that are
  * given), also that test with their variance, whichever p is larger. Same numbers as `fisher.test` and
  * `mantelhaen.test` of R, but for differences of less than half a call: their p is 1 here, where R
- * leaves out the continuity correction.
+ * leaves out the continuity correction. Of several runs before, stretches are held against the share of
+ * their run; how runs differ from each other is for `runShifts`.
  *
  * @param all strata of each
+ * @param perRun stretches of time of each run; see `TimeBlocks`
  * @returns one result each, in the same order
  *
  * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao and
  * Scott 1992 (design effect of counts).
  */
-export function compareCounts(all: readonly (readonly ChoiceCounts[])[]): CountsTest[] {
-  const sums = all.map(sumCounts)
+export function compareCounts(
+  all: readonly (readonly ChoiceCounts[])[],
+  perRun = BLOCKS,
+): CountsTest[] {
+  const sums = all.map((strata) => sumCounts(strata, perRun))
   // A fault that begins within a period is a level that lasts, and must be found.
   const design = designEffects(sums, { lasts: false })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
@@ -55,15 +60,17 @@ export function compareCounts(all: readonly (readonly ChoiceCounts[])[]): Counts
 
 type Table = readonly [made1: number, n1: number, made2: number, n2: number]
 
-function sumCounts(strata: readonly ChoiceCounts[]) {
+function sumCounts(strata: readonly ChoiceCounts[], perRun: number) {
   const made: [number, number] = [0, 0]
   const chances: [number, number] = [0, 0]
   const used: Table[] = []
-  const periods = [new StretchSums(), new StretchSums()] as const
+  const size = strata[0]?.chances.length ?? 0
+  const split = size - perRun
+  const runs = Array.from({ length: size / perRun }, () => new StretchSums())
   let [excess, variance, allWeight] = [0, 0, 0]
   for (const stratum of strata) {
-    const [x1, x2] = [total(stratum.made, 0), total(stratum.made, 1)]
-    const [n1, n2] = [total(stratum.chances, 0), total(stratum.chances, 1)]
+    const [x1, x2] = [total(stratum.made, [0, split]), total(stratum.made, [split, size])]
+    const [n1, n2] = [total(stratum.chances, [0, split]), total(stratum.chances, [split, size])]
     made[0] += x1
     made[1] += x2
     chances[0] += n1
@@ -75,20 +82,28 @@ function sumCounts(strata: readonly ChoiceCounts[]) {
     allWeight += weight
     excess += weight * (x2 / n2 - x1 / n1)
     variance += (weight * (n1 + n2) * share * (1 - share)) / (n1 + n2 - 1)
-    addStretches(periods[0], stratum, { from: 0, share: x1 / n1, scale: weight / n1 })
-    addStretches(periods[1], stratum, { from: BLOCKS, share: x2 / n2, scale: weight / n2 })
+    for (const [run, sums] of runs.entries()) {
+      const range = [run * perRun, (run + 1) * perRun] as const
+      const share = total(stratum.made, range) / total(stratum.chances, range)
+      const scale = weight / (range[0] < split ? n1 : n2)
+      addStretches(sums, stratum, { range, share, scale })
+    }
   }
   const share = (made[0] + made[1]) / (chances[0] + chances[1])
   const kurtosis = 1 / (share * (1 - share)) - 6
-  return { made, chances, used, weight: allWeight, excess, variance, periods, kurtosis }
+  return { made, chances, used, weight: allWeight, excess, variance, periods: runs, kurtosis }
 }
 
 function addStretches(
   sums: StretchSums,
   { made, chances }: ChoiceCounts,
-  { from, share, scale }: { from: number; share: number; scale: number },
+  {
+    range: [from, to],
+    share,
+    scale,
+  }: { range: readonly [number, number]; share: number; scale: number },
 ): void {
-  for (let stretch = from; stretch < from + BLOCKS; stretch++) {
+  for (let stretch = from; stretch < to; stretch++) {
     const [own, count] = [made[stretch] as number, chances[stretch] as number]
     if (count === 0) continue
     const squares = own * (1 - share) ** 2 + (count - own) * share ** 2
@@ -120,8 +135,6 @@ function areFew(used: readonly Table[]): boolean {
   return Math.min(below, above) < MIN_EXPECTED
 }
 
-function total(counts: Float64Array, period: number): number {
-  return counts
-    .subarray(period * BLOCKS, (period + 1) * BLOCKS)
-    .reduce((sum, count) => sum + count, 0)
+function total(counts: Float64Array, [from, to]: readonly [number, number]): number {
+  return counts.subarray(from, to).reduce((sum, count) => sum + count, 0)
 }

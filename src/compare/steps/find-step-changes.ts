@@ -5,17 +5,18 @@ import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
-import { type ModeratedShift, moderatedShifts } from '../../stats/moderated-shifts.ts'
+import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
+import { compareChoices, compareTimes } from './between-runs.ts'
 import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
-import { compareCounts } from './compare-counts.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
 import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
 import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
+import { timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -29,7 +30,8 @@ const MIN_TIMES = 0.1
  *
  * Times are compared within operations and their callers. A step changed if all of its operations
  * together or any of them did; see `moderatedShifts` for the tests of times and `compareCounts` for
- * those of calls.
+ * those of calls. Of several runs before, both must also differ from these by more than they differ
+ * from each other; see `runShifts`.
  *
  * @param categories of two periods; of trace points, there are no steps
  * @param options.alpha level of all tests together; default 0.05
@@ -55,7 +57,8 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const sites = areFromSpans(flows) ? new CallSites(flows) : null
   const repeats = sites === null ? [] : callRepeats(flows, sites)
   const counted = sites === null ? [] : callCounts(sites)
-  const countTests = compareCounts(counted.map(({ strata }) => strata))
+  const blocks = timeBlocks(flows)
+  const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
   const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
   const measures = [
@@ -63,7 +66,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     ...byOperation.flatMap((operations) => operations.map(([, strata]) => strata)),
     ...repeats.map(({ strata }) => strata),
   ]
-  const tests = moderatedShifts(measures)
+  const tests = compareTimes(measures, blocks)
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
     const operations = byOperation[i]!.map(([operation, strata]) => ({

@@ -105,7 +105,7 @@ class StepCollector {
   }
 
   finish(): StepTimes[] {
-    const blocks = timeBlocks(this.#flows)
+    const { of: blocks } = timeBlocks(this.#flows)
     return [...this.#steps.values()].map(({ step, strata }) => ({
       ...step,
       strata: matched([...strata.values()]).map((stratum) => stratum.finish(blocks)),

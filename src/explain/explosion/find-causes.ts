@@ -60,11 +60,15 @@ export class ExplosionVariants {
  */
 function rebuildFlows(flows: FlowSet, concurrency: Concurrency): FlowSet | string {
   if (flows.options.concurrency === concurrency) return flows
-  const [first, second] = flows.periods
+  const [first] = flows.periods
   if (first === undefined) return 'the traces are not at hand'
   if (first.kind === 'graphs') return 'trace points carry their own forks and joins'
-  const periods: TraceSet | readonly [TraceSet, TraceSet] = second ? [first, second] : first
-  const rebuilt = buildFlows(periods, { ...flows.options, concurrency })
+  const runs = flows.periods.slice(0, -1)
+  const after = flows.periods.at(-1) as TraceSet
+  const rebuilt = buildFlows(runs.length > 0 ? [runs, after] : first, {
+    ...flows.options,
+    concurrency,
+  })
   return sameRequests(flows, rebuilt) ?? 'the requests are not found again in their traces'
 }
 

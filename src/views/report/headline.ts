@@ -133,14 +133,22 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1)
 
 /** Returns when requests arrived, in UTC; `undefined` if no time of day was recorded. */
 export function periodTimes(comparison: Comparison) {
-  const { before, after, flows } = comparison
-  return { before: spanOf(before, flows, BEFORE), after: spanOf(after, flows, AFTER) }
+  const { runs, after, flows } = comparison
+  const times = runs.map((run, i) => spanOf(run, arrivalsOf(flows, BEFORE, flows.runs[i])))
+  const known = times.filter((time) => time !== undefined)
+  return {
+    before: known.length === 0 ? undefined : known.join('; '),
+    after: spanOf(after, arrivalsOf(flows, AFTER)),
+  }
 }
 
-function spanOf({ epochNs }: TraceSet, flows: FlowSet, period: 0 | 1): string | undefined {
-  const count = flows.count(BEFORE)
-  const arrivals =
-    period === BEFORE ? flows.startUs.subarray(0, count) : flows.startUs.subarray(count)
+function arrivalsOf({ startUs, period, recordedIn }: FlowSet, wanted: 0 | 1, run?: number) {
+  return startUs.filter(
+    (_, i) => period[i] === wanted && (run === undefined || recordedIn[i] === run),
+  )
+}
+
+function spanOf({ epochNs }: TraceSet, arrivals: Float64Array): string | undefined {
   if (arrivals.length === 0) return undefined
   const least = arrivals.reduce((low, start) => Math.min(low, start))
   const most = arrivals.reduce((high, start) => Math.max(high, start))

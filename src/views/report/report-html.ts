@@ -97,7 +97,7 @@ ${breakdownSection(comparison)}
 ${mutationsSection(comparison)}
 ${none ? '' : seen}
 </main>
-<footer class="soft">Made by ${madeBy}. Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. Durations are wall-clock times as the traces say them.</footer>
+<footer class="soft">Made by ${madeBy}. ${comparison.findings.testedAgainst} Findings rest on tests corrected for their number: of periods that do not differ, at most ${percentOf(comparison.options.alpha)} of all comparisons find anything. Durations are wall-clock times as the traces say them.</footer>
 </body>
 </html>
 `

@@ -74,7 +74,7 @@ describe('the options that warnings name', () => {
   ).flat()
 
   test('have flags on the command line', () => {
-    const { options } = addComparisonFlags(new Command())
+    const { options } = addComparisonFlags(new Command(), [])
     expect(advised).toEqual(expect.arrayContaining(['smPThreshold', 'counts', 'strict']))
     expect(advised.filter((name) => adviceFlags(options, { [name]: null }).length !== 1)).toEqual(
       [],

@@ -148,6 +148,26 @@ squeezes <- list(
   squeezed("small, fractions of df", drawn(20, 1e-9, 5, 2.5), rep(2.5, 20))
 )
 
+# limma's moderated t of one run after against several before, each measure one level a run.
+between_runs <- function(name, levels) {
+  after <- c(rep(0, ncol(levels) - 1), 1)
+  fit <- limma::eBayes(limma::lmFit(levels, cbind(1, after)))
+  list(
+    name = name, levels = lapply(seq_len(nrow(levels)), function(i) many(levels[i, ])),
+    shift = many(fit$coefficients[, 2]), t = many(fit$t[, 2]), df = many(fit$df.total)
+  )
+}
+run_levels <- function(measures, runs, spread) {
+  sd <- sqrt(spread * 5 / rchisq(measures, 5))
+  matrix(rnorm(measures * (runs + 1), 3, sd), measures)
+}
+set.seed(18)
+runs_compared <- list(
+  between_runs("3 runs, 20 measures", run_levels(20, 3, 0.01)),
+  between_runs("5 runs, 60 measures", run_levels(60, 5, 0.0025)),
+  between_runs("8 runs, 6 measures", run_levels(6, 8, 0.04))
+)
+
 # Columns of a table: before, after; rows: made, not made.
 counted <- function(..., exact = FALSE) {
   tables <- list(...)
@@ -184,7 +204,7 @@ written <- list(
     limma = as.character(packageVersion("limma"))
   ),
   wilcoxon = wilcoxons, vanElteren = elterens, chiSquare = chi_squares,
-  squeezeVar = squeezes, mantelHaenszel = mantel_haenszels, mantelHaenszelExact = exacts, fisher = fishers
+  squeezeVar = squeezes, betweenRuns = runs_compared, mantelHaenszel = mantel_haenszels, mantelHaenszelExact = exacts, fisher = fishers
 )
 target <- file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "r.json")
 writeLines(json(written), target)

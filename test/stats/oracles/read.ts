@@ -104,12 +104,22 @@ interface MantelHaenszelCase {
   readonly p: number
 }
 
+/** Levels of each measure in the runs before and, last, after. */
+interface BetweenRunsCase {
+  readonly name: string
+  readonly levels: number[][]
+  readonly shift: number[]
+  readonly t: number[]
+  readonly df: number[]
+}
+
 interface ROracle {
   readonly versions: { readonly R: string; readonly limma: string }
   readonly wilcoxon: WilcoxonCase[]
   readonly vanElteren: VanElterenCase[]
   readonly chiSquare: (Samples & { statistic: number; p: number; residuals: number[] })[]
   readonly squeezeVar: SqueezeVarCase[]
+  readonly betweenRuns: BetweenRunsCase[]
   readonly mantelHaenszel: MantelHaenszelCase[]
   readonly mantelHaenszelExact: Omit<MantelHaenszelCase, 'statistic'>[]
   readonly fisher: Pick<FisherCase, 'table' | 'p'>[]
