@@ -4,6 +4,7 @@ import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent } from '../../core/words.ts'
 import type { FlowSet } from '../../flows/flow-set.ts'
+import { areFromSpans } from '../../flows/span-tree.ts'
 import type { Detectable } from './detectable.ts'
 import type { Finding } from './finding.ts'
 import { intervalText, lookText, shareText } from './finding-facts.ts'
@@ -90,9 +91,12 @@ export class Findings extends Stage {
   /** Says against what changes were tested. */
   get testedAgainst(): string {
     const runs = this.flows?.runs.length ?? 1
-    return runs > 1
+    if (runs === 1 || this.flows === null) {
+      return 'Tested against one run; whether such runs differ as much by themselves is not known.'
+    }
+    return areFromSpans(this.flows)
       ? `Tested against the differences between ${runs} runs.`
-      : 'Tested against one run; whether such runs differ as much by themselves is not known.'
+      : `Tested against ${runs} runs as one: differences between runs count for traces with spans only.`
   }
 
   /** Says how much of the change findings account for; without any, what could have been seen. */
