@@ -91,7 +91,6 @@ function doesOtherwise(
     children,
   }: Pick<FindingCall, 'kind' | 'previous' | 'call'> & { children: readonly MadeCall[] },
 ): boolean | null {
-  const { status } = traces.spans
   const own = children.filter(({ callee }) => isSame(callee, call))
   const others = previous === null ? own : children.filter(({ callee }) => isSame(callee, previous))
   if (own.length === 0 || others.length === 0) return null
@@ -101,7 +100,7 @@ function doesOtherwise(
     return own.some((one) => one.endUs > endUs(traces.spans, span) + SLACK_US)
   }
   if (kind === 'again') {
-    const failed = own.filter((one) => at(status, one.span) === SPAN_STATUSES.indexOf('error'))
+    const failed = own.filter(({ isFailed }) => isFailed)
     return failed.some((one) => laterCalls(own, one).length > 0)
   }
   if (kind === 'before') {
@@ -127,12 +126,16 @@ export function recordedRepeats(
   return [...times.values()].map(mean)
 }
 
+const ERROR = SPAN_STATUSES.indexOf('error')
+
 /** A call of an operation, to another service or within its own. */
 interface MadeCall {
   readonly callee: Operation
   readonly span: number
   readonly startUs: number
   readonly endUs: number
+  /** It ended as an error, or its caller gave it up before it was over. */
+  readonly isFailed: boolean
 }
 
 /** The spans in which an operation works, not those of its calls to other services. */
@@ -152,6 +155,9 @@ function calledBy(traces: SpanTraces, span: number): MadeCall[] {
       span: child,
       startUs: at(traces.spans.startUs, child),
       endUs: endUs(traces.spans, child),
+      isFailed:
+        [child, callee].some((one) => at(traces.spans.status, one) === ERROR) ||
+        endUs(traces.spans, callee) > endUs(traces.spans, child) + SLACK_US,
     }))
   })
 }
