@@ -67,18 +67,21 @@ type Traces = readonly [before: SpanTraces, after: SpanTraces]
 
 /**
  * Checks that a step takes as much longer or less as said: the median over the requests that have
- * it must have moved the same way, by at least half of it.
+ * it must have moved the same way, by at least half of it; where only some calls are said to have
+ * changed, the mean, by at least half of what those make of it.
  */
 export function checkStep([before, after]: Traces, step: FindingStep): CheckedPart {
   const [was, is] = [recordedUs(before, step), recordedUs(after, step)]
-  const [wasUs, isUs] = [median(was), median(is)]
-  const what = `${nameOf(step)}: said ${signedDuration(step.shiftUs)}`
+  const { share } = step
+  const [wasUs, isUs] = share === undefined ? [median(was), median(is)] : [mean(was), mean(is)]
+  const saidUs = step.shiftUs * (share ?? 1)
+  const what = `${nameOf(step)}: said ${signedDuration(saidUs)}${share === undefined ? '' : ' on average'}`
   const requests = `${grouped(was.length)} and ${grouped(is.length)} requests`
   if (was.length === 0 || is.length === 0) {
     return { isTrue: false, measured: `${what}, in ${requests}` }
   }
   return {
-    isTrue: isBorneOut(step.shiftUs, isUs - wasUs),
+    isTrue: isBorneOut(saidUs, isUs - wasUs),
     measured:
       `${what}, measured ${signedDuration(isUs - wasUs)}` +
       ` (${formatDuration(wasUs)} → ${formatDuration(isUs)}; ${requests})`,
@@ -145,6 +148,10 @@ function nameOfCall({ kind, of, previous, call }: FindingCall): string {
     one === null ? 'nothing' : `${one.service} ${one.operation}`
   const after = kind === 'next' ? ` after ${name(previous)}` : ''
   return `${name(of)} ${kind} ${name(call)}${after}`
+}
+
+function mean(times: Float64Array): number {
+  return times.reduce((sum, time) => sum + time, 0) / times.length
 }
 
 function median(times: Float64Array): number {

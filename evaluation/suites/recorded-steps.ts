@@ -11,7 +11,10 @@ import { coveredUs, endUs, findVisits, type Visits } from './visits.ts'
  *
  * @returns one time a request that has the step, the mean of all times that it has it, in µs
  */
-export function recordedUs(traces: SpanTraces, step: Omit<FindingStep, 'shiftUs'>): Float64Array {
+export function recordedUs(
+  traces: SpanTraces,
+  step: Omit<FindingStep, 'shiftUs' | 'share'>,
+): Float64Array {
   const { spans } = traces
   const { parent, durationUs, startUs } = spans
   const times = new Map<number, number[]>()

@@ -56,6 +56,8 @@ const MIN_DF = 4
 /** Part of a level that neighbors are taken to keep where little wanders, worth some measures. */
 const PRIOR_KEPT = 0.3
 const PRIOR_MEASURES = 0.5
+/** An effect is as sure as this many of its own, however many measures moderate it. */
+const MAX_SHARED = 2
 /** Levels that keep more are drifts, of which ten stretches do not tell how far they go. */
 const MAX_KEPT = 0.9
 
@@ -71,6 +73,8 @@ const MAX_KEPT = 0.9
  * period, does not count as lasting.
  *
  * @param options.lasts whether levels last for several stretches; default true
+ * @param options.bursts whether a measure may wander more than all others: each effect is then at least
+ *   its own; default false
  *
  * Sources: Kish 1965, "Survey Sampling", §5.4; Smyth 2004 (see `moderatedVariances`); for the
  * autocorrelation left after the mean is taken off, Kendall 1954, "Note on bias in the estimation of
@@ -78,7 +82,7 @@ const MAX_KEPT = 0.9
  */
 export function designEffects(
   measures: readonly Wandering[],
-  { lasts = true }: { readonly lasts?: boolean } = {},
+  { lasts = true, bursts = false }: { readonly lasts?: boolean; readonly bursts?: boolean } = {},
 ): DesignEffects {
   const seen = measures.map(seenEffect)
   const isKnown = seen.map(({ effect, df }) => df >= MIN_DF && effect > 0)
@@ -96,17 +100,22 @@ export function designEffects(
     seen.map(({ effect }, i) => (isKnown[i] ? effect / (expected[i] as number) : Number.NaN)),
     seen.map(({ df }) => df),
   )
+  const typicalDf = Math.max(0, ...seen.map(({ df }) => df))
   return {
     effects: expected.map((one, i) => {
       const ratio = ratios.variances[i] as number
-      const moderated = Number.isNaN(ratio) ? one : one * ratio
+      const shared = Number.isNaN(ratio) ? one : one * ratio
+      const moderated = bursts ? Math.max(shared, seen[i]?.effect || 0) : shared
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),
-    // Without one of its own, an effect is as sure as that of all others together.
-    df: Array.from(ratios.df, (df) =>
-      df > 0 ? df : pooledDf > 0 ? pooledDf : Number.POSITIVE_INFINITY,
-    ),
+    // Measures of one system wander together: all others are worth no more than one of its own, and
+    // levels that last are fewer.
+    df: Array.from(ratios.df, (df, i) => {
+      const own = seen[i]?.df ?? 0
+      const known = isKnown[i] ? Math.min(df, MAX_SHARED * own) : Math.min(pooledDf, typicalDf)
+      return known > 0 ? known / growth : Number.POSITIVE_INFINITY
+    }),
   }
 }
 

@@ -41,6 +41,8 @@ export interface FindingStep extends Step {
   readonly operation: string
   /** By how much a call became slower (negative: faster), in µs. */
   readonly shiftUs: number
+  /** Share of its calls that did, where the typical call did not. */
+  readonly share?: number
 }
 
 /** What an operation does more or less often. */

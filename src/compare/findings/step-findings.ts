@@ -1,4 +1,5 @@
 import { formatDuration } from '../../core/units.ts'
+import { percent } from '../../core/words.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { calledPlace, place } from '../edges/edge-pool.ts'
@@ -57,7 +58,7 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
           (contributionUs + width) / Math.max(1, after),
         ],
         probabilitySlower: first.probabilitySlower,
-        notes: [],
+        notes: minorityNotes(first, direction),
         ...whereToLook(group),
         changedEdges: group.steps.flatMap((step) => edgesOf(step, edges, direction)),
         changedStructure: [],
@@ -69,6 +70,14 @@ export function stepFindings({ steps, flows }: StepChanges, edges: EdgeChanges):
       }
     }),
   )
+}
+
+/** Says what the calls that changed take, and what is usual. */
+export function minorityNotes({ minority }: StepChange, direction: Direction): string[] {
+  if (minority === null) return []
+  const [changed, usual] = [minority.changedUs, minority.usualUs].map(formatDuration)
+  const take = direction === 'slower' ? 'those take' : 'those took'
+  return [`${take} about ${changed}, others ${usual}`]
 }
 
 function groupSteps(steps: readonly StepChange[], direction: Direction): StepGroup[] {
@@ -125,8 +134,9 @@ function isWithin(step: StepChange, scope: Scope): boolean {
 
 /** Returns what a finding says of a step. */
 export function findingStep(step: StepChange): FindingStep {
-  const { kind, service, caller, shiftUs } = step
-  return { kind, service, caller, operation: mainOperation(step), shiftUs }
+  const { kind, service, caller, shiftUs, minority } = step
+  const share = minority === null ? {} : { share: minority.share }
+  return { kind, service, caller, operation: mainOperation(step), shiftUs, ...share }
 }
 
 /** The operation that changed the most, or that most calls are of. */
@@ -143,7 +153,8 @@ function stepWords(
 ): Pick<Draft, 'where' | 'what'> {
   const [first] = steps
   const more = direction === 'slower' ? 'longer' : 'less'
-  const time = ({ shiftUs }: StepChange) => `${formatDuration(Math.abs(shiftUs))} ${more}`
+  const time = (step: StepChange) =>
+    `${formatDuration(Math.abs(step.shiftUs))} ${more}${inFew(step, 'calls')}`
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
@@ -186,6 +197,11 @@ function stepWords(
     case 'service':
       return { where: service, what: serviceWords(scope.service, steps, time) }
   }
+}
+
+/** ` in 12 % of the calls`; nothing where the typical one changed. */
+export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): string {
+  return minority === null ? '' : ` in ${percent(minority.share)} of the ${of}`
 }
 
 /** One operation within another is named when it changed by this share of the work. */

@@ -5,7 +5,7 @@ import type { StepChanges } from '../steps/step-changes.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'
-import { findingStep } from './step-findings.ts'
+import { findingStep, inFew, minorityNotes } from './step-findings.ts'
 
 /** Findings account for requests that changed when they add up to this share of it. */
 const MIN_ACCOUNTED = 0.8
@@ -40,6 +40,7 @@ export function unattributedFindings(
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
           `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}` +
+          inFew(step, 'requests') +
           (drafts.length === 0
             ? '; no single step changed enough to be sure of'
             : `, ${partOf} no single step explains`),
@@ -52,7 +53,7 @@ export function unattributedFindings(
         contributionUs: leftUs,
         eachInterval: [eachUs + low, eachUs + high],
         probabilitySlower: step.probabilitySlower,
-        notes: [],
+        notes: minorityNotes(step, slower ? 'slower' : 'faster'),
         look: 'what all steps share: host, runtime, load',
         services: [],
         changedEdges: [],

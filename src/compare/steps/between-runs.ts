@@ -7,7 +7,7 @@ import {
 } from '../../stats/moderated-shifts.ts'
 import { largerP, RunSums, runMeasure, runShifts, shareMeasure } from '../../stats/run-shifts.ts'
 import type { ChoiceCounts } from './call-counts.ts'
-import { type CountsTest, compareCounts } from './compare-counts.ts'
+import { type CountsOptions, type CountsTest, compareCounts } from './compare-counts.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
@@ -45,10 +45,11 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
 export function compareChoices(
   choices: readonly { readonly strata: readonly ChoiceCounts[] }[],
   { perRun, runs }: TimeBlocks,
+  { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
 ): CountsTest[] {
   const tests = compareCounts(
     choices.map(({ strata }) => strata),
-    perRun,
+    { perRun, bursts },
   )
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>

@@ -14,6 +14,12 @@ export interface CountsTest {
   readonly p: number
 }
 
+/** See `compareCounts`. */
+export interface CountsOptions {
+  readonly perRun?: number
+  readonly bursts?: boolean
+}
+
 /** With fewer chances taken than this to lose, or left to gain, counts are tested exactly. */
 const MIN_EXPECTED = 5
 
@@ -31,7 +37,9 @@ const MIN_EXPECTED = 5
  * their run; how runs differ from each other is for `runShifts`.
  *
  * @param all strata of each
- * @param perRun stretches of time of each run; see `TimeBlocks`
+ * @param options.perRun stretches of time of each run; see `TimeBlocks`
+ * @param options.bursts whether what is counted comes in bursts that last, each by itself; default
+ *   false: a fault that begins within a period would look like one
  * @returns one result each, in the same order
  *
  * Sources: Fisher 1922; Mantel and Haenszel 1959; Mantel and Fleiss 1980 (which are too few); Rao and
@@ -39,11 +47,10 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  perRun = BLOCKS,
+  { perRun = BLOCKS, bursts = false }: CountsOptions = {},
 ): CountsTest[] {
   const sums = all.map((strata) => sumCounts(strata, perRun))
-  // A fault that begins within a period is a level that lasts, and must be found.
-  const design = designEffects(sums, { lasts: false })
+  const design = designEffects(sums, { lasts: bursts, bursts })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
     return {

@@ -4,6 +4,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import { type Moments, moments } from '../../stats/moments.ts'
@@ -16,7 +17,8 @@ import { CallSites, type Operation } from './call-order.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
 import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
 import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
-import { timeBlocks } from './time-blocks.ts'
+import { type Minority, minorityOf, tailCounts } from './tail-counts.ts'
+import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
 const MIN_SHARE = 0.05
@@ -29,9 +31,9 @@ const MIN_TIMES = 0.1
  * Everything tested at the top shares one correction (Benjamini-Hochberg).
  *
  * Times are compared within operations and their callers. A step changed if all of its operations
- * together or any of them did; see `moderatedShifts` for the tests of times and `compareCounts` for
- * those of calls. Of several runs before, both must also differ from these by more than they differ
- * from each other; see `runShifts`.
+ * together or any of them did, the typical call or some of them; see `moderatedShifts` and `tailCounts`
+ * for the tests of times and `compareCounts` for those of calls. Of several runs before, all must also
+ * differ from these by more than they differ from each other; see `runShifts`.
  *
  * @param categories of two periods; of trace points, there are no steps
  * @param options.alpha level of all tests together; default 0.05
@@ -61,12 +63,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
   const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
-  const measures = [
+  const timed = [
     ...steps.map(({ strata }) => strata),
     ...byOperation.flatMap((operations) => operations.map(([, strata]) => strata)),
-    ...repeats.map(({ strata }) => strata),
   ]
-  const tests = compareTimes(measures, blocks)
+  const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)
+  const tails = testTails(timed, blocks)
+  const tests = shifts.map((shift, i) => withTail(shift, tails[i] ?? Number.NaN))
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
     const operations = byOperation[i]!.map(([operation, strata]) => ({
@@ -149,6 +152,30 @@ function sameTest({ strata }: CallCounts): string {
   return `${chances}|${[`${made}`, `${left}`].sort()}`
 }
 
+/** A test of times, of the typical call and of tails. */
+interface TimesTest extends ModeratedShift {
+  /** Of tails alone; `NaN` where there are too few values. */
+  readonly tailP: number
+}
+
+/** Share of the level that tails have; what most calls do has the rest. */
+const TAIL_LEVEL = 0.2
+
+function withTail(shift: ModeratedShift, tailP: number): TimesTest {
+  if (Number.isNaN(tailP)) return { ...shift, tailP }
+  const p = Math.min(1, (shift.p || 1) / (1 - TAIL_LEVEL), tailP / TAIL_LEVEL)
+  return { ...shift, p, tailP }
+}
+
+/** p of the tails of each measure, corrected for being several. */
+function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBlocks): number[] {
+  const tails = measures.map((strata) => tailCounts(strata, blocks))
+  const counted = tails.flat().map((strata) => ({ strata }))
+  const tests = compareChoices(counted, blocks, { bursts: true })
+  let at = 0
+  return tails.map((own) => bonferroni(own.map(() => tests[at++]!.p)))
+}
+
 /** p of a step: of all operations together, or of the most significant one. */
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
@@ -169,11 +196,11 @@ interface Limits extends EdgeOptions {
 
 interface TestedStep {
   readonly step: StepTimes
-  readonly whole: ModeratedShift
+  readonly whole: TimesTest
   readonly operations: readonly {
     readonly operation: string
     readonly strata: readonly StepStratum[]
-    readonly test: ModeratedShift
+    readonly test: TimesTest
   }[]
   readonly p: number
   readonly q: number
@@ -186,7 +213,8 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
   const described = operations
     .map(({ operation, strata: own, test }) => {
       const isSignificant = significant && test.p * known.length < options.alpha
-      return { operation, ...describeTimes({ strata: own, test }, isSignificant, options) }
+      const tested = { ...test, tailP: test.tailP * known.length }
+      return { operation, ...describeTimes({ strata: own, test: tested }, isSignificant, options) }
     })
     .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
   const all = describeTimes({ strata, test: whole }, significant, options)
@@ -211,8 +239,8 @@ function describeStep({ step, whole, operations, p, q }: TestedStep, options: Li
     beforeRequests: all.beforeRequests,
     afterRequests: all.afterRequests,
     ...{ p, q, operations: described },
-    observedUs: excessOf(concerned, ({ calls }) => calls).us,
-    requests: requestsOf(concerned),
+    observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
+    requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
   }
 }
 
@@ -223,15 +251,19 @@ interface Excess {
 }
 
 /**
- * Returns what calls after took beyond the mean of those before of the same stratum, the slowest
- * hundredth of either cut: the integral of the differences of all quantiles, and so what all calls
+ * Returns what calls after took beyond the mean of those before of the same stratum, a share of the
+ * slowest of either cut: the integral of the differences of all quantiles, and so what all calls
  * together changed by, not the typical one.
  */
-function excessOf(strata: readonly StepStratum[], callsOf: (sample: StepSample) => number): Excess {
+function excessOf(
+  strata: readonly StepStratum[],
+  callsOf: (sample: StepSample) => number,
+  cut: number,
+): Excess {
   let [us, variance] = [0, 0]
   for (const { before, after } of strata) {
     if (before.values.length === 0 || after.values.length === 0) continue
-    const [then, now] = [cappedMoments(before), cappedMoments(after)]
+    const [then, now] = [cappedMoments(before, cut), cappedMoments(after, cut)]
     const calls = callsOf(after)
     us += (now.mean - then.mean) * calls
     variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
@@ -239,22 +271,35 @@ function excessOf(strata: readonly StepStratum[], callsOf: (sample: StepSample) 
   return { us, error: Math.sqrt(variance) }
 }
 
-function cappedMoments({ values }: StepSample): Moments {
-  const most = values[Math.ceil((1 - SLOWEST) * values.length) - 1]!
+function cappedMoments({ values }: StepSample, cut: number): Moments {
+  const most = values[Math.ceil((1 - cut) * values.length) - 1]!
   return moments(values.map((value) => Math.min(most, value)))
 }
 
-function requestsOf(strata: readonly StepStratum[]): number[] {
-  const all = strata.flatMap(({ before, after }) => [...before.requests, ...after.requests])
-  return [...new Set(all)]
+/** The slowest hundredth is cut, unless it is much of what changed. */
+function cutOf(minority: Minority | null): number {
+  return minority !== null && minority.share < 3 * SLOWEST ? 0 : SLOWEST
+}
+
+/** Requests of all these times; of minorities that became slower, only those after that did. */
+function requestsOf(
+  strata: readonly StepStratum[],
+  changed: readonly Pick<OperationChange, 'minority' | 'shiftUs'>[],
+): number[] {
+  const minorities = changed.map(({ minority, shiftUs }) => (shiftUs > 0 ? minority : null))
+  const before = strata.flatMap((stratum) => [...stratum.before.requests])
+  const after = minorities.includes(null)
+    ? strata.flatMap((stratum) => [...stratum.after.requests])
+    : minorities.flatMap((minority) => minority!.requests)
+  return [...new Set([...before, ...after])]
 }
 
 function describeTimes(
-  { strata, test }: { strata: readonly StepStratum[]; test: ModeratedShift },
+  { strata, test }: { strata: readonly StepStratum[]; test: TimesTest },
   significant: boolean,
-  { minimumEffect, negligibleUs, usualOf }: Limits,
+  { alpha, minimumEffect, negligibleUs, usualOf }: Limits,
 ): Omit<OperationChange, 'operation'> {
-  const { shift, low, high } = significant
+  const typical = significant
     ? stratifiedShift(
         strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
         { level: 0.95, sorted: true },
@@ -266,28 +311,62 @@ function describeTimes(
   const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
   let usualUs = 0
   for (const request of had) usualUs += usualOf(request)
-  const isNegligible = Math.abs(shift * calls) < negligibleUs
+  const isTail = significant && test.tailP < TAIL_LEVEL * alpha
+  const few = isTail ? fewOf(strata, typical.shift * calls) : null
+  const { shift, low, high } = few ?? typical
+  const changedCalls = calls * (few?.minority.share ?? 1)
+  const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
   const effect = (shift * calls * had.size) / Math.max(1, has.size) / usualUs
+  const minority = few?.minority ?? null
   return {
     beforeRequests: had.size,
     afterRequests: has.size,
-    ...{ probabilitySlower: test.probabilitySlower, p: test.p },
+    probabilitySlower: minority === null ? test.probabilitySlower : Number.NaN,
+    ...{ p: test.p, minority },
     ...{ shiftUs: shift, interval: [low, high], effect },
-    ...contributionOf(strata, { shift, criticalCalls }),
+    ...contributionOf(strata, { shift, criticalCalls, minority }),
     changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
+  }
+}
+
+/** Most calls that may have changed where they are told as some of all. */
+const MAX_MINORITY = 0.5
+
+/** Some of the calls, if what they changed by is most of what all did; `null` if the typical call is. */
+function fewOf(strata: readonly StepStratum[], typicalUs: number) {
+  const callsOf = ({ calls }: StepSample) => calls
+  const whole = excessOf(strata, callsOf, 0)
+  const minority = minorityOf(strata, Math.sign(whole.us))
+  const { us, error } = excessOf(strata, callsOf, cutOf(minority))
+  const changed = minority.share * strata.reduce((sum, { after }) => sum + after.calls, 0)
+  const isOfFew = minority.share > 0 && minority.share < MAX_MINORITY && us * whole.us > 0
+  if (!isOfFew || Math.abs(typicalUs) > Math.abs(us) / 2) return null
+  const width = normalQuantile(0.975) * error
+  return {
+    minority,
+    shift: us / changed,
+    low: (us - width) / changed,
+    high: (us + width) / changed,
   }
 }
 
 /** What a shift adds to all response times; with the sign of the shift, which is the typical call's. */
 function contributionOf(
   strata: readonly StepStratum[],
-  { shift, criticalCalls }: { shift: number; criticalCalls: number },
+  {
+    shift,
+    criticalCalls,
+    minority,
+  }: { shift: number; criticalCalls: number; minority: Minority | null },
 ): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
   if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
-  const { us, error } = excessOf(strata, (sample) => sample.criticalCalls)
+  const { us, error } = excessOf(strata, (sample) => sample.criticalCalls, cutOf(minority))
   return us * shift > 0
     ? { contributionUs: us, contributionError: error }
-    : { contributionUs: shift * criticalCalls, contributionError: Number.NaN }
+    : {
+        contributionUs: shift * criticalCalls * (minority?.share ?? 1),
+        contributionError: Number.NaN,
+      }
 }
 
 /** What all requests after would have taken at the mean response time before, in µs. */

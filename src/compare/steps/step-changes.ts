@@ -7,6 +7,7 @@ import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { Step } from './step-times.ts'
+import type { Minority } from './tail-counts.ts'
 
 /** How one operation of a step changed. */
 export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower' | 'p'> {
@@ -16,6 +17,8 @@ export interface OperationChange extends Pick<ModeratedShift, 'probabilitySlower
   readonly afterRequests: number
   /** By how much a call became slower (negative: faster), in µs; 0 unless significant. */
   readonly shiftUs: number
+  /** Where only some of the calls changed, `shiftUs` is theirs; `null` where the typical call did. */
+  readonly minority: Minority | null
   /** 95 % confidence interval of `shiftUs`. */
   readonly interval: readonly [low: number, high: number]
   /** The shift of a request's time on it over the mean response time of such requests. */

@@ -1,0 +1,111 @@
+import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { pooledValues } from '../../stats/two-sample.ts'
+import type { ChoiceCounts } from './call-counts.ts'
+import type { StepSample, StepStratum } from './step-times.ts'
+import type { TimeBlocks } from './time-blocks.ts'
+
+/** Quantiles of both periods together beyond which a tail is tested. */
+const TAILS = [0.9, 0.95, 0.99]
+/** A tail of fewer values a period is one value or none. */
+const MIN_VALUES = 20
+/** Quantiles of both periods together between which a share that changed is looked for. */
+const LIMITS = [0.5, 0.6, 0.7, 0.8, ...TAILS]
+
+/**
+ * Counts how many values of a step lie in its tail, by stretch of time, for `compareCounts`: a
+ * minority that changed moves neither ranks nor the mean of logs.
+ *
+ * @returns strata of three tails: beyond the 90 %, 95 % and 99 % quantile of both periods of a stratum
+ *   together, which swapping the periods does not change; none of fewer than 20 values a period
+ *
+ * Source: Mood 1954, "On the asymptotic efficiency of certain nonparametric two-sample tests".
+ */
+export function tailCounts(
+  strata: readonly StepStratum[],
+  { perRun, runs }: Pick<TimeBlocks, 'perRun' | 'runs'>,
+): readonly ChoiceCounts[][] {
+  const size = perRun * (runs + 1)
+  const used = comparable(strata)
+  const fewest = Math.min(
+    ...[BEFORE, AFTER].map((period) =>
+      used.reduce((sum, { samples }) => sum + samples[period as Period].values.length, 0),
+    ),
+  )
+  if (fewest < MIN_VALUES) return []
+  return TAILS.map((share) =>
+    used.map(({ samples, pooled }) => {
+      const limit = quantile(pooled, share)
+      const counts = { chances: new Float64Array(size), made: new Float64Array(size) }
+      for (const period of [BEFORE, AFTER]) {
+        const { values, blocks } = samples[period as Period]
+        for (let i = 0; i < values.length; i++) {
+          const stretch = blocks[i] as number
+          counts.chances[stretch]!++
+          if ((values[i] as number) > limit) counts.made[stretch]!++
+        }
+      }
+      return counts
+    }),
+  )
+}
+
+/** Calls that changed while most did not. */
+export interface Minority {
+  /** Share of the calls that changed, at least. */
+  readonly share: number
+  /** What a typical one of them takes, and a typical call before, in µs. */
+  readonly changedUs: number
+  readonly usualUs: number
+  /** Requests after that have them. */
+  readonly requests: readonly number[]
+}
+
+/**
+ * Finds the share of calls that became slower, or no longer are slow: the largest difference of the
+ * two distributions within strata (the Kolmogorov-Smirnov statistic D, one-sided), a lower bound.
+ *
+ * @param sign 1 for slower, −1 for faster
+ */
+export function minorityOf(strata: readonly StepStratum[], sign: number): Minority {
+  const used = comparable(strata)
+  const size = used.reduce((sum, { samples }) => sum + samples[AFTER].values.length, 0)
+  const shares = LIMITS.map((limit) =>
+    used.reduce((sum, { samples, pooled }) => {
+      const [was, is] = samples.map(({ values }) => shareBeyond(values, quantile(pooled, limit)))
+      return sum + (sign * (is! - was!) * samples[AFTER].values.length) / size
+    }, 0),
+  )
+  const share = Math.max(0, ...shares)
+  const slowest = used.map(({ samples }) => {
+    const { values, requests } = samples[sign > 0 ? AFTER : BEFORE]
+    const from = values.length - Math.round(share * values.length)
+    return { values: values.subarray(from), requests: requests.subarray(from) }
+  })
+  const before = used.flatMap(({ samples }) => [...samples[BEFORE].values])
+  return {
+    share,
+    changedUs: median(slowest.flatMap(({ values }) => [...values])),
+    usualUs: median(before),
+    requests: sign > 0 ? slowest.flatMap(({ requests }) => [...requests]) : [],
+  }
+}
+
+function comparable(strata: readonly StepStratum[]) {
+  return strata
+    .filter(({ before, after }) => before.values.length > 0 && after.values.length > 0)
+    .map(({ before, after }) => ({
+      samples: [before, after] as const satisfies readonly StepSample[],
+      pooled: pooledValues({ first: before.values, second: after.values }),
+    }))
+}
+
+function shareBeyond(values: Float64Array, limit: number): number {
+  let beyond = 0
+  while (beyond < values.length && values[values.length - 1 - beyond]! > limit) beyond++
+  return beyond / values.length
+}
+
+function median(values: number[]): number {
+  return quantile(Float64Array.from(values).sort(), 0.5)
+}
