@@ -184,6 +184,7 @@ const FINDING_STEP = record<FindingStep>({
   caller: orNull(TEXT),
   operation: TEXT,
   shiftUs: NUMBER,
+  share: about('Share of its calls that did, where the typical call did not.', optional(SHARE)),
 })
 
 const FINDING_CALL = record<FindingCall>({

@@ -154,7 +154,7 @@ function stepWords(
   const [first] = steps
   const more = direction === 'slower' ? 'longer' : 'less'
   const time = (step: StepChange) =>
-    `${formatDuration(Math.abs(step.shiftUs))} ${more}${inFew(step, 'calls')}`
+    `${formatDuration(Math.abs(step.shiftUs))} ${more}${inFew(step, 'the calls')}`
   const service = printable('service' in scope ? scope.service : first.service)
   const operation = operationName({ operation: mainOperation(first) })
   const itself = `${workWords(flows, first, operation)} takes ${time(first)}${others(first)}`
@@ -201,7 +201,7 @@ function stepWords(
 
 /** ` in 12 % of the calls`; nothing where the typical one changed. */
 export function inFew({ minority }: Pick<StepChange, 'minority'>, of: string): string {
-  return minority === null ? '' : ` in ${percent(minority.share)} of the ${of}`
+  return minority === null ? '' : ` in ${percent(minority.share)} of ${of}`
 }
 
 /** One operation within another is named when it changed by this share of the work. */

@@ -40,7 +40,7 @@ export function unattributedFindings(
         where: `${printable(service)} ${operationName({ operation: operation?.operation ?? '' })}`,
         what:
           `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}` +
-          inFew(step, 'requests') +
+          inFew(step, 'them') +
           (drafts.length === 0
             ? '; no single step changed enough to be sure of'
             : `, ${partOf} no single step explains`),

@@ -332,7 +332,7 @@ function describeTimes(
 /** Most calls that may have changed where they are told as some of all. */
 const MAX_MINORITY = 0.5
 
-/** Some of the calls, if what they changed by is most of what all did; `null` if the typical call is. */
+/** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */
 function fewOf(strata: readonly StepStratum[], typicalUs: number) {
   const callsOf = ({ calls }: StepSample) => calls
   const whole = excessOf(strata, callsOf, 0)
@@ -340,8 +340,9 @@ function fewOf(strata: readonly StepStratum[], typicalUs: number) {
   const { us, error } = excessOf(strata, callsOf, cutOf(minority))
   const changed = minority.share * strata.reduce((sum, { after }) => sum + after.calls, 0)
   const isOfFew = minority.share > 0 && minority.share < MAX_MINORITY && us * whole.us > 0
-  if (!isOfFew || Math.abs(typicalUs) > Math.abs(us) / 2) return null
   const width = normalQuantile(0.975) * error
+  const isClear = Math.abs(us) > width
+  if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(us) / 2) return null
   return {
     minority,
     shift: us / changed,

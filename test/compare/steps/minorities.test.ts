@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/index.ts'
+import { type MinorityPeriod, minorityPeriod } from './minority-traces.ts'
+
+type Slow = Required<Pick<MinorityPeriod, 'noise' | 'share' | 'factor'>>
+
+function comparedWith(slow: Slow, seed: number) {
+  const before = minorityPeriod('b', { requests: 800, seed: 2 * seed, noise: slow.noise })
+  const after = minorityPeriod('a', { requests: 800, seed: 2 * seed + 1, ...slow })
+  return { ...after, comparison: compare(before.traces, after.traces) }
+}
+
+describe('a minority of the calls of one of eight services is slow', () => {
+  test.each<Slow & { seed: number }>([
+    { noise: { sigma: 0.3 }, share: 0.03, factor: 30, seed: 1 },
+    { noise: { sigma: 0.3 }, share: 0.1, factor: 5, seed: 2 },
+    { noise: { sigma: 1.5 }, share: 0.1, factor: 30, seed: 3 },
+    { noise: { sigma: 1.5 }, share: 0.3, factor: 10, seed: 4 },
+    { noise: { pareto: 1.8 }, share: 0.1, factor: 20, seed: 5 },
+    { noise: { pareto: 1.8 }, share: 0.3, factor: 5, seed: 6 },
+  ])(
+    '$noise, $share of them times $factor: it is the first finding, priced',
+    ({ seed, ...slow }) => {
+      const { comparison, plantedUs } = comparedWith(slow, seed)
+      const [first, ...others] = comparison.findings.findings
+      expect(first).toMatchObject({ kind: 'latency', direction: 'slower', services: ['s3'] })
+      expect(others.filter(({ kind }) => kind !== 'unattributed')).toEqual([])
+      const [step] = first?.steps ?? []
+      // D is a lower bound; of heavy tails, calls that are slow stay among the usual ones.
+      expect(step?.share).toBeGreaterThan(slow.share / 3)
+      expect(step?.share).toBeLessThan(1.6 * slow.share)
+      const { contributionUs = 0, requests = 0 } = first ?? {}
+      expect(contributionUs / plantedUs).toBeGreaterThan(0.6)
+      expect(contributionUs / plantedUs).toBeLessThan(1.5)
+      expect(requests).toBe(Math.round((step?.share ?? 0) * 800))
+    },
+  )
+
+  test('it is told how many, by how much, and what is usual', () => {
+    const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
+    const [first] = comparedWith(slow, 7).comparison.findings.findings
+    expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms longer in 1[1-3] % of the calls$/)
+    expect(first?.text).toMatch(/those take about 1\d\d ms, others 7\.\d+ ms$/)
+  })
+
+  test('the other way round, they are no longer slow', () => {
+    const slow = { noise: { sigma: 0.3 }, share: 0.12, factor: 20 } as const
+    const [before, after] = [
+      minorityPeriod('b', { requests: 800, seed: 1, ...slow }),
+      minorityPeriod('a', { requests: 800, seed: 2, noise: slow.noise }),
+    ]
+    const [first] = compare(before.traces, after.traces).findings.findings
+    expect(first?.title).toMatch(/^s3: S3 itself takes 1\d\d ms less in (9|1[0-3]) % of the calls$/)
+  })
+})
+
+test('the findings add up to the change that is clear, or one says what is not attributed', () => {
+  for (let seed = 1; seed <= 12; seed++) {
+    const share = [0.03, 0.1, 0.3][seed % 3] as number
+    const factor = [3, 10, 30][(seed % 4) % 3] as number
+    const { findings } = comparedWith(
+      { noise: { sigma: 0.8 }, share, factor },
+      50 + seed,
+    ).comparison
+    const request = findings.findings.some(({ kind }) => kind === 'unattributed')
+    const accounted = findings.findings.reduce((sum, one) => sum + one.contributionUs, 0)
+    if (!findings.changeIsClear || findings.findings.length === 0 || request) continue
+    expect(accounted / findings.observedChangeUs).toBeGreaterThan(0.6)
+  }
+})
