@@ -109,12 +109,11 @@ export function designEffects(
       // Single values a stretch are as good as independent, and stay so over longer stretches.
       return 1 + Math.max(0, moderated - 1) * growth
     }),
-    // Measures of one system wander together: all others are worth no more than one of its own, and
-    // levels that last are fewer.
+    // Measures of one system wander together: all others are worth no more than one of its own.
     df: Array.from(ratios.df, (df, i) => {
       const own = seen[i]?.df ?? 0
       const known = isKnown[i] ? Math.min(df, MAX_SHARED * own) : Math.min(pooledDf, typicalDf)
-      return known > 0 ? known / growth : Number.POSITIVE_INFINITY
+      return known > 0 ? known : Number.POSITIVE_INFINITY
     }),
   }
 }
