@@ -12,6 +12,13 @@ export {
   bootstrapInterval,
 } from './bootstrap-interval.ts'
 export { type BrownForsytheResult, brownForsythe } from './brown-forsythe.ts'
+export {
+  type ChangePointOptions,
+  type ChangePointResult,
+  type ConstantLevelResult,
+  changePoint,
+  constantLevel,
+} from './change-point.ts'
 export { type ChiSquareResult, chiSquareTest } from './chi-square-test.ts'
 export { equalPartitions } from './decision-tree/equal-partitions.ts'
 export type { GainRatioScore } from './decision-tree/gain-ratio.ts'

@@ -1,0 +1,199 @@
+// Called on series of up to a million values: the loops index with `!`.
+import { moments } from './moments.ts'
+import { requireShare } from './require-option.ts'
+
+/** Numbers of stretches of a series whose means say how far its level wanders by itself. */
+const STRETCHES = [5, 10]
+/** A stretch needs this many values. */
+const MIN_STRETCH = 2
+/** Beyond, a series wanders too far to say anything. */
+const MAX_LEANING = 0.97
+
+export interface ChangePointOptions {
+  /** Fewest and most values that may come before the change. Default: 1, and all but one. */
+  readonly from?: number
+  readonly to?: number
+  /** Of the interval. Default 0.95. */
+  readonly level?: number
+}
+
+export interface ChangePointResult {
+  /** Number of values before the change: the first value at the new level. */
+  readonly at: number
+  /** The positions that the interval holds, both included. */
+  readonly low: number
+  readonly high: number
+  /** Mean before and after the change. */
+  readonly before: number
+  readonly after: number
+  /**
+   * Returns p of the hypothesis that the change is at another position, against that it is at any:
+   * 1 − (1 − exp(−LR / 2))².
+   */
+  readonly pAt: (position: number) => number
+  /** Returns the likelihood ratio of a change at a position, against none. */
+  readonly ratioAt: (position: number) => number
+}
+
+/**
+ * Finds where a series changes from one level to another, by least squares, with an interval: the
+ * positions that a likelihood-ratio test does not reject.
+ *
+ * Assumes one change. Values may depend on their neighbors: noise is measured by single values and
+ * by the means of ten stretches on each side, whichever says more. A position before the one found
+ * is judged by the noise after it, and the other way about, as that is what the values between would
+ * be. Large changes give intervals that hold the position more often than `level`.
+ *
+ * Fewer than two values, or no position between `from` and `to`, give NaN for all.
+ *
+ * Source: Hansen 2000, "Sample splitting and threshold estimation", Econometrica 68(3):575-603, for
+ * the distribution of the likelihood ratio; Eo and Morley 2015, "Likelihood-ratio-based confidence
+ * sets for the timing of structural breaks", Quantitative Economics 6(2):463-497; strucchange
+ * (`breakpoints`) finds the same position.
+ *
+ * @param values in the order of time
+ * @throws OptionError for a level outside 0 to 1
+ *
+ * @example
+ * const { at, low, high } = changePoint([5, 6, 5, 6, 5, 9, 8, 9, 9, 8])
+ * at // 5
+ * low // 5
+ * high // 5
+ */
+export function changePoint(
+  values: ArrayLike<number>,
+  { from = 1, to = values.length - 1, level = 0.95 }: ChangePointOptions = {},
+): ChangePointResult {
+  requireShare('level', level)
+  const count = values.length
+  const sums = cumulated(values)
+  const total = sums[count]!
+  /** What two levels account for: the sum of squares between them. */
+  const between = (at: number) => {
+    const difference = (total - sums[at]!) / (count - at) - sums[at]! / at
+    return ((at * (count - at)) / count) * difference * difference
+  }
+  const first = Math.max(1, from)
+  const last = Math.min(count - 1, to)
+  if (!(first <= last)) return NONE
+  let at = first
+  for (let i = first + 1; i <= last; i++) if (between(i) > between(at)) at = i
+  const all = Array.from(values)
+  const sides = [longRunVariance(all.slice(0, at)), longRunVariance(all.slice(at))] as const
+  const noise = [at > 1 ? sides[0] : sides[1], at < count - 1 ? sides[1] : sides[0]] as const
+  const best = between(at)
+  const pAt = (position: number) => {
+    const lost = Math.max(0, best - between(position))
+    const ratio = lost === 0 ? 0 : lost / noise[position < at ? 1 : 0]
+    return positionTail(ratio)
+  }
+  let [low, high] = [at, at]
+  for (let i = first; i < low; i++) if (pAt(i) > 1 - level) low = i
+  for (let i = last; i > high; i--) if (pAt(i) > 1 - level) high = i
+  /** Of the difference of the means. */
+  const common = (at * noise[1] + (count - at) * noise[0]) / count
+  const ratioAt = (position: number) => {
+    const gained = between(position)
+    return gained === 0 ? 0 : gained / common
+  }
+  const [before, after] = [sums[at]! / at, (total - sums[at]!) / (count - at)]
+  return { at, low, high, before, after, pAt, ratioAt }
+}
+
+const NONE: ChangePointResult = {
+  ...{ at: Number.NaN, low: Number.NaN, high: Number.NaN },
+  ...{ before: Number.NaN, after: Number.NaN },
+  ...{ pAt: () => Number.NaN, ratioAt: () => Number.NaN },
+}
+
+export interface ConstantLevelResult {
+  /** Largest distance of the cumulated deviations from 0, in standard errors. */
+  readonly statistic: number
+  readonly p: number
+  /** Number of values before the largest distance. */
+  readonly at: number
+}
+
+/**
+ * Tests whether a series keeps one level: the OLS-based CUSUM test.
+ *
+ * Null hypothesis: the mean is the same throughout. The statistic is the largest distance of
+ * cumulated deviations from the mean over the root of n times the variance; p is that of a Brownian
+ * bridge. Conservative for short series. NaN for fewer than two values; p is 1 where all are equal.
+ *
+ * Source: Ploberger and Krämer 1992, "The CUSUM test with OLS residuals", Econometrica
+ * 60(2):271-285; strucchange's `efp(type = 'OLS-CUSUM')` is the oracle.
+ *
+ * @param variance noise of the series; by default that of the values, as if each were independent
+ *
+ * @example
+ * constantLevel([1, 2, 1, 2, 1, 2, 1, 2]).p > 0.9 // true
+ */
+export function constantLevel(
+  values: ArrayLike<number>,
+  variance = moments(values).variance,
+): ConstantLevelResult {
+  const { count, mean } = moments(values)
+  if (count < 2) return { statistic: Number.NaN, p: Number.NaN, at: Number.NaN }
+  let [sum, farthest, at] = [0, 0, 0]
+  for (let i = 0; i < count - 1; i++) {
+    sum += values[i]! - mean
+    if (Math.abs(sum) <= farthest) continue
+    farthest = Math.abs(sum)
+    at = i + 1
+  }
+  const statistic = farthest === 0 ? 0 : farthest / Math.sqrt(count * variance)
+  return { statistic, p: bridgeTail(statistic), at }
+}
+
+/**
+ * Returns how much a series varies in the long run, a value: the largest of its variance, that
+ * variance if each value leans on the one before it as much as they do on average, and what the
+ * means of ten and of five stretches say. NaN for fewer than two values.
+ *
+ * Source: Andrews 1991, "Heteroskedasticity and autocorrelation consistent covariance matrix
+ * estimation", Econometrica 59(3):817-858, for the second; batch means for the others.
+ */
+export function longRunVariance(values: readonly number[]): number {
+  const { count, mean, variance } = moments(values)
+  if (!(variance > 0)) return variance
+  let products = 0
+  for (let i = 1; i < count; i++) products += (values[i]! - mean) * (values[i - 1]! - mean)
+  const measured = products / (count - 1) / variance
+  // What fitting the mean takes off.
+  const leaning = Math.min(MAX_LEANING, measured + (1 + 3 * measured) / count)
+  const ofStretches = STRETCHES.filter((stretches) => count >= MIN_STRETCH * stretches).map(
+    (stretches) => (varianceOfMeans(values, stretches) * count) / stretches,
+  )
+  return Math.max(variance, (variance * (1 + leaning)) / (1 - leaning), ...ofStretches)
+}
+
+function varianceOfMeans(values: readonly number[], stretches: number): number {
+  const bound = (i: number) => Math.floor((i * values.length) / stretches)
+  const means = Array.from(
+    { length: stretches },
+    (_, i) => moments(values.slice(bound(i), bound(i + 1))).mean,
+  )
+  return moments(means).variance
+}
+
+/** Chance that the likelihood ratio of the true position is larger: Hansen 2000, theorem 1. */
+export function positionTail(ratio: number): number {
+  return 1 - (1 - Math.exp(-ratio / 2)) ** 2
+}
+
+function cumulated(values: ArrayLike<number>): Float64Array {
+  const sums = new Float64Array(values.length + 1)
+  for (let i = 0; i < values.length; i++) sums[i + 1] = sums[i]! + values[i]!
+  return sums
+}
+
+/** Chance that a Brownian bridge goes farther from 0 than this. */
+function bridgeTail(distance: number): number {
+  if (distance < 0.2) return 1
+  let tail = 0
+  for (let k = 1; k <= 100; k++) {
+    tail += 2 * (k % 2 === 1 ? 1 : -1) * Math.exp(-2 * k * k * distance * distance)
+  }
+  return Math.min(1, Math.max(0, tail))
+}
