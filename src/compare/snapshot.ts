@@ -3,7 +3,9 @@ import { pickOptions } from '../core/options.ts'
 import { FLOW_OPTIONS, FlowReport, FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { FoldedFlows, type FoldOptions } from '../flows/fold/folded-flows.ts'
+
 import { labelText, type NodeLabel, NodeLabels } from '../flows/node-labels.ts'
+import { type Outcome, Outcomes } from '../flows/outcomes.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { QualityLog } from '../traces/quality.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
@@ -46,10 +48,14 @@ interface SnapshotData {
   readonly startUs: Float64Array | null
   readonly ids: readonly string[] | null
   readonly weight: Float64Array | null
+  /** How spans ended; without latencies, how roots did. */
+  readonly outcomes: {
+    readonly kinds: readonly Outcome[]
+    readonly ofSpan: Uint8Array
+    readonly offsets: Uint32Array | null
+  } | null
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
-  /** Spans that ended as errors, counted over all requests; carried with latencies. */
-  readonly failedSpans: Uint32Array
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -97,16 +103,18 @@ export function takeSnapshot(
     startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
-    failedSpans: Uint32Array.from(
-      latenciesOf === undefined ? [] : positions(flows.failedSpans ?? [], 1),
-    ),
+    outcomes: outcomesOf(flows, latenciesOf === undefined),
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
 }
 
-function positions(values: ArrayLike<number>, wanted: number): number[] {
-  return Array.from(values).flatMap((value, at) => (value === wanted ? [at] : []))
+/** Outcomes; how many spans each request has is left out where shapes say it. */
+function outcomesOf(flows: FlowSet, ofRoots: boolean): SnapshotData['outcomes'] {
+  const { outcomes } = flows
+  if (outcomes === undefined) return null
+  const { kinds, ofSpan, offsets } = ofRoots ? outcomes.roots() : outcomes
+  return { kinds, ofSpan, offsets: ofRoots ? offsets : null }
 }
 
 function labelsOf({ labels }: FlowSet): NodeLabel[] {
@@ -169,18 +177,12 @@ function restoreFlows(data: SnapshotData): FlowSet {
   const { period, shapeOf, responseTimeUs, latencyUs, latencyOffsets, options } = data
   const labels = new NodeLabels()
   for (const label of data.labels) labels.code(label)
-  const spanOffsets = new Uint32Array(shapeOf.length + 1)
-  shapeOf.forEach((shape, request) => {
-    const spans = (data.nodeCounts[shape] as number) / 2
-    spanOffsets[request + 1] = (spanOffsets[request] as number) + spans
-  })
-  const failedSpans = new Uint8Array(data.failedSpans.length === 0 ? 0 : (spanOffsets.at(-1) ?? 0))
-  for (const span of data.failedSpans) failedSpans[span] = 1
+  const shapes = restoreShapes(data)
   return new FlowSet(
     {
       periods: [],
       labels,
-      shapes: restoreShapes(data),
+      shapes,
       ids: data.ids ?? Array.from(shapeOf, (_, request) => String(request)),
       period,
       recordedIn: data.recordedIn ?? undefined,
@@ -191,11 +193,21 @@ function restoreFlows(data: SnapshotData): FlowSet {
       latencyUs,
       latencyOffsets,
       weight: data.weight ?? undefined,
-      ...(data.failedSpans.length === 0 ? {} : { failedSpans, spanOffsets }),
+      outcomes: restoreOutcomes(data, shapes),
     },
     pickOptions(FLOW_OPTIONS, options),
     new FlowReport(),
   )
+}
+
+function restoreOutcomes({ outcomes, shapeOf }: SnapshotData, shapes: ShapeTable) {
+  if (outcomes === null) return undefined
+  const { kinds, ofSpan } = outcomes
+  const offsets = new Uint32Array(shapeOf.length + 1)
+  shapeOf.forEach((shape, request) => {
+    offsets[request + 1] = (offsets[request] as number) + shapes.nodeCount(shape) / 2
+  })
+  return new Outcomes(kinds, ofSpan, outcomes.offsets ?? offsets)
 }
 
 function restoreShapes({ nodes, from, to, nodeCounts, edgeCounts }: SnapshotData): ShapeTable {

@@ -5,6 +5,7 @@ import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { NodeLabels } from './node-labels.ts'
+import type { Outcomes } from './outcomes.ts'
 
 /** 0 for the before period, 1 for the after period. */
 export type Period = 0 | 1
@@ -75,6 +76,8 @@ export interface FlowColumns {
    * does not say. Undefined where none does.
    */
   readonly weight?: Float64Array | undefined
+  /** Of flows from spans, how each span ended; folded flows know it of roots alone. */
+  readonly outcomes?: Outcomes | undefined
   /** Of flows from spans with `clocks: 'aligned'`, how far clocks are apart. */
   readonly clocks?: ClockOffsets | undefined
   /**
@@ -82,8 +85,6 @@ export interface FlowColumns {
    * trace set: nodes 2k and 2k + 1 of a request are the call and the reply of its k-th.
    */
   readonly spanRows?: Uint32Array | undefined
-  /** Of flows from spans, 1 for each of these spans that ended as an error. */
-  readonly failedSpans?: Uint8Array | undefined
   /** The spans of request `i` are entries `spanOffsets[i]` to `spanOffsets[i + 1]`. */
   readonly spanOffsets?: Uint32Array | undefined
 }

@@ -32,9 +32,8 @@ export function selectRequests(flows: FlowSet, selection: Selection): FlowSet {
 function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColumns {
   const rows = Uint32Array.from([...Array.from(before), ...Array.from(after)])
   const latencies = sliced(flows.latencyUs, flows.latencyOffsets, rows)
-  const { spanRows, failedSpans, spanOffsets } = flows
+  const { spanRows, spanOffsets } = flows
   const spans = spanRows && spanOffsets && sliced(spanRows, spanOffsets, rows)
-  const failed = failedSpans && spanOffsets && sliced(failedSpans, spanOffsets, rows)
   const pick = (column: ArrayLike<number>) => (row: number) => column[row]!
   return {
     periods: flows.periods,
@@ -51,13 +50,13 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
     latencyUs: latencies.entries,
     latencyOffsets: latencies.offsets,
     spanRows: spans?.entries,
-    failedSpans: failed?.entries,
-    spanOffsets: spans?.offsets ?? failed?.offsets,
+    spanOffsets: spans?.offsets,
+    outcomes: flows.outcomes?.select(rows),
     weight: flows.weight && Float64Array.from(rows, pick(flows.weight)),
   }
 }
 
-function sliced<T extends Float64Array | Uint32Array | Uint8Array>(
+function sliced<T extends Float64Array | Uint32Array>(
   entries: T,
   offsets: Uint32Array,
   rows: Uint32Array,

@@ -2,15 +2,14 @@
 import { Dictionary } from '../traces/dictionary.ts'
 import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
-import { SPAN_STATUSES, type SpanTraces } from '../traces/span-traces.ts'
+import type { SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
+import { Outcomes, readOutcomes } from './outcomes.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
 import { NS } from './span-tree.ts'
-
-const ERROR = SPAN_STATUSES.indexOf('error')
 
 /**
  * Flows from span trees: one request a root span. Every span gives a call node and a reply node;
@@ -48,7 +47,6 @@ class SpanFlowBuilder {
     latencyUs: 'f64',
     latencyOffsets: 'u32',
     spanRows: 'u32',
-    failedSpans: 'u8',
     spanOffsets: 'u32',
   })
   readonly #nodes = growingUint32()
@@ -94,15 +92,16 @@ class SpanFlowBuilder {
       correctedClocks: clocks?.applied.length ?? 0,
       ...this.#order.counts,
     })
+    const weight = this.#weights(periods)
+    const columns = finishColumns(this.#columns)
     return new FlowSet(
       {
         periods,
         labels: this.#labels,
         shapes: this.#shapes,
         ids: this.#ids,
-        weight: this.#weights(periods),
-        clocks,
-        ...finishColumns(this.#columns),
+        weight,
+        ...{ clocks, ...columns, outcomes: outcomesOf(periods, columns) },
       },
       options,
       report,
@@ -163,10 +162,7 @@ class SpanFlowBuilder {
       }),
     )
     this.#columns.latencyOffsets.push(this.#columns.latencyUs.length)
-    for (const span of walk) {
-      this.#columns.spanRows.push(span)
-      this.#columns.failedSpans.push(calls.traces.spans.status[span] === ERROR ? 1 : 0)
-    }
+    for (const span of walk) this.#columns.spanRows.push(span)
     this.#columns.spanOffsets.push(this.#columns.spanRows.length)
   }
 
@@ -204,6 +200,24 @@ class SpanFlowBuilder {
     }
     return [callLabels, replyLabels]
   }
+}
+
+/** How the spans of every request ended. */
+function outcomesOf(
+  periods: readonly SpanTraces[],
+  columns: {
+    readonly [Name in 'recordedIn' | 'spanRows' | 'spanOffsets']: Uint32Array | Uint8Array
+  },
+): Outcomes {
+  const { kinds, ofRows } = readOutcomes(periods)
+  const { recordedIn, spanRows, spanOffsets } = columns
+  const ofSpan = new Uint8Array(spanRows.length)
+  for (let request = 0; request < recordedIn.length; request++) {
+    const ofRow = ofRows[recordedIn[request]!]!
+    const end = spanOffsets[request + 1]!
+    for (let at = spanOffsets[request]!; at < end; at++) ofSpan[at] = ofRow[spanRows[at]!]!
+  }
+  return new Outcomes(kinds, ofSpan, spanOffsets as Uint32Array)
 }
 
 /**

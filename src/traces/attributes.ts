@@ -40,7 +40,7 @@ export class Attributes {
     if (code === undefined) return undefined
     const end = this.offsets[owner + 1] ?? 0
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
-      if (this.columns.key[entry] === code) return this.#decode(entry)
+      if (this.columns.key[entry] === code) return this.valueAt(entry)
     }
     return undefined
   }
@@ -49,11 +49,12 @@ export class Attributes {
   *entries(owner: number): Generator<[key: string, value: AttributeValue]> {
     const end = this.offsets[owner + 1] ?? 0
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
-      yield [this.keys.value(this.columns.key[entry]!), this.#decode(entry)]
+      yield [this.keys.value(this.columns.key[entry]!), this.valueAt(entry)]
     }
   }
 
-  #decode(entry: number): AttributeValue {
+  /** The value of an entry of the columns. */
+  valueAt(entry: number): AttributeValue {
     const value = this.columns.value[entry]!
     const type = this.columns.type[entry]
     return type === TEXT ? this.columns.texts.value(value) : type === TRUTH ? value === 1 : value

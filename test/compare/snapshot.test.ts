@@ -64,6 +64,21 @@ describe('what a snapshot takes along', () => {
     expect(restored.flows.latencies(categories.members(other, 0)[0] as number)).toHaveLength(0)
   })
 
+  test('how spans ended', () => {
+    const failing = compareShops({}, { failing: 0.2 })
+    const { outcomes } = failing.flows
+    const all = takeSnapshot(failing, { latenciesOf: () => true })
+    const restored = restoreComparison(throughJson(all)).flows
+    expect(Array.from({ length: failing.flows.size }, (_, i) => outcomes?.failing(i))).toEqual(
+      Array.from({ length: restored.size }, (_, i) => restored.outcomes?.failing(i)),
+    )
+    expect(restored.outcomes?.kinds).toContainEqual({
+      ...{ outcome: 'error', code: 'HTTP 503', message: 'no stock' },
+    })
+    const { flows } = restoreComparison(throughJson(takeSnapshot(failing)))
+    expect(flows.outcomes?.ofSpan).toEqual(outcomes?.roots().ofSpan)
+  })
+
   test('labels of an own rule', () => {
     const label = ({ operation }: { operation: string }) => operation.slice(0, 3)
     const own = comparison.with({ label })

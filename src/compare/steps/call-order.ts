@@ -217,8 +217,8 @@ export class CallSites {
 
   /** Whether a call ended as an error, or its caller gave it up before it was over. */
   #isFailed(request: number, { span, called }: MadeCall, times: Float64Array): boolean {
-    const { failedSpans, spanOffsets } = this.#flows
-    const isError = (one: number) => failedSpans?.[spanOffsets![request]! + one] === 1
+    const { outcomes } = this.#flows
+    const isError = (one: number) => outcomes?.failed(request, one) === true
     const slack = this.#flows.options.slackUs * NS
     const isGivenUp = called.some((one) => times[2 * one + 1]! > times[2 * span + 1]! + slack)
     return isGivenUp || isError(span) || called.some(isError)

@@ -105,11 +105,11 @@ function relabelFlows(flows: FlowSet, changes: readonly LabelChange[]): FlowSet 
     return shapes.intern(relabeled, relabeled.length, edges)
   })
   const { periods, ids, period, traceOf, startUs, responseTimeUs, latencyUs } = flows
-  const { latencyOffsets, weight, spanRows, spanOffsets } = flows
+  const { latencyOffsets, weight, spanRows, spanOffsets, outcomes } = flows
   return new FlowSet(
     {
       ...{ periods, labels, shapes, ids, period, traceOf, startUs, responseTimeUs, latencyUs },
-      ...{ latencyOffsets, weight, spanRows, spanOffsets },
+      ...{ latencyOffsets, weight, spanRows, spanOffsets, outcomes },
       shapeOf: flows.shapeOf.map((shape) => numbers[shape] as number),
     },
     flows.options,

@@ -89,6 +89,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
       ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
       startUs: flows.startUs,
       ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight, clocks: flows.clocks },
+      outcomes: flows.outcomes?.roots(),
     },
     { unfolded: flows, folding, folded },
   )

@@ -169,10 +169,13 @@ function readSpan(
 }
 
 function attributesOf(
-  { attributes: own, events }: JsonObject,
+  { attributes: own, events, status }: JsonObject,
   ofResource: readonly AttributeEntry[],
 ): AttributeEntry[] {
   const entries = otlpAttributes(own)
+  const described = isJsonObject(status) ? textOf(status['message']) : ''
+  // As exporters to other formats call it.
+  if (described !== '') entries.push(['otel.status_description', described])
   for (const { name, attributes } of objectsIn(events)) {
     entries.push(...eventEntries(textOf(name), otlpAttributes(attributes)))
   }

@@ -10,6 +10,7 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
+import { otlpStatus } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 const KINDS: ReadonlyMap<unknown, SpanKind> = new Map([
@@ -65,7 +66,8 @@ function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line:
     span
   const { serviceName, ipv4, ipv6 }: JsonObject = isJsonObject(localEndpoint) ? localEndpoint : {}
   const tags = isJsonObject(span['tags']) ? Object.entries(span['tags']) : []
-  const error = tags.find(([key]) => key === 'error')?.[1]
+  const tag = (name: string) => tags.find(([key]) => key === name)?.[1]
+  const error = tag('error')
   sink.spans.add(
     {
       traceId: textOf(traceId),
@@ -75,7 +77,8 @@ function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line:
       operation: textOf(name),
       host: textOf(ipv4) || textOf(ipv6),
       kind: KINDS.get(kind) ?? 'internal',
-      status: error === undefined || error === 'false' ? 'unset' : 'error',
+      status:
+        error === undefined || error === 'false' ? otlpStatus(tag('otel.status_code')) : 'error',
       startUs: sink.spans.clock.offsetOfMicros(timestamp),
       durationUs: duration === undefined ? 0 : Number(duration ?? Number.NaN),
       followsFrom: duration === undefined,

@@ -17,6 +17,10 @@ export interface Shop {
   readonly ways?: number
   /** Share of requests whose stock is looked up in the archive as well. */
   readonly archive?: number
+  /** Which look-ups of stock fail, in a tenth of the time: a share, or a share by request. */
+  readonly failing?: number | ((request: number) => number)
+  /** Whether the shop fails with them, and takes no pay then; default true. */
+  readonly passesOn?: boolean
   readonly seed?: number
 }
 
@@ -32,6 +36,8 @@ export function shopPeriod({
   payEvery = 3,
   ways = 1,
   archive = 0,
+  failing = 0,
+  passesOn = true,
   seed = 1,
 }: Shop = {}): SpanTraces {
   const random = randomSource(seed)
@@ -41,7 +47,15 @@ export function shopPeriod({
     const trace = `t${seed}-${i}`
     const startUs = 20_000.5 * i
     let nowUs = startUs + about(200)
-    const call = (service: string, operation: string, workUs: number, parent: string) => {
+    const failingNow = typeof failing === 'number' ? failing : failing(i)
+    const fails = failingNow > 0 && random.next() < failingNow
+    const isFailing = (service: string) => fails && service === 'stock'
+    const call = (service: string, operation: string, usualUs: number, parent: string) => {
+      const workUs = isFailing(service) ? usualUs / 10 : usualUs
+      const status = isFailing(service) ? 'error' : 'unset'
+      const attributes: Record<string, string | number> = isFailing(service)
+        ? { 'http.response.status_code': 503, 'otel.status_description': 'no stock' }
+        : {}
       const begins = nowUs
       const inner = { startUs: begins + about(networkUs), endUs: 0 }
       inner.endUs = inner.startUs + workUs
@@ -54,10 +68,11 @@ export function shopPeriod({
           parent,
           service: parent === 'root' ? 'shop' : 'stock',
           operation: `call ${operation}`,
+          status,
           startUs: begins,
           endUs: ends,
         },
-        { trace, id: service, parent: id, service, operation, ...inner },
+        { trace, id: service, parent: id, service, operation, status, attributes, ...inner },
       )
       nowUs = ends + about(50)
     }
@@ -66,12 +81,14 @@ export function shopPeriod({
     if (looksInArchive) call('archive', 'READ', about(5000), 'root')
     if (i % payEvery === 0 && ways > 1)
       call(`way ${(i / payEvery) % ways}`, 'CHECK', about(50), 'root')
-    if (i % payEvery === 0) call('pay', 'CHARGE', about(payUs), 'root')
+    const stops = fails && passesOn
+    if (i % payEvery === 0 && !stops) call('pay', 'CHARGE', about(payUs), 'root')
     sketches.push({
       trace,
       id: 'root',
       service: 'shop',
       operation: 'GET',
+      status: stops ? 'error' : 'unset',
       startUs,
       endUs: nowUs + about(100),
     })

@@ -1,0 +1,195 @@
+// Runs once a span or attribute: the loops index with `!`.
+import { shortText } from '../core/shown-text.ts'
+import type { AttributeValue } from '../traces/attributes.ts'
+import { SPAN_STATUSES, type SpanStatus, type SpanTraces } from '../traces/span-traces.ts'
+
+/** How spans ended: all that ended alike share one. */
+export interface Outcome {
+  readonly outcome: SpanStatus
+  /** `HTTP 503` or `gRPC 14` where that is no success, else empty. */
+  readonly code: string
+  /** What failing spans say, with `<n>` and `<id>` for what differs from one to the next. */
+  readonly message: string
+}
+
+/** The outcomes of all spans of all requests, one byte a span. */
+export class Outcomes {
+  readonly kinds: readonly Outcome[]
+  /** Index in `kinds` of each span, callers first, so that a request's root is its first. */
+  readonly ofSpan: Uint8Array
+  /** The spans of request `i` are entries `offsets[i]` to `offsets[i + 1]`. */
+  readonly offsets: Uint32Array
+  readonly #isError: readonly boolean[]
+
+  constructor(kinds: readonly Outcome[], ofSpan: Uint8Array, offsets: Uint32Array) {
+    this.kinds = kinds
+    this.ofSpan = ofSpan
+    this.offsets = offsets
+    this.#isError = kinds.map(({ outcome }) => outcome === 'error')
+  }
+
+  /** How span `span` of a request ended, callers first; by default its root, and so the request. */
+  of(request: number, span = 0): Outcome {
+    return this.kinds[this.ofSpan[this.offsets[request]! + span]!]!
+  }
+
+  /** Whether span `span` of a request failed, callers first; by default its root. */
+  failed(request: number, span = 0): boolean {
+    return this.#isError[this.ofSpan[this.offsets[request]! + span]!]!
+  }
+
+  /** Spans of a request that failed, callers first. */
+  failing(request: number): number[] {
+    const failing: number[] = []
+    const [start, end] = [this.offsets[request]!, this.offsets[request + 1]!]
+    for (let at = start; at < end; at++) {
+      if (this.#isError[this.ofSpan[at]!]) failing.push(at - start)
+    }
+    return failing
+  }
+
+  /** The outcomes of some requests, in their order. */
+  select(requests: ArrayLike<number>): Outcomes {
+    const offsets = new Uint32Array(requests.length + 1)
+    const ofEach = Array.from(requests, (request, i) => {
+      const own = this.ofSpan.subarray(this.offsets[request], this.offsets[request + 1])
+      offsets[i + 1] = offsets[i]! + own.length
+      return own
+    })
+    const ofSpan = new Uint8Array(offsets[requests.length]!)
+    ofEach.forEach((own, i) => {
+      ofSpan.set(own, offsets[i])
+    })
+    return new Outcomes(this.kinds, ofSpan, offsets)
+  }
+
+  /** The outcomes of roots alone. */
+  roots(): Outcomes {
+    const { kinds, ofSpan, offsets } = this
+    const ofRoots = Uint8Array.from(offsets.subarray(0, -1), (root) => ofSpan[root]!)
+    return new Outcomes(kinds, ofRoots, Uint32Array.from(offsets.keys()))
+  }
+}
+
+/** Attributes that say how a span ended; of messages, the best first. */
+const HTTP_CODES = ['http.response.status_code', 'http.status_code']
+const GRPC_CODES = ['rpc.grpc.status_code', 'grpc.status_code']
+const ESCAPED = 'exception · exception.escaped'
+const EXCEPTIONS = ['exception · exception.message', 'exception · exception.type']
+const MESSAGES = [
+  'otel.status_description',
+  ...EXCEPTIONS,
+  ...['error', 'error · message', 'error.message', 'exception.message', 'message'],
+  ...['exception.type', 'exception', 'error.type'],
+]
+const READ: readonly string[] = [...HTTP_CODES, ...GRPC_CODES, ESCAPED, ...MESSAGES]
+
+/**
+ * Codes that a server is to blame for: unknown, deadline exceeded, unimplemented, internal,
+ * unavailable, data loss.
+ *
+ * Source: OpenTelemetry semantic conventions for gRPC.
+ */
+const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]
+
+/**
+ * Reads how every span ended. Where its status is unset, HTTP codes from 500 on, gRPC codes that a
+ * server is to blame for, and exceptions that nothing caught are errors too. Codes of requests that
+ * were refused, such as 404, are kept, and are none.
+ *
+ * @returns kinds of outcome, and the index of that of each row of each period
+ */
+export function readOutcomes(periods: readonly SpanTraces[]): {
+  readonly kinds: readonly Outcome[]
+  readonly ofRows: readonly Uint8Array[]
+} {
+  const kinds = new OutcomeKinds()
+  const ofRows = periods.map(({ spans, attributes }) => {
+    const { offsets, columns } = attributes
+    const names = attributes.keys.values.map((key) => (READ.includes(key) ? key : null))
+    return Uint8Array.from(spans.status, (code, span) => {
+      let said: Map<string, AttributeValue> | undefined
+      for (let entry = offsets[span]!; entry < offsets[span + 1]!; entry++) {
+        const name = names[columns.key[entry]!]
+        if (name == null) continue
+        said ??= new Map()
+        if (!said.has(name)) said.set(name, attributes.valueAt(entry))
+      }
+      return said === undefined ? code : kinds.code(SPAN_STATUSES[code]!, said)
+    })
+  })
+  return { kinds: kinds.all, ofRows }
+}
+
+/** Kinds that fit a byte; what further failing spans say is left out. */
+const MAX_KINDS = 250
+/** Longer messages lose their middle. */
+const MAX_MESSAGE_LENGTH = 120
+
+/** Outcomes as they are met; the first three are the statuses alone. */
+class OutcomeKinds {
+  readonly all: Outcome[] = SPAN_STATUSES.map((outcome) => ({ outcome, code: '', message: '' }))
+  readonly #codes = new Map(this.all.map((kind, code) => [JSON.stringify(kind), code]))
+
+  code(status: SpanStatus, said: ReadonlyMap<string, AttributeValue>): number {
+    const http = codeOf(said, HTTP_CODES)
+    const grpc = codeOf(said, GRPC_CODES)
+    const isError =
+      status === 'error' ||
+      (status === 'unset' && (http >= 500 || GRPC_FAILURES.includes(grpc) || hasThrown(said)))
+    const code = http >= 400 ? `HTTP ${http}` : grpc > 0 ? `gRPC ${grpc}` : ''
+    const outcome = isError ? 'error' : status
+    if (!isError && code === '') return SPAN_STATUSES.indexOf(status)
+    const message = isError ? messageOf(said) : ''
+    const known = this.#find({ outcome, code, message })
+    if (known !== undefined) return known
+    return this.all.length < MAX_KINDS
+      ? this.#add({ outcome, code, message })
+      : (this.#find({ outcome, code, message: '' }) ?? SPAN_STATUSES.indexOf(outcome))
+  }
+
+  #find(kind: Outcome): number | undefined {
+    return this.#codes.get(JSON.stringify(kind))
+  }
+
+  #add(kind: Outcome): number {
+    this.#codes.set(JSON.stringify(kind), this.all.length)
+    return this.all.push(kind) - 1
+  }
+}
+
+function codeOf(said: ReadonlyMap<string, AttributeValue>, names: readonly string[]): number {
+  const name = names.find((one) => said.has(one))
+  return name === undefined ? 0 : Number(said.get(name)) || 0
+}
+
+function hasThrown(said: ReadonlyMap<string, AttributeValue>): boolean {
+  const wasCaught = /^false$/i.test(String(said.get(ESCAPED)))
+  return EXCEPTIONS.some((name) => said.has(name)) && !wasCaught
+}
+
+function messageOf(said: ReadonlyMap<string, AttributeValue>): string {
+  const texts = MESSAGES.map((name) => String(said.get(name) ?? '').trim())
+  return messageTemplate(texts.find((text) => text !== '' && !/^(true|false)$/i.test(text)) ?? '')
+}
+
+/** What differs from one message to the next. HTTP's codes of failures stay. */
+const VARYING: readonly (readonly [pattern: RegExp, word: string])[] = [
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
+  [/\b(?=[a-f]*\d)[0-9a-f]{12,}\b/gi, '<id>'],
+  [/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '<address>'],
+  [/(?<![\w.])(?![45]\d\d\b)\d+(?:\.\d+)?(?=(?:[µmn]?s|[kMG]?i?B)?\b)/g, '<n>'],
+]
+
+/**
+ * Returns the first line of a message with `<id>`, `<address>` and `<n>` for what differs from one
+ * failing call to the next, so that messages of one cause are one.
+ *
+ * @example
+ * messageTemplate('order 5f4b6b03-8b79-46e9-8f9f-6be35d578094: 3 items') // 'order <id>: <n> items'
+ */
+export function messageTemplate(text: string): string {
+  const [line = ''] = text.split('\n', 1)
+  const template = VARYING.reduce((words, [pattern, word]) => words.replace(pattern, word), line)
+  return shortText(template, MAX_MESSAGE_LENGTH)
+}
