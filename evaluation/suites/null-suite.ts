@@ -22,6 +22,8 @@ const GROUPS = {
   runs: 'runs of the same thing',
   halves: 'halves in time of one run',
   thirds: 'thirds in time of one run',
+  baselines: 'a run and the other runs of the same thing',
+  stretches: 'the last sixth of a run and its other sixths as runs',
   'quiet-11': 'ten quiet minutes against the next ten',
 } as const
 type Group = keyof typeof GROUPS
@@ -30,7 +32,8 @@ type Group = keyof typeof GROUPS
 export interface PlannedNull {
   readonly group: Group
   readonly id: string
-  readonly before: Stretch
+  /** Runs of the period before. */
+  readonly before: readonly Stretch[]
   readonly after: Stretch
 }
 
@@ -52,6 +55,12 @@ const SAME_RUNS = ['control', 'delay-100us', 'delay-1ms', 'delay-500us']
 
 /** Cases whose before period changes by itself: creating files takes longer as directories grow. */
 const CHANGING = ['create-behaviour']
+
+/** A run is cut into as many stretches: five as runs before, one after. */
+const SIXTHS = 6
+
+/** Files kept in memory. */
+const MAX_KEPT = 5
 
 /** Compares periods between which nothing changed, and prints how often anything is found. */
 export async function runNullSuite({ data, json, half, cases }: NullFlags): Promise<void> {
@@ -86,7 +95,7 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     runs.slice(i + 1).map(
       (after): PlannedNull => ({
         ...{ group: 'runs', id: `${before.name} and ${after.name}` },
-        before: { file: before.before },
+        before: [{ file: before.before }],
         after: { file: after.before },
       }),
     ),
@@ -97,7 +106,7 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
     .map(
       ({ name, before, after }): PlannedNull => ({
         ...{ group: 'runs', id: `${name}, before and after` },
-        ...{ before: { file: before }, after: { file: after } },
+        ...{ before: [{ file: before }], after: { file: after } },
       }),
     )
   const stretches = steady.flatMap(({ name, recording, before: file }) => {
@@ -106,23 +115,41 @@ export async function planNulls(data: string, quiet: string | null): Promise<Pla
       pairsOf(of).map(
         ([first, second]): PlannedNull => ({
           ...{ group, id: `${run}, ${first + 1} and ${second + 1} of ${of}` },
-          before: { file, part: [first, of] },
+          before: [{ file, part: [first, of] }],
           after: { file, part: [second, of] },
         }),
       )
-    return [...plan('halves', 2), ...plan('thirds', 3)]
+    const sixths = [0, 1, 2, 3, 4].map((part): Stretch => ({ file, part: [part, SIXTHS] }))
+    const last: Stretch = { file, part: [SIXTHS - 1, SIXTHS] }
+    const stretches = {
+      group: 'stretches',
+      id: `${run}, sixths`,
+      before: sixths,
+      after: last,
+    } as const
+    return [...plan('halves', 2), ...plan('thirds', 3), stretches]
   })
+  const baselines = [
+    ...runs.map(({ name, before }) => ({ name, file: before })),
+    ...turns.map(({ id, after: { file } }) => ({ name: id, file })),
+  ].map(
+    ({ name, file }): PlannedNull => ({
+      ...{ group: 'baselines', id: `${name}, and all others` },
+      before: runs.filter(({ before }) => before !== file).map(({ before }) => ({ file: before })),
+      after: { file },
+    }),
+  )
   const quietPair: PlannedNull[] =
     quiet !== null && existsSync(join(quiet, 'after.jsonl.gz'))
       ? [
           {
             ...{ group: 'quiet-11', id: 'quiet-11' },
-            before: { file: join(quiet, 'before.jsonl.gz') },
+            before: [{ file: join(quiet, 'before.jsonl.gz') }],
             after: { file: join(quiet, 'after.jsonl.gz') },
           },
         ]
       : []
-  return [...pairs, ...turns, ...stretches, ...quietPair]
+  return [...pairs, ...turns, ...stretches, ...baselines, ...quietPair]
 }
 
 function pairsOf(count: number): [first: number, second: number][] {
@@ -132,7 +159,7 @@ function pairsOf(count: number): [first: number, second: number][] {
   )
 }
 
-/** Loads files, and keeps the last two. */
+/** Loads files, and keeps the last few. */
 function cachedLoads(): (file: string) => Promise<SpanTraces> {
   const kept = new Map<string, SpanTraces>()
   return async (file) => {
@@ -141,7 +168,7 @@ function cachedLoads(): (file: string) => Promise<SpanTraces> {
     kept.delete(file)
     kept.set(file, traces)
     const [oldest] = kept.keys()
-    if (kept.size > 2 && oldest !== undefined) kept.delete(oldest)
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
     return traces
   }
 }
@@ -150,12 +177,14 @@ async function compareNull(
   { group, id, before, after }: PlannedNull,
   load: (file: string) => Promise<SpanTraces>,
 ): Promise<NullResult> {
-  const [earlier, later] = [await stretchOf(load, before), await stretchOf(load, after)]
+  const earlier: SpanTraces[] = []
+  for (const stretch of before) earlier.push(await stretchOf(load, stretch))
+  const later = await stretchOf(load, after)
   const start = performance.now()
   const { findings } = compare(earlier, later).findings
   return {
     ...{ group, id },
-    requests: [earlier.size, later.size],
+    requests: [earlier.reduce((sum, { size }) => sum + size, 0), later.size],
     titles: findings.map(({ title }) => title),
     seconds: (performance.now() - start) / 1000,
   }
