@@ -205,7 +205,7 @@ const SIZE = record<FindingSize>({
     MEASURED,
   ),
   unit: words('µs', 'rate'),
-  per: words('request', 'call'),
+  per: words('request', 'call', 'second'),
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })
 

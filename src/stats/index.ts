@@ -78,6 +78,7 @@ export {
   type StratifiedShiftResult,
   stratifiedShift,
 } from './hodges-lehmann.ts'
+export { isotonicRegression } from './isotonic-regression.ts'
 export { type KsOptions, type KsResult, ksTwoSample } from './ks-two-sample.ts'
 export { kullbackLeibler } from './kullback-leibler.ts'
 export { type LogBins, logBins } from './log-bins.ts'

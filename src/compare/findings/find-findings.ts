@@ -25,6 +25,7 @@ import { edgeFindings } from './edge-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
+import { loadFindings } from './load-findings.ts'
 import { requestFindings } from './request-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
@@ -174,9 +175,12 @@ export function groupFindings(
 
 /** Of traces with spans: what services do, and what none of it accounts for. */
 function draftsOfSteps({ evidence, edges, steps }: FindingSources): Draft[] {
-  const drafts = [...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })].sort(
-    byContribution,
-  )
+  const drafts = [
+    ...loadFindings(steps, edges),
+    ...[...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })].sort(
+      byContribution,
+    ),
+  ]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 
@@ -274,11 +278,14 @@ function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
     else found.consequences.push(draft)
   }
   for (const { consequences } of causes) consequences.sort(byContribution)
-  const isUnattributed = ({ cause }: (typeof causes)[number]) => cause.kind === 'unattributed'
   return causes.sort(
-    (a, b) =>
-      Number(isUnattributed(a)) - Number(isUnattributed(b)) || byContribution(a.cause, b.cause),
+    (a, b) => placeOf(a.cause) - placeOf(b.cause) || byContribution(a.cause, b.cause),
   )
+}
+
+/** Another load comes first, as all else may follow from it; what nothing accounts for last. */
+function placeOf({ kind }: Draft): number {
+  return kind === 'load' ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
 /** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */

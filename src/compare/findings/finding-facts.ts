@@ -32,6 +32,7 @@ export function factsOf(draft: Draft, all: number): string[] {
  */
 export function sizeOf(draft: Draft, all: Draft['concerned']): FindingSize {
   const { kind, calls, concerned, contributionUs, requests, eachInterval } = draft
+  if (draft.size !== undefined) return draft.size
   if (kind === 'latency' || kind === 'unattributed' || kind === 'concurrency') {
     const value = contributionUs / Math.max(1, requests)
     return { value, unit: 'µs', per: 'request', interval: eachInterval }

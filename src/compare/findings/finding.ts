@@ -113,6 +113,8 @@ export interface Draft {
   /** Of traces with spans: what one service does otherwise, the change told first. */
   readonly calls: readonly FindingCall[]
   readonly moves: readonly StructureMove[]
+  /** How large it is, where its kind does not say how that is measured. */
+  readonly size?: FindingSize
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
@@ -121,12 +123,13 @@ export interface Draft {
 /** How large a finding is. */
 export interface FindingSize {
   /**
-   * In µs, what each request that it touches takes more. As a rate, by how much the share of calls
+   * In µs, what each request that it touches takes more. As a rate, how many more requests come a
+   * second, or by how much the share of calls
    * (or of requests) that do it grew; of a repeated call, how many times more a request makes it.
    */
   readonly value: number
   readonly unit: 'µs' | 'rate'
-  readonly per: 'request' | 'call'
+  readonly per: 'request' | 'call' | 'second'
   /** 95 % confidence interval of the value; NaN if unknown. */
   readonly interval: readonly [low: number, high: number]
 }

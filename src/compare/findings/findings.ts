@@ -106,7 +106,11 @@ export class Findings extends Stage {
     const attributedUs = findings.reduce((sum, { contributionUs }) => sum + contributionUs, 0)
     const left =
       omitted === 0 ? '' : `${omitted} smaller ${omitted === 1 ? 'finding' : 'findings'} left out. `
-    return `${left}In all, requests took ${signed(observedChangeUs)}; these findings account for ${signed(attributedUs)}.`
+    const accounted =
+      attributedUs === 0
+        ? 'these findings do not say why'
+        : `these findings account for ${signed(attributedUs)}`
+    return `${left}In all, requests took ${signed(observedChangeUs)}; ${accounted}.`
   }
 
   /**

@@ -11,6 +11,7 @@ import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
 import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
+import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
 import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
@@ -98,7 +99,10 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
     [...new Map(members.map(({ is, p }) => [is, p])).values()].filter((p) => !Number.isNaN(p)),
   )
   const ofOperations = testsOf.map(bonferroni)
-  const q = benjaminiHochberg([...ofSteps.map(({ p }) => p), ...ofOperations])
+  const arrivals = steps.length === 0 ? { rate: null, pauses: null } : compareArrivals(flows)
+  const ofArrivals = [arrivals.rate, arrivals.pauses].map((test) => test?.p ?? Number.NaN)
+  const q = benjaminiHochberg([...ofSteps.map(({ p }) => p), ...ofOperations, ...ofArrivals])
+  const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
   const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
   const sizes = new Map([...groups.keys()].map((key, i) => [key, testsOf[i]!.length]))
   /** q of one of the tests of an operation: that of the operation, or its own if larger. */
@@ -118,6 +122,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const limits = { ...options, negligibleUs, usualOf }
   return new StepChanges(flows, options, {
     sites,
+    arrivals: { ...arrivals, rateQ, pausesQ },
     steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)

@@ -3,6 +3,7 @@ import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
+import type { Arrivals } from '../load/arrivals.ts'
 import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
@@ -63,6 +64,12 @@ export interface RepeatChange extends Omit<CallRepeats, 'strata'>, ModeratedShif
   readonly changed: boolean
 }
 
+/** How requests arrive, with p corrected over all tests of steps and calls. */
+export interface ArrivalChanges extends Arrivals {
+  readonly rateQ: number
+  readonly pausesQ: number
+}
+
 /** What became of every step and every call, of flows from spans. */
 export class StepChanges extends Stage {
   readonly flows: FlowSet
@@ -75,11 +82,19 @@ export class StepChanges extends Stage {
   readonly calls: readonly CallChange[]
   /** How many times operations repeat a call. */
   readonly repeats: readonly RepeatChange[]
+  /** How requests arrive. */
+  readonly arrivals: ArrivalChanges
 
   constructor(
     flows: FlowSet,
     options: EdgeOptions,
-    { sites, steps, calls, repeats }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats'>,
+    {
+      sites,
+      steps,
+      calls,
+      repeats,
+      arrivals,
+    }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats' | 'arrivals'>,
   ) {
     super()
     this.flows = flows
@@ -88,6 +103,7 @@ export class StepChanges extends Stage {
     this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
     this.calls = calls
     this.repeats = repeats
+    this.arrivals = arrivals
   }
 
   /** Steps whose times changed, the largest contribution first. */

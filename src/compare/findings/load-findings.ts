@@ -1,0 +1,131 @@
+import { formatDuration } from '../../core/units.ts'
+import { grouped, percent } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { PauseChange, RateChange } from '../load/arrivals.ts'
+import { expectedAtLoad } from '../load/expected-at-load.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft } from './finding.ts'
+
+/** Rates within this factor of each other are alike. */
+const MIN_RATIO = 1.25
+/** The load is told where it explains this share of the change, or where that cannot be known. */
+const MIN_EXPLAINED = 0.2
+/** Pauses matter when they take so much more or less of a period. */
+const MIN_PAUSED = 0.1
+/** Pauses are at least so many response times long: shorter ones come and go with these. */
+const MIN_PAUSE_TIMES = 10
+
+/**
+ * Drafts findings about what clients do: more or fewer requests a second, told where response times
+ * moved the way that lets expect, or other pauses.
+ */
+export function loadFindings(
+  { flows, arrivals, options, changes }: StepChanges,
+  edges: EdgeChanges,
+): Draft[] {
+  const { rate, pauses, rateQ, pausesQ } = arrivals
+  // Where fewer requests take longer, clients wait for a slow service: an effect, no cause.
+  const isAsExpected = changes.some(
+    ({ kind, shiftUs }) => kind === 'request' && shiftUs > 0 === (rate?.ratio ?? 0) > 1,
+  )
+  if (rate !== null && rateQ < options.alpha && isAsExpected) {
+    const draft = rateFinding(rate, rateQ, edges)
+    if (draft !== null) return [draft]
+  }
+  return pauses !== null && pausesQ < options.alpha
+    ? pauseFindings(pauses, { q: pausesQ, flows, edges })
+    : []
+}
+
+function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | null {
+  const { observedChangeUs, categories } = edges
+  const { flows } = categories
+  const { ratio, perSecond, p } = rate
+  const isMore = ratio > 1
+  const isAlike = ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
+  if (isAlike || observedChangeUs > 0 !== isMore) return null
+  const { verdict, contributionUs, interval } = expectedAtLoad(flows)
+  const share = contributionUs / observedChangeUs
+  const change = isMore ? 'slowdown' : 'speedup'
+  if (verdict === 'independent' || (verdict === 'known' && share < MIN_EXPLAINED)) return null
+  const after = flows.count(AFTER)
+  const isKnown = verdict === 'known'
+  const [more, fewer] = isMore ? [AFTER, BEFORE] : [BEFORE, AFTER]
+  const times = perSecond[more] / perSecond[fewer]
+  const rates = `${perSecond[AFTER].toPrecision(3)} a second, ${perSecond[BEFORE].toPrecision(3)} before`
+  return {
+    ...draftOf(edges, isMore ? 'slower' : 'faster'),
+    key: `load rate ${isMore ? 'more' : 'fewer'}`,
+    what: isMore
+      ? `send ${times.toPrecision(2)} times as many requests: ${rates}`
+      : `send only one in ${times.toPrecision(2)} requests: ${rates}`,
+    requests: after,
+    concerned: [flows.count(BEFORE), after],
+    contributionUs: isKnown ? contributionUs : 0,
+    eachInterval: isKnown ? [interval[0] / after, interval[1] / after] : [Number.NaN, Number.NaN],
+    notes: [
+      isKnown
+        ? `the load explains ${percent(Math.min(1, share))} of the ${change}`
+        : verdict === 'unseen'
+          ? `before never had this load, so how much of the ${change} it explains cannot be told`
+          : `too few requests to tell how much of the ${change} that explains`,
+    ],
+    size: {
+      value: perSecond[AFTER] - perSecond[BEFORE],
+      unit: 'rate',
+      per: 'second',
+      interval: [
+        perSecond[BEFORE] * (rate.interval[0] - 1),
+        perSecond[BEFORE] * (rate.interval[1] - 1),
+      ],
+    },
+    ...{ p, q },
+  }
+}
+
+function pauseFindings(
+  change: PauseChange,
+  { q, flows, edges }: { q: number; flows: FlowSet; edges: EdgeChanges },
+): Draft[] {
+  const { pauses, requests, typicalUs, durations, p } = change
+  const shares = [BEFORE, AFTER].map((period) => (pauses[period] * typicalUs) / durations[period])
+  const difference = (shares[AFTER] as number) - (shares[BEFORE] as number)
+  const usualUs = quantile(flows.responseTimeUs.toSorted(), 0.5)
+  if (Math.abs(difference) < MIN_PAUSED || typicalUs < MIN_PAUSE_TIMES * usualUs) return []
+  const isMore = difference > 0
+  return [
+    {
+      ...draftOf(edges, isMore ? 'slower' : 'faster'),
+      key: `load pauses ${isMore ? 'more' : 'fewer'}`,
+      what:
+        `${isMore ? 'now pause' : 'pause less often'}: no request for about ` +
+        `${formatDuration(typicalUs)} before ${grouped(pauses[AFTER])} of ` +
+        `${grouped(requests[AFTER])} requests (${grouped(pauses[BEFORE])} of ${grouped(requests[BEFORE])} before)`,
+      requests: pauses[AFTER],
+      concerned: pauses,
+      contributionUs: 0,
+      eachInterval: [Number.NaN, Number.NaN],
+      notes: ['not part of response times'],
+      size: {
+        value: pauses[AFTER] / requests[AFTER] - pauses[BEFORE] / requests[BEFORE],
+        ...{ unit: 'rate', per: 'request', interval: [Number.NaN, Number.NaN] },
+      },
+      ...{ p, q },
+    },
+  ]
+}
+
+function draftOf({ categories }: EdgeChanges, direction: Draft['direction']) {
+  return {
+    kind: 'load',
+    direction,
+    where: 'clients',
+    categories: byRequestsAfter(categories, Array.from(categories.categoryOf)),
+    probabilitySlower: Number.NaN,
+    look: 'who sends requests, and when',
+    ...{ services: [], changedEdges: [], changedStructure: [], steps: [], calls: [], moves: [] },
+  } as const
+}

@@ -1,0 +1,185 @@
+// Runs once a request: the loops index with `!`.
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { twoSidedTP } from '../../stats/distributions.ts'
+import { quantile } from '../../stats/quantile.ts'
+import type { ChoiceCounts } from '../steps/call-counts.ts'
+import { compareCounts } from '../steps/compare-counts.ts'
+import { type TimeBlocks, timeBlocks } from '../steps/time-blocks.ts'
+
+const US_PER_SECOND = 1e6
+/** A period with fewer requests says little of how they arrive. */
+const MIN_REQUESTS = 50
+/** Windows of equal length in which the requests of a period are counted. */
+const WINDOWS = 20
+/** Pauses longer than these shares of both periods' are counted. */
+const PAUSE_SHARES = [0.9, 0.99, 0.999] as const
+
+/** How many requests arrive a second. */
+export interface RateChange {
+  /** Requests a second of each period, samples scaled up where traces say how they were drawn. */
+  readonly perSecond: readonly [before: number, after: number]
+  /** After over before. */
+  readonly ratio: number
+  /** 95 % confidence interval of the ratio. */
+  readonly interval: readonly [low: number, high: number]
+  readonly p: number
+}
+
+/** How often nothing arrives for long while no request is under way. */
+export interface PauseChange {
+  /** Pauses longer than this, in µs, are counted. */
+  readonly thresholdUs: number
+  /** Median length of those after (before, if there are more then), in µs. */
+  readonly typicalUs: number
+  readonly pauses: readonly [before: number, after: number]
+  readonly requests: readonly [before: number, after: number]
+  /** Length of each period, in µs. */
+  readonly durations: readonly [before: number, after: number]
+  readonly p: number
+}
+
+/** How requests arrive in each period; `null` where there are too few to tell. */
+export interface Arrivals {
+  readonly rate: RateChange | null
+  readonly pauses: PauseChange | null
+}
+
+/**
+ * Compares how requests arrive: how many a second, and how often clients pause. The null hypothesis
+ * is that rates wander between the periods as they do within them.
+ */
+export function compareArrivals(flows: FlowSet): Arrivals {
+  const stretches = timeBlocks(flows)
+  const before = arrivalsOf(flows, BEFORE, stretches.of)
+  const after = arrivalsOf(flows, AFTER, stretches.of)
+  if (before === null || after === null) return { rate: null, pauses: null }
+  return { rate: compareRates(before, after), pauses: comparePauses(before, after, stretches) }
+}
+
+interface PeriodArrivals {
+  readonly count: number
+  readonly durationUs: number
+  /** Variance of counts of windows over that of independent arrivals. */
+  readonly dispersion: number
+  /**
+   * Time between each request but the first and the one before it, in order of time, in µs; 0 where
+   * some request was under way for half of it.
+   */
+  readonly pausesUs: readonly number[]
+  readonly blocks: readonly number[]
+  /** Requests that each recorded one stands for. */
+  readonly weight: number
+}
+
+function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): PeriodArrivals | null {
+  const { startUs, responseTimeUs } = flows
+  const pausesUs: number[] = []
+  const blocks: number[] = []
+  const perWindow: number[] = []
+  let [count, durationUs] = [0, 0]
+  for (const rows of rowsByStart(flows, period)) {
+    const first = startUs[rows[0]!]!
+    const ownUs = startUs[rows[rows.length - 1]!]! - first
+    if (!(ownUs > 0)) continue
+    const windows = new Float64Array(WINDOWS)
+    let endUs = first
+    rows.forEach((row, i) => {
+      const start = startUs[row]!
+      windows[Math.min(WINDOWS - 1, Math.floor((WINDOWS * (start - first)) / ownUs))]!++
+      if (i > 0) {
+        // What slow answers make longer is no pause.
+        const gapUs = start - startUs[rows[i - 1]!]!
+        pausesUs.push(start - endUs > gapUs / 2 ? gapUs : 0)
+        blocks.push(blockOf[row]!)
+      }
+      endUs = Math.max(endUs, start + responseTimeUs[row]!)
+    })
+    perWindow.push(...windows)
+    count += rows.length
+    durationUs += ownUs
+  }
+  if (count < MIN_REQUESTS) return null
+  const mean = count / perWindow.length
+  const squares = perWindow.reduce((sum, one) => sum + (one - mean) ** 2, 0)
+  const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
+  return { count, durationUs, dispersion, pausesUs, blocks, weight: weightOf(flows, period) }
+}
+
+/** The requests of after, or of each run before, in the order in which they arrived. */
+export function rowsByStart(
+  { period, recordedIn, runs, startUs, size }: FlowSet,
+  wanted: Period,
+): Uint32Array[] {
+  const all: number[][] = (wanted === AFTER ? [0] : runs).map(() => [])
+  for (let row = 0; row < size; row++) {
+    if (period[row] !== wanted) continue
+    all[wanted === AFTER ? 0 : runs.indexOf(recordedIn[row]!)]!.push(row)
+  }
+  return all.map((rows) =>
+    Uint32Array.from(rows).sort((a, b) => startUs[a]! - startUs[b]! || a - b),
+  )
+}
+
+function weightOf({ periods }: FlowSet, period: Period): number {
+  const traces = periods.at(period === AFTER ? -1 : 0)
+  if (traces?.kind !== 'spans' || traces.weight === undefined) return 1
+  const known = traces.weight.filter((weight) => Number.isFinite(weight))
+  return known.length < traces.size ? 1 : known.reduce((sum, one) => sum + one, 0) / known.length
+}
+
+function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange {
+  const perSecond = [before, after].map(
+    ({ count, durationUs, weight }) => (weight * count * US_PER_SECOND) / durationUs,
+  ) as [number, number]
+  const ratio = perSecond[AFTER] / perSecond[BEFORE]
+  const error = Math.sqrt(before.dispersion / before.count + after.dispersion / after.count)
+  const reach = Math.exp(1.96 * error)
+  return {
+    ...{ perSecond, ratio },
+    interval: [ratio / reach, ratio * reach],
+    p: twoSidedTP(Math.log(ratio) / error, 2 * (WINDOWS - 1)),
+  }
+}
+
+function comparePauses(
+  before: PeriodArrivals,
+  after: PeriodArrivals,
+  { perRun, runs }: TimeBlocks,
+): PauseChange {
+  const all = Float64Array.from([...before.pausesUs, ...after.pausesUs]).sort()
+  const thresholds = PAUSE_SHARES.map((share) => quantile(all, share))
+  const counts = thresholds.map((threshold) => [
+    countsOver(threshold, { periods: [before, after], stretches: perRun * (runs + 1) }),
+  ])
+  const tests = compareCounts(counts, { perRun })
+  const least = tests.reduce((best, { p }, i) => (p < tests[best]!.p ? i : best), 0)
+  const { made, chances, p } = tests[least]!
+  const thresholdUs = thresholds[least]!
+  const longOf = ({ pausesUs }: PeriodArrivals) =>
+    Float64Array.from(pausesUs.filter((pause) => pause > thresholdUs)).sort()
+  const long = [longOf(before), longOf(after)] as const
+  const typical = long[made[AFTER] >= made[BEFORE] ? AFTER : BEFORE]
+  return {
+    thresholdUs,
+    typicalUs: typical.length === 0 ? 0 : quantile(typical, 0.5),
+    pauses: made,
+    requests: chances,
+    durations: [before.durationUs, after.durationUs],
+    p: Math.min(1, PAUSE_SHARES.length * p),
+  }
+}
+
+function countsOver(
+  threshold: number,
+  { periods, stretches }: { periods: readonly PeriodArrivals[]; stretches: number },
+): ChoiceCounts {
+  const chances = new Float64Array(stretches)
+  const made = new Float64Array(stretches)
+  for (const { pausesUs, blocks } of periods) {
+    pausesUs.forEach((pause, i) => {
+      chances[blocks[i]!]!++
+      if (pause > threshold) made[blocks[i]!]!++
+    })
+  }
+  return { chances, made }
+}

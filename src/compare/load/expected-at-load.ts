@@ -1,0 +1,156 @@
+// Runs once a request: the loops index with `!`.
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { isotonicRegression } from '../../stats/isotonic-regression.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { randomSource } from '../../stats/random.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
+import { rootTypes } from '../fairness/request-types.ts'
+import { rowsByStart } from './arrivals.ts'
+
+/** Each period is divided into so many windows with as many requests each. */
+const WINDOWS = 60
+/** A window with fewer requests says nothing of a rate. */
+const MIN_PER_WINDOW = 10
+/** Fewer windows than this show no dependence on the rate. */
+const MIN_WINDOWS = 20
+/** The rate must predict windows that it was not learned from better than the mean, by this share. */
+const MIN_GAIN = 0.05
+const FOLDS = 5
+const RESAMPLES = 200
+/** This share of the windows after must have rates that occurred before. */
+const MIN_WITHIN = 0.5
+
+/** What the rate of arrivals lets expect of response times after, as learned from before. */
+export interface ExpectedAtLoad {
+  /**
+   * `'known'`; `'unseen'`: rates after did not occur before; `'independent'`: before, times did not
+   * depend on the rate; `'few'`: too few requests to tell.
+   */
+  readonly verdict: 'known' | 'unseen' | 'independent' | 'few'
+  /** What all requests after take more for the load, in µs; NaN but for `'known'`. */
+  readonly contributionUs: number
+  /** 95 % confidence interval of that. */
+  readonly interval: readonly [low: number, high: number]
+}
+
+interface Window {
+  /** Requests a second. */
+  readonly rate: number
+  /** Mean response time over that of the same types of requests before, less 1. */
+  readonly excess: number
+}
+
+/**
+ * Learns from before how response times depend on the rate of arrivals, over short windows of time,
+ * and predicts those after at its rates. Rates are what clients do; requests in flight would not do,
+ * as a slower service has more of them.
+ *
+ * A prediction beyond the rates of before is no more than the largest of them.
+ */
+export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
+  const [before, after] = [windowsOf(flows, BEFORE), windowsOf(flows, AFTER)]
+  if (Math.min(before.length, after.length) < MIN_WINDOWS) return untold('few')
+  const rates = before.map(({ rate }) => rate).sort((a, b) => a - b)
+  const isWithin = ({ rate }: Window) => rate >= rates[0]! && rate <= rates[rates.length - 1]!
+  if (after.filter(isWithin).length < MIN_WITHIN * after.length) return untold('unseen')
+  if (gainOf(before) < MIN_GAIN) return untold('independent')
+  const usualUs = usualTotalUs(flows)
+  const expected = (learned: readonly Window[]) => {
+    const predict = predictor(learned)
+    return usualUs * (mean(after.map(predict)) - mean(before.map(predict)))
+  }
+  const random = randomSource(1)
+  const resampled = Float64Array.from({ length: RESAMPLES }, () =>
+    expected(before.map(() => before[Math.floor(random.next() * before.length)]!)),
+  ).sort()
+  return {
+    verdict: 'known',
+    contributionUs: expected(before),
+    interval: [quantile(resampled, 0.025), quantile(resampled, 0.975)],
+  }
+}
+
+function untold(verdict: ExpectedAtLoad['verdict']): ExpectedAtLoad {
+  return { verdict, contributionUs: Number.NaN, interval: [Number.NaN, Number.NaN] }
+}
+
+function windowsOf(flows: FlowSet, period: Period): Window[] {
+  const { startUs } = flows
+  const size = Math.max(MIN_PER_WINDOW, Math.floor(flows.count(period) / WINDOWS))
+  const usual = usualOfTypes(flows)
+  const timeOf = cappedTimes(flows, period)
+  return rowsByStart(flows, period).flatMap((rows) => {
+    const windows: Window[] = []
+    for (let start = 0; start + size < rows.length; start += size) {
+      const spanUs = startUs[rows[start + size]!]! - startUs[rows[start]!]!
+      const known = rows.subarray(start, start + size).filter((row) => !Number.isNaN(usual(row)))
+      const taken = known.reduce((sum, row) => sum + timeOf(row), 0)
+      const expected = known.reduce((sum, row) => sum + usual(row), 0)
+      if (spanUs > 0 && expected > 0) {
+        windows.push({ rate: (size * 1e6) / spanUs, excess: taken / expected - 1 })
+      }
+    }
+    return windows
+  })
+}
+
+/** Mean response time before of the requests of a request's type; NaN where there were none. */
+function usualOfTypes(flows: FlowSet): (request: number) => number {
+  const { names, typeOf } = rootTypes(flows)
+  const timeOf = cappedTimes(flows, BEFORE)
+  const sums = new Float64Array(names.length)
+  const counts = new Float64Array(names.length)
+  for (let request = 0; request < flows.count(BEFORE); request++) {
+    sums[typeOf[request]!]! += timeOf(request)
+    counts[typeOf[request]!]!++
+  }
+  return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
+}
+
+/** What all requests after would have taken before. */
+function usualTotalUs(flows: FlowSet): number {
+  const usual = usualOfTypes(flows)
+  let sum = 0
+  for (let request = flows.count(BEFORE); request < flows.size; request++)
+    sum += usual(request) || 0
+  return sum
+}
+
+/** Predicts the excess of a window from its rate alone: the fit of the nearest rate not above it. */
+function predictor(learned: readonly Window[]): (window: Window) => number {
+  const sorted = learned.toSorted((a, b) => a.rate - b.rate)
+  const rates = sorted.map(({ rate }) => rate)
+  const fitted = isotonicRegression(
+    rates,
+    sorted.map(({ excess }) => excess),
+  )
+  return ({ rate }) => {
+    let [low, high] = [0, rates.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (rates[middle]! <= rate) low = middle + 1
+      else high = middle
+    }
+    return fitted[Math.max(0, low - 1)]!
+  }
+}
+
+/** By which share the rate predicts stretches of time that it was not learned from better. */
+function gainOf(windows: readonly Window[]): number {
+  let [byRate, byMean] = [0, 0]
+  for (let fold = 0; fold < FOLDS; fold++) {
+    const isHeld = (_: Window, i: number) => Math.floor((FOLDS * i) / windows.length) === fold
+    const learned = windows.filter((window, i) => !isHeld(window, i))
+    const predict = predictor(learned)
+    const usual = mean(learned.map(({ excess }) => excess))
+    for (const window of windows.filter(isHeld)) {
+      byRate += (window.excess - predict(window)) ** 2
+      byMean += (window.excess - usual) ** 2
+    }
+  }
+  return byMean === 0 ? 0 : 1 - byRate / byMean
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+
+/** How clients and the service behave at a moment, in seconds from the start. */
+interface Behavior {
+  readonly perSecond: (second: number) => number
+  /** Work of the service, given how many requests arrive a second. */
+  readonly workMs: (perSecond: number) => number
+  /** Chance that the client stops for 400 ms before a request. */
+  readonly pause?: number
+}
+
+/** A web server that calls a store, for a minute; clients do not wait for answers. */
+function period(seed: number, { perSecond, workMs, pause = 0 }: Behavior): SpanSketch[] {
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let second = 0, i = 0; second < 60; i++) {
+    const rate = perSecond(second)
+    second += -Math.log(1 - random.next()) / rate + (random.next() < pause ? 0.4 : 0)
+    const noise = Math.exp(0.2 * random.normal())
+    const startUs = Math.round(NOON_US + second * 1e6)
+    const endUs = Math.round(startUs + 1000 * workMs(rate) * noise) + 1000
+    const trace = `${seed}-${i}`
+    spans.push(
+      { trace, id: 'web', operation: 'GET', startUs, endUs },
+      {
+        trace,
+        id: 'store',
+        parent: 'web',
+        operation: 'READ',
+        startUs: startUs + 100,
+        endUs: startUs + 900,
+      },
+    )
+  }
+  return spans
+}
+
+const steady = () => 40
+const waves = (second: number) => 40 + 25 * Math.sin(second / 3)
+const loaded = (perSecond: number) => 5 + perSecond / 5
+const flat = () => 13
+const findingsOf = (before: Behavior, after: Behavior, seed = 1) =>
+  compare(makeSpans(period(seed, before)), makeSpans(period(seed + 1000, after))).findings
+
+describe('findings about load', () => {
+  test('as many requests as the busy stretches of before had explain that all are as slow', () => {
+    const findings = findingsOf(
+      { perSecond: waves, workMs: loaded },
+      { perSecond: () => 62, workMs: loaded },
+    )
+    const [first] = findings.findings
+    expect(first).toMatchObject({ kind: 'load', direction: 'slower', where: 'clients' })
+    expect(first?.what).toMatch(/^send 1\.[56] times as many requests: 6[0-9]\.\d a second, \d+/)
+    // All of it is true; rates of short windows are known roughly, which makes it less.
+    expect(first?.text).toMatch(/the load explains (8\d|9\d|100) % of the slowdown/)
+    expect(first?.size).toMatchObject({ unit: 'rate', per: 'second' })
+    expect(first?.size.value).toBeCloseTo(22, -1)
+    expect(findings.findings.filter(({ kind }) => kind === 'unattributed')).toEqual([])
+  })
+
+  test('a load that before never had comes first, without a share', () => {
+    const [first] = findingsOf(
+      { perSecond: steady, workMs: loaded },
+      { perSecond: () => 160, workMs: loaded },
+    ).findings
+    expect(first?.kind).toBe('load')
+    expect(first?.text).toContain(
+      'before never had this load, so how much of the slowdown it explains cannot be told',
+    )
+  })
+
+  test('fewer requests that take less say so', () => {
+    const [first] = findingsOf(
+      { perSecond: waves, workMs: loaded },
+      { perSecond: () => 18, workMs: loaded },
+    ).findings
+    expect(first).toMatchObject({ kind: 'load', direction: 'faster' })
+    expect(first?.what).toMatch(/^send only one in 2\.\d requests/)
+  })
+
+  test('more requests are no cause where times did not depend on how many there were', () => {
+    const { findings } = findingsOf(
+      { perSecond: waves, workMs: flat },
+      { perSecond: () => 62, workMs: () => 20 },
+    )
+    expect(findings.map(({ kind }) => kind)).toEqual(['latency'])
+  })
+
+  test('fewer requests that take longer are no cause: clients wait for a slow service', () => {
+    const { findings } = findingsOf(
+      { perSecond: steady, workMs: flat },
+      { perSecond: () => 20, workMs: () => 26 },
+    )
+    expect(findings.map(({ kind }) => kind)).toEqual(['latency'])
+  })
+
+  test('clients that pause before one request in twenty are told', () => {
+    const [first, ...others] = findingsOf(
+      { perSecond: steady, workMs: flat },
+      { perSecond: steady, workMs: flat, pause: 0.05 },
+    ).findings
+    expect(first).toMatchObject({ kind: 'load', where: 'clients', contributionUs: 0 })
+    expect(first?.what).toMatch(/^now pause: no request for about \d+ ms before \d+ of/)
+    expect(others).toEqual([])
+  })
+
+  test('of 60 pairs of alike periods, steady or in waves, at most three are told apart', () => {
+    const found = Array.from({ length: 60 }, (_, i) => {
+      const alike = { perSecond: i % 2 ? waves : steady, workMs: i % 3 ? loaded : flat }
+      return findingsOf(alike, alike, i + 1).findings.length
+    })
+    expect(found.filter((count) => count > 0).length).toBeLessThanOrEqual(3)
+  })
+})
