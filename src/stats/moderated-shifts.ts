@@ -28,7 +28,10 @@ export interface ModeratedShift {
   readonly rankP: number
   /** Of log values alone; `NaN` with fewer than three values a side. */
   readonly logP: number
-  /** P(after > before) + ½·P(equal) of a random pair of one stratum. */
+  /**
+   * P(after > before) + ½·P(equal) of a random pair of one stratum; strata count as they do in the
+   * test of ranks.
+   */
   readonly probabilitySlower: number
   /** exp of the mean difference of log values: by what factor values grew. */
   readonly factor: number
@@ -106,20 +109,20 @@ export function moderatedShifts(
         : Number.NaN
     const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0 && logDf > 0
     const logP = isEnough ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
+    const probabilitySlower = withoutRounding(0.5 + rankDifference / sum.rankWeight)
     const known = [rankP, logP].filter((p) => !Number.isNaN(p))
     return {
       ...{ beforeCount, afterCount, rankP, logP },
       p: known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known)),
-      probabilitySlower:
-        sum.pairs === 0 ? Number.NaN : withoutRounding(sum.slowerPairs / sum.pairs),
+      probabilitySlower,
       factor: Math.exp(logDifference),
       designEffect: effect,
-      direction: directionOf(rankDifference),
+      direction: directionOf(probabilitySlower - 0.5),
     }
   })
 }
 
-/** Of samples that do not overlap, exactly 0 or 1. */
+/** Of samples that do not overlap, exactly 0 or 1; of strata that cancel, exactly ½. */
 function withoutRounding(share: number): number {
   return Math.round(share * 1e12) / 1e12
 }
@@ -128,10 +131,10 @@ function withoutRounding(share: number): number {
 interface StrataSums {
   readonly beforeCount: number
   readonly afterCount: number
-  readonly pairs: number
-  readonly slowerPairs: number
   /** Weighted difference of mean ranks, and its variance if values were independent. */
   readonly rankDifference: number
+  /** What `rankDifference` would be if all values after were larger, times 2. */
+  readonly rankWeight: number
   readonly rankVariance: number
   readonly logDifference: number
   /** Pooled variance of log values within strata and periods. */
@@ -144,7 +147,7 @@ interface StrataSums {
 }
 
 function sumStrata(strata: readonly BlockedStratum[], perRun: number): StrataSums {
-  const sum = { beforeCount: 0, afterCount: 0, pairs: 0, slowerPairs: 0, weight: 0 }
+  const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
   ]
@@ -179,8 +182,7 @@ function sumStrata(strata: readonly BlockedStratum[], perRun: number): StrataSum
     sum.weight += weight
     sum.beforeCount += counts[0]
     sum.afterCount += counts[1]
-    sum.pairs += weight
-    sum.slowerPairs += weight * (0.5 + ((rank[1] - rank[0]) * (all + 1)) / all)
+    sum.rankWeight += (weight * all) / (all + 1)
     rankDifference += weight * (rank[1] - rank[0])
     if (all > 1) rankVariance += (weight * squares) / (all - 1)
     logDifference += weight * (log[1] - log[0])

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BlockedStratum, moderatedShifts, randomSource } from '../../src/stats/index.ts'
+import { directionOf } from '../../src/stats/two-sample.ts'
 import { expectRelative } from './expect-relative.ts'
 import { testLevel } from './moderated-level.ts'
 
@@ -28,6 +29,7 @@ const mapped = (
   change: (stratum: BlockedStratum) => BlockedStratum,
 ): Measure[] => measures.map((strata) => strata.map(change))
 
+const MIRRORED = { slower: 'faster', faster: 'slower', none: 'none' } as const
 const NUMBERS = ['p', 'rankP', 'logP', 'probabilitySlower', 'factor', 'designEffect'] as const
 
 describe('for all measures', () => {
@@ -43,8 +45,8 @@ describe('for all measures', () => {
           }
           expectRelative(back.factor, 1 / own.factor, 1e-9)
           expect(back.probabilitySlower).toBeCloseTo(1 - own.probabilitySlower, 11)
-          if (Math.abs(own.probabilitySlower - 0.5) < 1e-9) return
-          expect([own.direction, back.direction].sort()).toEqual(['faster', 'slower'])
+          expect(back.direction).toBe(MIRRORED[own.direction])
+          expect(own.direction).toBe(directionOf(own.probabilitySlower - 0.5))
         })
       }),
     )
@@ -114,6 +116,17 @@ describe('for all measures', () => {
       }),
     )
   })
+})
+
+test('strata of unequal size count in the direction as they do in the probability', () => {
+  // Weighed by pairs alone, n·m/(n + m), the two would cancel; the test of ranks weighs them
+  // n·m/(n + m + 1).
+  const up = { before: sample([1, 1, 2]), after: sample([2]) }
+  const down = { before: sample([2]), after: sample([1]) }
+  const [one] = moderatedShifts([[up, down]])
+  // Pairs of `up`: two slower, one equal.
+  expect(one?.probabilitySlower).toBeCloseTo(((3 / 5) * (5 / 6)) / (3 / 5 + 1 / 3), 11)
+  expect(one?.direction).toBe('slower')
 })
 
 test('stretches of time may be numbered beyond 255', () => {
