@@ -6,9 +6,11 @@ import { gatherColumns, growingColumns } from './growing-columns.ts'
 /** What a low-level parameter can be. */
 export type AttributeValue = number | string | boolean
 
-const NUMBER = 0
-const TEXT = 1
-const TRUTH = 2
+export const NUMBER = 0
+export const TEXT = 1
+export const TRUTH = 2
+/** What a value is: `NUMBER`, `TEXT` or `TRUTH` (1 for true). */
+export type AttributeType = typeof NUMBER | typeof TEXT | typeof TRUTH
 
 export interface AttributeColumns {
   readonly offsets: Uint32Array
@@ -51,6 +53,23 @@ export class Attributes {
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
       yield [this.keys.value(this.columns.key[entry]!), this.valueAt(entry)]
     }
+  }
+
+  /**
+   * Calls `visit` with each parameter of `owner` in codes: key, and a text as its code for `text`,
+   * anything else as its value. Makes no objects, for reading millions of them.
+   */
+  visit(owner: number, visit: (key: number, value: number, type: AttributeType) => void): void {
+    const { key, type, value } = this.columns
+    const end = this.offsets[owner + 1] ?? 0
+    for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
+      visit(key[entry]!, value[entry]!, type[entry] as AttributeType)
+    }
+  }
+
+  /** The text that a code stands for. */
+  text(code: number): string {
+    return this.columns.texts.value(code)
   }
 
   /** The value of an entry of the columns. */

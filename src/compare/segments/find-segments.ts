@@ -1,0 +1,420 @@
+// Runs once a request and column: the loops index with `!`.
+import { readOptions } from '../../core/options.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { listed, printable } from '../findings/names.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { stepTimes } from '../steps/step-times.ts'
+import { choiceOutcome, failureOutcomes, type Outcome, timesOutcome } from './outcomes.ts'
+import {
+  calledColumns,
+  entriesOf,
+  type LeftOutAttribute,
+  MISSING,
+  RARE,
+  type RequestColumn,
+  requestColumns,
+} from './request-columns.ts'
+import {
+  type Candidate,
+  type CodedRows,
+  type Condition,
+  scanConditions,
+} from './scan-conditions.ts'
+import {
+  SEGMENT_OPTIONS,
+  type Segment,
+  type SegmentCondition,
+  type SegmentOptions,
+  Segments,
+} from './segments.ts'
+import { type SegmentTest, testSegment } from './test-segment.ts'
+
+/** Candidates tested until one holds. */
+const MAX_TRIES = 6
+/** Segments of one step: each is looked for in what those before left over. */
+const MAX_SEGMENTS = 3
+/** Outside, requests may have changed by this share of those inside. */
+const MAX_OUTSIDE = 1 / 3
+/** A segment holds this share of the change. */
+const MIN_HELD = 0.5
+/** Conditions that share as many of their requests are equivalent. */
+const EQUIVALENT = 0.98
+/** A share of requests must change by this much. */
+const MIN_SHARE = 0.02
+/** Response times of requests with this share in common are one change. */
+const MIN_SHARED = 0.5
+
+/**
+ * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
+ * another time, requests fail, or an operation calls otherwise, and outside of which they hardly do.
+ *
+ * Conditions are over attributes and hosts of roots and of the step's spans: one value, several
+ * values, numbers from or below one, what was recorded or not, and the services that are called.
+ * What differs as much before, is merely frequent, or shows a change that hits all requests alike is
+ * none: see `testSegment`. Everything that was looked at is corrected for (Bonferroni within a step,
+ * then Benjamini-Hochberg over steps, together with the tests of `findStepChanges`).
+ *
+ * @param of a comparison, or what has its `steps`
+ * @param options see `SEGMENT_OPTIONS`
+ * @returns nothing for traces without spans
+ * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take
+ *
+ * Sources: Bailis et al. 2017, "MacroBase"; Chung et al. 2019, "Slice Finder"; Bhagwan et al. 2014,
+ * "Adtributor".
+ *
+ * @example
+ * findSegments(comparison).segments.map(({ text }) => text) // ['tenant.tier = enterprise']
+ */
+export function findSegments(
+  { steps }: { readonly steps: StepChanges },
+  given: Partial<SegmentOptions> = {},
+): Segments {
+  const options = readOptions(SEGMENT_OPTIONS, given)
+  const { flows } = steps
+  if (!options.segments || steps.steps.length === 0) {
+    return new Segments(options, { segments: [], leftOut: [], omitted: 0 })
+  }
+  const columns = new ColumnCache(flows)
+  const outcomes = outcomesOf(steps)
+  let [cells, omitted] = [0, 0]
+  const searches = outcomes.flatMap((outcome) => {
+    const { coded, size } = columns.of(outcome)
+    cells += size
+    if (cells > options.maxSegmentCells) omitted++
+    return cells > options.maxSegmentCells ? [] : [search(outcome, coded, options)]
+  })
+  const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
+  const q = benjaminiHochberg([...searches.map(({ p }) => p), ...family])
+  const segments = searches
+    .flatMap(({ found }, i) =>
+      found.map((segment) => ({ ...segment, q: Math.max(segment.q, q[i]!) })),
+    )
+    .filter((segment) => segment.q < options.alpha)
+  return new Segments(options, {
+    segments: withoutEchoes(segments, flows).sort((a, b) => sizeOf(b) - sizeOf(a)),
+    leftOut: columns.leftOut,
+    omitted,
+  })
+}
+
+/** Times of steps, failures, and choices that changed; those of most time first. */
+function outcomesOf(steps: StepChanges): Outcome[] {
+  const times = stepTimes(steps.flows).flatMap((step) => timesOutcome(step) ?? [])
+  const total = ({ values }: Outcome) => values.reduce((sum, value) => sum + value, 0)
+  const totals = new Map(times.map((outcome) => [outcome, total(outcome)]))
+  return [
+    ...failureOutcomes(steps.flows),
+    ...steps.calls
+      .filter(({ changed }) => changed)
+      .flatMap((change) => choiceOutcome(steps.flows, change) ?? []),
+    ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
+  ]
+}
+
+/** A column, and others that divide the rows alike. */
+interface Coded extends CodedRows {
+  readonly equal: CodedRows[]
+}
+
+/** Columns of roots and of services, read once. */
+class ColumnCache {
+  readonly leftOut: LeftOutAttribute[] = []
+  readonly #flows: FlowSet
+  readonly #root: readonly RequestColumn[]
+  readonly #entriesOf: ReturnType<typeof entriesOf>
+  #service: { readonly name: string; readonly columns: readonly RequestColumn[] } | undefined
+
+  constructor(flows: FlowSet) {
+    this.#flows = flows
+    this.#entriesOf = entriesOf(flows)
+    this.#root = [...this.#read({ service: null, spanOf: () => 0 }), ...calledColumns(flows)]
+  }
+
+  /** Columns that divide the rows of an outcome, each in another way. */
+  of({ step, call, requests }: Outcome): { coded: Coded[]; size: number } {
+    const service = step?.service ?? (call?.of.service as string)
+    const own = step?.kind === 'request' ? [] : this.#ofService(service)
+    const known = new Map<string, Coded>()
+    let size = 0
+    for (const column of [...this.#root, ...own]) {
+      const codes = column.codesOf(requests)
+      size += codes.length
+      const key = partitionKey(codes)
+      if (key === null) continue
+      const same = known.get(key)
+      if (same === undefined) known.set(key, { column, codes, equal: [] })
+      else same.equal.push({ column, codes })
+    }
+    return { coded: [...known.values()], size }
+  }
+
+  #ofService(name: string): readonly RequestColumn[] {
+    if (this.#service?.name !== name) {
+      const entries = this.#entriesOf(name)
+      const isRoot = [...entries.values()].every((entry) => entry === 0)
+      const columns = isRoot
+        ? []
+        : this.#read({ service: name, spanOf: (shape) => entries.get(shape) })
+      this.#service = { name, columns }
+    }
+    return this.#service.columns
+  }
+
+  #read(of: Parameters<typeof requestColumns>[1]): readonly RequestColumn[] {
+    const { columns, leftOut } = requestColumns(this.#flows, of)
+    for (const one of leftOut) {
+      const isKnown = this.leftOut.some(
+        ({ attribute, service }) => attribute === one.attribute && service === one.service,
+      )
+      if (!isKnown) this.leftOut.push(one)
+    }
+    return columns
+  }
+}
+
+/** Equal for columns that divide rows alike; `null` for those that do not divide them. */
+function partitionKey(codes: Uint16Array): string | null {
+  const places = new Map<number, number>()
+  let [one, two] = [0, 0]
+  for (const code of codes) {
+    let place = places.get(code)
+    if (place === undefined) {
+      place = places.size + 1
+      places.set(code, place)
+    }
+    one = (Math.imul(one, 31) + place) | 0
+    two = (Math.imul(two, 1_000_003) ^ place) | 0
+  }
+  return places.size < 2 ? null : `${places.size} ${one} ${two}`
+}
+
+interface Search {
+  readonly found: readonly Segment[]
+  /** Smallest p, corrected for what was looked at. */
+  readonly p: number
+}
+
+function search(outcome: Outcome, columns: readonly Coded[], options: SegmentOptions): Search {
+  const found: Segment[] = []
+  let smallest = 1
+  let isOut: Uint8Array | null = null
+  // A value that was never seen before may be what changed itself: requests are told apart by what
+  // they had in common before, if they can be.
+  for (const withNew of [false, true]) {
+    while (found.length < MAX_SEGMENTS) {
+      const candidates = scanConditions(outcome, columns, { isOut, withNew })
+      const tried = candidates.slice(0, MAX_TRIES).map((candidate): Tried => {
+        const isInside = rowsOf(candidate, columns, outcome)
+        const { stratum, choices } = candidate
+        const test = testSegment(outcome, isInside, {
+          ...{ stratum, isOut, level: options.alpha / (2 * choices) },
+          kind: kindsOf(candidate, columns, outcome),
+        })
+        return { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
+      })
+      const holding = tried.filter(({ q }) => q < options.alpha)
+      const best = holding.find(({ test }) => isApart(test, outcome, options))
+      if (best === undefined) break
+      smallest = Math.min(smallest, ...holding.map(({ q }) => q))
+      found.push(segmentOf(best, { outcome, columns, isOut }))
+      isOut = Uint8Array.from(best.isInside, (is, row) => is | (isOut?.[row] ?? 0))
+    }
+  }
+  return { found, p: smallest }
+}
+
+interface Tried {
+  readonly candidate: Candidate
+  readonly isInside: Uint8Array
+  readonly test: SegmentTest
+  /** p corrected for what was looked at. */
+  readonly q: number
+}
+
+/** Whether requests outside hardly changed, and those inside by enough to matter. */
+function isApart(
+  { inside, outside }: SegmentTest,
+  outcome: Outcome,
+  { minimumEffect }: SegmentOptions,
+) {
+  const least = outcome.measure === 'time' ? minimumEffect * inside.beforeMean : MIN_SHARE
+  return (
+    Math.abs(inside.change) > least &&
+    Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
+    heldBy({ inside, outside }) >= MIN_HELD
+  )
+}
+
+/** Share of the change inside; what may be nothing outside counts as nothing. */
+function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
+  const own = Math.abs(inside.change) * inside.after
+  const isClear = Math.abs(outside.change) > 2 * outside.error && outside.change * inside.change > 0
+  return own / (own + (isClear ? Math.abs(outside.change) * outside.after : 0))
+}
+
+/** Tells rows apart by their values of the conditions' attributes. */
+function kindsOf(
+  { conditions }: Candidate,
+  columns: readonly Coded[],
+  { values }: Outcome,
+): Uint16Array {
+  const kinds = new Uint16Array(values.length)
+  for (const { column } of conditions) {
+    const own = columns.find((one) => one.column === column)!.codes
+    const size = column.values.length
+    for (let row = 0; row < kinds.length; row++) kinds[row] = kinds[row]! * size + own[row]!
+  }
+  return kinds
+}
+
+function rowsOf(
+  { conditions, stratum }: Candidate,
+  columns: readonly Coded[],
+  { offsets, values }: Outcome,
+): Uint8Array {
+  const isInside = new Uint8Array(values.length)
+  const [from, to] =
+    stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
+  isInside.fill(1, from, to)
+  for (const { column, codes } of conditions) {
+    const own = columns.find((one) => one.column === column)!.codes
+    for (let row = from; row < to; row++) if (!codes.has(own[row]!)) isInside[row] = 0
+  }
+  return isInside
+}
+
+function segmentOf(
+  { candidate, isInside, test, q }: Tried,
+  {
+    outcome,
+    columns,
+    isOut,
+  }: { outcome: Outcome; columns: readonly Coded[]; isOut: Uint8Array | null },
+): Segment {
+  const { measure, step, call, strata, requests } = outcome
+  const { inside, outside } = test
+  const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
+  const rows = Array.from(isInside.keys()).filter(
+    (row) => isInside[row] === 1 && isOut?.[row] !== 1,
+  )
+  const conditions = candidate.conditions.map(conditionOf)
+  const shareOfRequests = inside.after / (inside.after + outside.after)
+  const shareOfChange = heldBy(test)
+  const isMore = inside.change > 0
+  return {
+    ...{ measure, step, call, conditions, inside, outside, p: test.p, q },
+    operation: stratum?.operation ?? null,
+    callingOperation: stratum?.callingOperation ?? null,
+    text: conditions.map(({ text }) => text).join(' and '),
+    equivalents: equivalentsOf(candidate, { columns, isInside, outcome }),
+    direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
+    ...{ shareOfRequests, shareOfChange, lift: shareOfChange / shareOfRequests },
+    requests: rows.map((row) => requests[row]!),
+  }
+}
+
+/** Single conditions that the same requests meet. */
+function equivalentsOf(
+  candidate: Candidate,
+  {
+    columns,
+    isInside,
+    outcome,
+  }: { columns: readonly Coded[]; isInside: Uint8Array; outcome: Outcome },
+): string[] {
+  const { stratum, conditions } = candidate
+  const { offsets, values } = outcome
+  const [from, to] =
+    stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
+  const size = isInside.reduce((sum, is) => sum + is, 0)
+  const own = new Set(conditions.map(({ column }) => column))
+  const all = columns.flatMap((coded) => [coded, ...coded.equal])
+  return all.flatMap(({ column, codes }) => {
+    if (own.has(column)) return []
+    const counts = new Map<number, [inside: number, all: number]>()
+    for (let row = from; row < to; row++) {
+      const code = codes[row]!
+      const count = counts.get(code) ?? [0, 0]
+      counts.set(code, count)
+      count[0] += isInside[row]!
+      count[1]++
+    }
+    const within = [...counts].filter(([, [some, every]]) => some > every / 2)
+    const some = within.reduce((sum, [, [inside]]) => sum + inside, 0)
+    const every = within.reduce((sum, [, [, any]]) => sum + any, 0)
+    if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
+    return [conditionOf({ column, codes: new Set(within.map(([code]) => code)) }).text]
+  })
+}
+
+function columnName({ attribute, service }: RequestColumn): string {
+  return service === null ? printable(attribute) : `${printable(service)} ${printable(attribute)}`
+}
+
+function conditionOf({ column, codes }: Condition): SegmentCondition {
+  const { attribute, service, kind, values } = column
+  const name = columnName(column)
+  const of = { attribute, service }
+  const make = (op: SegmentCondition['op'], used: readonly string[], text: string) => ({
+    ...of,
+    op,
+    values: used,
+    text,
+  })
+  if (kind === 'called') {
+    return codes.has(MISSING)
+      ? make('does not call', [], `not calling ${name}`)
+      : make('calls', [], `calling ${name}`)
+  }
+  const known = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
+  const used = known.filter((code) => codes.has(code))
+  if (used.length === 0) return make('not recorded', [], `${name} not recorded`)
+  if (used.length === known.length && !codes.has(MISSING)) {
+    return make('recorded', [], `${name} recorded`)
+  }
+  if (kind === 'numbers') {
+    const isBelow = codes.has(2)
+    const limit = values[isBelow ? used.at(-1)! + 1 : used[0]!]!
+    return isBelow
+      ? make('below', [limit], `${name} < ${limit}`)
+      : make('from', [limit], `${name} ≥ ${limit}`)
+  }
+  const isRest = codes.has(RARE) || used.length > known.length / 2
+  const named = (isRest ? known.filter((code) => !codes.has(code)) : used).map(
+    (code) => values[code]!,
+  )
+  const text = listed(named.map(printable), 10).replace(/ and ([^ ]*)$/, ' or $1')
+  if (isRest && named.length > 0 && known.length > 2)
+    return make('is not', named, `${name} other than ${text}`)
+  const all = used.map((code) => values[code]!)
+  return make(
+    'is',
+    all,
+    `${name} = ${listed(all.map(printable), 10).replace(/ and ([^ ]*)$/, ' or $1')}`,
+  )
+}
+
+function sizeOf({ inside, measure }: Segment): number {
+  return Math.abs(inside.change) * inside.after * (measure === 'time' ? 1 : 1e6)
+}
+
+/** Leaves out response times whose change a service's work or calls show in the same requests. */
+function withoutEchoes(segments: readonly Segment[], { period }: FlowSet): Segment[] {
+  const after = new Map(
+    segments.map((one) => [
+      one,
+      new Set(one.requests.filter((request) => period[request] === AFTER)),
+    ]),
+  )
+  return segments.filter((segment) => {
+    if (segment.measure !== 'time' || segment.step?.kind !== 'request') return true
+    const own = after.get(segment)!
+    return !segments.some((other) => {
+      if (other.measure !== 'time' || other.step?.kind === 'request') return false
+      if (other.direction !== segment.direction) return false
+      const shared = [...after.get(other)!].filter((request) => own.has(request)).length
+      return shared >= MIN_SHARED * own.size
+    })
+  })
+}

@@ -1,0 +1,167 @@
+// Runs once a request: the loops index with `!`.
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { SPAN_STATUSES } from '../../traces/span-traces.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
+import type { CallChange } from '../steps/step-changes.ts'
+import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
+import { timeBlocks } from '../steps/time-blocks.ts'
+
+/** What segments are compared by. */
+export type Measure = 'time' | 'errors' | 'structure'
+
+/** Something measured in every request that has it; requests are compared within strata. */
+export interface Outcome {
+  readonly measure: Measure
+  /** Step whose time it is, or whose failures. */
+  readonly step: Step | null
+  /** Choice that is taken or not. */
+  readonly call: CallChoice | null
+  /** Operation of each stratum, and what called it; empty for roots. */
+  readonly strata: readonly Stratum[]
+  /** Rows of stratum `s` in period `p` are `offsets[2 s + p]` to `offsets[2 s + p + 1]`. */
+  readonly offsets: Uint32Array
+  readonly requests: Uint32Array
+  /** Time in µs, or 1 for a failure or a choice taken; ascending within stratum and period. */
+  readonly values: Float64Array
+  /** Stretch of time of each row. */
+  readonly blocks: Uint8Array
+}
+
+export interface Stratum {
+  readonly operation: string
+  readonly callingOperation: string
+}
+
+/** Strata with fewer requests in a period are left out. */
+const MIN_STRATUM = 10
+
+/** Returns how long a step takes in each request; `null` where too few can be compared. */
+export function timesOutcome({ kind, service, caller, strata }: StepTimes): Outcome | null {
+  const merged = new Map<string, StepStratum[]>()
+  for (const stratum of strata) {
+    const key = JSON.stringify([stratum.operation, stratum.callingOperation])
+    merged.set(key, [...(merged.get(key) ?? []), stratum])
+  }
+  const groups = [...merged.values()].map((same) => ({
+    operation: same[0]!.operation,
+    callingOperation: same[0]!.callingOperation,
+    samples: (['before', 'after'] as const).map((period) => ({
+      requests: same.flatMap((one) => Array.from(one[period].requests)),
+      values: same.flatMap((one) => Array.from(one[period].values)),
+      blocks: same.flatMap((one) => Array.from(one[period].blocks)),
+    })),
+  }))
+  return outcomeOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
+}
+
+/** Returns which requests of a service fail: those whose root span says so. */
+export function failureOutcomes(flows: FlowSet): Outcome[] {
+  const { spanRows, spanOffsets } = flows
+  const error = SPAN_STATUSES.indexOf('error')
+  const isFailed = (request: number) => {
+    const traces = flows.tracesOf(request)
+    const row = spanRows?.[spanOffsets?.[request] ?? 0] ?? 0
+    return traces?.kind === 'spans' && traces.spans.status[row] === error ? 1 : 0
+  }
+  const blocks = timeBlocks(flows)
+  const services = new Map<string, number[]>()
+  for (let request = 0; request < flows.size; request++) {
+    const { service } = rootOf(flows, request)
+    const own = services.get(service)
+    if (own === undefined) services.set(service, [request])
+    else own.push(request)
+  }
+  return [...services].flatMap(([service, requests]) => {
+    const step: Step = { kind: 'request', service, caller: null }
+    const head = { measure: 'errors', step, call: null } as const
+    return sharesOutcome(flows, head, { requests, blocks, measured: isFailed }) ?? []
+  })
+}
+
+/** Returns which requests take a choice, of those that could. */
+export function choiceOutcome(flows: FlowSet, change: CallChange): Outcome | null {
+  const { kind, of, previous, call, chanceShapes, madeShapes } = change
+  const requests = Array.from(flows.shapeOf.keys()).filter((one) =>
+    chanceShapes.has(flows.shapeOf[one]!),
+  )
+  const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
+  const measured = (one: number) => +madeShapes.has(flows.shapeOf[one]!)
+  return sharesOutcome(flows, head, { requests, blocks: timeBlocks(flows), measured })
+}
+
+function sharesOutcome(
+  flows: FlowSet,
+  head: Pick<Outcome, 'measure' | 'step' | 'call'>,
+  {
+    requests,
+    blocks,
+    measured,
+  }: {
+    requests: readonly number[]
+    blocks: Uint8Array
+    measured: (request: number) => number
+  },
+): Outcome | null {
+  const groups = new Map<string, Group>()
+  for (const request of requests) {
+    const { operation } = rootOf(flows, request)
+    const known = groups.get(operation) ?? {
+      ...{ operation, callingOperation: '' },
+      samples: [emptySample(), emptySample()],
+    }
+    groups.set(operation, known)
+    const sample = known.samples[flows.period[request]!]!
+    sample.requests.push(request)
+    sample.values.push(measured(request))
+    sample.blocks.push(blocks[request]!)
+  }
+  return outcomeOf(head, [...groups.values()])
+}
+
+interface Group extends Stratum {
+  readonly samples: readonly { requests: number[]; values: number[]; blocks: number[] }[]
+}
+
+function emptySample() {
+  return { requests: [], values: [], blocks: [] }
+}
+
+function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
+  return labels.get(shapes.labels(shapeOf[request]!)[0]!)
+}
+
+function outcomeOf(
+  head: Pick<Outcome, 'measure' | 'step' | 'call'>,
+  groups: readonly Group[],
+): Outcome | null {
+  const kept = groups.filter(({ samples }) =>
+    samples.every(({ values }) => values.length >= MIN_STRATUM),
+  )
+  if (kept.length === 0) return null
+  const size = kept.reduce(
+    (sum, { samples }) => sum + samples.reduce((all, { values }) => all + values.length, 0),
+    0,
+  )
+  const offsets = new Uint32Array(2 * kept.length + 1)
+  const requests = new Uint32Array(size)
+  const values = new Float64Array(size)
+  const blocks = new Uint8Array(size)
+  let at = 0
+  kept.forEach(({ samples }, stratum) => {
+    for (const period of [BEFORE, AFTER] satisfies Period[]) {
+      const sample = samples[period]!
+      const order = Uint32Array.from(sample.values.keys()).sort(
+        (a, b) => sample.values[a]! - sample.values[b]! || sample.blocks[a]! - sample.blocks[b]!,
+      )
+      for (const i of order) {
+        requests[at] = sample.requests[i]!
+        values[at] = sample.values[i]!
+        blocks[at] = sample.blocks[i]!
+        at++
+      }
+      offsets[2 * stratum + period + 1] = at
+    }
+  })
+  const strata = kept.map(({ operation, callingOperation }) => ({ operation, callingOperation }))
+  return { ...head, strata, offsets, requests, values, blocks }
+}

@@ -1,0 +1,293 @@
+// Runs once an attribute of a span: the loops index with `!`.
+import type { FlowSet } from '../../flows/flow-set.ts'
+import {
+  isNameLike,
+  type LeftOutReason,
+  NEARLY_UNIQUE,
+  namesFew,
+  reasonOfName,
+  reasonOfTexts,
+} from '../../traces/attribute-names.ts'
+import { TEXT, TRUTH } from '../../traces/attributes.ts'
+import type { SpanTraces } from '../../traces/span-traces.ts'
+import { allVisits } from '../steps/visits.ts'
+
+/** Code of requests in which something was not recorded. */
+export const MISSING = 0
+/** Code of requests with a value that few have. */
+export const RARE = 1
+const FIRST_VALUE = 2
+
+/** What requests can be divided by: one code a request. */
+export interface RequestColumn {
+  /** Name of the attribute, `host`, or of a service that is called. */
+  readonly attribute: string
+  readonly kind: 'values' | 'numbers' | 'called'
+  /** Service whose spans it is recorded with; `null` for roots of requests. */
+  readonly service: string | null
+  /** Returns the codes of requests that were read. */
+  readonly codesOf: (requests: Uint32Array) => Uint16Array
+  /** Text of each code; of numbers, those of one code lie from this one up to the next code's. */
+  readonly values: readonly string[]
+}
+
+/** An attribute that requests are not divided by, and why. */
+export interface LeftOutAttribute {
+  readonly attribute: string
+  readonly service: string | null
+  readonly reason: LeftOutReason
+}
+
+interface Columns {
+  readonly columns: readonly RequestColumn[]
+  readonly leftOut: readonly LeftOutAttribute[]
+}
+
+/** Values that fewer requests have are no segment, in each of both periods together. */
+const MIN_REQUESTS = 10
+/** Numbers of more values than this are cut at quantiles into as many bins. */
+const BINS = 16
+/** Whether a text is another one for each request is decided after this many. */
+const MIN_FOR_UNIQUE = 2_000
+const MAX_CODES = 4_000
+
+/**
+ * Reads what requests can be divided by: attributes and host of a span of each, in codes.
+ *
+ * @param spanOf span of each shape whose attributes count; undefined where it has none
+ */
+export function requestColumns(
+  flows: FlowSet,
+  { service, spanOf }: { service: string | null; spanOf: (shape: number) => number | undefined },
+): Columns {
+  const { spanRows, spanOffsets } = flows
+  const requests = Array.from(flows.shapeOf.keys()).filter(
+    (one) => spanOf(flows.shapeOf[one]!) !== undefined,
+  )
+  const columns = new Map<string, GrowingColumn>()
+  const named = (attribute: string) => {
+    const known = columns.get(attribute) ?? new GrowingColumn(attribute, requests.length)
+    columns.set(attribute, known)
+    return known
+  }
+  const periods = new Map<SpanTraces, (GrowingColumn | undefined)[]>()
+  requests.forEach((request, at) => {
+    const traces = flows.tracesOf(request)
+    if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) return
+    const row = spanRows[spanOffsets[request]! + spanOf(flows.shapeOf[request]!)!]!
+    const ofKey = periods.get(traces) ?? []
+    periods.set(traces, ofKey)
+    const host = traces.hosts.value(traces.spans.host[row]!)
+    if (host !== '') named('host').addText(at, host)
+    traces.attributes.visit(row, (key, value, type) => {
+      ofKey[key] ??= named(traces.attributes.keys.value(key))
+      const column = ofKey[key]
+      if (column.reason !== null) return
+      if (type === TEXT) column.addCode(at, traces, value)
+      else if (type === TRUTH) column.addText(at, String(value === 1))
+      else column.addNumber(at, value)
+    })
+  })
+  const places = service === null ? null : new Uint32Array(flows.size)
+  requests.forEach((request, at) => {
+    if (places !== null) places[request] = at
+  })
+  const finished = [...columns.values()].map((column) => ({
+    column,
+    made: column.finish(service, places),
+  }))
+  return {
+    columns: finished.flatMap(({ made }) => made ?? []),
+    leftOut: finished.flatMap(({ column: { attribute, reason } }) =>
+      reason === null ? [] : [{ attribute, service, reason }],
+    ),
+  }
+}
+
+/** Where a service is entered first, by shape. */
+export function entriesOf(flows: FlowSet): (service: string) => Map<number, number> {
+  const entries = new Map<string, Map<number, number>>()
+  for (const [shape, { visits }] of allVisits(flows)) {
+    for (const { service, entry } of visits) {
+      const known = entries.get(service) ?? new Map<number, number>()
+      entries.set(service, known)
+      if (!known.has(shape)) known.set(shape, entry)
+    }
+  }
+  return (service) => entries.get(service) ?? new Map()
+}
+
+class GrowingColumn {
+  readonly attribute: string
+  reason: LeftOutReason | null = null
+  #codes: Uint32Array
+  #known = 0
+  readonly #values: (string | number)[] = []
+  readonly #codeOf = new Map<string | number, number>()
+  readonly #texts = new Map<SpanTraces, Map<number, number>>()
+  readonly #isId: boolean
+  #nextCheck = MIN_FOR_UNIQUE
+
+  constructor(attribute: string, size: number) {
+    this.attribute = attribute
+    this.#codes = new Uint32Array(size)
+    const named = reasonOfName(attribute)
+    this.#isId = named === 'identifier'
+    if (!this.#isId && named !== null) this.#leaveOut(named)
+  }
+
+  addCode(request: number, traces: SpanTraces, code: number): void {
+    const texts = this.#texts.get(traces) ?? new Map<number, number>()
+    this.#texts.set(traces, texts)
+    let own = texts.get(code)
+    if (own === undefined) {
+      own = this.#code(traces.attributes.text(code))
+      texts.set(code, own)
+    }
+    this.#add(request, own)
+  }
+
+  addText(request: number, text: string): void {
+    if (this.reason === null) this.#add(request, this.#code(text))
+  }
+
+  addNumber(request: number, value: number): void {
+    this.#add(request, this.#code(value))
+  }
+
+  finish(service: string | null, places: Uint32Array | null): RequestColumn | null {
+    if (this.reason !== null) return null
+    const values = this.#values
+    const numbers = isNameLike(this.attribute) ? null : numbersOf(values)
+    if (numbers !== null && values.length > BINS) return this.#binned(service, places, numbers)
+    const texts = values.map(String)
+    const isKind = this.#isId && namesFew(values.length, this.#known)
+    const isMixed = this.#known < this.#codes.length
+    const reason = this.#isId && !isKind ? 'identifier' : reasonOfTexts(texts, this.#known)
+    if (reason !== null && !(reason === 'constant' && isMixed)) return this.#leaveOut(reason)
+    const counts = new Uint32Array(values.length)
+    for (const code of this.#codes) if (code > 0) counts[code - 1]!++
+    const often = [...counts.keys()]
+      .filter((value) => counts[value]! >= MIN_REQUESTS)
+      .sort((a, b) => counts[b]! - counts[a]!)
+      .slice(0, MAX_CODES)
+      .sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1))
+    if (often.length === 0) return this.#leaveOut('unique')
+    const place = new Uint16Array(values.length).fill(RARE)
+    often.forEach((value, i) => {
+      place[value] = FIRST_VALUE + i
+    })
+    return {
+      ...{ attribute: this.attribute, kind: 'values', service },
+      codesOf: reader(this.#codes, place, places),
+      values: ['', '', ...often.map((value) => texts[value]!)],
+    }
+  }
+
+  #binned(
+    service: string | null,
+    places: Uint32Array | null,
+    numbers: Float64Array,
+  ): RequestColumn | null {
+    if (this.#isId) return this.#leaveOut('identifier')
+    const all = Float64Array.from(
+      this.#codes.filter((code) => code > 0),
+      (c) => numbers[c - 1]!,
+    )
+    if (isRising(all)) return this.#leaveOut('counter')
+    const sorted = all.sort()
+    const lows = [
+      ...new Set(
+        Array.from({ length: BINS }, (_, i) => sorted[Math.floor((i * sorted.length) / BINS)]!),
+      ),
+    ]
+    const place = new Uint16Array(numbers.length)
+    numbers.forEach((number, i) => {
+      const above = lows.findIndex((low) => low > number)
+      place[i] = FIRST_VALUE + (above < 0 ? lows.length : above) - 1
+    })
+    return {
+      ...{ attribute: this.attribute, kind: 'numbers', service },
+      codesOf: reader(this.#codes, place, places),
+      values: ['', '', ...lows.map(String)],
+    }
+  }
+
+  #add(request: number, code: number): void {
+    if (this.#codes[request] !== 0) return
+    this.#codes[request] = code + 1
+    this.#known++
+    if (this.#known < this.#nextCheck) return
+    this.#nextCheck *= 2
+    const distinct = this.#values.length
+    if (distinct <= NEARLY_UNIQUE * this.#known) return
+    if (typeof this.#values[distinct - 1] === 'string' && numbersOf(this.#values) === null) {
+      this.#leaveOut(this.#isId ? 'identifier' : 'unique')
+    }
+  }
+
+  #code(value: string | number): number {
+    const known = this.#codeOf.get(value)
+    if (known !== undefined) return known
+    this.#codeOf.set(value, this.#values.length)
+    return this.#values.push(value) - 1
+  }
+
+  #leaveOut(reason: LeftOutReason): null {
+    this.reason = reason
+    this.#codes = new Uint32Array(0)
+    this.#texts.clear()
+    this.#codeOf.clear()
+    return null
+  }
+}
+
+/** Reads codes of requests, each at its place. */
+function reader(codes: Uint32Array, place: Uint16Array, places: Uint32Array | null) {
+  const own = Uint16Array.from(codes, (code) => (code === 0 ? MISSING : place[code - 1]!))
+  return (requests: Uint32Array) =>
+    Uint16Array.from(requests, (request) => own[places === null ? request : places[request]!]!)
+}
+
+/** The values as numbers; `null` unless all of them are. */
+function numbersOf(values: readonly (string | number)[]): Float64Array | null {
+  const numbers = new Float64Array(values.length)
+  for (const [i, value] of values.entries()) {
+    const number = value === '' ? Number.NaN : Number(value)
+    if (!Number.isFinite(number)) return null
+    numbers[i] = number
+  }
+  return numbers
+}
+
+/** Numbers that rise with nearly every request count requests. */
+function isRising(values: Float64Array): boolean {
+  let rises = 0
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[i - 1]!) rises++
+  return rises >= 0.95 * (values.length - 1)
+}
+
+/** Columns that tell which requests call a service, of the services that some but not all call. */
+export function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
+  const counts = new Uint32Array(flows.shapes.size)
+  for (const shape of flows.shapeOf) counts[shape]!++
+  const calls = new Map<string, Set<number>>()
+  const requests = new Map<string, number>()
+  for (const [shape, { visits }] of allVisits(flows)) {
+    for (const service of new Set(visits.slice(1).map((visit) => visit.service))) {
+      calls.set(service, (calls.get(service) ?? new Set()).add(shape))
+      requests.set(service, (requests.get(service) ?? 0) + counts[shape]!)
+    }
+  }
+  return [...requests]
+    .filter(([, count]) => Math.min(count, flows.size - count) >= MIN_REQUESTS)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, most)
+    .map(([service]) => ({
+      ...{ attribute: service, kind: 'called', service: null, values: ['', '', 'called'] },
+      codesOf: (rows: Uint32Array) =>
+        Uint16Array.from(rows, (request) =>
+          calls.get(service)!.has(flows.shapeOf[request]!) ? FIRST_VALUE : MISSING,
+        ),
+    }))
+}

@@ -1,0 +1,338 @@
+// Runs once a request and column: the loops index with `!`.
+import { quantile } from '../../stats/quantile.ts'
+import type { Outcome } from './outcomes.ts'
+import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
+
+/** Requests whose code is among some. */
+export interface Condition {
+  readonly column: RequestColumn
+  readonly codes: ReadonlySet<number>
+}
+
+/** Requests that may have changed otherwise than all others. */
+export interface Candidate {
+  /** One or two, all of which hold. */
+  readonly conditions: readonly Condition[]
+  /** Stratum that it is restricted to; `null` for all. */
+  readonly stratum: number | null
+  /** How much more they changed than others, in standard errors. */
+  readonly z: number
+  /** Larger for what is more likely: `z²` less twice the log of `choices`, but for columns. */
+  readonly score: number
+  /** What p is multiplied by, for all that was looked at. */
+  readonly choices: number
+}
+
+/** Fewest requests of a period inside, and outside. */
+const MIN_INSIDE = 5
+/** A value that no request had before must have been expected this often to be new. */
+const MIN_EXPECTED = 10
+/** Differences below this many standard errors are not looked at any further. */
+const MIN_Z = 3
+/** Most values listed, or excluded, together. */
+const MAX_VALUES = 10
+/** Single conditions that are searched for a second one. */
+const BEAM = 8
+/** Second conditions of one column that are looked at with a first. */
+const MAX_SECOND = 3
+const MAX_CANDIDATES = 40
+
+/** A column's codes by row. */
+export interface CodedRows {
+  readonly column: RequestColumn
+  readonly codes: Uint16Array
+}
+
+/**
+ * Looks for conditions, single ones and pairs, under which an outcome changed more than elsewhere:
+ * (after − before inside) − (after − before outside), of ranks within strata and of the share of the
+ * slowest twentieth.
+ *
+ * @param options.isOut rows that do not take part
+ * @param options.withNew whether conditions count that no request met before
+ * @returns the most likely first
+ */
+export function scanConditions(
+  outcome: Outcome,
+  columns: readonly CodedRows[],
+  options: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
+): Candidate[] {
+  const scan = new Scan(outcome, options)
+  const singles = columns.flatMap((rows) => scan.evaluate(rows, null))
+  const pairs = bestOf(singles)
+    .slice(0, BEAM)
+    .flatMap((first) => scan.pairs(first, columns))
+  // Singles and pairs share the level; so do columns, whatever number of values each has.
+  return bestOf([
+    ...singles.map((one) => ({ ...one, choices: 2 * columns.length * one.choices })),
+    ...pairs.map((one) => ({ ...one, choices: 2 * columns.length ** 2 * one.choices })),
+  ])
+}
+
+function bestOf(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.toSorted((a, b) => b.score - a.score).slice(0, MAX_CANDIDATES)
+}
+
+/** Counts and sums of both scores before and after: `[nb, na, rb, ra, tb, ta]`. */
+const FIELDS = 6
+type Sums = Float64Array
+
+class Scan {
+  readonly #outcome: Outcome
+  readonly #isOut: Uint8Array | null
+  readonly #withNew: boolean
+  readonly #scores: readonly Float64Array[]
+  readonly #strata: readonly (number | null)[]
+  readonly #totals = new Map<number | null, Sums>()
+  readonly #variances = new Map<number | null, readonly number[]>()
+
+  constructor(
+    outcome: Outcome,
+    { isOut, withNew }: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
+  ) {
+    this.#outcome = outcome
+    this.#isOut = isOut
+    this.#withNew = withNew
+    this.#scores = outcome.measure === 'time' ? rankScores(outcome) : [centered(outcome)]
+    const numbers = Array.from(outcome.strata.keys())
+    this.#strata = numbers.length === 1 ? [null] : [null, ...numbers]
+    const everyone = new Uint16Array(outcome.values.length)
+    const cells = this.#tally(everyone, 1, null)
+    for (const stratum of this.#strata) {
+      const totals = this.#sumsOf(cells, 1, stratum)
+      this.#totals.set(stratum, totals)
+      this.#variances.set(stratum, this.#varianceOf(stratum))
+    }
+  }
+
+  /** Looks at every way to divide requests by a column, among those of `within`. */
+  evaluate(
+    { column, codes }: CodedRows,
+    within: { readonly rows: Uint8Array; readonly stratum: number | null } | null,
+  ): Candidate[] {
+    const size = column.values.length
+    const cells = this.#tally(codes, size, within?.rows ?? null)
+    const strata = within === null ? this.#strata : [within.stratum]
+    return strata.flatMap((stratum) => {
+      const sums = this.#sumsOf(cells, size, stratum)
+      const share = stratum === null || within !== null ? 1 : this.#strata.length - 1
+      const ofStrata = this.#strata.length > 1 && within === null ? 2 * share : share
+      return this.#partitionsOf(column, sums).flatMap(({ codes: chosen, choices: own }) => {
+        const choices = own * ofStrata
+        const inside = sumOf(sums, chosen)
+        const all = this.#totals.get(stratum)!
+        const { z, isSwapped } = this.contrast(inside, all, stratum)
+        // Within a first condition, only what is inside both counts.
+        if (Math.abs(z) < MIN_Z || (isSwapped && within !== null)) return []
+        const score = z * z - 2 * Math.log(choices)
+        const conditions = [{ column, codes: isSwapped ? others(size, chosen) : chosen }]
+        return [{ conditions, stratum, z: Math.abs(z), score, choices }]
+      })
+    })
+  }
+
+  /** Looks for a second condition under which more of the change lies. */
+  pairs(first: Candidate, columns: readonly CodedRows[]): Candidate[] {
+    const [condition] = first.conditions as [Condition]
+    const own = columns.find(({ column }) => column === condition.column)!
+    const rows = Uint8Array.from(own.codes, (code) => Number(condition.codes.has(code)))
+    const { stratum } = first
+    const parent = this.#sumsWhere(rows, stratum)
+    return columns.flatMap((coded) => {
+      if (coded === own) return []
+      const found = bestOf(this.evaluate(coded, { rows, stratum })).slice(0, MAX_SECOND)
+      return found.flatMap((second): Candidate[] => {
+        const [added] = second.conditions as [Condition]
+        const isSecond = Uint8Array.from(coded.codes, (code) => Number(added.codes.has(code)))
+        const both = this.#sumsWhere(
+          isSecond.map((is, row) => is & rows[row]!),
+          stratum,
+        )
+        const other = this.#sumsWhere(isSecond, stratum)
+        // Each condition must tell requests apart among those for which the other holds.
+        const needed = [parent, other].every((around) => {
+          const { z, isSwapped } = this.contrast(both, around, stratum)
+          return !isSwapped && z * z > MIN_Z ** 2 + 2 * Math.log(columns.length * second.choices)
+        })
+        const choices = first.choices * second.choices
+        const score = second.z ** 2 - 2 * Math.log(choices * columns.length)
+        return needed ? [{ ...second, conditions: [condition, added], choices, score }] : []
+      })
+    })
+  }
+
+  /** (after − before inside) − (after − before outside) over its standard error, of either score. */
+  contrast(inside: Sums, all: Sums, stratum: number | null): { z: number; isSwapped: boolean } {
+    const [inBefore, inAfter, allBefore, allAfter] = [inside[0]!, inside[1]!, all[0]!, all[1]!]
+    const [outBefore, outAfter] = [allBefore - inBefore, allAfter - inAfter]
+    const isNew =
+      this.#withNew &&
+      inBefore === 0 &&
+      (inAfter / Math.max(1, allAfter)) * allBefore >= MIN_EXPECTED
+    const enough = Math.min(inAfter, outAfter, outBefore, isNew ? MIN_INSIDE : inBefore)
+    if (enough < MIN_INSIDE) return { z: 0, isSwapped: false }
+    const weight =
+      1 / inAfter + 1 / outAfter + (isNew ? 1 / outBefore : 1 / inBefore + 1 / outBefore)
+    let [best, isSwapped] = [0, false]
+    this.#variances.get(stratum)!.forEach((variance, score) => {
+      const [before, after] = [2 + 2 * score, 3 + 2 * score]
+      const then = isNew ? all[before]! / allBefore : inside[before]! / inBefore
+      const changeInside = inside[after]! / inAfter - then
+      const changeOutside =
+        (all[after]! - inside[after]!) / outAfter - (all[before]! - inside[before]!) / outBefore
+      const z = (changeInside - changeOutside) / Math.sqrt(variance * weight)
+      if (!(Math.abs(z) > Math.abs(best))) return
+      best = z
+      isSwapped = !isNew && Math.abs(changeOutside) > Math.abs(changeInside)
+    })
+    return { z: best, isSwapped }
+  }
+
+  /** Codes that may be a condition: single ones, and those that changed most together. */
+  #partitionsOf(column: RequestColumn, sums: Sums) {
+    const size = column.values.length
+    const present = Array.from({ length: size }, (_, code) => code).filter(
+      (code) => code !== RARE && sums[code * FIELDS]! + sums[code * FIELDS + 1]! >= 2 * MIN_INSIDE,
+    )
+    if (column.kind === 'numbers') {
+      const bins = present.filter((code) => code !== MISSING)
+      const prefixes = bins.slice(0, -1).map((_, i) => new Set(bins.slice(0, i + 1)))
+      const isMixed = present.length > bins.length
+      const suffixes = isMixed ? bins.slice(1).map((_, i) => new Set(bins.slice(i + 1))) : []
+      const all = [...(isMixed ? [new Set([MISSING])] : []), ...prefixes, ...suffixes]
+      return all.map((codes) => ({ codes, choices: all.length }))
+    }
+    if (present.length < 2 && sums[RARE * FIELDS + 1] === 0) return []
+    if (present.length === 2) {
+      return [{ codes: new Set([present.find((code) => code !== MISSING)!]), choices: 1 }]
+    }
+    const changeOf = (code: number) => {
+      const [nb, na, rb, ra] = sums.subarray(code * FIELDS, code * FIELDS + 4)
+      return ra! / Math.max(1, na!) - rb! / Math.max(1, nb!)
+    }
+    const changes = new Map(present.map((code) => [code, changeOf(code)]))
+    const order = present.toSorted((a, b) => changes.get(b)! - changes.get(a)!)
+    const most = Math.min(MAX_VALUES, Math.floor(order.length / 2))
+    const together = [order, order.toReversed()].flatMap((from) =>
+      Array.from({ length: most - 1 }, (_, i) => ({
+        codes: new Set(from.slice(0, i + 2)),
+        choices: 2 * most * choose(from.length, i + 2),
+      })),
+    )
+    const share = together.length > 0 ? 2 : 1
+    return [
+      ...present.map((code) => ({ codes: new Set([code]), choices: share * present.length })),
+      ...together,
+    ]
+  }
+
+  /** Adds up scores by stratum, period and code. */
+  #tally(codes: Uint16Array, size: number, within: Uint8Array | null): Float64Array {
+    const { offsets } = this.#outcome
+    const [first, second] = this.#scores as [Float64Array, Float64Array | undefined]
+    const isOut = this.#isOut
+    const cells = new Float64Array((offsets.length - 1) * size * 3)
+    for (let group = 0; group < offsets.length - 1; group++) {
+      const base = group * size
+      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+        if (within?.[row] === 0 || isOut?.[row] === 1) continue
+        const cell = 3 * (base + codes[row]!)
+        cells[cell]!++
+        cells[cell + 1]! += first[row]!
+        if (second !== undefined) cells[cell + 2]! += second[row]!
+      }
+    }
+    return cells
+  }
+
+  #sumsOf(cells: Float64Array, size: number, stratum: number | null): Sums {
+    const sums = new Float64Array(size * FIELDS)
+    const strata = this.#outcome.strata.length
+    for (let one = stratum ?? 0; one < (stratum === null ? strata : stratum + 1); one++) {
+      for (let period = 0; period < 2; period++) {
+        for (let code = 0; code < size; code++) {
+          const cell = 3 * ((2 * one + period) * size + code)
+          for (let field = 0; field < 3; field++) {
+            sums[code * FIELDS + 2 * field + period]! += cells[cell + field]!
+          }
+        }
+      }
+    }
+    return sums
+  }
+
+  #sumsWhere(rows: Uint8Array, stratum: number | null): Sums {
+    return this.#sumsOf(this.#tally(new Uint16Array(rows.length), 1, rows), 1, stratum)
+  }
+
+  #varianceOf(stratum: number | null): number[] {
+    const { offsets } = this.#outcome
+    const from = stratum === null ? 0 : offsets[2 * stratum]!
+    const to = stratum === null ? offsets.at(-1)! : offsets[2 * stratum + 2]!
+    return this.#scores.map((scores) => {
+      let squares = 0
+      for (let row = from; row < to; row++) squares += scores[row]! ** 2
+      return squares / Math.max(1, to - from)
+    })
+  }
+}
+
+function sumOf(sums: Sums, codes: ReadonlySet<number>): Sums {
+  const all = new Float64Array(FIELDS)
+  for (const code of codes) {
+    for (let field = 0; field < FIELDS; field++) all[field]! += sums[code * FIELDS + field]!
+  }
+  return all
+}
+
+function others(size: number, codes: ReadonlySet<number>): Set<number> {
+  return new Set(Array.from({ length: size }, (_, code) => code).filter((one) => !codes.has(one)))
+}
+
+function choose(all: number, some: number): number {
+  let ways = 1
+  for (let i = 1; i <= some; i++) ways = (ways * (all - some + i)) / i
+  return ways
+}
+
+/** Ranks within strata, both periods together, less their mean; and being among the slowest 5 %. */
+function rankScores({ values, offsets, strata }: Outcome): Float64Array[] {
+  const ranks = new Float64Array(values.length)
+  const tail = new Float64Array(values.length)
+  for (let stratum = 0; stratum < strata.length; stratum++) {
+    const [from, middle, to] = offsets.subarray(2 * stratum, 2 * stratum + 3) as unknown as number[]
+    let [first, second] = [from!, middle!]
+    while (first < middle! || second < to!) {
+      const value = Math.min(
+        first < middle! ? values[first]! : Number.POSITIVE_INFINITY,
+        second < to! ? values[second]! : Number.POSITIVE_INFINITY,
+      )
+      const [start1, start2] = [first, second]
+      while (first < middle! && values[first] === value) first++
+      while (second < to! && values[second] === value) second++
+      const below = start1 - from! + (start2 - middle!)
+      const rank = (below + (first - start1 + second - start2) / 2) / (to! - from!) - 0.5
+      ranks.fill(rank, start1, first)
+      ranks.fill(rank, start2, second)
+    }
+    const limit = quantile(values.slice(from, to).sort(), 0.95)
+    const slow = values.subarray(from, to).reduce((sum, value) => sum + +(value > limit), 0)
+    for (let row = from!; row < to!; row++) {
+      tail[row] = +(values[row]! > limit) - slow / (to! - from!)
+    }
+  }
+  return [ranks, tail]
+}
+
+/** Values less their mean in the stratum. */
+function centered({ values, offsets, strata }: Outcome): Float64Array {
+  const scores = new Float64Array(values.length)
+  for (let stratum = 0; stratum < strata.length; stratum++) {
+    const own = values.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])
+    const mean = own.reduce((sum, value) => sum + value, 0) / own.length
+    own.forEach((value, i) => {
+      scores[offsets[2 * stratum]! + i] = value - mean
+    })
+  }
+  return scores
+}

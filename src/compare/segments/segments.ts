@@ -1,0 +1,143 @@
+import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
+import { Stage } from '../../core/stage.ts'
+import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
+import { percent } from '../../core/words.ts'
+import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
+import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
+import type { CallChoice } from '../steps/call-counts.ts'
+import type { Step } from '../steps/step-times.ts'
+import type { Measure } from './outcomes.ts'
+import type { LeftOutAttribute } from './request-columns.ts'
+import type { SegmentSide } from './test-segment.ts'
+
+/** Options of `findSegments`. */
+export const SEGMENT_OPTIONS = defineOptions({
+  ...EDGE_OPTIONS,
+  segments: flag({
+    default: true,
+    sentence: 'Find out in which requests things changed',
+    flag: 'no-segments',
+  }),
+  maxSegmentCells: number({
+    default: 2e8,
+    min: 0,
+    unit: 'values',
+    sentence: 'Most values of attributes read to find segments; what is largest comes first',
+    flag: null,
+  }),
+})
+
+export type SegmentOptions = OptionsOf<typeof SEGMENT_OPTIONS>
+
+/** What requests of a segment have in common. */
+export interface SegmentCondition {
+  /** Attribute, `host`, or a service that is called. */
+  readonly attribute: string
+  /** Service whose spans have the attribute; `null` for roots of requests. */
+  readonly service: string | null
+  /** `'is'`: one of `values`; `'is not'`: none of them, `'from'`, `'below'`: numbers from, below the only one. */
+  readonly op:
+    | 'is'
+    | 'is not'
+    | 'from'
+    | 'below'
+    | 'recorded'
+    | 'not recorded'
+    | 'calls'
+    | 'does not call'
+  readonly values: readonly string[]
+  /** In words: `tenant.tier = enterprise`. */
+  readonly text: string
+}
+
+/** Requests in which something changed, where outside it hardly did. */
+export interface Segment {
+  readonly measure: Measure
+  /** Step whose time, or whose failures, changed; `null` for structure. */
+  readonly step: Step | null
+  /** Choice that is taken more or less often; `null` but for structure. */
+  readonly call: CallChoice | null
+  /** Operation that it is restricted to, and what called it; `null` for all. */
+  readonly operation: string | null
+  readonly callingOperation: string | null
+  /** All of them hold. */
+  readonly conditions: readonly SegmentCondition[]
+  /** All conditions in words. */
+  readonly text: string
+  /** Other conditions that the same requests meet. */
+  readonly equivalents: readonly string[]
+  readonly direction: 'slower' | 'faster' | 'more' | 'less'
+  readonly inside: SegmentSide
+  readonly outside: SegmentSide
+  /** Share of the requests after, of those that have the step. */
+  readonly shareOfRequests: number
+  /** Share of the change, what is less than twice its error outside counted as none. */
+  readonly shareOfChange: number
+  /** How many times more a request changed inside than one of all. */
+  readonly lift: number
+  /** Rows of its requests, of both periods. */
+  readonly requests: readonly number[]
+  readonly p: number
+  /** p corrected for everything that was looked at. */
+  readonly q: number
+}
+
+/** In which requests things changed: what {@link findSegments} finds. */
+export class Segments extends Stage {
+  readonly options: SegmentOptions
+  /** The largest change first. */
+  readonly segments: readonly Segment[]
+  /** Attributes that were not looked at, and why. */
+  readonly leftOut: readonly LeftOutAttribute[]
+  /** Steps, failures and choices that were not looked at, for lack of room; see `maxSegmentCells`. */
+  readonly omitted: number
+
+  constructor(options: SegmentOptions, found: Pick<Segments, 'segments' | 'leftOut' | 'omitted'>) {
+    super()
+    this.options = options
+    this.segments = found.segments
+    this.leftOut = found.leftOut
+    this.omitted = found.omitted
+  }
+
+  /** One row a segment. */
+  table(): StageTable {
+    const rows = this.segments.map((segment) => ({
+      ...segment,
+      of: ofText(segment),
+      where: segment.text,
+      equivalents: segment.equivalents.join(', '),
+      before: segment.inside.before,
+      after: segment.inside.after,
+      beforeMean: segment.inside.beforeMean,
+      afterMean: segment.inside.afterMean,
+      changeInside: segment.inside.change,
+      changeOutside: segment.outside.change,
+    }))
+    return rowTable(rows, [
+      ...(['measure', 'of', 'operation', 'where', 'equivalents', 'direction', 'before'] as const),
+      ...(['after', 'beforeMean', 'afterMean', 'changeInside', 'changeOutside'] as const),
+      ...(['shareOfRequests', 'shareOfChange', 'lift', 'p', 'q'] as const),
+    ])
+  }
+
+  /** One row an attribute that was left out, and why. */
+  leftOutTable(): StageTable {
+    return stageTable({
+      attribute: this.leftOut.map(({ attribute }) => attribute),
+      service: this.leftOut.map(({ service }) => service),
+      reason: this.leftOut.map(({ reason }) => LEFT_OUT_WORDS[reason]),
+    })
+  }
+}
+
+/** What a segment is of: `database`, `frontend → database`. */
+export function ofText({ step, call }: Pick<Segment, 'step' | 'call'>): string {
+  if (step === null) return `${call?.of.service} ${call?.of.operation}`
+  return step.caller === null ? step.service : `${step.caller} → ${step.service}`
+}
+
+/** Says how much of the change is inside: `2 % of its requests, 98 % of the change`. */
+export function segmentFact({ shareOfRequests, shareOfChange }: Segment): string {
+  return `${percent(shareOfRequests)} of such requests, ${percent(shareOfChange)} of the change`
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { findSegments } from '../../../src/compare/segments/find-segments.ts'
+import { type Incident, simulateIncident } from './incident.ts'
+
+const found = (incident: Incident) =>
+  findSegments(simulateIncident(incident)).segments.map(
+    ({ measure, text }) => `${measure}: ${text}`,
+  )
+
+describe('a segment that changed alone is named', () => {
+  test('by one value, with what the same requests have in common as equivalent', () => {
+    const [segment, ...others] = findSegments(
+      simulateIncident({
+        seed: 1,
+        effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
+      }),
+    ).segments
+    expect(others).toEqual([])
+    expect(segment).toMatchObject({ text: 'tenant.tier = enterprise', direction: 'slower' })
+    expect(segment?.step).toMatchObject({ kind: 'work', service: 'store' })
+    expect(segment?.equivalents).toContain('plan = plan-enterprise')
+    expect(segment?.shareOfChange).toBeGreaterThan(0.95)
+    expect(segment?.shareOfRequests).toBeCloseTo(0.08, 1)
+  })
+
+  test('by two conditions where neither is enough', () => {
+    const both = ({ tier, cached }: { tier: string; cached: boolean }) =>
+      tier === 'enterprise' && !cached
+    expect(found({ seed: 2, effectOf: (request) => ({ factor: both(request) ? 8 : 1 }) })).toEqual([
+      'time: tenant.tier = enterprise and cache.hit = false',
+    ])
+    expect(
+      found({
+        ...{ seed: 3, requests: 5_000 },
+        effectOf: (request, chance) => ({ fails: both(request) && chance() < 0.4 }),
+      }),
+    ).toEqual(['errors: tenant.tier = enterprise and cache.hit = false'])
+  })
+
+  test('by several values of one attribute together', () => {
+    expect(
+      found({ seed: 4, effectOf: ({ pod }) => ({ factor: 'bde'.includes(pod) ? 2.5 : 1 }) }),
+    ).toEqual(['time: host = b, d or e'])
+  })
+
+  test('by numbers from one upward', () => {
+    const [segment] = findSegments(
+      simulateIncident({ seed: 5, effectOf: ({ size }) => ({ factor: size > 10_000 ? 5 : 1 }) }),
+    ).segments
+    expect(segment?.conditions).toMatchObject([{ attribute: 'body.size', op: 'from' }])
+    expect(Number(segment?.conditions[0]?.values[0])).toBeGreaterThan(7_000)
+    expect(Number(segment?.conditions[0]?.values[0])).toBeLessThan(14_000)
+  })
+
+  test('by what was recorded', () => {
+    expect(
+      found({
+        seed: 6,
+        effectOf: ({ coupon }) => ({ addedUs: coupon === undefined ? 0 : 60_000 }),
+      }),
+    ).toEqual(['time: coupon recorded'])
+  })
+
+  test('where one in five of its requests changed', () => {
+    expect(
+      found({
+        ...{ seed: 7, requests: 4_000 },
+        effectOf: ({ region }, chance) => ({
+          addedUs: region === 'eu' && chance() < 0.2 ? 500_000 : 0,
+        }),
+      }),
+    ).toEqual(['time: region = eu'])
+  })
+})
+
+describe('no segment is named', () => {
+  const alike: Readonly<Record<string, Omit<Incident, 'seed'>>> = {
+    'where nothing changed, though levels wander': { drift: 0.15 },
+    'where all took twice as long': { effectOf: () => ({ factor: 2 }) },
+    'where all took 30 ms longer': { effectOf: () => ({ addedUs: 30_000 }) },
+    'where a tenth of all requests stalled': {
+      effectOf: (_, chance) => ({ addedUs: chance() < 0.1 ? 300_000 : 0 }),
+    },
+    'where a twentieth of all requests failed': {
+      effectOf: (_, chance) => ({ fails: chance() < 0.05 }),
+    },
+    'where only the mix of requests changed': { enterprise: [0.08, 0.2] },
+  }
+  for (const [title, incident] of Object.entries(alike)) {
+    test(title, () => {
+      const seeds = [11, 12, 13, 14]
+      const named = seeds.flatMap((seed) => found({ ...incident, requests: 1_000, seed }))
+      expect(named).toEqual([])
+    })
+  }
+})
+
+test('identifiers are left out, and listed', () => {
+  const { leftOut } = findSegments(simulateIncident({ seed: 8, requests: 2_500 }))
+  expect(leftOut).toContainEqual({ attribute: 'user.id', service: null, reason: 'identifier' })
+  expect(leftOut).toContainEqual({ attribute: 'session.key', service: null, reason: 'unique' })
+})
