@@ -7,6 +7,7 @@ import { RESPONSE_TIME_OPTIONS } from './mutations/find-response-time-mutations.
 import { STRUCTURAL_OPTIONS } from './mutations/find-structural-mutations.ts'
 import { PRECURSOR_OPTIONS } from './precursors/match-precursors.ts'
 import { RANKING_OPTIONS } from './ranking/rank-mutations.ts'
+import { SEGMENT_OPTIONS } from './segments/segments.ts'
 
 /** Option that folds what repeats within a flow; see `foldFlows`. */
 export const FOLD_RULE_OPTIONS = defineOptions({
@@ -37,6 +38,7 @@ export const STAGE_OPTIONS = {
   ranking: RANKING_OPTIONS,
   edges: EDGE_OPTIONS,
   steps: EDGE_OPTIONS,
+  segments: SEGMENT_OPTIONS,
   findings: FINDINGS_OPTIONS,
 } as const satisfies Record<string, OptionTable>
 
@@ -53,6 +55,7 @@ export const COMPARISON_OPTIONS = defineOptions({
   ...STAGE_OPTIONS.precursors,
   ...STAGE_OPTIONS.ranking,
   ...STAGE_OPTIONS.edges,
+  ...STAGE_OPTIONS.segments,
 })
 
 /** The options of every stage of a comparison; see the stages for meanings and defaults. */

@@ -35,6 +35,8 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
+import { findSegments } from './segments/find-segments.ts'
+import type { Segments } from './segments/segments.ts'
 import { findStepChanges } from './steps/find-step-changes.ts'
 import type { StepChanges } from './steps/step-changes.ts'
 
@@ -47,11 +49,12 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   structural: ['categories'],
   precursors: ['structural'],
   evidence: ['responseTime'],
-  drafts: ['evidence', 'edges', 'steps'],
+  drafts: ['evidence', 'edges', 'steps', 'segments'],
   claims: ['responseTime', 'drafts'],
   ranking: ['responseTime', 'precursors', 'claims'],
   edges: ['categories'],
   steps: ['flows'],
+  segments: ['steps'],
   findings: ['ranking'],
 }
 
@@ -81,6 +84,7 @@ interface Stages {
   ranking: Ranking
   edges: EdgeChanges
   steps: StepChanges
+  segments: Segments
   /** Findings before they are ranked, and the mutations that each accounts for. */
   drafts: readonly Draft[]
   claims: readonly Claim[]
@@ -243,6 +247,12 @@ export class Comparison extends Stage {
     return this.#stages.steps
   }
 
+  /** In which requests steps took another time, failed, or called otherwise, of traces with spans. */
+  get segments(): Segments {
+    this.#stages.segments ??= findSegments(this, pickOptions(STAGE_OPTIONS.segments, this.options))
+    return this.#stages.segments
+  }
+
   /**
    * What changed, one entry a cause. Findings rest on corrected tests and on `findingsThreshold`,
    * whatever `correction` and `smPThreshold` make of the ranked list.
@@ -269,7 +279,7 @@ export class Comparison extends Stage {
 
   #sources(): FindingSources {
     const edges = this.edges.judged(findingsLevel(this.options.alpha))
-    return { evidence: this.evidence, edges, steps: this.steps }
+    return { evidence: this.evidence, edges, steps: this.steps, segments: this.segments }
   }
 
   /**

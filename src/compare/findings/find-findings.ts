@@ -17,6 +17,8 @@ import {
   type Ranking,
   rankMutations,
 } from '../ranking/rank-mutations.ts'
+import { findSegments } from '../segments/find-segments.ts'
+import type { Segments } from '../segments/segments.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
@@ -27,6 +29,7 @@ import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { requestFindings } from './request-findings.ts'
+import { segmentClause, withSegments } from './segment-findings.ts'
 import { stepFindings } from './step-findings.ts'
 import { structureFindings } from './structure-findings.ts'
 import { unattributedFindings } from './unattributed-findings.ts'
@@ -47,6 +50,8 @@ export interface FindingSources {
   readonly edges: EdgeChanges
   /** Steps, of traces with spans; findings then rest on them. */
   readonly steps: StepChanges
+  /** In which requests steps changed; findings then say so. */
+  readonly segments?: Segments
 }
 
 /** A mutation of the ranked list that a draft accounts for. */
@@ -88,7 +93,7 @@ export function findFindings(
   const evidence = rankMutations(responseTime, matchPrecursors(structural))
   const edges = findEdgeChanges(categories, { alpha: shared })
   const steps = findStepChanges(categories, { alpha })
-  const sources = { evidence, edges, steps }
+  const sources = { evidence, edges, steps, segments: findSegments({ steps }, { alpha }) }
   const drafts = draftFindings(sources)
   const claims = claimMutations(responseTime, drafts)
   return groupFindings({ ...sources, drafts, claims, ranking: evidence }, { limit })
@@ -146,7 +151,7 @@ export function groupFindings(
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all),
-      title: `${draft.where}: ${draft.what}`,
+      title: `${draft.where}: ${draft.what}${segmentClause(draft.segment)}`,
       text: facts.join(' · '),
       facts,
       contributionUs,
@@ -174,13 +179,10 @@ export function groupFindings(
 }
 
 /** Of traces with spans: what services do, and what none of it accounts for. */
-function draftsOfSteps({ evidence, edges, steps }: FindingSources): Draft[] {
-  const drafts = [
-    ...loadFindings(steps, edges),
-    ...[...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })].sort(
-      byContribution,
-    ),
-  ]
+function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
+  const ofSteps = [...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })]
+  const told = withSegments(ofSteps, segments?.segments ?? [], edges.categories)
+  const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
 }
 
@@ -305,6 +307,7 @@ function withConsequences(
 function isGap({ kind, changedEdges }: Draft): boolean {
   return (
     kind === 'latency' &&
+    changedEdges.length > 0 &&
     changedEdges.every(
       ({ kind, fromNode, toNode }) => kind === 'self' && fromNode.operation !== toNode.operation,
     )

@@ -1,6 +1,7 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
+import type { Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Operation } from '../steps/call-order.ts'
 import type { CountsTest } from '../steps/compare-counts.ts'
@@ -115,6 +116,8 @@ export interface Draft {
   readonly moves: readonly StructureMove[]
   /** How large it is, where its kind does not say how that is measured. */
   readonly size?: FindingSize
+  /** Requests that it is confined to, where such were found. */
+  readonly segment?: Segment
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number

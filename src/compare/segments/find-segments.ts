@@ -2,7 +2,6 @@
 import { readOptions } from '../../core/options.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
-import { listed, printable } from '../findings/names.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepTimes } from '../steps/step-times.ts'
 import { choiceOutcome, failureOutcomes, type Outcome, timesOutcome } from './outcomes.ts'
@@ -10,24 +9,12 @@ import {
   calledColumns,
   entriesOf,
   type LeftOutAttribute,
-  MISSING,
-  RARE,
   type RequestColumn,
   requestColumns,
 } from './request-columns.ts'
-import {
-  type Candidate,
-  type CodedRows,
-  type Condition,
-  scanConditions,
-} from './scan-conditions.ts'
-import {
-  SEGMENT_OPTIONS,
-  type Segment,
-  type SegmentCondition,
-  type SegmentOptions,
-  Segments,
-} from './segments.ts'
+import { type Candidate, scanConditions } from './scan-conditions.ts'
+import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
+import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
 
 /** Candidates tested until one holds. */
@@ -38,8 +25,6 @@ const MAX_SEGMENTS = 3
 const MAX_OUTSIDE = 1 / 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
-/** Conditions that share as many of their requests are equivalent. */
-const EQUIVALENT = 0.98
 /** A share of requests must change by this much. */
 const MIN_SHARE = 0.02
 /** Response times of requests with this share in common are one change. */
@@ -110,11 +95,6 @@ function outcomesOf(steps: StepChanges): Outcome[] {
       .flatMap((change) => choiceOutcome(steps.flows, change) ?? []),
     ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
   ]
-}
-
-/** A column, and others that divide the rows alike. */
-interface Coded extends CodedRows {
-  readonly equal: CodedRows[]
 }
 
 /** Columns of roots and of services, read once. */
@@ -312,87 +292,6 @@ function segmentOf(
     ...{ shareOfRequests, shareOfChange, lift: shareOfChange / shareOfRequests },
     requests: rows.map((row) => requests[row]!),
   }
-}
-
-/** Single conditions that the same requests meet. */
-function equivalentsOf(
-  candidate: Candidate,
-  {
-    columns,
-    isInside,
-    outcome,
-  }: { columns: readonly Coded[]; isInside: Uint8Array; outcome: Outcome },
-): string[] {
-  const { stratum, conditions } = candidate
-  const { offsets, values } = outcome
-  const [from, to] =
-    stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
-  const size = isInside.reduce((sum, is) => sum + is, 0)
-  const own = new Set(conditions.map(({ column }) => column))
-  const all = columns.flatMap((coded) => [coded, ...coded.equal])
-  return all.flatMap(({ column, codes }) => {
-    if (own.has(column)) return []
-    const counts = new Map<number, [inside: number, all: number]>()
-    for (let row = from; row < to; row++) {
-      const code = codes[row]!
-      const count = counts.get(code) ?? [0, 0]
-      counts.set(code, count)
-      count[0] += isInside[row]!
-      count[1]++
-    }
-    const within = [...counts].filter(([, [some, every]]) => some > every / 2)
-    const some = within.reduce((sum, [, [inside]]) => sum + inside, 0)
-    const every = within.reduce((sum, [, [, any]]) => sum + any, 0)
-    if (some < EQUIVALENT * size || some < EQUIVALENT * every || every === 0) return []
-    return [conditionOf({ column, codes: new Set(within.map(([code]) => code)) }).text]
-  })
-}
-
-function columnName({ attribute, service }: RequestColumn): string {
-  return service === null ? printable(attribute) : `${printable(service)} ${printable(attribute)}`
-}
-
-function conditionOf({ column, codes }: Condition): SegmentCondition {
-  const { attribute, service, kind, values } = column
-  const name = columnName(column)
-  const of = { attribute, service }
-  const make = (op: SegmentCondition['op'], used: readonly string[], text: string) => ({
-    ...of,
-    op,
-    values: used,
-    text,
-  })
-  if (kind === 'called') {
-    return codes.has(MISSING)
-      ? make('does not call', [], `not calling ${name}`)
-      : make('calls', [], `calling ${name}`)
-  }
-  const known = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
-  const used = known.filter((code) => codes.has(code))
-  if (used.length === 0) return make('not recorded', [], `${name} not recorded`)
-  if (used.length === known.length && !codes.has(MISSING)) {
-    return make('recorded', [], `${name} recorded`)
-  }
-  if (kind === 'numbers') {
-    const isBelow = codes.has(2)
-    const limit = values[isBelow ? used.at(-1)! + 1 : used[0]!]!
-    return isBelow
-      ? make('below', [limit], `${name} < ${limit}`)
-      : make('from', [limit], `${name} ≥ ${limit}`)
-  }
-  const isRest = codes.has(RARE) || used.length > known.length / 2
-  const named = (isRest ? known.filter((code) => !codes.has(code)) : used).map(
-    (code) => values[code]!,
-  )
-  const text = listed(named.map(printable), 10).replace(/ and ([^ ]*)$/, ' or $1')
-  if (isRest && named.length > 0 && known.length > 2)
-    return make('is not', named, `${name} other than ${text}`)
-  const all = used.map((code) => values[code]!)
-  return make(
-    'is',
-    all,
-    `${name} = ${listed(all.map(printable), 10).replace(/ and ([^ ]*)$/, ' or $1')}`,
-  )
 }
 
 function sizeOf({ inside, measure }: Segment): number {

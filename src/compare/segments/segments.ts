@@ -1,7 +1,6 @@
 import { defineOptions, flag, number, type OptionsOf } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
-import { percent } from '../../core/words.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -16,7 +15,6 @@ export const SEGMENT_OPTIONS = defineOptions({
   segments: flag({
     default: true,
     sentence: 'Find out in which requests things changed',
-    flag: 'no-segments',
   }),
   maxSegmentCells: number({
     default: 2e8,
@@ -135,9 +133,4 @@ export class Segments extends Stage {
 export function ofText({ step, call }: Pick<Segment, 'step' | 'call'>): string {
   if (step === null) return `${call?.of.service} ${call?.of.operation}`
   return step.caller === null ? step.service : `${step.caller} → ${step.service}`
-}
-
-/** Says how much of the change is inside: `2 % of its requests, 98 % of the change`. */
-export function segmentFact({ shareOfRequests, shareOfChange }: Segment): string {
-  return `${percent(shareOfRequests)} of such requests, ${percent(shareOfChange)} of the change`
 }

@@ -78,7 +78,7 @@ export function testSegment(
   return { inside, outside, p }
 }
 
-/** Kinds of fewer requests in a period are compared together. */
+/** Kinds of fewer requests in a period are not compared: they came, or went. */
 const MIN_KIND = 5
 
 function groupsOf(
@@ -115,11 +115,10 @@ function groupsOf(
   ) as [Group[], Group[]]
 }
 
-/** Groups of enough requests, and all others as one. */
+/** Groups of enough requests; where there is none, all as one. */
 function merged(groups: readonly Group[]): Group[] {
-  const isLarge = (group: Group) => group.every(({ values }) => values.length >= MIN_KIND)
-  const small = groups.filter((group) => !isLarge(group))
-  return [...groups.filter(isLarge), ...(small.length > 0 ? [together(small)] : [])]
+  const large = groups.filter((group) => group.every(({ values }) => values.length >= MIN_KIND))
+  return large.length > 0 ? large : [together(groups)]
 }
 
 /** Values of several groups, ascending. */

@@ -1,0 +1,149 @@
+import { formatDuration } from '../../core/units.ts'
+import { grouped, percent } from '../../core/words.ts'
+import { AFTER } from '../../flows/flow-set.ts'
+import { normalQuantile } from '../../stats/distributions.ts'
+import type { Categories } from '../categories/categories.ts'
+import type { Segment } from '../segments/segments.ts'
+import { isSame, type Operation } from '../steps/call-counts.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft } from './finding.ts'
+import { operationName, printable } from './names.ts'
+
+/** Requests whose change others account for by this share are no finding of their own. */
+const ACCOUNTED = 0.5
+
+/**
+ * Lays segments to the drafts that show them, each draft's largest; those that no draft shows, as
+ * all requests together hardly changed, become drafts of their own.
+ */
+export function withSegments(
+  drafts: readonly Draft[],
+  segments: readonly Segment[],
+  categories: Categories,
+): Draft[] {
+  const told = drafts.map((draft) => {
+    const segment = segments.find((one) => isOf(one, draft))
+    return segment === undefined
+      ? draft
+      : { ...draft, segment, notes: [...draft.notes, segmentFact(segment)] }
+  })
+  const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft)))
+  const own = others.flatMap((segment) =>
+    segment.measure === 'structure' ? [] : [draftOf(segment, categories)],
+  )
+  return [...told, ...own.filter((draft) => !isAccounted(draft, told, categories))]
+}
+
+/** Says where alone something changed: `, only where tenant.tier = enterprise`; `''` for everywhere. */
+export function segmentClause(segment: Segment | undefined): string {
+  return segment === undefined ? '' : `, only where ${segment.text}`
+}
+
+function segmentFact({ shareOfRequests, shareOfChange, equivalents }: Segment): string {
+  const [same] = equivalents
+  const also = same === undefined ? '' : `; ${same} is the same requests`
+  return `${percent(shareOfChange)} of the change in ${percent(shareOfRequests)} of such requests${also}`
+}
+
+function isOf({ measure, step, call, direction }: Segment, draft: Draft): boolean {
+  if (measure === 'structure') {
+    return draft.calls.some(
+      (one) =>
+        one.kind === call?.kind &&
+        isSame(one.of, call.of) &&
+        isEqual(one.call, call.call) &&
+        isEqual(one.previous, call.previous),
+    )
+  }
+  return (
+    measure === 'time' &&
+    draft.direction === direction &&
+    draft.kind === 'latency' &&
+    draft.steps.some(
+      ({ kind, service, caller }) =>
+        kind === step?.kind && service === step.service && caller === step.caller,
+    )
+  )
+}
+
+function isEqual(one: Operation | null, other: Operation | null): boolean {
+  return one === other || (one !== null && other !== null && isSame(one, other))
+}
+
+function draftOf(segment: Segment, categories: Categories): Draft {
+  const { step, inside, measure, operation, callingOperation, direction } = segment
+  const { service = '', caller = null } = step ?? {}
+  const kind = step?.kind ?? 'request'
+  const { flows } = categories
+  const after = segment.requests.filter((request) => flows.period[request] === AFTER)
+  const isTime = measure === 'time'
+  const name = operation === null ? '' : operationName({ operation })
+  const from = caller === null ? '' : `${printable(caller)} → `
+  const width = normalQuantile(0.975) * inside.error
+  return {
+    kind: isTime ? 'latency' : 'errors',
+    direction: isTime ? (direction as 'slower' | 'faster') : 'slower',
+    key: [measure, kind, caller, service, operation, segment.text].join('\n'),
+    where: `${from}${printable(service)}${kind === 'request' && name !== '' ? ` ${name}` : ''}`,
+    what: isTime ? timeWords(segment, name) : failureWords(segment),
+    categories: byRequestsAfter(
+      categories,
+      after.map((request) => categories.categoryOf[request] as number),
+    ),
+    requests: inside.after,
+    concerned: [inside.before, inside.after],
+    contributionUs: isTime ? inside.change * inside.after : 0,
+    eachInterval: isTime
+      ? [inside.change - width, inside.change + width]
+      : [Number.NaN, Number.NaN],
+    probabilitySlower: Number.NaN,
+    notes: [segmentFact(segment)],
+    look: printable(service),
+    services: [service, ...(caller === null ? [] : [caller])],
+    changedEdges: [],
+    changedStructure: [],
+    steps: [
+      {
+        ...{ kind, service, caller, shiftUs: isTime ? inside.change : 0 },
+        operation: operation ?? callingOperation ?? '',
+      },
+    ],
+    calls: [],
+    moves: [],
+    segment,
+    ...{ p: segment.p, q: segment.q },
+  }
+}
+
+function timeWords({ step, inside, callingOperation, direction }: Segment, name: string): string {
+  const time = `${formatDuration(Math.abs(inside.change))} ${direction === 'slower' ? 'longer' : 'less'}`
+  const by =
+    callingOperation === null || callingOperation === ''
+      ? ''
+      : ` for ${operationName({ operation: callingOperation })}`
+  if (step?.kind === 'request') return `requests take ${time}`
+  if (step?.kind === 'call') return `${name || 'calls'}${by} take ${time} on the way there and back`
+  return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
+}
+
+function failureWords({ inside: { before, after, beforeMean, afterMean } }: Segment): string {
+  return (
+    `${grouped(afterMean * after)} of ${grouped(after)} requests fail ` +
+    `(${grouped(beforeMean * before)} of ${grouped(before)} before)`
+  )
+}
+
+/** Whether other findings show what requests take longer, in mostly the same categories. */
+function isAccounted(draft: Draft, others: readonly Draft[], { categoryOf, flows }: Categories) {
+  const { segment, contributionUs } = draft
+  if (segment?.measure !== 'time' || segment.step?.kind !== 'request') return false
+  const own = segment.requests.filter((request) => flows.period[request] === AFTER)
+  const shown = others
+    .filter((other) => {
+      const categories = new Set(other.categories)
+      const shared = own.filter((request) => categories.has(categoryOf[request] as number))
+      return shared.length >= ACCOUNTED * own.length
+    })
+    .reduce((sum, other) => sum + other.contributionUs, 0)
+  return shown * contributionUs > 0 && Math.abs(shown) >= ACCOUNTED * Math.abs(contributionUs)
+}
