@@ -60,7 +60,7 @@ export function findSegments(
   if (!options.segments || steps.steps.length === 0) {
     return new Segments(options, { segments: [], leftOut: [], omitted: 0 })
   }
-  const columns = new ColumnCache(flows)
+  const columns = new ColumnCache(steps)
   const outcomes = outcomesOf(steps)
   let [cells, omitted] = [0, 0]
   const searches = outcomes.flatMap((outcome) => {
@@ -105,10 +105,15 @@ class ColumnCache {
   readonly #entriesOf: ReturnType<typeof entriesOf>
   #service: { readonly name: string; readonly columns: readonly RequestColumn[] } | undefined
 
-  constructor(flows: FlowSet) {
+  constructor({ flows, calls }: StepChanges) {
     this.#flows = flows
+    // What is called anew is a finding already, not where another is.
+    const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
     this.#entriesOf = entriesOf(flows)
-    this.#root = [...this.#read({ service: null, spanOf: () => 0 }), ...calledColumns(flows)]
+    this.#root = [
+      ...this.#read({ service: null, spanOf: () => 0 }),
+      ...calledColumns(flows).filter(({ attribute }) => !changed.has(attribute)),
+    ]
   }
 
   /** Columns that divide the rows of an outcome, each in another way. */
