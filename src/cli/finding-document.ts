@@ -9,6 +9,8 @@ import {
   type StructureChange,
 } from '../compare/findings/finding.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
+import { SEGMENT_OPS, type Segment, type SegmentCondition } from '../compare/segments/segments.ts'
+import type { SegmentSide } from '../compare/segments/test-segment.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
@@ -220,6 +222,40 @@ const FINDING_REQUESTS = record<PrintedFinding>({
   after: made(({ concerned, all }) => ({ n: concerned[1], of: all[1] }), REQUESTS_OF),
 })
 
+const SEGMENT_SIDE = record<SegmentSide>({
+  before: COUNT,
+  after: COUNT,
+  beforeMean: MEASURED,
+  afterMean: MEASURED,
+  change: about('after less before, of requests of one kind.', MEASURED),
+})
+
+const SEGMENT = about(
+  'Requests that it is confined to. Means and changes are µs of time, shares of failures or choices.',
+  record<Segment>({
+    text: about('All conditions in words.', TEXT),
+    measure: words('time', 'errors', 'structure'),
+    operation: about('Only requests of this operation; null for all.', orNull(TEXT)),
+    callingOperation: orNull(TEXT),
+    conditions: listOf(
+      record<SegmentCondition>({
+        attribute: TEXT,
+        service: about('Whose spans have it; null for roots.', orNull(TEXT)),
+        op: words(...SEGMENT_OPS),
+        values: listOf(TEXT),
+      }),
+    ),
+    equivalents: about('What the same requests have in common.', listOf(TEXT)),
+    inside: SEGMENT_SIDE,
+    outside: SEGMENT_SIDE,
+    shareOfRequests: SHARE,
+    shareOfChange: SHARE,
+    lift: MEASURED,
+    p: MEASURED,
+    q: MEASURED,
+  }),
+)
+
 function findingPart({ steps, parts, calls }: FindingLimits) {
   const cut = (max: number, counted: string) =>
     Number.isFinite(max) ? `, at most ${max}${counted && `; ${counted} counts all`}` : ''
@@ -276,6 +312,7 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
       `Of traces with spans: what a service does more or less often${cut(calls, '')}.`,
       listOf(FINDING_CALL, calls),
     ),
+    segment: orNull(SEGMENT),
     exemplars: EXEMPLARS,
     explanation: optional(EXPLANATION),
   })

@@ -6,6 +6,7 @@ import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
+import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
 import { GraphTraces } from '../traces/graph-traces.ts'
 import { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
@@ -36,7 +37,7 @@ import {
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
 import { findSegments } from './segments/find-segments.ts'
-import type { Segments } from './segments/segments.ts'
+import type { Segment, Segments } from './segments/segments.ts'
 import { findStepChanges } from './steps/find-step-changes.ts'
 import type { StepChanges } from './steps/step-changes.ts'
 
@@ -125,10 +126,20 @@ export class Comparison extends Stage {
   readonly after: TraceSet
   readonly options: ComparisonOptions
   readonly #stages: Partial<Stages>
+  /** Traces that it is limited to; `null` for all. */
+  readonly #only: ReadonlySet<string> | null
 
   /** Use `compare` instead. */
   constructor(
-    { runs, after }: { runs: readonly TraceSet[]; after: TraceSet },
+    {
+      runs,
+      after,
+      only = null,
+    }: {
+      runs: readonly TraceSet[]
+      after: TraceSet
+      only?: ReadonlySet<string> | null
+    },
     options: ComparisonOptions,
     stages: Partial<Stages> = {},
   ) {
@@ -136,6 +147,7 @@ export class Comparison extends Stage {
     this.runs = runs
     this.after = after
     this.options = options
+    this.#only = only
     this.#stages = stages
   }
 
@@ -154,7 +166,28 @@ export class Comparison extends Stage {
     for (const name of Object.keys(UPSTREAM) as (keyof Stages)[]) {
       if (!this.#isStale(name, options)) this.#share(name, shared)
     }
-    return new Comparison(this, options, shared)
+    const { runs, after } = this
+    return new Comparison({ runs, after, only: this.#only }, options, shared)
+  }
+
+  /**
+   * The same comparison of some requests only, such as those of a segment: everything else can then
+   * be asked of them alone. The order of siblings and clocks are those of all requests. Requests of
+   * one trace stay together.
+   *
+   * @param selection a finding with a segment, a segment, or which requests count, by their row in
+   *   `flows`
+   * @throws FlowdeltaError for a finding that has no segment, and where a period has no such request
+   *
+   * @example
+   * comparison.where(comparison.segments.segments[0]).findings.text()
+   */
+  where(selection: RequestSelection): Comparison {
+    const { before, after } = rowsOf(selection, this.flows)
+    const traces = new Set(
+      [...Array.from(before), ...Array.from(after)].map((request) => traceKey(this.flows, request)),
+    )
+    return new Comparison({ runs: this.runs, after: this.after, only: traces }, this.options)
   }
 
   get flows(): FlowSet {
@@ -164,7 +197,10 @@ export class Comparison extends Stage {
 
   #buildFlows(): FlowSet {
     const { fold, omitHosts } = this.options
-    const flows = buildFlows([this.runs, this.after], pickOptions(FLOW_OPTIONS, this.options))
+    const all = buildFlows([this.runs, this.after], pickOptions(FLOW_OPTIONS, this.options))
+    const only = this.#only
+    const where = (request: number) => only?.has(traceKey(all, request)) ?? true
+    const flows = only === null ? all : selectRequests(all, requestsBetween(all, { where }))
     return fold === 'none' ? flows : foldFlows(flows, { log2: fold === 'log2', omitHosts })
   }
 
@@ -348,6 +384,37 @@ function requireRuns(runs: readonly unknown[]): void {
       )
     }
   })
+}
+
+/** What {@link Comparison.where} takes. */
+export type RequestSelection =
+  | Pick<Segment, 'requests'>
+  | { readonly segment?: Segment }
+  | ((request: number) => boolean)
+
+function rowsOf(selection: RequestSelection, flows: FlowSet) {
+  if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
+  const segment = 'segment' in selection ? selection.segment : selection
+  const requests = segment !== undefined && 'requests' in segment ? segment.requests : undefined
+  if (!Array.isArray(requests)) {
+    throw new FlowdeltaError(
+      `comparison.where got ${show(selection)}, which has no segment. Give a finding that says 'only where', a segment, or a function of a request's row.`,
+    )
+  }
+  const inside = new Set<number>(requests)
+  return nonEmpty(requestsBetween(flows, { where: (request) => inside.has(request) }))
+}
+
+function traceKey({ period, ids }: FlowSet, request: number): string {
+  return `${period[request]} ${ids[request]}`
+}
+
+function nonEmpty<Rows extends ReturnType<typeof requestsBetween>>(rows: Rows): Rows {
+  const missing = rows.before.length === 0 ? 'before' : rows.after.length === 0 ? 'after' : null
+  if (missing === null) return rows
+  throw new FlowdeltaError(
+    `comparison.where leaves no request ${missing}. Choose requests of both periods.`,
+  )
 }
 
 function requireTraces(traces: unknown, period: 'before' | 'after'): void {

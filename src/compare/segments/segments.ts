@@ -27,6 +27,12 @@ export const SEGMENT_OPTIONS = defineOptions({
 
 export type SegmentOptions = OptionsOf<typeof SEGMENT_OPTIONS>
 
+/** How conditions of segments hold an attribute against values. */
+export const SEGMENT_OPS = [
+  ...(['is', 'is not', 'from', 'below', 'recorded', 'not recorded'] as const),
+  ...(['calls', 'does not call'] as const),
+] as const
+
 /** What requests of a segment have in common. */
 export interface SegmentCondition {
   /** Attribute, `host`, or a service that is called. */
@@ -34,15 +40,7 @@ export interface SegmentCondition {
   /** Service whose spans have the attribute; `null` for roots of requests. */
   readonly service: string | null
   /** `'is'`: one of `values`; `'is not'`: none of them, `'from'`, `'below'`: numbers from, below the only one. */
-  readonly op:
-    | 'is'
-    | 'is not'
-    | 'from'
-    | 'below'
-    | 'recorded'
-    | 'not recorded'
-    | 'calls'
-    | 'does not call'
+  readonly op: (typeof SEGMENT_OPS)[number]
   readonly values: readonly string[]
   /** In words: `tenant.tier = enterprise`. */
   readonly text: string

@@ -250,22 +250,21 @@ function countsP(inside: readonly Group[], outside: readonly Group[]): number {
 
 /** Correlation of ones in the same stretch of time, 0 or more. */
 function likenessOf(strata: readonly Group[]): number {
-  const sums = new Float64Array(2 * BLOCKS)
+  const sums = new Map<number, number>()
   let [independent, requests] = [0, 0]
-  for (const periods of strata) {
-    periods.forEach(({ values, blocks }, period) => {
-      const share = sumOf(values) / values.length
-      independent += values.length * share * (1 - share)
-      requests += values.length
-      values.forEach((value, i) => {
-        sums[period * BLOCKS + blocks[i]!]! += value - share
-      })
+  for (const { values, blocks } of strata.flat()) {
+    const share = sumOf(values) / values.length
+    independent += values.length * share * (1 - share)
+    requests += values.length
+    values.forEach((value, i) => {
+      sums.set(blocks[i]!, (sums.get(blocks[i]!) ?? 0) + value - share)
     })
   }
-  const clustered = sums.reduce((sum, one) => sum + one ** 2, 0) * (BLOCKS / (BLOCKS - 1))
-  const neighbors = requests / (2 * BLOCKS) - 1
-  const likeness = (clustered / independent - 1) / neighbors
-  return likeness > 0 && neighbors > 0 ? likeness : 0
+  const stretches = sums.size
+  const clustered = [...sums.values()].reduce((sum, one) => sum + one ** 2, 0)
+  const neighbors = requests / stretches - 1
+  const likeness = ((clustered * stretches) / (stretches - 2) / independent - 1) / neighbors
+  return likeness > 0 && neighbors > 0 && stretches > 2 ? likeness : 0
 }
 
 function sumOf(values: readonly number[]): number {

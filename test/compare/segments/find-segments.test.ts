@@ -58,7 +58,7 @@ describe('a segment that changed alone is named', () => {
         seed: 6,
         effectOf: ({ coupon }) => ({ addedUs: coupon === undefined ? 0 : 60_000 }),
       }),
-    ).toEqual(['time: coupon recorded'])
+    ).toEqual(['time: coupon is recorded'])
   })
 
   test('where one in five of its requests changed', () => {
@@ -99,4 +99,32 @@ test('identifiers are left out, and listed', () => {
   const { leftOut } = findSegments(simulateIncident({ seed: 8, requests: 2_500 }))
   expect(leftOut).toContainEqual({ attribute: 'user.id', service: null, reason: 'identifier' })
   expect(leftOut).toContainEqual({ attribute: 'session.key', service: null, reason: 'unique' })
+})
+
+describe('a comparison of a segment alone', () => {
+  const comparison = simulateIncident({
+    seed: 1,
+    effectOf: ({ tier }) => ({ factor: tier === 'enterprise' ? 6 : 1 }),
+  })
+  const [finding] = comparison.findings.findings
+
+  test('opens from the finding that names it, and stays it with other options', () => {
+    expect(finding?.title).toMatch(/^store: .* longer, only where tenant\.tier = enterprise$/)
+    const inside = comparison.where(finding!)
+    const requests = finding?.segment?.requests.length
+    expect(inside.flows.size).toBe(requests)
+    expect(inside.with({ concurrency: 'none' }).flows.size).toBe(requests)
+    const [same] = inside.findings.findings
+    expect(same?.where).toBe('store')
+    expect(same?.segment).toBeUndefined()
+  })
+
+  test('needs a segment, and requests of both periods', () => {
+    expect(() => comparison.where({})).toThrow('which has no segment')
+    expect(() => comparison.where(() => false)).toThrow('leaves no request before')
+  })
+
+  test('is switched off', () => {
+    expect(comparison.with({ segments: false }).segments.segments).toEqual([])
+  })
 })
