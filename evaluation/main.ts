@@ -14,13 +14,14 @@ import { type EvaluatedCase, evaluateCase } from './evaluate-case.ts'
 import { evaluateNull } from './evaluate-null.ts'
 import { evaluationText } from './evaluation-text.ts'
 import { findCases } from './recorded-cases.ts'
+import { type HdxFlags, runHdxSuite } from './suites/hdx-suite.ts'
 import { type NezhaFlags, runNezhaSuite } from './suites/nezha-text.ts'
 import { type NullFlags, runNullSuite } from './suites/null-suite.ts'
 import { runWhatIfEvaluation, type WhatIfFlags } from './testbed-text.ts'
 
 /** What commander makes of the options below. */
-interface EvaluateFlags extends WhatIfFlags, NezhaFlags, NullFlags {
-  readonly suite?: 'nezha' | 'nulls'
+interface EvaluateFlags extends WhatIfFlags, HdxFlags, NezhaFlags, NullFlags {
+  readonly suite?: 'hdx' | 'nezha' | 'nulls'
   readonly whatif: boolean
   readonly null: boolean
   readonly splits: number
@@ -70,11 +71,11 @@ const FLAGS = defineOptions({
 
 /** Options that only suites take. */
 const SUITE_FLAGS = defineOptions({
-  suite: oneOf(['nezha', 'nulls', null], {
+  suite: oneOf(['hdx', 'nezha', 'nulls', null], {
     default: null,
     flag: 'suite <name>',
     sentence:
-      "Judge findings instead: on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
+      "Judge findings instead: on incidents that concern a minority (hdx), on Nezha's labelled faults (nezha), or on runs without a change (nulls)",
   }),
   half: oneOf(['even', 'odd', null], {
     default: null,
@@ -128,7 +129,7 @@ async function runEvaluate(names: string[], flags: EvaluateFlags): Promise<void>
 
 async function runSuite(
   names: string[],
-  flags: EvaluateFlags & { readonly suite: 'nezha' | 'nulls' },
+  flags: EvaluateFlags & { readonly suite: 'hdx' | 'nezha' | 'nulls' },
 ): Promise<void> {
   const refused = flags.whatif ? '--whatif' : flags.null ? '--null' : undefined
   if (refused !== undefined) {
@@ -138,9 +139,11 @@ async function runSuite(
   }
   if (flags.suite === 'nezha') return runNezhaSuite(names, flags)
   if (names.length > 0) {
-    throw new FlowdeltaError(`--suite nulls takes no cases, and was given ${names.join(', ')}.`)
+    throw new FlowdeltaError(
+      `--suite ${flags.suite} takes no cases, and was given ${names.join(', ')}.`,
+    )
   }
-  return runNullSuite(flags)
+  return flags.suite === 'hdx' ? runHdxSuite(flags) : runNullSuite(flags)
 }
 
 function rejectCases([name]: string[], flags: EvaluateFlags): void {

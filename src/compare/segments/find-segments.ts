@@ -4,7 +4,13 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { stepTimes } from '../steps/step-times.ts'
-import { choiceOutcome, failureOutcomes, type Outcome, timesOutcome } from './outcomes.ts'
+import {
+  choiceOutcome,
+  failedRequests,
+  failureOutcomes,
+  type Outcome,
+  timesOutcome,
+} from './outcomes.ts'
 import {
   calledColumns,
   entriesOf,
@@ -25,6 +31,8 @@ const MAX_SEGMENTS = 3
 const MAX_OUTSIDE = 1 / 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
+/** Requests of a segment of times fail in no more than this share. */
+const MAX_FAILED = 0.5
 /** A share of requests must change by this much. */
 const MIN_SHARE = 0.02
 /** Response times of requests with this share in common are one change. */
@@ -61,13 +69,14 @@ export function findSegments(
     return new Segments(options, { segments: [], leftOut: [], omitted: 0 })
   }
   const columns = new ColumnCache(steps)
-  const outcomes = outcomesOf(steps)
+  const failed = failedRequests(flows)
+  const outcomes = outcomesOf(steps, failed)
   let [cells, omitted] = [0, 0]
   const searches = outcomes.flatMap((outcome) => {
     const { coded, size } = columns.of(outcome)
     cells += size
     if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [search(outcome, coded, options)]
+    return cells > options.maxSegmentCells ? [] : [search(outcome, coded, { ...options, failed })]
   })
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const q = benjaminiHochberg([...searches.map(({ p }) => p), ...family])
@@ -84,12 +93,12 @@ export function findSegments(
 }
 
 /** Times of steps, failures, and choices that changed; those of most time first. */
-function outcomesOf(steps: StepChanges): Outcome[] {
+function outcomesOf(steps: StepChanges, failed: Uint8Array): Outcome[] {
   const times = stepTimes(steps.flows).flatMap((step) => timesOutcome(step) ?? [])
   const total = ({ values }: Outcome) => values.reduce((sum, value) => sum + value, 0)
   const totals = new Map(times.map((outcome) => [outcome, total(outcome)]))
   return [
-    ...failureOutcomes(steps.flows),
+    ...failureOutcomes(steps.flows, failed),
     ...steps.calls
       .filter(({ changed }) => changed)
       .flatMap((change) => choiceOutcome(steps.flows, change) ?? []),
@@ -174,6 +183,10 @@ function partitionKey(codes: Uint16Array): string | null {
   return places.size < 2 ? null : `${places.size} ${one} ${two}`
 }
 
+interface SearchOptions extends SegmentOptions {
+  readonly failed: Uint8Array
+}
+
 interface Search {
   readonly found: readonly Segment[]
   /** Smallest p, corrected for what was looked at. */
@@ -199,7 +212,10 @@ function search(outcome: Outcome, columns: readonly Coded[], options: SegmentOpt
         return { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
       })
       const holding = tried.filter(({ q }) => q < options.alpha)
-      const best = holding.find(({ test }) => isApart(test, outcome, options))
+      const best = holding.find(
+        ({ test, isInside }) =>
+          isApart(test, outcome, options) && !isOutcome(isInside, outcome, options),
+      )
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
       found.push(segmentOf(best, { outcome, columns, isOut }))
@@ -215,6 +231,14 @@ interface Tried {
   readonly test: SegmentTest
   /** p corrected for what was looked at. */
   readonly q: number
+}
+
+/** Whether times are of requests that fail: that is what became of them, not which they are. */
+function isOutcome(isInside: Uint8Array, outcome: Outcome, { failed }: SearchOptions): boolean {
+  if (outcome.measure !== 'time') return false
+  const requests = outcome.requests.filter((_, row) => isInside[row] === 1)
+  const failures = requests.reduce((sum, request) => sum + failed[request]!, 0)
+  return failures > MAX_FAILED * requests.length
 }
 
 /** Whether requests outside hardly changed, and those inside by enough to matter. */

@@ -54,15 +54,19 @@ export function timesOutcome({ kind, service, caller, strata }: StepTimes): Outc
   return outcomeOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
 }
 
-/** Returns which requests of a service fail: those whose root span says so. */
-export function failureOutcomes(flows: FlowSet): Outcome[] {
+/** Returns which requests fail: 1 for those whose root span says so. */
+export function failedRequests(flows: FlowSet): Uint8Array {
   const { spanRows, spanOffsets } = flows
   const error = SPAN_STATUSES.indexOf('error')
-  const isFailed = (request: number) => {
+  return Uint8Array.from(flows.shapeOf, (_, request) => {
     const traces = flows.tracesOf(request)
     const row = spanRows?.[spanOffsets?.[request] ?? 0] ?? 0
     return traces?.kind === 'spans' && traces.spans.status[row] === error ? 1 : 0
-  }
+  })
+}
+
+/** Returns the failures of the requests of each service. */
+export function failureOutcomes(flows: FlowSet, failed: Uint8Array): Outcome[] {
   const blocks = timeBlocks(flows)
   const services = new Map<string, number[]>()
   for (let request = 0; request < flows.size; request++) {
@@ -74,7 +78,7 @@ export function failureOutcomes(flows: FlowSet): Outcome[] {
   return [...services].flatMap(([service, requests]) => {
     const step: Step = { kind: 'request', service, caller: null }
     const head = { measure: 'errors', step, call: null } as const
-    return sharesOutcome(flows, head, { requests, blocks, measured: isFailed }) ?? []
+    return sharesOutcome(flows, head, { requests, blocks, measured: (one) => failed[one]! }) ?? []
   })
 }
 
