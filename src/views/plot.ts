@@ -5,6 +5,7 @@ import { Findings } from '../compare/findings/findings.ts'
 import { ResponseTimeMutations } from '../compare/mutations/find-response-time-mutations.ts'
 import { StructuralMutations } from '../compare/mutations/find-structural-mutations.ts'
 import { Ranking } from '../compare/ranking/rank-mutations.ts'
+import { Segments } from '../compare/segments/segments.ts'
 import { entryNamed, FlowdeltaError, show } from '../core/errors.ts'
 import { ExplosionDiagnosis } from '../explain/explosion/diagnose-explosion.ts'
 import { ExpectedCategoryCurves } from '../explain/explosion/expected-categories.ts'
@@ -39,6 +40,7 @@ import { logVariableChart } from './charts/log-variable.ts'
 import { parameterDifferencesChart } from './charts/parameter-differences.ts'
 import { parameterStripChart } from './charts/parameter-strip.ts'
 import { responseTimesChart } from './charts/response-times.ts'
+import { segmentsChart } from './charts/segments.ts'
 import { singleChangesChart } from './charts/single-changes.ts'
 import {
   squaredVariationChart,
@@ -74,6 +76,7 @@ const OF_HOST_CLASSES = { matrix: hostClassesChart }
 const OF_PROFILES = { profiles: latencyProfilesChart }
 const OF_RANKING = { contributions: contributionsChart }
 const OF_RESPONSE_TIMES = { 'response-times': responseTimesChart, flow: flowDrawing }
+const OF_SEGMENTS = { segments: segmentsChart }
 const OF_SINGLE_CHANGES = { tornado: singleChangesChart }
 const OF_STRUCTURAL = { counts: categoryCountsChart }
 const OF_VARIANCE = {
@@ -88,6 +91,7 @@ const OF_COMPARISON = {
   shifts: ofPart((whole: Comparison) => whole.edges, edgeChangesChart),
   breakdown: ofPart((whole: Comparison) => whole.edges, breakdownChart),
   counts: ofPart((whole: Comparison) => whole.structural, categoryCountsChart),
+  segments: ofPart((whole: Comparison) => whole.segments, segmentsChart),
   'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
   flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
@@ -119,6 +123,7 @@ const STAGES = [
   [Ranking, OF_RANKING],
   [ResponseTimeMutations, OF_RESPONSE_TIMES],
   [ScenarioProfile, OF_PROFILES],
+  [Segments, OF_SEGMENTS],
   [SingleChanges, OF_SINGLE_CHANGES],
   [StructuralMutations, OF_STRUCTURAL],
   [VarianceSources, OF_VARIANCE],

@@ -122,7 +122,8 @@ function timeWords({ step, inside, callingOperation, direction }: Segment, name:
       ? ''
       : ` for ${operationName({ operation: callingOperation })}`
   if (step?.kind === 'request') return `requests take ${time}`
-  if (step?.kind === 'call') return `${name || 'calls'}${by} take ${time} on the way there and back`
+  if (step?.kind === 'call')
+    return `${name === '' ? 'what it calls' : name}${by} takes ${time} in transit`
   return `${name === '' ? 'its work' : `${name} itself`}${by} takes ${time}`
 }
 

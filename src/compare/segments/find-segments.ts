@@ -31,7 +31,7 @@ const MAX_SEGMENTS = 3
 const MAX_OUTSIDE = 1 / 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
-/** Requests of a segment of times fail in no more than this share. */
+/** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
 /** A share of requests must change by this much. */
 const MIN_SHARE = 0.02
@@ -193,7 +193,7 @@ interface Search {
   readonly p: number
 }
 
-function search(outcome: Outcome, columns: readonly Coded[], options: SegmentOptions): Search {
+function search(outcome: Outcome, columns: readonly Coded[], options: SearchOptions): Search {
   const found: Segment[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null
@@ -236,9 +236,15 @@ interface Tried {
 /** Whether times are of requests that fail: that is what became of them, not which they are. */
 function isOutcome(isInside: Uint8Array, outcome: Outcome, { failed }: SearchOptions): boolean {
   if (outcome.measure !== 'time') return false
-  const requests = outcome.requests.filter((_, row) => isInside[row] === 1)
-  const failures = requests.reduce((sum, request) => sum + failed[request]!, 0)
-  return failures > MAX_FAILED * requests.length
+  const { offsets, requests } = outcome
+  let [failures, all] = [0, 0]
+  for (let group = 1; group < offsets.length - 1; group += 2) {
+    for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
+      all += isInside[row]!
+      failures += isInside[row]! * failed[requests[row]!]!
+    }
+  }
+  return failures > MAX_FAILED * all
 }
 
 /** Whether requests outside hardly changed, and those inside by enough to matter. */

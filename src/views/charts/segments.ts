@@ -1,0 +1,80 @@
+import { ofText, type Segments } from '../../compare/segments/segments.ts'
+import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { formatDuration } from '../../core/units.ts'
+import { counted, percent } from '../../core/words.ts'
+import { shareAxis } from './axes.ts'
+import { bars } from './builders.ts'
+import { colorBy, distinctTexts } from './channels.ts'
+import type { Chart } from './chart.ts'
+import { framedChart } from './chart-frame.ts'
+import { PALETTE } from './palette.ts'
+
+export const SEGMENTS_CHART_OPTIONS = defineOptions({
+  limit: count({ default: 10, unit: 'segments', sentence: 'Most segments drawn, largest first' }),
+})
+
+const LOOKS = [
+  { name: 'share of such requests', color: PALETTE.rest },
+  { name: 'share of the change', color: PALETTE.change },
+]
+
+/**
+ * Draws how small each segment is and how much of the change it holds: two bars a segment, with what
+ * was measured inside and outside, before and after.
+ */
+export function segmentsChart(
+  { segments, omitted }: Segments,
+  given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
+): Chart {
+  const { limit } = readOptions(SEGMENTS_CHART_OPTIONS, given)
+  const shown = segments.slice(0, limit)
+  const rows = rowsOf(shown)
+  return framedChart(
+    {
+      title: 'Where the change is: few requests, most of the change',
+      subtitle:
+        shown.length === 0
+          ? ['No segment: what changed, changed for all requests alike.']
+          : ['Each segment by its share of the requests that have the step, and of their change.'],
+      omissions: [
+        segments.length > limit &&
+          `Shows the first ${limit} of ${counted(segments.length, 'segment')}.`,
+        omitted > 0 && `${counted(omitted, 'step')} not looked at: raise maxSegmentCells.`,
+      ],
+      width: 760,
+    },
+    bars({
+      rows,
+      axis: shareAxis('share', { room: 0.9 }),
+      to: 'share',
+      text: 'amount',
+      color: colorBy(LOOKS, rows),
+      tooltip: { segment: 'label', share: 'kind', inside: 'inside', outside: 'outside' },
+    }),
+  )
+}
+
+function rowsOf(segments: Segments['segments']) {
+  const labels = distinctTexts(
+    segments.map((segment) => `${ofText(segment)}: ${segment.text}`),
+    50,
+  )
+  return segments.flatMap((segment, i) => {
+    const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
+    const text = (value: number) => (measure === 'time' ? formatDuration(value) : percent(value))
+    const of = ({ beforeMean, afterMean }: typeof inside) =>
+      `${text(beforeMean)} → ${text(afterMean)}`
+    const sides = { inside: of(inside), outside: of(outside) }
+    const label = labels[i] as string
+    return [
+      {
+        ...{ label, kind: 'share of such requests', share: shareOfRequests, ...sides },
+        amount: `${percent(shareOfRequests)} of requests`,
+      },
+      {
+        ...{ label: `${label} `, kind: 'share of the change', share: shareOfChange, ...sides },
+        amount: `${percent(shareOfChange)} of the change: ${of(inside)} (others ${of(outside)})`,
+      },
+    ]
+  })
+}
