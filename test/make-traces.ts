@@ -84,7 +84,6 @@ export interface SpanSketch {
   readonly endUs: number
   readonly probability?: number
   readonly version?: string
-  readonly status?: SpanStatus
   readonly attributes?: Readonly<Record<string, AttributeValue>>
 }
 

@@ -101,7 +101,7 @@ function outcomesOf(steps: StepChanges, failed: Uint8Array): Outcome[] {
     ...failureOutcomes(steps.flows, failed),
     ...steps.calls
       .filter(({ changed }) => changed)
-      .flatMap((change) => choiceOutcome(steps.flows, change) ?? []),
+      .flatMap((change) => choiceOutcome(steps, change) ?? []),
     ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
   ]
 }

@@ -1,8 +1,7 @@
 // Runs once a request: the loops index with `!`.
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
-import { SPAN_STATUSES } from '../../traces/span-traces.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
-import type { CallChange } from '../steps/step-changes.ts'
+import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import type { Step, StepStratum, StepTimes } from '../steps/step-times.ts'
 import { timeBlocks } from '../steps/time-blocks.ts'
 
@@ -54,20 +53,14 @@ export function timesOutcome({ kind, service, caller, strata }: StepTimes): Outc
   return outcomeOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
 }
 
-/** Returns which requests fail: 1 for those whose root span says so. */
-export function failedRequests(flows: FlowSet): Uint8Array {
-  const { spanRows, spanOffsets } = flows
-  const error = SPAN_STATUSES.indexOf('error')
-  return Uint8Array.from(flows.shapeOf, (_, request) => {
-    const traces = flows.tracesOf(request)
-    const row = spanRows?.[spanOffsets?.[request] ?? 0] ?? 0
-    return traces?.kind === 'spans' && traces.spans.status[row] === error ? 1 : 0
-  })
+/** Returns which requests fail, as 1. */
+export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
+  return Uint8Array.from(shapeOf, (_, request) => Number(outcomes?.failed(request) ?? false))
 }
 
 /** Returns the failures of the requests of each service. */
 export function failureOutcomes(flows: FlowSet, failed: Uint8Array): Outcome[] {
-  const blocks = timeBlocks(flows)
+  const { of: blocks } = timeBlocks(flows)
   const services = new Map<string, number[]>()
   for (let request = 0; request < flows.size; request++) {
     const { service } = rootOf(flows, request)
@@ -83,14 +76,13 @@ export function failureOutcomes(flows: FlowSet, failed: Uint8Array): Outcome[] {
 }
 
 /** Returns which requests take a choice, of those that could. */
-export function choiceOutcome(flows: FlowSet, change: CallChange): Outcome | null {
-  const { kind, of, previous, call, chanceShapes, madeShapes } = change
-  const requests = Array.from(flows.shapeOf.keys()).filter((one) =>
-    chanceShapes.has(flows.shapeOf[one]!),
-  )
+export function choiceOutcome({ flows, sites }: StepChanges, change: CallChange): Outcome | null {
+  if (sites === null) return null
+  const { kind, of, previous, call, chanceSites, madeSites } = change
+  const requests = Array.from(flows.shapeOf.keys()).filter((one) => sites.hasAny(one, chanceSites))
   const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
-  const measured = (one: number) => +madeShapes.has(flows.shapeOf[one]!)
-  return sharesOutcome(flows, head, { requests, blocks: timeBlocks(flows), measured })
+  const measured = (one: number) => Number(sites.hasAny(one, madeSites))
+  return sharesOutcome(flows, head, { requests, blocks: timeBlocks(flows).of, measured })
 }
 
 function sharesOutcome(
