@@ -109,7 +109,9 @@ describe('a comparison of a segment alone', () => {
   const [finding] = comparison.findings.findings
 
   test('opens from the finding that names it, and stays it with other options', () => {
-    expect(finding?.title).toMatch(/^store: query itself takes .* longer.*, only where tenant\.tier = enterprise$/)
+    expect(finding?.title).toMatch(
+      /^store: query itself takes .* longer.*, only where tenant\.tier = enterprise$/,
+    )
     const inside = comparison.where(finding!)
     const requests = finding?.segment?.requests.length
     expect(inside.flows.size).toBe(requests)
