@@ -36,12 +36,14 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
+import { type RequestSelection, selectedRows, traceKey } from './request-selection.ts'
 import { findSegments } from './segments/find-segments.ts'
-import type { Segment, Segments } from './segments/segments.ts'
+import type { Segments } from './segments/segments.ts'
 import { findStepChanges } from './steps/find-step-changes.ts'
 import type { StepChanges } from './steps/step-changes.ts'
 
 export type { ComparisonOptions } from './comparison-options.ts'
+export type { RequestSelection } from './request-selection.ts'
 
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
@@ -183,7 +185,7 @@ export class Comparison extends Stage {
    * comparison.where(comparison.segments.segments[0]).findings.text()
    */
   where(selection: RequestSelection): Comparison {
-    const { before, after } = rowsOf(selection, this.flows)
+    const { before, after } = selectedRows(selection, this.flows)
     const traces = new Set(
       [...Array.from(before), ...Array.from(after)].map((request) => traceKey(this.flows, request)),
     )
@@ -384,37 +386,6 @@ function requireRuns(runs: readonly unknown[]): void {
       )
     }
   })
-}
-
-/** What {@link Comparison.where} takes. */
-export type RequestSelection =
-  | Pick<Segment, 'requests'>
-  | { readonly segment?: Segment }
-  | ((request: number) => boolean)
-
-function rowsOf(selection: RequestSelection, flows: FlowSet) {
-  if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
-  const segment = 'segment' in selection ? selection.segment : selection
-  const requests = segment !== undefined && 'requests' in segment ? segment.requests : undefined
-  if (!Array.isArray(requests)) {
-    throw new FlowdeltaError(
-      `comparison.where got ${show(selection)}, which has no segment. Give a finding that says 'only where', a segment, or a function of a request's row.`,
-    )
-  }
-  const inside = new Set<number>(requests)
-  return nonEmpty(requestsBetween(flows, { where: (request) => inside.has(request) }))
-}
-
-function traceKey({ period, ids }: FlowSet, request: number): string {
-  return `${period[request]} ${ids[request]}`
-}
-
-function nonEmpty<Rows extends ReturnType<typeof requestsBetween>>(rows: Rows): Rows {
-  const missing = rows.before.length === 0 ? 'before' : rows.after.length === 0 ? 'after' : null
-  if (missing === null) return rows
-  throw new FlowdeltaError(
-    `comparison.where leaves no request ${missing}. Choose requests of both periods.`,
-  )
 }
 
 function requireTraces(traces: unknown, period: 'before' | 'after'): void {
