@@ -1,6 +1,6 @@
 import { FlowdeltaError, show } from '../core/errors.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
-import { requestsBetween } from '../flows/select-requests.ts'
+import { requestsBetween, type Selection } from '../flows/select-requests.ts'
 import type { Segment } from './segments/segments.ts'
 
 /** What `comparison.where` takes. */
@@ -14,7 +14,7 @@ export type RequestSelection =
  *
  * @throws FlowdeltaError for a finding that has no segment, and where a period has no such request
  */
-export function selectedRows(selection: RequestSelection, flows: FlowSet) {
+export function selectedRows(selection: RequestSelection, flows: FlowSet): Selection {
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
   const segment = 'segment' in selection ? selection.segment : selection
   const requests = segment !== undefined && 'requests' in segment ? segment.requests : undefined
@@ -32,7 +32,7 @@ export function traceKey({ period, ids }: FlowSet, request: number): string {
   return `${period[request]} ${ids[request]}`
 }
 
-function nonEmpty<Rows extends ReturnType<typeof requestsBetween>>(rows: Rows): Rows {
+function nonEmpty(rows: Selection): Selection {
   const missing = rows.before.length === 0 ? 'before' : rows.after.length === 0 ? 'after' : null
   if (missing === null) return rows
   throw new FlowdeltaError(

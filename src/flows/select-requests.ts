@@ -3,7 +3,7 @@ import { OptionError, rejectUnknownOptions } from '../core/errors.ts'
 import { AFTER, BEFORE, type FlowColumns, FlowSet, type Period } from './flow-set.ts'
 import { FoldedFlows } from './fold/folded-flows.ts'
 
-interface Selection {
+export interface Selection {
   readonly before: ArrayLike<number>
   readonly after: ArrayLike<number>
 }
