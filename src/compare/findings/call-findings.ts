@@ -290,12 +290,12 @@ function rounded(times: number): string {
   return Number(times.toPrecision(2)).toString()
 }
 
-/** Whether a request does what more do now; undefined where it had no choice. */
+/** Whether a request does at least once what more do now; undefined where it had no choice. */
 function choseAnew(sites: CallSites, { difference, chanceSites, madeSites }: CallChange) {
+  const left = [...chanceSites].filter((site) => !madeSites.has(site))
+  const newSites = difference > 0 ? madeSites : new Set(left)
   return (request: number) =>
-    sites.hasAny(request, chanceSites)
-      ? sites.hasAny(request, madeSites) === difference > 0
-      : undefined
+    sites.hasAny(request, chanceSites) ? sites.hasAny(request, newSites) : undefined
 }
 
 function repeatsMore(flows: FlowSet, { timesOf, beforeTimes, afterTimes }: RepeatChange) {

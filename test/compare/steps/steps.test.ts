@@ -287,4 +287,28 @@ describe('calls given their parent', () => {
     const calls = changed(mix(1, {}), mix(2, { reading: 0.6 }))
     expect(calls.map(({ of, call }) => `${of.operation} ${call?.operation}`)).toContain('FIND READ')
   })
+
+  test('left out in some of the many calls of each request are told with all those requests', () => {
+    const looking = (seed: number, leftOut: number) => {
+      const random = randomSource(seed)
+      const find = (n: number): Part[] => {
+        const from = 100 + 1000 * n
+        const took = 800 + Math.round(20 * random.normal())
+        const [id, service] = [`f${n}`, 'stock']
+        const read = { parent: id, service: 'archive', operation: 'READ' }
+        return [
+          { id, parent: 'r', service, operation: 'FIND', from, to: from + took },
+          ...(n < leftOut ? [] : [{ ...read, id: `a${n}`, from: from + 50, to: from + 500 }]),
+        ]
+      }
+      return period(`looking ${seed}`, 100, () => [
+        { id: 'r', service: 'web', operation: 'GET', from: 0, to: 7000 },
+        ...[0, 1, 2, 3, 4, 5].flatMap(find),
+      ])
+    }
+    const [finding] = compare(looking(1, 0), looking(2, 2)).findings.findings
+    expect(finding).toMatchObject({ where: 'stock', kind: 'structure', requests: 100 })
+    expect(finding?.what).toContain('400 of 600 calls (600 of 600 before)')
+    expect(finding?.size.interval.some(Number.isNaN)).toBe(false)
+  })
 })
