@@ -23,9 +23,11 @@ export async function expectCauseFound({ before, after, truth }: RecordedCase): 
   else expect([1, 2]).toContain(firstRelevantFinding(comparison, truth))
 }
 
+const PERIODS = ['normal_trace.csv.gz', 'faulty_trace.csv.gz'] as const
+
 export async function sharedFindings(
   folder: string,
-  [before, after] = ['normal_trace.csv.gz', 'faulty_trace.csv.gz'],
+  [before, after]: readonly [before: string, after: string] = PERIODS,
 ) {
   const comparison = compare(
     await loadTraces(sharedFile(`data/${folder}/${before}`) as string),
@@ -39,11 +41,26 @@ function accused({ title, services }: Finding): string {
   return `${title} → ${services.join(', ')}`
 }
 
-/** Expects a service that others injected a fault into in the first two findings of at most ten. */
-export async function expectFaultFound(folder: string, service: string, kind: string) {
-  const { findings, omitted } = await sharedFindings(folder)
+/** What others changed between two periods, and what a finding must say about it. */
+export interface KnownChange {
+  /** Folder in `shared/data`. */
+  readonly folder: string
+  /** Files or folders in it. */
+  readonly periods?: readonly [before: string, after: string]
+  /** `null` for a change outside all services. */
+  readonly service: string | null
+  readonly kind: Finding['kind']
+}
+
+/** Expects a change that others made in the first two findings of at most ten. */
+export async function expectFound({ folder, periods, service, kind }: KnownChange) {
+  const { findings, omitted } = await sharedFindings(folder, periods)
   expect(findings.length + omitted).toBeLessThanOrEqual(MAX_FINDINGS)
-  const right = findings.slice(0, 2).filter((finding) => finding.services.includes(service))
+  const right = findings
+    .slice(0, 2)
+    .filter(({ services }) =>
+      service === null ? services.length === 0 : services.includes(service),
+    )
   expect(right.map((finding) => finding.kind)).toContain(kind)
-  expect(right.map(accused).join('\n')).toContain(service)
+  expect(right.map(accused).join('\n')).toContain(service ?? '')
 }

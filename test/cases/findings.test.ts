@@ -6,7 +6,7 @@ import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
 import type { TraceSet } from '../../src/traces/trace-set.ts'
 import { describeWithShared } from '../shared.ts'
-import { expectCauseFound, expectFaultFound, RECORDED, sharedFindings } from './expect-findings.ts'
+import { expectCauseFound, expectFound, RECORDED, sharedFindings } from './expect-findings.ts'
 
 test.each(['rmw', 'create-behaviour', 'control'])(
   'the cause of %s is the first or second finding of at most ten',
@@ -20,7 +20,7 @@ describeWithShared('faults injected by others are the first or second finding', 
   test.each([
     ['nezha-onlineboutique/ob1_currency_network_delay', 'currencyservice', 'latency'],
     ['nezha-trainticket/tt5_price_exception', 'ts-price-service', 'structure'],
-  ])('%s: %s', expectFaultFound)
+  ] as const)('%s: %s', (folder, service, kind) => expectFound({ folder, service, kind }))
 
   test('a heavy-tailed period without a fault gives no finding', async () => {
     const { findings } = await sharedFindings('nezha-onlineboutique/ob0_control_no_fault')

@@ -1,8 +1,10 @@
 import { formatDuration } from '../../core/units.ts'
-import { AFTER } from '../../flows/flow-set.ts'
+import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
+import { place } from '../edges/edge-pool.ts'
 import type { EdgeChanges } from '../edges/find-edge-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { byRequestsAfter } from './categories-concerned.ts'
+import { byRequestsAfter, requestsOf } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'
 import { findingStep, inFew, minorityNotes } from './step-findings.ts'
@@ -13,19 +15,24 @@ const MIN_ACCOUNTED = 0.8
 /** What is left over counts as all of a shift from this share of it on. */
 const MOSTLY = 0.95
 
-/** Drafts a finding for requests that changed by more than all other findings account for. */
+/**
+ * Drafts a finding for requests of one root service that changed by more than all other findings of
+ * these requests account for.
+ */
 export function unattributedFindings(
   { steps, flows }: StepChanges,
   { drafts, edges: { categories } }: { drafts: readonly Draft[]; edges: EdgeChanges },
 ): Draft[] {
-  const accountedUs = drafts.reduce((sum, draft) => sum + draft.contributionUs, 0)
+  const shareAt = sharesAtRoots(flows, categories)
   return steps.flatMap((step): Draft[] => {
     const { kind, changed, service, operations, shiftUs, observedUs, requests } = step
-    const leftUs = observedUs - accountedUs
+    if (kind !== 'request' || !changed) return []
+    const after = requests.filter((request) => flows.period[request] === AFTER)
+    const shares = drafts.map((draft) => draft.contributionUs * shareAt(service, draft))
+    const leftUs = observedUs - shares.reduce((sum, us) => sum + us, 0)
     const isLeft =
       leftUs * shiftUs > 0 && Math.abs(leftUs) > (1 - MIN_ACCOUNTED) * Math.abs(observedUs)
-    if (kind !== 'request' || !changed || !isLeft) return []
-    const after = requests.filter((request) => flows.period[request] === AFTER)
+    if (!isLeft) return []
     const operation = operations.find((one) => one.changed) ?? operations[0]
     const eachUs = leftUs / after.length
     const isPart = Math.abs(eachUs) < MOSTLY * Math.abs(shiftUs)
@@ -41,7 +48,7 @@ export function unattributedFindings(
         what:
           `requests take ${formatDuration(Math.abs(shiftUs))} ${slower ? 'longer' : 'less'}` +
           inFew(step, 'them') +
-          (drafts.length === 0
+          (shares.every((us) => us === 0)
             ? '; no single step changed enough to be sure of'
             : `, ${partOf} no single step explains`),
         categories: byRequestsAfter(
@@ -66,4 +73,18 @@ export function unattributedFindings(
       },
     ]
   })
+}
+
+/** Returns which share of the requests after that a draft concerns a service takes first. */
+function sharesAtRoots({ labels, shapes, shapeOf }: FlowSet, categories: Categories) {
+  const rootOf: string[] = []
+  shapeOf.forEach((shape, request) => {
+    const category = categories.categoryOf[request] as number
+    rootOf[category] ??= place(labels.get(shapes.labels(shape)[0] as number))
+  })
+  return (service: string, { categories: concerned }: Draft): number => {
+    const [, all] = requestsOf(categories, concerned)
+    const own = concerned.filter((category) => rootOf[category] === service)
+    return all === 0 ? 0 : requestsOf(categories, own)[AFTER] / all
+  }
 }

@@ -247,6 +247,34 @@ describe('what no step accounts for', () => {
     expect(all / edges.observedChangeUs).toBeCloseTo(1, 1)
   })
 
+  test('is held against the findings of the same requests, not those of another root', () => {
+    const two = (seed: number, { shiftUs = 0, jobUs = 0 }) => {
+      const random = randomSource(seed)
+      return period(`two ${seed}`, 400, (i) => {
+        let now = 10
+        const work = (n: number): Part => {
+          const from = now
+          const us = i % 2 === 0 ? 1000 + shiftUs : 12_000 + jobUs
+          now += Math.max(1, Math.round(us + 200 * random.normal()))
+          const service = i % 2 === 0 ? `s${n}` : 'worker'
+          return { id: `s${n}`, parent: 'r', service, operation: 'DO', from, to: now }
+        }
+        const parts = Array.from({ length: i % 2 === 0 ? 12 : 1 }, (_, n) => work(n))
+        const [service, operation] = i % 2 === 0 ? ['web', 'GET'] : ['batch', 'RUN']
+        return [{ id: 'r', service, operation, from: 0, to: now + 10 }, ...parts]
+      })
+    }
+    const { findings } = compare(two(1, {}), two(2, { shiftUs: 35, jobUs: 9000 }))
+    expect(findings.findings.map(({ kind, where }) => `${kind} of ${where}`)).toEqual([
+      'latency of worker',
+      'unattributed of web GET',
+    ])
+    expect(findings.findings[1]?.what).toMatch(
+      /^requests take \d+ µs longer; no single step changed enough/,
+    )
+    expect(findings.findings[1]?.requests).toBe(200)
+  })
+
   test('is no finding where the steps add up', () => {
     const { findings } = compare(services(1, {}), services(2, { firstUs: 500 }))
     expect(findings.findings.map(({ where }) => where)).toEqual(['s0'])
