@@ -8,6 +8,7 @@ import {
   type FindingStep,
   type StructureChange,
 } from '../compare/findings/finding.ts'
+import type { Onset } from '../compare/onset/onset.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
 import { SEGMENT_OPS, type Segment, type SegmentCondition } from '../compare/segments/segments.ts'
 import type { SegmentSide } from '../compare/segments/test-segment.ts'
@@ -23,6 +24,7 @@ import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
 import {
   about,
   COUNT,
+  FLAG,
   listOf,
   MEASURED,
   made,
@@ -211,6 +213,26 @@ const SIZE = record<FindingSize>({
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })
 
+interface SinceTimes {
+  readonly time: string
+  readonly low: string
+  readonly high: string
+  readonly fromStart: boolean
+}
+
+const SINCE = record<SinceTimes>({
+  time: TEXT,
+  low: about('95 % confidence interval.', TEXT),
+  high: TEXT,
+  fromStart: about('Whether it was there from the first request after on.', FLAG),
+})
+
+function sinceTimes({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset): SinceTimes {
+  const text = (us: number) =>
+    isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
+  return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart }
+}
+
 /** Requests of one period that a finding is about, and all of them. */
 const REQUESTS_OF = record<{ readonly n: number; readonly of: number }>({
   n: about('Have what changed, or do what more or fewer do now.', COUNT),
@@ -282,6 +304,10 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
       made(({ requests }) => requests, COUNT),
     ),
     size: SIZE,
+    since: about(
+      'When it began; null where that cannot be told. The time of day in UTC, or, where none was recorded, the time since the after period began, both as ISO 8601.',
+      made(({ since }) => since && sinceTimes(since), orNull(SINCE)),
+    ),
     contributionUs: about(
       'What it and its consequences add to the sum of all response times after.',
       NUMBER,

@@ -43,6 +43,7 @@ interface SnapshotData {
   readonly period: Uint8Array
   /** Run of each request before; `null` where there is but one. */
   readonly recordedIn: Uint8Array | null
+  readonly epochsUs: readonly number[]
   readonly shapeOf: Uint32Array
   readonly responseTimeUs: Float64Array
   readonly startUs: Float64Array | null
@@ -98,6 +99,7 @@ export function takeSnapshot(
     folding: refolds ? folded.folding : null,
     period: flows.period,
     recordedIn: flows.runs.length > 1 ? flows.recordedIn : null,
+    epochsUs: flows.epochsUs,
     shapeOf: flows.shapeOf,
     responseTimeUs: flows.responseTimeUs,
     startUs: arrivals || latenciesOf !== undefined ? flows.startUs : null,
@@ -181,6 +183,7 @@ function restoreFlows(data: SnapshotData): FlowSet {
   return new FlowSet(
     {
       periods: [],
+      epochsUs: data.epochsUs,
       labels,
       shapes,
       ids: data.ids ?? Array.from(shapeOf, (_, request) => String(request)),

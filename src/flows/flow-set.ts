@@ -63,6 +63,11 @@ export interface FlowColumns {
    * requests were divided anew.
    */
   readonly recordedIn?: Uint8Array | undefined
+  /**
+   * When the clock of each recording starts, µs since 1970; by default as its traces say. Traces
+   * without the time of day say 0.
+   */
+  readonly epochsUs?: readonly number[]
   /** Arrival, µs since the start of the recording that the request is in. */
   readonly startUs: Float64Array
   readonly responseTimeUs: Float64Array
@@ -90,7 +95,9 @@ export interface FlowColumns {
 }
 
 /** The request flows of one or two periods: what `buildFlows` makes. */
-export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: Uint8Array }>() {
+export class FlowSet extends columnarStage<
+  FlowColumns & { readonly recordedIn: Uint8Array; readonly epochsUs: readonly number[] }
+>() {
   readonly options: FlowOptions
   /** Decisions taken while building: asynchronous spans, clamped starts, and the like. */
   readonly report: FlowReport
@@ -98,7 +105,11 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
   #runs: readonly number[] | undefined
 
   constructor(columns: FlowColumns, options: FlowOptions, report: FlowReport) {
-    super({ ...columns, recordedIn: columns.recordedIn ?? columns.period })
+    super({
+      ...columns,
+      recordedIn: columns.recordedIn ?? columns.period,
+      epochsUs: columns.epochsUs ?? columns.periods.map(({ epochNs }) => Number(epochNs) / 1e3),
+    })
     this.options = options
     this.report = report
   }
@@ -125,6 +136,11 @@ export class FlowSet extends columnarStage<FlowColumns & { readonly recordedIn: 
    */
   tracesOf(request: number): TraceSet | undefined {
     return this.periods[this.recordedIn[request]!]
+  }
+
+  /** When a request arrived, µs since 1970; or since its recording began, if that is all we know. */
+  arrivalUs(request: number): number {
+    return (this.epochsUs[this.recordedIn[request]!] ?? 0) + this.startUs[request]!
   }
 
   /** Latencies of one request's edges, in the order of its shape's edges. */

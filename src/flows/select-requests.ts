@@ -37,6 +37,7 @@ function selectedColumns(flows: FlowSet, { before, after }: Selection): FlowColu
   const pick = (column: ArrayLike<number>) => (row: number) => column[row]!
   return {
     periods: flows.periods,
+    epochsUs: flows.epochsUs,
     labels: flows.labels,
     shapes: flows.shapes,
     ids: Array.from(rows, (row) => flows.ids[row]!),

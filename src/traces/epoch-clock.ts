@@ -1,3 +1,10 @@
+const YEAR_2000_US = Date.UTC(2000, 0, 1) * 1e3
+
+/** Whether a time is one of day: clocks that say less than the year 2000 count from elsewhere. */
+export function isTimeOfDay(sinceEpochUs: number): boolean {
+  return sinceEpochUs >= YEAR_2000_US
+}
+
 /**
  * Turns absolute times into microsecond offsets from one epoch. A double cannot hold
  * nanoseconds since 1970; the offset from the first time seen fits with room to spare.

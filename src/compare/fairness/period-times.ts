@@ -1,5 +1,6 @@
 import { formatDuration } from '../../core/units.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -7,9 +8,6 @@ import {
   partOf,
   warning,
 } from './comparison-warning.ts'
-
-/** Times before the year 2000 count from somewhere else than from 1970. */
-const CREDIBLE_NS = 946_684_800_000_000_000n
 
 /** When the requests of one period arrived, µs since its own epoch, ascending. */
 export function arrivalsUs({ startUs, period }: FlowSet, wanted: Period): Float64Array {
@@ -23,7 +21,7 @@ export function arrivalsUs({ startUs, period }: FlowSet, wanted: Period): Float6
  * periods tell the time of day.
  */
 export function epochShiftUs({ before, after }: ComparedPeriods): number | undefined {
-  if (before.epochNs < CREDIBLE_NS || after.epochNs < CREDIBLE_NS) return undefined
+  if (![before, after].every(({ epochNs }) => isTimeOfDay(Number(epochNs) / 1e3))) return undefined
   return Number(after.epochNs - before.epochNs) / 1e3
 }
 

@@ -10,6 +10,7 @@ import {
   type ResponseTimeMutations,
 } from '../mutations/find-response-time-mutations.ts'
 import { findStructuralMutations } from '../mutations/find-structural-mutations.ts'
+import { onsetsOf } from '../onset/finding-onsets.ts'
 import { matchPrecursors } from '../precursors/match-precursors.ts'
 import {
   exemplars,
@@ -25,7 +26,7 @@ import { callFindings } from './call-findings.ts'
 import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
-import { factsOf, operationOf, sizeOf } from './finding-facts.ts'
+import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
 import { loadFindings } from './load-findings.ts'
 import { requestFindings } from './request-findings.ts'
@@ -140,17 +141,24 @@ export function groupFindings(
   const mutationsOf = (draft: Draft) =>
     ranking.mutations.filter((mutation) => draftOf.get(keyOf(mutation)) === draft)
   const causes = nestConsequences(categories, drafts)
+  const kept = causes.slice(0, limit)
+  const onsets = onsetsOf(
+    kept.flatMap(({ cause, consequences }) => [cause, ...consequences]),
+    { categories, steps: sources.steps },
+  )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const { key, notes, eachInterval, ...kept } = draft
+    const { key, notes, eachInterval, ...told } = draft
     const contributionUs = withConsequences(draft, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
-    const facts = factsOf(draft, all[AFTER])
+    const since = onsets.get(draft) ?? null
+    const facts = [...factsOf(draft, all[AFTER]), ...sinceFact(since)]
     return {
-      ...kept,
+      ...told,
       id: `${draft.kind}-${fingerprint(key)}`,
       rank,
       operation: operationOf(draft),
       size: sizeOf(draft, all),
+      since,
       title: `${draft.where}: ${draft.what}${segmentClause(draft.segment)}`,
       text: facts.join(' · '),
       facts,
@@ -161,7 +169,7 @@ export function groupFindings(
       consequences,
     }
   }
-  const findings = causes.slice(0, limit).map(({ cause, consequences }, i) =>
+  const findings = kept.map(({ cause, consequences }, i) =>
     finish(
       cause,
       i + 1,

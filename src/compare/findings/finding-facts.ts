@@ -1,11 +1,18 @@
 import { formatDuration } from '../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../core/words.ts'
 import { twoProportionsTest } from '../../stats/two-proportions.ts'
+import type { Onset } from '../onset/onset.ts'
 import type { Draft, Finding, FindingSize } from './finding.ts'
 
 /** Longer ids of traces lose their end. */
 const MAX_ID_LENGTH = 12
 const SHORT_ID_LENGTH = 8
+
+/** Below this, an interval of times is told in milliseconds. */
+const SHORT_US = 2e6
+/** Where times of day end in ISO 8601. */
+const SECONDS = 19
+const MILLISECONDS = 23
 
 /** A share up to here is said to be all. */
 const MOSTLY_ALL = 1.1
@@ -22,6 +29,22 @@ export function factsOf(draft: Draft, all: number): string[] {
     certaintyText(q),
     ...notes,
   ]
+}
+
+/** `since 11:15:03 UTC (95 % CI 11:14:51 to 11:15:03)`, or `from the start`; nothing if unknown. */
+export function sinceFact(since: Onset | null): string[] {
+  if (since === null) return []
+  if (since.fromStart) return ['from the start']
+  const { timeUs, lowUs, highUs, isTimeOfDay } = since
+  if (!isTimeOfDay) {
+    const [time, low, high] = [timeUs, lowUs, highUs].map(formatDuration)
+    return [`since ${time} into the after period (95 % CI ${low} to ${high})`]
+  }
+  const length = highUs - lowUs < SHORT_US ? MILLISECONDS : SECONDS
+  const [time, low, high] = [timeUs, lowUs, highUs].map((us) =>
+    new Date(us / 1e3).toISOString().slice(11, length),
+  )
+  return [`since ${time} UTC (95 % CI ${low} to ${high})`]
 }
 
 /**

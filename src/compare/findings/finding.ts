@@ -1,5 +1,6 @@
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import type { EdgeChange } from '../edges/find-edge-changes.ts'
+import type { Onset } from '../onset/onset.ts'
 import type { Exemplars, RankedMutation } from '../ranking/rank-mutations.ts'
 import type { Segment } from '../segments/segments.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
@@ -151,6 +152,8 @@ export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval'> {
   /** Operation it is about, without its service; `null` if it is about none. */
   readonly operation: string | null
   readonly size: FindingSize
+  /** When it began; `null` where that cannot be told. */
+  readonly since: Onset | null
   /** `where: what`, the first line. */
   readonly title: string
   /** `facts` in one line. */

@@ -58,11 +58,15 @@ export interface StepTimes extends Step {
  * an operation calls; the last only where most requests have their like in the other period.
  *
  * @param flows not folded
+ * @param isWanted steps to collect; by default all
  * @returns nothing for flows that were not built from spans
  */
-export function stepTimes(flows: FlowSet): readonly StepTimes[] {
+export function stepTimes(
+  flows: FlowSet,
+  isWanted: (step: Step) => boolean = () => true,
+): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
-  const collector = new StepCollector(flows)
+  const collector = new StepCollector(flows, isWanted)
   for (let request = 0; request < flows.size; request++) collector.add(request)
   return collector.finish()
 }
@@ -77,15 +81,19 @@ interface Item {
   readonly times: GrowingStratum
 }
 
+type Unsorted = Omit<Item, 'times'> & { readonly times: GrowingStratum | null }
+
 class StepCollector {
   readonly #flows: FlowSet
+  readonly #isWanted: (step: Step) => boolean
   readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, GrowingStratum> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
 
-  constructor(flows: FlowSet) {
+  constructor(flows: FlowSet, isWanted: (step: Step) => boolean) {
     this.#flows = flows
+    this.#isWanted = isWanted
     for (const [shape, visits] of allVisits(flows)) this.#plans[shape] = this.#plan(visits)
   }
 
@@ -134,7 +142,7 @@ class StepCollector {
   }
 
   #plan({ tree, visits, operations }: ShapeVisits) {
-    const items = visits.flatMap(({ service, entry, caller, calls }): Item[] => {
+    const all = visits.flatMap(({ service, entry, caller, calls }): Unsorted[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
       const key = [operation, caller === null ? '' : operations[caller.entry]!]
@@ -147,7 +155,7 @@ class StepCollector {
       const own = { span: entry, atCaller, isCall: false, others, times: work }
       const ways = calls
         .filter(({ span, called }) => called[0] !== span)
-        .map(({ span, called, service: callee }): Item => {
+        .map(({ span, called, service: callee }): Unsorted => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
@@ -164,10 +172,12 @@ class StepCollector {
       ])
       return [own, ...ways, { span: entry, atCaller, isCall: false, others: [], times }]
     })
+    const items = all.flatMap(({ times, ...item }) => (times === null ? [] : [{ ...item, times }]))
     return { tree, items }
   }
 
-  #stratum(step: Step, key: readonly string[]): GrowingStratum {
+  #stratum(step: Step, key: readonly string[]): GrowingStratum | null {
+    if (!this.#isWanted(step)) return null
     const name = JSON.stringify([step.kind, step.service, step.caller])
     const known = this.#steps.get(name) ?? { step, strata: new Map<string, GrowingStratum>() }
     this.#steps.set(name, known)

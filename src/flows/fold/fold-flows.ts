@@ -87,7 +87,7 @@ export function foldFlows(source: FlowSet, options: Partial<FoldOptions> = {}): 
       ...{ labels, shapes, shapeOf, latencyUs, latencyOffsets },
       ...foldedRecords(flows, parts),
       ...{ ids: flows.ids, period: flows.period, recordedIn: flows.recordedIn },
-      startUs: flows.startUs,
+      ...{ startUs: flows.startUs, epochsUs: flows.epochsUs },
       ...{ responseTimeUs: flows.responseTimeUs, weight: flows.weight, clocks: flows.clocks },
       outcomes: flows.outcomes?.roots(),
     },

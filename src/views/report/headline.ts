@@ -4,6 +4,7 @@ import { isClear, type WholeShift, wholeShifts } from '../../compare/findings/wh
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 
 /** Cell of a table that has no value. */
@@ -128,9 +129,6 @@ function leadingFinding({ findings: { findings, omitted } }: Comparison): string
   return `${count} found; ${which} accounts for ${percent(share)} of the difference.`
 }
 
-/** Clocks before the year 2000 were never set. */
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
-
 /** Returns when requests arrived, in UTC; `undefined` if no time of day was recorded. */
 export function periodTimes(comparison: Comparison) {
   const { runs, after, flows } = comparison
@@ -155,7 +153,7 @@ function spanOf({ epochNs }: TraceSet, arrivals: Float64Array): string | undefin
   const [first, last] = [least, most].map(
     (startUs) => Number(epochNs / 1000n) / 1e3 + startUs / 1e3,
   )
-  if (first === undefined || last === undefined || first < EARLIEST_MS) return undefined
+  if (first === undefined || last === undefined || !isTimeOfDay(first * 1e3)) return undefined
   const [from, to] = [first, last].map((time) => new Date(time).toISOString()) as [string, string]
   const day = (iso: string) => iso.slice(0, 10)
   const time = (iso: string) => iso.slice(11, 19)

@@ -157,6 +157,7 @@ describe('the text of a finding', () => {
       expect.stringMatching(/^\+\d{3} µs each \(95 % CI \d{3}–\d{3} µs\)$/),
       'slower in 100 % of pairs',
       'p < 1e-6',
+      'from the start',
     ])
     expect(finding?.text).toBe(finding?.facts.join(' · '))
   })
@@ -170,12 +171,13 @@ describe('the text of a finding', () => {
     expect(finding?.look).toBe('shop, and the answer of stock LOOKUP')
   })
 
-  test('findings print three lines each, the share of the change at the right', () => {
+  test('findings print where, facts, since when and where to look, the share of the change at the right', () => {
     const text = compareShops({}, { stockUs: 1300, payUs: 2600 }).findings.text()
-    const [first = '', facts, look, empty] = text.split('\n')
+    const [first = '', facts, since, look, empty] = text.split('\n')
     expect(first).toMatch(/^#1 {2}stock: LOOKUP itself takes \d+ µs longer +\d+ % of the slowdown$/)
     expect(first).toHaveLength(100)
     expect(facts).toMatch(/^ {4}300 of 300 requests · /)
+    expect(since).toBe('    from the start')
     expect(look).toMatch(/^ {4}look at stock · traces t1-\d+ → t2-\d+$/)
     expect(empty).toBe('')
     expect(text).toMatch(

@@ -1,0 +1,246 @@
+import { group } from 'd3-array'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { moments } from '../../stats/moments.ts'
+import { quantile } from '../../stats/quantile.ts'
+import { isTimeOfDay } from '../../traces/epoch-clock.ts'
+import type { Categories } from '../categories/categories.ts'
+import { overlapOf } from '../fairness/period-times.ts'
+import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
+import { isSame, type Operation } from '../steps/call-order.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { type Step, type StepTimes, stepTimes } from '../steps/step-times.ts'
+import { findOnset, type Onset, type Timed } from './onset.ts'
+
+/** A gap between the periods of up to this share of the shorter one is none. */
+const MAX_GAP = 0.05
+/** Chance of any false onset, of all findings that have one. */
+const LEVEL = 0.05
+/** Where tails begin, as shares of before. */
+const TAILS = [0.9, 0.99]
+
+/** A value of one request that a finding is about; compared within its stratum only. */
+interface Value {
+  readonly request: number
+  readonly value: number
+  readonly stratum: string
+}
+
+/**
+ * Finds when each finding began, by the times of its steps, or by which requests do what more or
+ * fewer do now. An onset later than the start of after must be significant among all findings.
+ *
+ * @returns `null` for each finding of which it cannot be told
+ */
+export function onsetsOf(
+  drafts: readonly Draft[],
+  { categories, steps }: { categories: Categories; steps: StepChanges },
+): ReadonlyMap<Draft, Onset | null> {
+  const isWanted = wantedSteps(drafts)
+  const times = stepTimes(steps.flows, isWanted)
+  const clock = clockOf(categories.flows)
+  const found = drafts.map((draft) => {
+    const scores = scoresOf(categories.flows, valuesOf(draft, { categories, steps, times }))
+    const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
+      [...scores]
+        .filter(([request]) => categories.flows.period[request] === period)
+        .map(([request, value]) => ({ timeUs: categories.flows.arrivalUs(request), value }))
+        .sort((a, b) => a.timeUs - b.timeUs),
+    ) as [Timed[], Timed[]]
+    return findOnset({ before, after, ...clock })
+  })
+  const q = benjaminiHochberg(found.map((onset) => onset?.p ?? Number.NaN))
+  return new Map(
+    drafts.map((draft, i) => {
+      const onset = found[i]?.onset ?? null
+      return [draft, onset?.fromStart || (q[i] as number) < LEVEL ? onset : null]
+    }),
+  )
+}
+
+/** Whether arrivals tell the time of day, and whether after follows at once on before. */
+function clockOf(flows: FlowSet) {
+  const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
+    Float64Array.from(flows.period.keys(), (request) =>
+      flows.period[request] === period ? flows.arrivalUs(request) : Number.NaN,
+    )
+      .filter(Number.isFinite)
+      .sort(),
+  ) as [Float64Array, Float64Array]
+  const known = [before, after].every((times) => isTimeOfDay(times[0] ?? 0))
+  const lengthUs = (times: Float64Array) => (times.at(-1) ?? 0) - (times[0] ?? 0)
+  const gapUs = (after[0] ?? 0) - (before.at(-1) ?? 0)
+  const isJoined =
+    known &&
+    (after[0] ?? 0) > (before[0] ?? 0) &&
+    overlapOf(before, after).kind === 'apart' &&
+    gapUs <= MAX_GAP * Math.min(lengthUs(before), lengthUs(after))
+  return { isTimeOfDay: known, isJoined }
+}
+
+interface Sources {
+  readonly categories: Categories
+  readonly steps: StepChanges
+  readonly times: readonly StepTimes[]
+}
+
+function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] {
+  if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, times))
+  const [call] = draft.calls
+  if (call !== undefined) return callValues(call, steps)
+  if (draft.moves.length > 0) return moveValues(draft, categories)
+  const { flows, categoryOf } = categories
+  const ids = new Set(draft.categories)
+  return requestsOf(flows, (request) => ids.has(categoryOf[request] as number)).map((request) => ({
+    request,
+    value: flows.responseTimeUs[request] as number,
+    stratum: String(categoryOf[request]),
+  }))
+}
+
+function wantedSteps(drafts: readonly Draft[]): (step: Step) => boolean {
+  const names = new Set(drafts.flatMap(({ steps }) => steps.map(nameOf)))
+  return (step) => names.has(nameOf(step))
+}
+
+function nameOf({ kind, service, caller }: Step): string {
+  return JSON.stringify([kind, service, caller])
+}
+
+function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
+  const name = nameOf(step)
+  const strata = times
+    .filter((one) => nameOf(one) === name)
+    .flatMap((one) => one.strata)
+    .filter(({ operation }) => operation === step.operation)
+  return strata.flatMap(({ before, after }, number) =>
+    [before, after].flatMap(({ requests, values }) =>
+      Array.from(requests, (request, i) => ({
+        request,
+        value: values[i] as number,
+        stratum: `${name} ${number}`,
+      })),
+    ),
+  )
+}
+
+/** 1 for requests that make a call, 0 for those that could; of repeats, how often. */
+function callValues(call: FindingCall, { flows, sites, calls, repeats }: StepChanges): Value[] {
+  const isIt = (one: { readonly of: Operation; readonly call: Operation | null }) =>
+    isSame(one.of, call.of) && isSameCall(one.call, call.call)
+  if (call.kind === 'repeats') {
+    const timesOf = repeats.find(isIt)?.timesOf
+    return requestsOf(flows, (request) => timesOf?.has(shapeOf(flows, request)) === true).map(
+      (request) => ({
+        request,
+        value: timesOf?.get(shapeOf(flows, request)) as number,
+        stratum: '',
+      }),
+    )
+  }
+  const choice = calls.find(
+    (one) => one.kind === call.kind && isIt(one) && isSameCall(one.previous, call.previous),
+  )
+  if (choice === undefined || sites === null) return []
+  return requestsOf(flows, (request) => sites.hasAny(request, choice.chanceSites)).map(
+    (request) => ({
+      request,
+      value: sites.hasAny(request, choice.madeSites) ? 1 : 0,
+      stratum: '',
+    }),
+  )
+}
+
+function isSameCall(a: Operation | null, b: Operation | null): boolean {
+  return a === null || b === null ? a === b : isSame(a, b)
+}
+
+/** 1 for requests of the form that more have now, 0 for those of the form that it replaces. */
+function moveValues({ moves }: Draft, { flows, categoryOf }: Categories): Value[] {
+  const to = new Set(moves.map((move) => move.to))
+  const from = new Set(moves.map((move) => move.from))
+  return requestsOf(flows, (request) => {
+    const category = categoryOf[request] as number
+    return to.has(category) || from.has(category)
+  }).map((request) => ({
+    request,
+    value: to.has(categoryOf[request] as number) ? 1 : 0,
+    stratum: '',
+  }))
+}
+
+function requestsOf(flows: FlowSet, isWanted: (request: number) => boolean): number[] {
+  return Array.from(flows.period.keys()).filter(isWanted)
+}
+
+function shapeOf(flows: FlowSet, request: number): number {
+  return flows.shapeOf[request] as number
+}
+
+/**
+ * Returns one score a request, 0 on average before: its rank, or whether it lies in a tail of
+ * before, whichever tells the periods apart best.
+ */
+function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number, number> {
+  const strata = [...group(values, ({ stratum }) => stratum).values()].flatMap((members) => {
+    const before = members
+      .filter(({ request }) => flows.period[request] === BEFORE)
+      .map(({ value }) => value)
+      .sort((a, b) => a - b)
+    const isIn = before.length > 0 && before.length < members.length
+    return isIn ? [{ members, before }] : []
+  })
+  const scores = [
+    strata.flatMap(({ members }) => ranks(members)),
+    ...TAILS.map((tail) =>
+      strata.flatMap(({ members, before }) => {
+        const limit = quantile(before, tail)
+        return centered(members, ({ value }) => (value > limit ? 1 : 0))
+      }),
+    ),
+  ].map((scored) => meansByRequest(scored))
+  return scores.reduce((best, one) => (contrast(flows, one) > contrast(flows, best) ? one : best))
+
+  function ranks(members: readonly Value[]) {
+    const sorted = Float64Array.from(members, ({ value }) => value).sort()
+    const first = new Map<number, number>()
+    const count = new Map<number, number>()
+    sorted.forEach((value, i) => {
+      if (!first.has(value)) first.set(value, i)
+      count.set(value, (count.get(value) ?? 0) + 1)
+    })
+    return centered(
+      members,
+      ({ value }) =>
+        ((first.get(value) as number) + (count.get(value) as number) / 2) / members.length,
+    )
+  }
+
+  function centered(members: readonly Value[], scoreOf: (value: Value) => number) {
+    const scored = members.map((member) => ({ request: member.request, score: scoreOf(member) }))
+    const before = scored.filter(({ request }) => flows.period[request] === BEFORE)
+    const usual = before.reduce((sum, { score }) => sum + score, 0) / before.length
+    return scored.map(({ request, score }) => ({ request, score: score - usual }))
+  }
+}
+
+function meansByRequest(
+  scored: readonly { readonly request: number; readonly score: number }[],
+): Map<number, number> {
+  const sums = new Map<number, { sum: number; count: number }>()
+  for (const { request, score } of scored) {
+    const known = sums.get(request) ?? { sum: 0, count: 0 }
+    sums.set(request, { sum: known.sum + score, count: known.count + 1 })
+  }
+  return new Map([...sums].map(([request, { sum, count }]) => [request, sum / count]))
+}
+
+/** How far the means of both periods are apart, in standard errors. */
+function contrast(flows: FlowSet, scores: ReadonlyMap<number, number>): number {
+  const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
+    moments([...scores].filter(([request]) => flows.period[request] === period).map(([, s]) => s)),
+  ) as [ReturnType<typeof moments>, ReturnType<typeof moments>]
+  const error = Math.sqrt(before.variance / before.count + after.variance / after.count)
+  const difference = Math.abs(after.mean - before.mean)
+  return difference === 0 ? 0 : difference / error
+}

@@ -1,0 +1,106 @@
+import { changePoint, constantLevel } from '../../stats/change-point.ts'
+
+/** When a change began. */
+export interface Onset {
+  /** µs since 1970; since the after period's clock began, where the time of day is not known. */
+  readonly timeUs: number
+  /** 95 % confidence interval. */
+  readonly lowUs: number
+  readonly highUs: number
+  readonly isTimeOfDay: boolean
+  /** It was there from the first request after on. */
+  readonly fromStart: boolean
+}
+
+/** What requests of both periods say of one change: a value each, in the order of time. */
+export interface OnsetSeries {
+  readonly before: readonly Timed[]
+  readonly after: readonly Timed[]
+  /** Whether after follows at once on before: the change may then have begun before. */
+  readonly isJoined: boolean
+  readonly isTimeOfDay: boolean
+}
+
+/** Value of one request, and when that arrived. */
+export interface Timed {
+  readonly timeUs: number
+  readonly value: number
+}
+
+/** Fewest requests of a period. */
+const MIN_BEFORE = 5
+const MIN_AFTER = 8
+/** Fewest requests after a change, and the least part of the period. */
+const MIN_LASTING = 5
+const MIN_LASTING_SHARE = 0.05
+/** Likelihood ratio from which on a change can be placed, and that of both periods as they are. */
+const MIN_RATIO = 16
+const MIN_PERIOD_RATIO = 4
+const LEVEL = 0.05
+/** A change is this many times as large as what the level before does by itself. */
+const MIN_WANDER = 2
+/** An interval this large, as a share of the after period, says nothing. */
+const MAX_WIDTH = 0.5
+/** What began within this share of the after period was there from the start. */
+const MAX_START = 0.2
+
+/** An onset that may still be chance. */
+export interface OnsetTest {
+  readonly onset: Onset
+  /** p of the hypothesis that the change was there from the start. */
+  readonly p: number
+}
+
+/**
+ * Finds when a change began: the change point of its level, after, or in both periods where one
+ * follows on the other. The level before is known from the before period.
+ *
+ * @returns `null` where it cannot be told: too few requests, too small a change for its noise, a
+ *   level that wanders as much before, one that falls back later, or an interval too wide
+ */
+export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries): OnsetTest | null {
+  const [first, last] = [after[0], after.at(-1)]
+  if (before.length < MIN_BEFORE || after.length < MIN_AFTER || !first || !last) return null
+  const start = before.length
+  const both = [...before, ...after]
+  const values = both.map(({ value }) => value)
+  const lasting = Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * after.length))
+  const found = changePoint(values, {
+    from: isJoined ? Math.ceil(start / 2) : start,
+    to: both.length - lasting,
+  })
+  const { at, low, high, pAt, ratioAt } = found
+  const isClear = ratioAt(at) >= MIN_RATIO && ratioAt(start) >= MIN_PERIOD_RATIO
+  const size = Math.abs(found.after - found.before)
+  const wander = wanderOf(values.slice(0, Math.min(start, at)))
+  if (!isClear || size < MIN_WANDER * wander || fallsBack(values.slice(at), found)) return null
+  const timeOf = (position: number) => (both[position] as Timed).timeUs
+  // It began after the last request that did not show it yet.
+  const earliest = (position: number) =>
+    position === start && !isJoined ? first.timeUs : timeOf(Math.max(0, position - 1))
+  const [lowUs, highUs] = [earliest(low), timeOf(high)]
+  const lengthUs = last.timeUs - first.timeUs
+  const shared = { lowUs, highUs, isTimeOfDay }
+  const p = pAt(start)
+  const isAtStart = low <= start && high >= start
+  const isNearStart = highUs - first.timeUs <= MAX_START * lengthUs
+  if (isAtStart && isNearStart) {
+    return { onset: { ...shared, timeUs: first.timeUs, fromStart: true }, p: 1 }
+  }
+  const isPlaced = highUs - lowUs <= MAX_WIDTH * lengthUs
+  return isPlaced ? { onset: { ...shared, timeUs: timeOf(at), fromStart: false }, p } : null
+}
+
+/** How far the level of a series moves by itself: from one part to another, if it moves at all. */
+function wanderOf(values: readonly number[]): number {
+  if (!(constantLevel(values).p < LEVEL)) return 0
+  const edge = Math.ceil(values.length / 10)
+  const { before, after } = changePoint(values, { from: edge, to: values.length - edge })
+  return Math.abs(after - before) || 0
+}
+
+/** Whether less than half of a change is left of it later. */
+function fallsBack(values: readonly number[], { before: usual }: { before: number }): boolean {
+  const { at, before, after, ratioAt } = changePoint(values)
+  return ratioAt(at) >= MIN_RATIO && Math.abs(after - usual) < Math.abs(before - usual) / 2
+}

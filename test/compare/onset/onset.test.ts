@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { findOnset, type Timed } from '../../../src/compare/onset/onset.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
+import type { SpanTraces } from '../../../src/traces/span-traces.ts'
+import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
+
+/*
+ * A shop answers every 500 ms; it calls stock, and pay in some requests:
+ *
+ *   shop  GET     |-------------------|
+ *   stock LOOKUP    |------|
+ *   pay   CHARGE             |----|       where it is made
+ */
+interface Shop {
+  /** Seconds from which on stock is slower, and by how much. */
+  readonly slowFrom?: number
+  readonly slowUs?: number
+  /** Seconds from which on pay is called in every request, not in one of three. */
+  readonly payFrom?: number
+  readonly seed: number
+}
+
+const MINUTES = 4
+const STEP_US = 500_000
+
+function shop(name: string, fromUs: number, given: Shop): SpanTraces {
+  const { slowFrom = Infinity, slowUs = 0, payFrom = Infinity, seed } = given
+  const random = randomSource(seed)
+  const spans: SpanSketch[] = []
+  for (let i = 0; i < (MINUTES * 60e6) / STEP_US; i++) {
+    const startUs = fromUs + i * STEP_US
+    const seconds = (i * STEP_US) / 1e6
+    const trace = `${name}-${i}`
+    const stockUs = 4000 * Math.exp(0.3 * random.normal()) + (seconds >= slowFrom ? slowUs : 0)
+    const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
+    const endUs = startUs + stockUs + (pays ? 2000 : 500)
+    const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
+      spans.push({ trace, id: `${trace}-${id}`, service: id, operation, startUs, endUs, ...rest })
+    span('shop', 'GET', {})
+    const parent = `${trace}-shop`
+    span('stock', 'LOOKUP', { parent, startUs: startUs + 100, endUs: startUs + stockUs })
+    if (pays)
+      span('pay', 'CHARGE', { parent, startUs: startUs + stockUs + 200, endUs: endUs - 100 })
+  }
+  return makeSpans(spans, name)
+}
+
+const PERIOD_US = MINUTES * 60e6
+
+function compareShops(
+  after: Omit<Shop, 'seed'>,
+  { gapUs = 0, ...before }: Partial<Shop> & { gapUs?: number } = {},
+) {
+  return compare(
+    shop('before', NOON_US, { seed: 1, ...before }),
+    shop('after', NOON_US + PERIOD_US + gapUs, { ...after, seed: 2 }),
+  )
+}
+
+/** Seconds since the after period began. */
+function seconds(us: number, gapUs = 0): number {
+  return (us - NOON_US - PERIOD_US - gapUs) / 1e6
+}
+
+describe('a finding says since when', () => {
+  test('a step that became slower 30 s into after: since then, within seconds', () => {
+    const { findings } = compareShops({ slowFrom: 30, slowUs: 4000 }).findings
+    const { since, facts } = findings[0] ?? {}
+    expect(findings[0]?.title).toMatch(/^stock: LOOKUP itself/)
+    expect(since?.fromStart).toBe(false)
+    expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(30)
+    expect(seconds(since?.lowUs ?? 0)).toBeGreaterThan(27)
+    expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(30)
+    expect(seconds(since?.highUs ?? 0)).toBeLessThan(33)
+    expect(facts?.at(-1)).toMatch(
+      /^since 22:17:\d\d(\.\d{3})? UTC \(95 % CI 22:17:\d\d(\.\d{3})? to 22:17:\d\d(\.\d{3})?\)$/,
+    )
+  })
+
+  test('a call that every request makes 120 s into after: since then', () => {
+    const { since } = compareShops({ payFrom: 120 }).findings.findings[0] ?? {}
+    expect(since?.fromStart).toBe(false)
+    expect(seconds(since?.lowUs ?? 0)).toBeLessThanOrEqual(120)
+    expect(seconds(since?.highUs ?? 0)).toBeGreaterThanOrEqual(120)
+    expect((since?.highUs ?? 0) - (since?.lowUs ?? 0)).toBeLessThan(20e6)
+  })
+
+  test('what all requests after have was there from the start', () => {
+    const [finding] = compareShops({ slowFrom: 0, slowUs: 4000 }).findings.findings
+    expect(finding?.since?.fromStart).toBe(true)
+    expect(finding?.since?.timeUs).toBe(NOON_US + PERIOD_US)
+    expect(finding?.facts.at(-1)).toBe('from the start')
+  })
+
+  test('a change late in before is dated there if after follows at once, not if a day lies between', () => {
+    const late = { slowFrom: 225, slowUs: 4000 }
+    const joined = compareShops({ slowFrom: 0, slowUs: 4000 }, late).findings.findings[0]?.since
+    expect(seconds(joined?.lowUs ?? 0)).toBeLessThanOrEqual(-15)
+    expect(seconds(joined?.highUs ?? 0)).toBeGreaterThanOrEqual(-15)
+    expect(seconds(joined?.highUs ?? 0)).toBeLessThan(-12)
+    const gapUs = 86_400e6
+    const apart = compareShops({ slowFrom: 0, slowUs: 4000 }, { ...late, gapUs })
+    const { since } = apart.findings.findings[0] ?? {}
+    expect(since === null || since?.fromStart).toBe(true)
+  })
+
+  test('a comparison restored in a page says the same', () => {
+    const comparison = compareShops({ slowFrom: 30, slowUs: 4000 })
+    const restored = restoreComparison(takeSnapshot(comparison, { latenciesOf: () => true }))
+    const told = (one: typeof comparison) => one.findings.findings.map(({ since }) => since)
+    expect(told(restored)).toEqual(told(comparison))
+  })
+})
+
+/** A level of 0 before and of `size` after, noise of 1, requests every second. */
+interface Truth {
+  readonly size: number
+  readonly count?: number
+  readonly leaning?: number
+  /** How far a load that rises and falls moves the level, in both periods. */
+  readonly drift?: number
+}
+
+function series(
+  random: RandomSource,
+  { count = 300, leaning = 0, drift = 0 }: Truth,
+  fromUs: number,
+) {
+  let last = random.normal()
+  const phase = random.next() * 2 * Math.PI
+  return Array.from({ length: count }, (_, i): Timed => {
+    last = leaning * last + Math.sqrt(1 - leaning ** 2) * random.normal()
+    const load = drift * Math.sin(phase + (2 * Math.PI * i) / count)
+    return { timeUs: fromUs + i * 1e6, value: last + load }
+  })
+}
+
+const ROUNDS = 300
+const CASES: readonly Truth[] = [
+  { size: 1 },
+  { size: 2, count: 60 },
+  { size: 0.6, count: 1000 },
+  { size: 2, leaning: 0.5 },
+  { size: 3, leaning: 0.8 },
+  { size: 1.5, drift: 0.5 },
+  { size: 1, drift: 0.5, count: 1000 },
+]
+
+describe.each([true, false])('simulated levels, periods that follow each other: %s', (isJoined) => {
+  test.each(CASES)(
+    '$size standard deviations, $count requests, leaning $leaning, drift $drift',
+    (truth) => {
+      const random = randomSource(11)
+      const clock = { isJoined, isTimeOfDay: true }
+      const { size, count = 300 } = truth
+      let [falseOnsets, told, covered] = [0, 0, 0]
+      for (let round = 0; round < ROUNDS; round++) {
+        const before = series(random, truth, 0)
+        const constant = series(random, truth, count * 1e6).map((one) => ({
+          ...one,
+          value: one.value + size,
+        }))
+        const none = findOnset({ before, after: constant, ...clock })
+        if (none !== null && !none.onset.fromStart && none.p < 0.05) falseOnsets++
+        const at = Math.floor(count * (0.25 + 0.5 * random.next()))
+        const stepped = series(random, truth, count * 1e6).map((one, i) => ({
+          ...one,
+          value: one.value + (i < at ? 0 : size),
+        }))
+        const found = findOnset({ before, after: stepped, ...clock })
+        if (found === null || found.onset.fromStart || found.p >= 0.05) continue
+        told++
+        const { lowUs, highUs } = found.onset
+        const planted = stepped[at]?.timeUs ?? 0
+        if (lowUs <= planted && planted <= highUs) covered++
+      }
+      expect(falseOnsets / ROUNDS).toBeLessThanOrEqual(0.05)
+      expect(told).toBeGreaterThan(0.2 * ROUNDS)
+      expect(covered / told).toBeGreaterThanOrEqual(0.9)
+    },
+  )
+})
+
+test('a level that falls back has no single onset', () => {
+  const random = randomSource(5)
+  let told = 0
+  for (let round = 0; round < 50; round++) {
+    const before = series(random, { size: 3 }, 0)
+    const after = series(random, { size: 3 }, 300e6).map((one, i) => ({
+      ...one,
+      value: one.value + (i >= 60 && i < 150 ? 3 : 0),
+    }))
+    if (findOnset({ before, after, isJoined: true, isTimeOfDay: true }) !== null) told++
+  }
+  expect(told).toBeLessThanOrEqual(2)
+})
