@@ -85,6 +85,8 @@ interface Sources {
 }
 
 function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] {
+  if (draft.kind === 'load') return gapValues(categories.flows)
+  if (draft.kind === 'errors') return []
   if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, times))
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
@@ -96,6 +98,21 @@ function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] 
     value: flows.responseTimeUs[request] as number,
     stratum: String(categoryOf[request]),
   }))
+}
+
+/** Time since the request before, of each recording. */
+function gapValues(flows: FlowSet): Value[] {
+  const byArrival = Array.from(flows.period.keys()).sort(
+    (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
+  )
+  return [...group(byArrival, (request) => flows.recordedIn[request]).values()].flatMap(
+    (requests) =>
+      requests.slice(1).map((request, i) => ({
+        request,
+        value: flows.arrivalUs(request) - flows.arrivalUs(requests[i] as number),
+        stratum: '',
+      })),
+  )
 }
 
 function wantedSteps(drafts: readonly Draft[]): (step: Step) => boolean {
