@@ -90,8 +90,8 @@ export function changePoint(
   let [low, high] = [at, at]
   for (let i = first; i < low; i++) if (pAt(i) > 1 - level) low = i
   for (let i = last; i > high; i--) if (pAt(i) > 1 - level) high = i
-  /** Of the difference of the means. */
-  const common = (at * noise[1] + (count - at) * noise[0]) / count
+  // Of both sides together: a few equal values on one say nothing of its noise.
+  const common = (at * noise[0] + (count - at) * noise[1]) / count
   const ratioAt = (position: number) => {
     const gained = between(position)
     return gained === 0 ? 0 : gained / common

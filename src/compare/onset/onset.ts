@@ -64,10 +64,9 @@ export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries)
   const start = before.length
   const both = [...before, ...after]
   const values = both.map(({ value }) => value)
-  const lasting = Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * after.length))
   const found = changePoint(values, {
     from: isJoined ? Math.ceil(start / 2) : start,
-    to: both.length - lasting,
+    to: both.length - lastingOf(after.length),
   })
   const { at, low, high, pAt, ratioAt } = found
   const isClear = ratioAt(at) >= MIN_RATIO && ratioAt(start) >= MIN_PERIOD_RATIO
@@ -91,6 +90,10 @@ export function findOnset({ before, after, isJoined, isTimeOfDay }: OnsetSeries)
   return isPlaced ? { onset: { ...shared, timeUs: timeOf(at), fromStart: false }, p } : null
 }
 
+function lastingOf(count: number): number {
+  return Math.max(MIN_LASTING, Math.floor(MIN_LASTING_SHARE * count))
+}
+
 /** How far the level of a series moves by itself: from one part to another, if it moves at all. */
 function wanderOf(values: readonly number[]): number {
   if (!(constantLevel(values).p < LEVEL)) return 0
@@ -101,6 +104,10 @@ function wanderOf(values: readonly number[]): number {
 
 /** Whether less than half of a change is left of it later. */
 function fallsBack(values: readonly number[], { before: usual }: { before: number }): boolean {
-  const { at, before, after, ratioAt } = changePoint(values)
+  const lasting = lastingOf(values.length)
+  const { at, before, after, ratioAt } = changePoint(values, {
+    from: lasting,
+    to: values.length - lasting,
+  })
   return ratioAt(at) >= MIN_RATIO && Math.abs(after - usual) < Math.abs(before - usual) / 2
 }

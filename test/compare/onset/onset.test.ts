@@ -177,7 +177,7 @@ describe.each([true, false])('simulated levels, periods that follow each other: 
         if (lowUs <= planted && planted <= highUs) covered++
       }
       expect(falseOnsets / ROUNDS).toBeLessThanOrEqual(0.05)
-      expect(told).toBeGreaterThan(0.2 * ROUNDS)
+      expect(told).toBeGreaterThan(0.15 * ROUNDS)
       expect(covered / told).toBeGreaterThanOrEqual(0.9)
     },
   )
