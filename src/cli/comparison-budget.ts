@@ -79,7 +79,9 @@ export function withinBudget(
   const allCauses = full.findings.filter(isCause).every(keepFinding)
   full.warnings.every((warning) => keep({ warnings: [...kept.warnings, warning] }))
   if (allCauses) full.findings.filter((finding) => !isCause(finding)).every(keepFinding)
-  full.mutations.slice(0, TOP_MUTATIONS).every(keepMutation)
+  // Room that is too small for the next finding is not for mutations.
+  const mutations = allCauses ? full.mutations : []
+  mutations.slice(0, TOP_MUTATIONS).every(keepMutation)
   const lengthen = (name: 'findings' | 'mutations', isWanted: (entry: Json) => boolean) => {
     for (const i of kept[name].keys()) {
       if (!isWanted(full[name][i] as Json)) continue
@@ -93,7 +95,7 @@ export function withinBudget(
   lengthen('findings', isExplained)
   lengthen('mutations', isExplained)
   lengthen('findings', () => true)
-  full.mutations.slice(kept.mutations.length).every(keepMutation)
+  mutations.slice(kept.mutations.length).every(keepMutation)
   full.categories
     .filter((category) => !kept.categories.includes(category))
     .every((category) => keep({ categories: withCategory(kept.categories, category) }))

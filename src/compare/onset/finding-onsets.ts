@@ -86,7 +86,7 @@ interface Sources {
 
 function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
-  if (draft.kind === 'errors') return []
+  if (draft.kind === 'errors') return errorValues(draft, steps)
   if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, times))
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
@@ -113,6 +113,20 @@ function gapValues(flows: FlowSet): Value[] {
         stratum: '',
       })),
   )
+}
+
+/** 1 for requests in which an operation fails, 0 for those in which it does not. */
+function errorValues({ calls: [call] }: Draft, { flows, sites }: StepChanges): Value[] {
+  const { outcomes } = flows
+  if (call === undefined || sites === null || outcomes === undefined) return []
+  const spansOf = sites.callers.map((callers) =>
+    callers.filter(({ of }) => isSame(of, call.of)).map(({ span }) => span),
+  )
+  return requestsOf(flows, () => true).flatMap((request) => {
+    const spans = spansOf[shapeOf(flows, request)] ?? []
+    const value = spans.some((span) => outcomes.failed(request, span)) ? 1 : 0
+    return spans.length === 0 ? [] : [{ request, value, stratum: '' }]
+  })
 }
 
 function wantedSteps(drafts: readonly Draft[]): (step: Step) => boolean {
