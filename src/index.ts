@@ -38,6 +38,8 @@ export type {
   StructuralTest,
 } from './compare/mutations/find-structural-mutations.ts'
 export { findStructuralMutations } from './compare/mutations/find-structural-mutations.ts'
+export type { Onset } from './compare/onset/onset.ts'
+export { type ProposedPeriods, proposePeriods } from './compare/onset/propose-periods.ts'
 export type { LabelCount, LabelDifference } from './compare/precursors/label-difference.ts'
 export { labelDifference } from './compare/precursors/label-difference.ts'
 export type {

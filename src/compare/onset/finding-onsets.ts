@@ -1,6 +1,7 @@
 import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { isTimeOfDay } from '../../traces/epoch-clock.ts'
@@ -222,7 +223,10 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
     return isIn ? [{ members, before }] : []
   })
   const scores = [
-    strata.flatMap(({ members }) => ranks(members)),
+    strata.flatMap(({ members }) => {
+      const ranks = midranks(members.map(({ value }) => value))
+      return centered(members, (_, i) => ranks[i] as number)
+    }),
     ...TAILS.map((tail) =>
       strata.flatMap(({ members, before }) => {
         const limit = quantile(before, tail)
@@ -232,23 +236,11 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
   ].map((scored) => meansByRequest(scored))
   return scores.reduce((best, one) => (contrast(flows, one) > contrast(flows, best) ? one : best))
 
-  function ranks(members: readonly Value[]) {
-    const sorted = Float64Array.from(members, ({ value }) => value).sort()
-    const first = new Map<number, number>()
-    const count = new Map<number, number>()
-    sorted.forEach((value, i) => {
-      if (!first.has(value)) first.set(value, i)
-      count.set(value, (count.get(value) ?? 0) + 1)
-    })
-    return centered(
-      members,
-      ({ value }) =>
-        ((first.get(value) as number) + (count.get(value) as number) / 2) / members.length,
-    )
-  }
-
-  function centered(members: readonly Value[], scoreOf: (value: Value) => number) {
-    const scored = members.map((member) => ({ request: member.request, score: scoreOf(member) }))
+  function centered(members: readonly Value[], scoreOf: (value: Value, i: number) => number) {
+    const scored = members.map((member, i) => ({
+      request: member.request,
+      score: scoreOf(member, i),
+    }))
     const before = scored.filter(({ request }) => flows.period[request] === BEFORE)
     const usual = before.reduce((sum, { score }) => sum + score, 0) / before.length
     return scored.map(({ request, score }) => ({ request, score: score - usual }))

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { categorize } from '../../../src/compare/categories/categorize.ts'
 import { compare } from '../../../src/compare/comparison.ts'
+import { findFindings } from '../../../src/compare/findings/find-findings.ts'
 import { findOnset, type Timed } from '../../../src/compare/onset/onset.ts'
+import { changeOf, proposePeriods } from '../../../src/compare/onset/propose-periods.ts'
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
 import type { SpanTraces } from '../../../src/traces/span-traces.ts'
 import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
@@ -181,6 +185,37 @@ describe.each([true, false])('simulated levels, periods that follow each other: 
       expect(covered / told).toBeGreaterThanOrEqual(0.9)
     },
   )
+})
+
+describe('one long recording', () => {
+  test('is divided where it changed; what may belong to either period is left out', () => {
+    const periods = proposePeriods(shop('all', NOON_US, { slowFrom: 100, slowUs: 3000, seed: 3 }))
+    const [, beforeEnds] = periods?.beforeUs ?? []
+    const [afterBegins] = periods?.afterUs ?? []
+    expect(periods?.measure).toBe('time of stock LOOKUP itself')
+    expect(((beforeEnds ?? 0) - NOON_US) / 1e6).toBeLessThanOrEqual(100)
+    expect(((beforeEnds ?? 0) - NOON_US) / 1e6).toBeGreaterThan(90)
+    expect(((afterBegins ?? 0) - NOON_US) / 1e6).toBeGreaterThanOrEqual(100)
+    expect(((afterBegins ?? 0) - NOON_US) / 1e6).toBeLessThan(110)
+    const [finding] = findFindings(categorize(periods?.flows as FlowSet)).findings
+    expect(finding?.title).toMatch(/^stock: LOOKUP itself takes [23]\.?\d* ms longer$/)
+  })
+
+  test('of one level throughout is not divided: at most 5 % of them', () => {
+    const seeds = Array.from({ length: 20 }, (_, i) => 100 + i)
+    const divided = seeds.filter((seed) => proposePeriods(shop('all', NOON_US, { seed })) !== null)
+    expect(divided.length).toBeLessThanOrEqual(1)
+  })
+
+  test.each([
+    { size: 0, leaning: 0.5 },
+    { size: 0, drift: 0.5, count: 600 },
+  ])('%o: a level that wanders is divided in at most 5 %', (truth) => {
+    const random = randomSource(3)
+    const rounds = Array.from({ length: ROUNDS }, () => changeOf(series(random, truth, 0)))
+    const divided = rounds.filter((one) => one !== null && one.p < 0.05)
+    expect(divided.length / ROUNDS).toBeLessThanOrEqual(0.05)
+  })
 })
 
 test('a level that falls back has no single onset', () => {

@@ -1,0 +1,129 @@
+import { buildFlows } from '../../flows/build-flows.ts'
+import type { FlowOptions, FlowSet } from '../../flows/flow-set.ts'
+import { selectRequests } from '../../flows/select-requests.ts'
+import { changePoint, constantLevel, longRunVariance } from '../../stats/change-point.ts'
+import { leastSquares } from '../../stats/least-squares.ts'
+import { midranks } from '../../stats/midranks.ts'
+import { isTimeOfDay } from '../../traces/epoch-clock.ts'
+import type { TraceSet } from '../../traces/trace-set.ts'
+import { stepTimes } from '../steps/step-times.ts'
+import type { Onset, Timed } from './onset.ts'
+
+/** Fewest values of a measure. */
+const MIN_VALUES = 40
+/** Each period has at least this share of the recording. */
+const MIN_SHARE = 0.1
+const LEVEL = 0.05
+
+/** Two periods of one recording. */
+export interface ProposedPeriods {
+  /** The requests of both periods, for `categorize`; those in between belong to neither. */
+  readonly flows: FlowSet
+  /** From the first request of each to its last, µs since 1970 if the time of day is known. */
+  readonly beforeUs: readonly [from: number, to: number]
+  readonly afterUs: readonly [from: number, to: number]
+  /** When the change happened; what lies within its interval belongs to neither period. */
+  readonly since: Onset
+  /** Measure that changed the most surely, such as `time of stock LOOKUP itself`. */
+  readonly measure: string
+  /** Corrected for the number of measures. */
+  readonly p: number
+}
+
+/**
+ * Finds the time in one long recording at which it changed the most surely, and proposes the periods
+ * before and after it. Tests the work of every operation, response times and failures.
+ *
+ * @param traces one recording
+ * @param options of `buildFlows`
+ * @returns `null` where nothing changed from one level to another, or fewer than 40 requests are known
+ *
+ * @example
+ * const periods = proposePeriods(before)
+ * periods === null ? 'one level throughout' : findFindings(categorize(periods.flows)).text()
+ */
+export function proposePeriods(
+  traces: TraceSet,
+  options: Partial<FlowOptions> = {},
+): ProposedPeriods | null {
+  const flows = buildFlows(traces, options)
+  const measures = measuresOf(flows)
+  const tested = measures.flatMap(({ name, values }) => {
+    const change = changeOf(values)
+    return change === null ? [] : [{ name, ...change }]
+  })
+  const [first] = tested.sort((a, b) => a.p - b.p || b.ratio - a.ratio)
+  const p = (first?.p ?? 1) * measures.length
+  if (first === undefined || p >= LEVEL) return null
+  const { timeUs, lowUs, highUs } = first
+  const rows = Array.from(flows.period.keys()).sort(
+    (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
+  )
+  const before = rows.filter((request) => flows.arrivalUs(request) <= lowUs)
+  const after = rows.filter((request) => flows.arrivalUs(request) >= highUs)
+  const rangeOf = (requests: readonly number[]) =>
+    [flows.arrivalUs(requests[0] as number), flows.arrivalUs(requests.at(-1) as number)] as const
+  return {
+    flows: selectRequests(flows, { before, after }),
+    beforeUs: rangeOf(before),
+    afterUs: rangeOf(after),
+    since: { timeUs, lowUs, highUs, isTimeOfDay: isTimeOfDay(timeUs), fromStart: false },
+    measure: first.name,
+    p,
+  }
+}
+
+interface Measure {
+  readonly name: string
+  readonly values: readonly Timed[]
+}
+
+function measuresOf(flows: FlowSet): Measure[] {
+  const timed = (requests: ArrayLike<number>, measure: (request: number, i: number) => number) =>
+    Array.from(requests, (request, i) => ({
+      timeUs: flows.arrivalUs(request),
+      value: measure(request, i),
+    })).sort((a, b) => a.timeUs - b.timeUs)
+  const steps = stepTimes(flows).flatMap(({ kind, service, strata }) =>
+    strata.map(({ operation, before }) => ({
+      name: `time of ${service} ${operation}${kind === 'work' ? ' itself' : kind === 'call' ? ' on the way' : ''}`,
+      values: timed(before.requests, (_, i) => before.values[i] as number),
+    })),
+  )
+  const all = Array.from(flows.period.keys())
+  const { outcomes } = flows
+  const ofRequests = [
+    { name: 'response time', values: timed(all, (one) => flows.responseTimeUs[one] as number) },
+    ...(outcomes === undefined
+      ? []
+      : [{ name: 'failures', values: timed(all, (one) => (outcomes.failed(one) ? 1 : 0)) }]),
+  ]
+  return [...steps, ...ofRequests].filter(({ values }) => values.length >= MIN_VALUES)
+}
+
+/** Tests whether a series goes from one level to another; `null` where a drift fits it better. */
+export function changeOf(values: readonly Timed[]) {
+  const ranks = midranks(values.map(({ value }) => value))
+  const count = ranks.length
+  const edge = Math.ceil(MIN_SHARE * count)
+  const { at, low, high, before, after, ratioAt } = changePoint(ranks, {
+    from: edge,
+    to: count - edge,
+  })
+  const residuals = ranks.map((rank, i) => rank - (i < at ? before : after))
+  const { p } = constantLevel(ranks, longRunVariance(residuals))
+  // A load that rises and falls once.
+  const waves = ranks.map((_, i) => {
+    const angle = (2 * Math.PI * i) / count
+    return [i, Math.sin(angle), Math.cos(angle)]
+  })
+  const drift = leastSquares(waves, ranks)
+  const squares = (rest: readonly number[]) => rest.reduce((sum, one) => sum + one ** 2, 0)
+  const drifting = ranks.map((rank, i) => rank - drift.predict(waves[i] as number[]))
+  if (Number.isNaN(p) || squares(drifting) < squares(residuals)) return null
+  const timeOf = (position: number) => (values[position] as Timed).timeUs
+  return {
+    ...{ p, ratio: ratioAt(at), timeUs: timeOf(at) },
+    ...{ lowUs: timeOf(Math.max(0, low - 1)), highUs: timeOf(high) },
+  }
+}
