@@ -95,7 +95,7 @@ const OF_COMPARISON = {
   'response-times': ofPart((whole: Comparison) => whole.responseTime, responseTimesChart),
   flow: ofPart((whole: Comparison) => whole.responseTime, flowDrawing),
   variation: ofPart((whole: Comparison) => whole.categories, squaredVariationChart),
-  arrivals: ofPart((whole: Comparison) => whole.categories, arrivalsChart),
+  arrivals: arrivalsChart,
 }
 const OF_LOG_COMPARISON = {
   variables: ofPart((whole: LogComparison) => whole.divergence, divergenceChart),

@@ -1,5 +1,6 @@
 import { max, min } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
+import { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
 import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
@@ -13,6 +14,7 @@ import { framedChart, type SpecPart } from './chart-frame.ts'
 import { lanesOf, longestPause, type Stretch } from './lanes.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE, PERIOD_NAMES } from './palette.ts'
+import { marksWithin, readEvent, type TimeMark, timeMarks, withMarks } from './time-marks.ts'
 
 export const ARRIVALS_CHART_OPTIONS = defineOptions({
   category: count({
@@ -34,6 +36,12 @@ export const ARRIVALS_CHART_OPTIONS = defineOptions({
     unit: 'requests',
     sentence: 'Most requests of each period drawn one by one',
   }),
+  events: custom<readonly string[]>({
+    default: [],
+    expected: "times with words, such as ['2026-10-01T11:15Z deploy checkout 2.0']",
+    accepts: (value) => Array.isArray(value) && value.every((text) => readEvent(text) !== null),
+    sentence: 'What else happened, and when; marked beside when findings began',
+  }),
 })
 
 const WIDTH = 720
@@ -47,7 +55,8 @@ const PERIODS: readonly Period[] = [0, 1]
 const COLORS = [PALETTE.before, PALETTE.after] as const
 
 /**
- * Draws when requests arrived and how long each took, both periods on one time scale. Each rectangle
+ * Draws when requests arrived and how long each took, both periods on one time scale. Of a
+ * comparison, marks when findings began, unless that was at the start. Each rectangle
  * is a request; those under way at the same time stand above each other. Gaps are times without
  * requests: when response times stay the same and gaps appear, the cause is outside the system.
  * Beyond `limit` requests it draws a stretch of time below an overview of both periods.
@@ -57,10 +66,12 @@ const COLORS = [PALETTE.before, PALETTE.after] as const
  * @throws OptionError for a category of a stage that has none; RangeError for an unknown category
  */
 export function arrivalsChart(
-  source: FlowSet | Categories,
-  given?: Partial<OptionsOf<typeof ARRIVALS_CHART_OPTIONS>>,
+  given: FlowSet | Categories | Comparison,
+  chosen?: Partial<OptionsOf<typeof ARRIVALS_CHART_OPTIONS>>,
 ): Chart {
-  const options = readOptions(ARRIVALS_CHART_OPTIONS, given)
+  const options = readOptions(ARRIVALS_CHART_OPTIONS, chosen)
+  const source = given instanceof Comparison ? given.categories : given
+  const marks = timeMarks(given, options.events)
   const title = titleOf(source, options.category)
   const window = arrivalWindow(source, options)
   const flows = source instanceof Categories ? source.flows : source
@@ -71,18 +82,41 @@ export function arrivalsChart(
       subtitle: [
         'Each rectangle is a request from arrival to reply; those under way together are stacked.',
         pauses(window),
+        ...(marks.length === 0
+          ? []
+          : ['Marked: when findings began, with the 95 % interval; dashed, other events.']),
       ],
       omissions: left,
       width: WIDTH,
     },
     {
       vconcat: [
-        ...(left.length === 0 ? [] : PERIODS.map((period) => overview(window, period))),
-        ...PERIODS.map((period) => detail(flows, window, period)),
+        ...(left.length === 0
+          ? []
+          : PERIODS.map((period) => {
+              const whole = { fromUs: window.firstUs, toUs: window.lastUs }
+              return marked(overview(window, period), flows, { marks, period, ...whole })
+            })),
+        ...PERIODS.map((period) =>
+          marked(detail(flows, window, period), flows, { marks, period, ...window }),
+        ),
       ],
       spacing: 14,
     },
   )
+}
+
+interface MarkedRange extends Pick<ArrivalWindow, 'fromUs' | 'toUs'> {
+  readonly marks: readonly TimeMark[]
+  readonly period: Period
+}
+
+/** Adds the marks within the time that a panel shows. */
+function marked(panel: SpecPart, flows: FlowSet, { marks, ...range }: MarkedRange): SpecPart {
+  return withMarks(panel, marksWithin(marks, flows, range), {
+    x: (field) => timeOf(range.period, range, { field, title: null }),
+    middleUs: (range.fromUs + range.toUs) / 2,
+  })
 }
 
 function isRange(value: unknown): boolean {

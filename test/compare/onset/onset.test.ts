@@ -7,49 +7,8 @@ import { changeOf, proposePeriods } from '../../../src/compare/onset/propose-per
 import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
 import type { FlowSet } from '../../../src/flows/flow-set.ts'
 import { type RandomSource, randomSource } from '../../../src/stats/random.ts'
-import type { SpanTraces } from '../../../src/traces/span-traces.ts'
-import { makeSpans, NOON_US, type SpanSketch } from '../../make-traces.ts'
-
-/*
- * A shop answers every 500 ms; it calls stock, and pay in some requests:
- *
- *   shop  GET     |-------------------|
- *   stock LOOKUP    |------|
- *   pay   CHARGE             |----|       where it is made
- */
-interface Shop {
-  /** Seconds from which on stock is slower, and by how much. */
-  readonly slowFrom?: number
-  readonly slowUs?: number
-  /** Seconds from which on pay is called in every request, not in one of three. */
-  readonly payFrom?: number
-  readonly seed: number
-}
-
-const MINUTES = 4
-const STEP_US = 500_000
-
-function shop(name: string, fromUs: number, given: Shop): SpanTraces {
-  const { slowFrom = Infinity, slowUs = 0, payFrom = Infinity, seed } = given
-  const random = randomSource(seed)
-  const spans: SpanSketch[] = []
-  for (let i = 0; i < (MINUTES * 60e6) / STEP_US; i++) {
-    const startUs = fromUs + i * STEP_US
-    const seconds = (i * STEP_US) / 1e6
-    const trace = `${name}-${i}`
-    const stockUs = 4000 * Math.exp(0.3 * random.normal()) + (seconds >= slowFrom ? slowUs : 0)
-    const pays = random.next() < (seconds >= payFrom ? 1 : 1 / 3)
-    const endUs = startUs + stockUs + (pays ? 2000 : 500)
-    const span = (id: string, operation: string, rest: Partial<SpanSketch>) =>
-      spans.push({ trace, id: `${trace}-${id}`, service: id, operation, startUs, endUs, ...rest })
-    span('shop', 'GET', {})
-    const parent = `${trace}-shop`
-    span('stock', 'LOOKUP', { parent, startUs: startUs + 100, endUs: startUs + stockUs })
-    if (pays)
-      span('pay', 'CHARGE', { parent, startUs: startUs + stockUs + 200, endUs: endUs - 100 })
-  }
-  return makeSpans(spans, name)
-}
+import { NOON_US } from '../../make-traces.ts'
+import { MINUTES, type Shop, shop } from './shop.ts'
 
 const PERIOD_US = MINUTES * 60e6
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
 import { arrivalsChart } from '../../../src/views/charts/arrivals.ts'
+import { shop } from '../../compare/onset/shop.ts'
+import { NOON_US } from '../../make-traces.ts'
 import {
   chain,
   comparisonOf,
@@ -32,6 +35,19 @@ test('requests under way at the same time stand in lanes above each other', () =
   )
   const svg = expectDrawable(chart)
   expect(svg).toContain('before: 4 requests, at most 2 at once')
+})
+
+test('events and onsets of findings are marked in the period where they lie', () => {
+  const after = shop('after', NOON_US + 600e6, { seed: 2, slowFrom: 30, slowUs: 8000 })
+  const comparison = compare(shop('before', NOON_US, { seed: 1 }), after)
+  const events = ['2023-11-14T22:24:10Z deploy <stock> 2.0', '2023-11-14T23:59Z too late']
+  const svg = expectDrawable(arrivalsChart(comparison, { events }))
+  expect(svg).toContain('deploy &lt;stock&gt; 2.0')
+  expect(svg).toContain('#1 stock: LOOKUP itself takes')
+  expect(svg).not.toContain('too late')
+  expect(() => arrivalsChart(comparison, { events: ['yesterday deploy'] })).toThrow(
+    /events.*yesterday deploy.*2026-10-01T11:15Z deploy checkout 2\.0/,
+  )
 })
 
 test('a range shows what is under way in it', () => {
