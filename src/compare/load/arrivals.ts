@@ -27,9 +27,7 @@ export interface RateChange {
 
 /** How often nothing arrives for long while no request is under way. */
 export interface PauseChange {
-  /** Pauses longer than this, in µs, are counted. */
-  readonly thresholdUs: number
-  /** Median length of those after (before, if there are more then), in µs. */
+  /** Median length of those counted, of the period that has more of them, in µs. */
   readonly typicalUs: number
   readonly pauses: readonly [before: number, after: number]
   readonly requests: readonly [before: number, after: number]
@@ -62,10 +60,12 @@ interface PeriodArrivals {
   /** Variance of counts of windows over that of independent arrivals. */
   readonly dispersion: number
   /**
-   * Time between each request but the first and the one before it, in order of time, in µs; 0 where
-   * some request was under way for half of it.
+   * Time between each request but the first and the one before it, in order of time, in median times
+   * between requests: where fewer come, all are longer. 0 where some request was under way for half
+   * of it.
    */
-  readonly pausesUs: readonly number[]
+  readonly pauses: readonly number[]
+  readonly medianUs: number
   readonly blocks: readonly number[]
   /** Requests that each recorded one stands for. */
   readonly weight: number
@@ -73,7 +73,8 @@ interface PeriodArrivals {
 
 function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): PeriodArrivals | null {
   const { startUs, responseTimeUs } = flows
-  const pausesUs: number[] = []
+  const gapsUs: number[] = []
+  const isPause: boolean[] = []
   const blocks: number[] = []
   const perWindow: number[] = []
   let [count, durationUs] = [0, 0]
@@ -89,7 +90,8 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
       if (i > 0) {
         // What slow answers make longer is no pause.
         const gapUs = start - startUs[rows[i - 1]!]!
-        pausesUs.push(start - endUs > gapUs / 2 ? gapUs : 0)
+        gapsUs.push(gapUs)
+        isPause.push(start - endUs > gapUs / 2)
         blocks.push(blockOf[row]!)
       }
       endUs = Math.max(endUs, start + responseTimeUs[row]!)
@@ -102,7 +104,10 @@ function arrivalsOf(flows: FlowSet, period: Period, blockOf: Uint8Array): Period
   const mean = count / perWindow.length
   const squares = perWindow.reduce((sum, one) => sum + (one - mean) ** 2, 0)
   const dispersion = Math.max(1, squares / (perWindow.length - 1) / mean)
-  return { count, durationUs, dispersion, pausesUs, blocks, weight: weightOf(flows, period) }
+  const medianUs = quantile(Float64Array.from(gapsUs).sort(), 0.5) || durationUs / count
+  const pauses = gapsUs.map((gapUs, i) => (isPause[i] ? gapUs / medianUs : 0))
+  const weight = weightOf(flows, period)
+  return { count, durationUs, dispersion, pauses, medianUs, blocks, weight }
 }
 
 /** The requests of after, or of each run before, in the order in which they arrived. */
@@ -146,7 +151,7 @@ function comparePauses(
   after: PeriodArrivals,
   { perRun, runs }: TimeBlocks,
 ): PauseChange {
-  const all = Float64Array.from([...before.pausesUs, ...after.pausesUs]).sort()
+  const all = Float64Array.from([...before.pauses, ...after.pauses]).sort()
   const thresholds = PAUSE_SHARES.map((share) => quantile(all, share))
   const counts = thresholds.map((threshold) => [
     countsOver(threshold, { periods: [before, after], stretches: perRun * (runs + 1) }),
@@ -154,14 +159,13 @@ function comparePauses(
   const tests = compareCounts(counts, { perRun })
   const least = tests.reduce((best, { p }, i) => (p < tests[best]!.p ? i : best), 0)
   const { made, chances, p } = tests[least]!
-  const thresholdUs = thresholds[least]!
-  const longOf = ({ pausesUs }: PeriodArrivals) =>
-    Float64Array.from(pausesUs.filter((pause) => pause > thresholdUs)).sort()
-  const long = [longOf(before), longOf(after)] as const
-  const typical = long[made[AFTER] >= made[BEFORE] ? AFTER : BEFORE]
+  const threshold = thresholds[least]!
+  const longOf = ({ pauses }: PeriodArrivals) =>
+    Float64Array.from(pauses.filter((pause) => pause > threshold)).sort()
+  const most = made[AFTER] / chances[AFTER] >= made[BEFORE] / chances[BEFORE] ? after : before
+  const long = longOf(most)
   return {
-    thresholdUs,
-    typicalUs: typical.length === 0 ? 0 : quantile(typical, 0.5),
+    typicalUs: long.length === 0 ? 0 : quantile(long, 0.5) * most.medianUs,
     pauses: made,
     requests: chances,
     durations: [before.durationUs, after.durationUs],
@@ -175,8 +179,8 @@ function countsOver(
 ): ChoiceCounts {
   const chances = new Float64Array(stretches)
   const made = new Float64Array(stretches)
-  for (const { pausesUs, blocks } of periods) {
-    pausesUs.forEach((pause, i) => {
+  for (const { pauses, blocks } of periods) {
+    pauses.forEach((pause, i) => {
       chances[blocks[i]!]!++
       if (pause > threshold) made[blocks[i]!]!++
     })

@@ -31,6 +31,8 @@ const MAX_SEGMENTS = 3
 const MAX_OUTSIDE = 1 / 3
 /** A segment holds this share of the change. */
 const MIN_HELD = 0.5
+/** And so much more of it than of the requests: what nearly all have in common tells nothing. */
+const MIN_LIFT = 1.25
 /** Requests after of a segment of times fail in no more than this share. */
 const MAX_FAILED = 0.5
 /** A share of requests must change by this much. */
@@ -257,8 +259,13 @@ function isApart(
   return (
     Math.abs(inside.change) > least &&
     Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
-    heldBy({ inside, outside }) >= MIN_HELD
+    heldBy({ inside, outside }) >= Math.max(MIN_HELD, MIN_LIFT * shareOf({ inside, outside }))
   )
+}
+
+/** Share of the requests after. */
+function shareOf({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): number {
+  return inside.after / (inside.after + outside.after)
 }
 
 /** Share of the change inside; what may be nothing outside counts as nothing. */
@@ -314,7 +321,7 @@ function segmentOf(
     (row) => isInside[row] === 1 && isOut?.[row] !== 1,
   )
   const conditions = candidate.conditions.map(conditionOf)
-  const shareOfRequests = inside.after / (inside.after + outside.after)
+  const shareOfRequests = shareOf(test)
   const shareOfChange = heldBy(test)
   const isMore = inside.change > 0
   return {
