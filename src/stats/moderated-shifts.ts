@@ -40,6 +40,12 @@ export interface ModeratedShift {
   readonly direction: Direction
 }
 
+/** How stretches of time are numbered. */
+export interface StretchOptions {
+  readonly perRun?: number
+  readonly aligned?: boolean
+}
+
 /** Fewest values a side for a t-test of log values: of two, the variance is hardly known. */
 const MIN_VALUES = 3
 /** Values below this, in their own unit, count as this much when logs are taken. */
@@ -75,6 +81,8 @@ const FLOOR = 1
  *
  * @param measures strata of each measure; those without values in both periods are left out
  * @param options.perRun stretches of time that each run before has; default: before is one run
+ * @param options.aligned whether stretches of after are those of before, `perRun` later: what happens
+ *   to both at the same time is then no difference; default false
  * @returns one result a measure, in the same order
  *
  * Sources: van Elteren 1960, "On the combination of independent two-sample tests of Wilcoxon"; Smyth
@@ -88,9 +96,9 @@ const FLOOR = 1
  */
 export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
-  { perRun = Number.POSITIVE_INFINITY }: { readonly perRun?: number } = {},
+  { perRun = Number.POSITIVE_INFINITY, aligned = false }: StretchOptions = {},
 ): ModeratedShift[] {
-  const sums = measures.map((strata) => sumStrata(strata, perRun))
+  const sums = measures.map((strata) => sumStrata(strata, { perRun, aligned }))
   const spread = moderatedVariances(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
@@ -146,7 +154,10 @@ interface StrataSums {
   readonly periods: readonly StretchSums[]
 }
 
-function sumStrata(strata: readonly BlockedStratum[], perRun: number): StrataSums {
+function sumStrata(
+  strata: readonly BlockedStratum[],
+  { perRun, aligned }: Required<StretchOptions>,
+): StrataSums {
   const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
     0, 0, 0, 0, 0, 0,
@@ -172,9 +183,13 @@ function sumStrata(strata: readonly BlockedStratum[], perRun: number): StrataSum
       for (let i = 0; i < counts[period]; i++) {
         const run = runOf(i)
         const own = (ranks[period][i] as number) - (rankOf[run] as number)
-        const sums = period === 0 ? (runs[run] ?? new StretchSums()) : later
-        if (period === 0) runs[run] = sums
-        sums.add(blockOf[i] as number, scale * own)
+        const block = blockOf[i] as number
+        if (aligned) later.add(block % perRun, (period === 0 ? -scale : scale) * own)
+        else {
+          const sums = period === 0 ? (runs[run] ?? new StretchSums()) : later
+          if (period === 0) runs[run] = sums
+          sums.add(block, scale * own)
+        }
         squares += (ranks[period][i] as number) ** 2
         logSquares += ((logs[period][i] as number) - log[period]) ** 2
       }

@@ -185,6 +185,33 @@ test('the same shift tells less where neighbors are alike', () => {
   expect(loud?.designEffect).toBeGreaterThan(5)
 })
 
+/** Periods of the same time, whose levels wander together; `factor` is what after takes more. */
+function sameTime(seed: number, factor: number, measures = 6): Measure[] {
+  const random = randomSource(seed)
+  const levels = Array.from({ length: 10 }, () => Math.exp(0.5 * random.normal()))
+  const period = (from: number, by: number) => {
+    const blocks = Array.from({ length: 200 }, (_, i) => Math.floor(i / 20))
+    const values = blocks.map(
+      (block) => 1000 * levels[block]! * by * Math.exp(0.2 * random.normal()),
+    )
+    return { values, blocks: blocks.map((block) => block + from) }
+  }
+  return Array.from({ length: measures }, (_, i) => [
+    { before: period(0, 1), after: period(10, i === 0 ? factor : 1) },
+  ])
+}
+
+test('what happens to both periods at the same time is no difference, and hides none', () => {
+  const changed = sameTime(1, 1.25)
+  expect(moderatedShifts(changed)[0]?.p).toBeGreaterThan(0.2)
+  expect(moderatedShifts(changed, { perRun: 10, aligned: true })[0]?.p).toBeLessThan(1e-4)
+  const null200 = Array.from({ length: 200 }, (_, seed) =>
+    moderatedShifts(sameTime(seed + 2, 1), { perRun: 10, aligned: true }),
+  ).flat()
+  const rejected = null200.filter(({ p }) => p < 0.05).length / null200.length
+  expect(rejected).toBeLessThan(0.05)
+})
+
 // More, and wandering that lasts, in moderated-level.full.test.ts.
 const RUNS = 400
 testLevel(

@@ -371,9 +371,10 @@ function isSameWork(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
-  const isOwn = draft.changedEdges.some(
-    ({ kind, fromNode }) => kind === 'self' && place(fromNode) === cause.services[0],
-  )
+  const [service] = cause.services
+  const isOwn =
+    draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
+    draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)
   return (
     isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
   )

@@ -149,14 +149,14 @@ function compareRates(before: PeriodArrivals, after: PeriodArrivals): RateChange
 function comparePauses(
   before: PeriodArrivals,
   after: PeriodArrivals,
-  { perRun, runs }: TimeBlocks,
+  { perRun, runs, aligned }: TimeBlocks,
 ): PauseChange {
   const all = Float64Array.from([...before.pauses, ...after.pauses]).sort()
   const thresholds = PAUSE_SHARES.map((share) => quantile(all, share))
   const counts = thresholds.map((threshold) => [
     countsOver(threshold, { periods: [before, after], stretches: perRun * (runs + 1) }),
   ])
-  const tests = compareCounts(counts, { perRun })
+  const tests = compareCounts(counts, { perRun, aligned })
   const least = tests.reduce((best, { p }, i) => (p < tests[best]!.p ? i : best), 0)
   const { made, chances, p } = tests[least]!
   const threshold = thresholds[least]!

@@ -16,9 +16,9 @@ import type { TimeBlocks } from './time-blocks.ts'
  */
 export function compareTimes(
   measures: readonly (readonly BlockedStratum[])[],
-  { perRun, runs }: TimeBlocks,
+  { perRun, runs, aligned }: TimeBlocks,
 ): ModeratedShift[] {
-  const tests = moderatedShifts(measures, { perRun })
+  const tests = moderatedShifts(measures, { perRun, aligned })
   if (runs < 2) return tests
   const between = runShifts(
     measures.map((strata, i) => {
@@ -44,12 +44,12 @@ function sumsByRun({ before, after }: BlockedStratum, perRun: number, runs: numb
 /** The same for how often things are done: `compareCounts`, then between runs. */
 export function compareChoices(
   choices: readonly { readonly strata: readonly ChoiceCounts[] }[],
-  { perRun, runs }: TimeBlocks,
+  { perRun, runs, aligned }: TimeBlocks,
   { bursts = false }: Pick<CountsOptions, 'bursts'> = {},
 ): CountsTest[] {
   const tests = compareCounts(
     choices.map(({ strata }) => strata),
-    { perRun, bursts },
+    { perRun, aligned, bursts },
   )
   if (runs < 2) return tests
   const byRun = (counts: Float64Array) =>

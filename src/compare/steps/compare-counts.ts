@@ -1,6 +1,7 @@
 import { designEffects, StretchSums } from '../../stats/design-effects.ts'
 import { twoSidedTP } from '../../stats/distributions.ts'
 import { stratifiedFisherP } from '../../stats/fisher-exact.ts'
+import type { StretchOptions } from '../../stats/moderated-shifts.ts'
 import type { ChoiceCounts } from './call-counts.ts'
 import { BLOCKS } from './time-blocks.ts'
 
@@ -15,8 +16,7 @@ export interface CountsTest {
 }
 
 /** See `compareCounts`. */
-export interface CountsOptions {
-  readonly perRun?: number
+export interface CountsOptions extends StretchOptions {
   readonly bursts?: boolean
 }
 
@@ -38,6 +38,7 @@ const MIN_EXPECTED = 5
  *
  * @param all strata of each
  * @param options.perRun stretches of time of each run; see `TimeBlocks`
+ * @param options.aligned see `TimeBlocks`; default false
  * @param options.bursts whether what is counted comes in bursts that last, each by itself; default
  *   false: a fault that begins within a period would look like one
  * @returns one result each, in the same order
@@ -47,9 +48,9 @@ const MIN_EXPECTED = 5
  */
 export function compareCounts(
   all: readonly (readonly ChoiceCounts[])[],
-  { perRun = BLOCKS, bursts = false }: CountsOptions = {},
+  { perRun = BLOCKS, aligned = false, bursts = false }: CountsOptions = {},
 ): CountsTest[] {
-  const sums = all.map((strata) => sumCounts(strata, perRun))
+  const sums = all.map((strata) => sumCounts(strata, { perRun, aligned }))
   const design = designEffects(sums, { lasts: bursts, bursts })
   return sums.map(({ made, chances, weight, excess, ...rest }, i): CountsTest => {
     const effect = design.effects[i] as number
@@ -67,13 +68,14 @@ export function compareCounts(
 
 type Table = readonly [made1: number, n1: number, made2: number, n2: number]
 
-function sumCounts(strata: readonly ChoiceCounts[], perRun: number) {
+function sumCounts(strata: readonly ChoiceCounts[], { perRun, aligned }: Required<StretchOptions>) {
   const made: [number, number] = [0, 0]
   const chances: [number, number] = [0, 0]
   const used: Table[] = []
   const size = strata[0]?.chances.length ?? 0
   const split = size - perRun
   const runs = Array.from({ length: size / perRun }, () => new StretchSums())
+  const both = new StretchSums()
   let [excess, variance, allWeight] = [0, 0, 0]
   for (const stratum of strata) {
     const [x1, x2] = [total(stratum.made, [0, split]), total(stratum.made, [split, size])]
@@ -93,12 +95,25 @@ function sumCounts(strata: readonly ChoiceCounts[], perRun: number) {
       const range = [run * perRun, (run + 1) * perRun] as const
       const share = total(stratum.made, range) / total(stratum.chances, range)
       const scale = weight / (range[0] < split ? n1 : n2)
-      addStretches(sums, stratum, { range, share, scale })
+      addStretches(aligned ? both : sums, stratum, {
+        ...{ range, share },
+        scale: aligned && range[0] < split ? -scale : scale,
+        numberOf: (stretch) => (aligned ? stretch % perRun : stretch),
+      })
     }
   }
   const share = (made[0] + made[1]) / (chances[0] + chances[1])
   const kurtosis = 1 / (share * (1 - share)) - 6
-  return { made, chances, used, weight: allWeight, excess, variance, periods: runs, kurtosis }
+  return {
+    made,
+    chances,
+    used,
+    weight: allWeight,
+    excess,
+    variance,
+    periods: aligned ? [both] : runs,
+    kurtosis,
+  }
 }
 
 function addStretches(
@@ -108,13 +123,22 @@ function addStretches(
     range: [from, to],
     share,
     scale,
-  }: { range: readonly [number, number]; share: number; scale: number },
+    numberOf,
+  }: {
+    range: readonly [number, number]
+    share: number
+    scale: number
+    numberOf: (stretch: number) => number
+  },
 ): void {
   for (let stretch = from; stretch < to; stretch++) {
     const [own, count] = [made[stretch] as number, chances[stretch] as number]
     if (count === 0) continue
     const squares = own * (1 - share) ** 2 + (count - own) * share ** 2
-    sums.add(stretch, scale * (own - count * share), { count, squares: scale ** 2 * squares })
+    sums.add(numberOf(stretch), scale * (own - count * share), {
+      count,
+      squares: scale ** 2 * squares,
+    })
   }
 }
 
