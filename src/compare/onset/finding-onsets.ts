@@ -219,8 +219,8 @@ function scoresOf(flows: FlowSet, values: readonly Value[]): ReadonlyMap<number,
       .filter(({ request }) => flows.period[request] === BEFORE)
       .map(({ value }) => value)
       .sort((a, b) => a - b)
-    const isIn = before.length > 0 && before.length < members.length
-    return isIn ? [{ members, before }] : []
+    const isCompared = before.length > 0 && before.length < members.length
+    return isCompared ? [{ members, before }] : []
   })
   const scores = [
     strata.flatMap(({ members }) => {
