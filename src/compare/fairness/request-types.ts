@@ -1,6 +1,7 @@
 import { formatDuration, type Microseconds } from '../../core/units.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { chiSquareTest } from '../../stats/chi-square-test.ts'
+import { type RootTypes, rootTypes } from '../steps/root-types.ts'
 import {
   type ComparedPeriods,
   type ComparisonWarning,
@@ -9,30 +10,6 @@ import {
   signedPercent,
   warning,
 } from './comparison-warning.ts'
-
-/** Which type each request is of: requests whose flows begin with one operation are of one type. */
-export interface RootTypes {
-  /** Service and operation of the root, without its host. */
-  readonly names: readonly string[]
-  /** Number of each request's type. */
-  readonly typeOf: Uint32Array
-}
-
-export function rootTypes({ shapeOf, shapes, labels }: FlowSet): RootTypes {
-  const names = new Map<string, number>()
-  const ofShape = new Map<number, number>()
-  const typeOf = shapeOf.map((shape) => {
-    const known = ofShape.get(shape)
-    if (known !== undefined) return known
-    const { service, operation } = labels.get(shapes.labels(shape)[0] as number)
-    const name = service === '' ? operation : `${service} ${operation}`
-    const type = names.get(name) ?? names.size
-    names.set(name, type)
-    ofShape.set(shape, type)
-    return type
-  })
-  return { names: [...names.keys()], typeOf }
-}
 
 const MIX_LEVEL = 0.001
 /** A type differs whose share lies further than this from what is expected, in standard errors. */
@@ -57,8 +34,8 @@ interface TypeShares extends Cell {
 }
 
 /**
- * Whether the mix of request types changed. Types are told apart by service and
- * operation of the root; tested with χ² at 0.001, rare types as one.
+ * Whether the mix of request types changed. Types are told apart by service and operation of the
+ * root, or by what a catch-all root calls (`rootTypes`); tested with χ² at 0.001, rare types as one.
  */
 export function requestMix({ flows, options }: ComparedPeriods): ComparisonWarning[] {
   const types = rootTypes(flows)

@@ -4,7 +4,7 @@ import { isotonicRegression } from '../../stats/isotonic-regression.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
 import { cappedTimes } from '../edges/edge-times.ts'
-import { rootTypes } from '../fairness/request-types.ts'
+import { rootTypes } from '../steps/root-types.ts'
 import { rowsByStart } from './arrivals.ts'
 
 /** Each period is divided into so many windows with as many requests each. */

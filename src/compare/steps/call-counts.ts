@@ -2,6 +2,7 @@
 import { sum } from 'd3-array'
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Caller, CallSite, CallSites, Operation } from './call-order.ts'
+import { type CatchAllRoot, callName } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 
 /**
@@ -52,12 +53,16 @@ export interface CallCounts extends CallChoice {
 /**
  * Counts which calls every operation makes, what comes after each, and how they lie in time, given
  * that the operation was called: what became of the request elsewhere does not matter. Which of
- * several operations a root calls first tells types of requests apart and is not counted.
+ * several operations a root calls first tells types of requests apart and is not counted; nor is
+ * which call of a catch-all root tells them, and what comes after is counted by type.
  */
-export function callCounts({ sites }: CallSites): readonly CallCounts[] {
+export function callCounts(
+  { sites }: CallSites,
+  catchAll: CatchAllRoot | null = null,
+): readonly CallCounts[] {
   const questions = new Map<string, Question>()
   sites.forEach((site, number) => {
-    for (const { of, kind, previous, about, among = '', answers } of choicesOf(site)) {
+    for (const { of, kind, previous, about, among = '', answers } of choicesOf(site, catchAll)) {
       const key = JSON.stringify([kind, of, about])
       const question = questions.get(key) ?? new Question(kind, of, previous)
       questions.set(key, question)
@@ -84,8 +89,9 @@ interface Choice extends Omit<CallChoice, 'call'> {
 /** More callees than this are not compared two by two. */
 const MAX_PAIRED = 32
 
-function choicesOf(site: CallSite): Choice[] {
+function choicesOf(site: CallSite, catchAll: CatchAllRoot | null): Choice[] {
   const { of, span, callees, order } = site
+  const type = (site.context === '' && catchAll?.callOf.get(site.shape)) || ''
   const isRoot = span === 0
   const made = (calls: readonly Operation[]) => calls.map((call) => ({ call, isDirect: true }))
   const own = (kind: 'again' | 'outlives', numbers: readonly number[]) =>
@@ -97,13 +103,33 @@ function choicesOf(site: CallSite): Choice[] {
   return [
     ...(isRoot
       ? []
-      : [{ kind: 'calls' as const, of, previous: null, about: [], answers: made(callees) }]),
+      : [
+          {
+            kind: 'calls' as const,
+            of,
+            previous: null,
+            about: [],
+            among: type,
+            answers: made(callees),
+          },
+        ]),
     { kind: 'next', of, previous: null, about: [], answers: ends },
-    ...nextOf(site),
+    ...nextOf(site).map((choice) => (isRoot ? ofType(choice, type, catchAll) : choice)),
     ...own('again', order.again),
     ...own('outlives', order.outliving),
     ...(callees.length > MAX_PAIRED ? [] : pairsOf(site)),
   ]
+}
+
+/** Of a catch-all root: what comes after calls of all types says nothing but whether it ends there. */
+function ofType(choice: Choice, type: string, catchAll: CatchAllRoot | null): Choice {
+  if (catchAll === null) return choice
+  const isCommon = (call: Operation) => catchAll.common.has(callName(call))
+  if (!choice.about.every(isCommon)) return { ...choice, among: type }
+  return {
+    ...choice,
+    answers: choice.answers.filter(({ call }) => call === null || isCommon(call)),
+  }
 }
 
 /** What comes after the last calls of each group of callees that overlap. */

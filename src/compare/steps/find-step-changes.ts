@@ -16,6 +16,7 @@ import { compareChoices, compareTimes } from './between-runs.ts'
 import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
+import { catchAllRoot } from './root-types.ts'
 import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
 import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
 import { type Minority, minorityOf, tailCounts } from './tail-counts.ts'
@@ -59,7 +60,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const steps = stepTimes(flows)
   const sites = areFromSpans(flows) ? new CallSites(flows) : null
   const repeats = sites === null ? [] : callRepeats(flows, sites)
-  const counted = sites === null ? [] : callCounts(sites)
+  const counted = sites === null ? [] : callCounts(sites, catchAllRoot(flows))
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))

@@ -8,6 +8,7 @@ import {
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
+import { catchAllRoot } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
 
@@ -94,7 +95,10 @@ class StepCollector {
   constructor(flows: FlowSet, isWanted: (step: Step) => boolean) {
     this.#flows = flows
     this.#isWanted = isWanted
-    for (const [shape, visits] of allVisits(flows)) this.#plans[shape] = this.#plan(visits)
+    const types = catchAllRoot(flows)
+    for (const [shape, visits] of allVisits(flows)) {
+      this.#plans[shape] = this.#plan(visits, types?.callOf.get(shape) ?? undefined)
+    }
   }
 
   add(request: number): void {
@@ -141,7 +145,8 @@ class StepCollector {
     return last - first
   }
 
-  #plan({ tree, visits, operations }: ShapeVisits) {
+  /** @param type of requests of a catch-all root */
+  #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
     const all = visits.flatMap(({ service, entry, caller, calls }): Unsorted[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
@@ -168,7 +173,7 @@ class StepCollector {
       if (caller !== null) return [own, ...ways]
       const times = this.#stratum({ kind: 'request', service, caller: null }, [
         ...key,
-        called[0] ?? '',
+        type ?? called[0] ?? '',
       ])
       return [own, ...ways, { span: entry, atCaller, isCall: false, others: [], times }]
     })

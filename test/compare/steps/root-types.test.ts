@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { rootTypes } from '../../../src/compare/steps/root-types.ts'
+import { buildFlows } from '../../../src/flows/build-flows.ts'
+import { randomSource } from '../../../src/stats/index.ts'
+import { makeSpans, type SpanSketch } from '../../make-traces.ts'
+
+interface Gateway {
+  readonly seed: number
+  /** Shares of orders and users; the rest are products. */
+  readonly mix: readonly [orders: number, users: number]
+  /** Whether every request asks `auth` first. */
+  readonly hasAuth?: boolean
+  /** Share that ends there. */
+  readonly denied?: number
+  /** Share of users that has one. */
+  readonly sessions?: number
+}
+
+//  gateway  ├──────────────────────────────────────────┤   /*
+//  auth      ├───┤                                         CHECK, of all or none
+//  orders          ├────────┤                              or users and mostly sessions,
+//  db                ├───┤                                 or products, stock and often users
+function gateway({
+  seed,
+  mix: [orders, users],
+  hasAuth = false,
+  denied = 0,
+  sessions = 0.7,
+}: Gateway) {
+  const random = randomSource(seed)
+  const spans = Array.from({ length: 400 }, (_, i): SpanSketch[] => {
+    const start = 50_000 * i
+    const made: SpanSketch[] = []
+    let now = start + 200 * (1 + 0.3 * Math.abs(random.normal()))
+    const span = (id: string, parent: string, [service, operation]: string[], us: number[]) => {
+      const [startUs, endUs] = us.map(Math.round) as [number, number]
+      const own = { service: service ?? '', operation: operation ?? '' }
+      made.push({ trace: `${seed}-${i}`, id, parent, ...own, startUs, endUs })
+    }
+    const call = (service: string, workUs: number) => {
+      const begins = now + 100 + 20 * random.next()
+      const ends = begins + workUs * Math.exp(0.3 * random.normal())
+      span(`c ${service}`, 'r', ['gateway', `GET ${service}`], [now, ends + 100])
+      span(
+        service,
+        `c ${service}`,
+        [service, service === 'auth' ? 'CHECK' : `/${service}`],
+        [begins, ends],
+      )
+      if (service === 'orders') span('db', service, ['db', 'SELECT'], [begins + 50, ends - 50])
+      now = ends + 150
+    }
+    if (hasAuth) call('auth', 500)
+    const type = random.next()
+    if (random.next() < denied) now += 10
+    else if (type < orders) call('orders', 4000)
+    else if (type < orders + users) {
+      call('users', 1500)
+      if (random.next() < sessions) call('sessions', 800)
+    } else {
+      call('products', 9000)
+      call('stock', 3000)
+      if (random.next() < 0.5) call('users', 1500)
+    }
+    const root = { id: 'r', service: 'gateway', operation: '/*', startUs: start }
+    return [{ trace: `${seed}-${i}`, ...root, endUs: Math.round(now + 100) }, ...made]
+  })
+  return makeSpans(spans.flat(), `gateway ${seed}`)
+}
+
+describe('a root that all requests have', () => {
+  test.each([false, true])('has the types of its first distinct calls (auth: %s)', (hasAuth) => {
+    const traces = gateway({ seed: 1, mix: [0.2, 0.3], hasAuth })
+    const { names, typeOf } = rootTypes(buildFlows([traces, traces]))
+    expect(names.toSorted()).toEqual([
+      'gateway /* → orders /orders',
+      'gateway /* → products /products',
+      'gateway /* → users /users',
+    ])
+    const share = (name: string) =>
+      typeOf.filter((type) => names[type] === name).length / typeOf.length
+    expect(share('gateway /* → orders /orders')).toBeCloseTo(0.2, 1)
+    expect(share('gateway /* → products /products')).toBeCloseTo(0.5, 1)
+  })
+
+  const RUNS = 60
+  test.each([false, true])(
+    'gives a warning with numbers, and no finding in 95 %, when only the mix changes (auth: %s)',
+    { timeout: 120_000 },
+    (hasAuth) => {
+      let found = 0
+      for (let run = 0; run < RUNS; run++) {
+        const comparison = compare(
+          gateway({ seed: 2 * run, mix: [1 / 3, 1 / 3], hasAuth }),
+          gateway({ seed: 2 * run + 1, mix: [0.6, 0.2], hasAuth }),
+        )
+        if (comparison.findings.findings.length > 0) found++
+        const [mix] = comparison.warnings().filter(({ code }) => code === 'request-mix')
+        expect(mix?.finding).toMatch(/gateway \/\* → orders \/orders [234]\d % → [56]\d %/)
+      }
+      expect(found / RUNS).toBeLessThanOrEqual(0.05)
+    },
+  )
+
+  test('that no longer goes on after a common call, or after one of its types, is a finding', () => {
+    const mix = [1 / 3, 1 / 3] as const
+    const before = gateway({ seed: 1, mix, hasAuth: true })
+    const titles = (change: Partial<Gateway>) =>
+      compare(before, gateway({ seed: 2, mix, hasAuth: true, ...change }))
+        .findings.findings.map(({ title }) => title)
+        .join('\n')
+    expect(titles({})).toBe('')
+    expect(titles({ denied: 0.2 })).toContain('gateway: /* returns right after auth CHECK')
+    expect(titles({ sessions: 0.2 })).toMatch(/gateway: .*users \/users.* in \d+ of \d+ calls/)
+  })
+})
