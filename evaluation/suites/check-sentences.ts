@@ -5,7 +5,7 @@ import { grouped, pValue, shortNumber, signedDuration } from '../../src/core/wor
 import { fisherExact } from '../../src/stats/fisher-exact.ts'
 import { quantile } from '../../src/stats/quantile.ts'
 import { welch } from '../../src/stats/welch.ts'
-import type { SpanTraces } from '../../src/traces/span-traces.ts'
+import { SPAN_STATUSES, type SpanTraces } from '../../src/traces/span-traces.ts'
 import { recordedCalls, recordedRepeats, recordedUs } from './recorded-steps.ts'
 
 /** Whether what a finding says is so in the traces. */
@@ -94,6 +94,7 @@ export function checkStep([before, after]: Traces, step: FindingStep): CheckedPa
  * test; of a repeated call, the mean times that requests make it, by Welch's.
  */
 export function checkCall(traces: Traces, call: FindingCall): CheckedPart {
+  if (call.kind === 'fails' || call.kind === 'fails with') return checkErrors(traces, call)
   const said = shareOf(call, 1) - shareOf(call, 0)
   const { measured, shift, p } =
     call.kind === 'repeats' ? countRepeats(traces, call) : countCalls(traces, call)
@@ -102,6 +103,27 @@ export function checkCall(traces: Traces, call: FindingCall): CheckedPart {
     isTrue: isBorneOut(said, shift) && p < ALPHA,
     measured: `${what}, counted ${measured}, ${pValue(p)}`,
   }
+}
+
+/** Checks that more or fewer traces have a span that ended as an error, beyond what chance does. */
+function checkErrors([before, after]: Traces, call: FindingCall): CheckedPart {
+  const [was, is] = [tracesWithErrors(before), tracesWithErrors(after)]
+  const { p } = fisherExact(was, before.size, is, after.size)
+  const shift = is / after.size - was / before.size
+  const counts = { made: [was, is], chances: [before.size, after.size] } as const
+  const what = `${nameOfCall(call)}: said ${frequency(call, 0)} → ${frequency(call, 1)}`
+  return {
+    isTrue: shift > 0 === shareOf(call, 1) > shareOf(call, 0) && p < ALPHA,
+    measured: `${what}, traces with errors ${frequency(counts, 0)} → ${frequency(counts, 1)}, ${pValue(p)}`,
+  }
+}
+
+const ERROR = SPAN_STATUSES.indexOf('error')
+
+function tracesWithErrors({ ids, spanOffsets, spans }: SpanTraces): number {
+  const fails = (_: string, trace: number) =>
+    spans.status.subarray(spanOffsets[trace], spanOffsets[trace + 1]).includes(ERROR)
+  return ids.filter(fails).length
 }
 
 function countCalls([before, after]: Traces, call: FindingCall) {

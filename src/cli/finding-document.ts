@@ -192,7 +192,7 @@ const FINDING_STEP = record<FindingStep>({
 })
 
 const FINDING_CALL = record<FindingCall>({
-  kind: words(...CALL_CHOICES, 'repeats'),
+  kind: words(...CALL_CHOICES, 'repeats', 'fails', 'fails with'),
   of: about('What makes the call.', OPERATION),
   previous: about('Call that was answered before; of two calls, the one.', orNull(OPERATION)),
   call: about('Call that is made; null for none.', orNull(OPERATION)),

@@ -20,11 +20,13 @@ import {
 } from '../ranking/rank-mutations.ts'
 import { findSegments } from '../segments/find-segments.ts'
 import type { Segments } from '../segments/segments.ts'
+import { isSame, type Operation } from '../steps/call-order.ts'
 import { findStepChanges } from '../steps/find-step-changes.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import { callFindings } from './call-findings.ts'
 import { detectableOf } from './detectable.ts'
 import { edgeFindings } from './edge-findings.ts'
+import { errorFindings } from './error-findings.ts'
 import { type Draft, type Finding, isStructural } from './finding.ts'
 import { factsOf, operationOf, sinceFact, sizeOf } from './finding-facts.ts'
 import { Findings } from './findings.ts'
@@ -147,7 +149,7 @@ export function groupFindings(
     { categories, steps: sources.steps },
   )
   const finish = (draft: Draft, rank: number, consequences: readonly Finding[]): Finding => {
-    const { key, notes, eachInterval, ...told } = draft
+    const { key, notes, eachInterval, weightUs, ...told } = draft
     const contributionUs = withConsequences(draft, consequences)
     const all = [categories.flows.count(BEFORE), categories.flows.count(AFTER)] as const
     const since = onsets.get(draft) ?? null
@@ -165,7 +167,7 @@ export function groupFindings(
       contributionUs,
       shareOfChange: changeIsClear ? contributionUs / observedChangeUs : Number.NaN,
       mutations: mutationsOf(draft),
-      exemplars: exemplarsOf(categories, draft),
+      exemplars: draft.exemplars ?? exemplarsOf(categories, draft),
       consequences,
     }
   }
@@ -188,7 +190,11 @@ export function groupFindings(
 
 /** Of traces with spans: what services do, and what none of it accounts for. */
 function draftsOfSteps({ evidence, edges, steps, segments }: FindingSources): Draft[] {
-  const ofSteps = [...stepFindings(steps, edges), ...callFindings(steps, { evidence, edges })]
+  const ofSteps = [
+    ...errorFindings(steps, edges),
+    ...stepFindings(steps, edges),
+    ...callFindings(steps, { evidence, edges }),
+  ]
   const told = withSegments(ofSteps, segments?.segments ?? [], edges.categories)
   const drafts = [...loadFindings(steps, edges), ...told.sort(byContribution)]
   return [...drafts, ...unattributedFindings(steps, { drafts, edges })]
@@ -209,7 +215,8 @@ function draftsOfEdges({ evidence, edges }: FindingSources): Draft[] {
 }
 
 function byContribution(a: Draft, b: Draft): number {
-  return Math.abs(b.contributionUs) - Math.abs(a.contributionUs) || a.q - b.q
+  const weight = ({ weightUs, contributionUs }: Draft) => Math.abs(weightUs ?? contributionUs)
+  return weight(b) - weight(a) || a.q - b.q
 }
 
 /** Whether any category's or edge's times could be tested. */
@@ -279,7 +286,8 @@ export function claimMutations(
 /** Puts each draft that is a consequence of another under it; the largest in all comes first. */
 function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
   const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
-  const order = (draft: Draft) => (isStructural(draft) ? 0 : 1)
+  const order = (draft: Draft) =>
+    draft.calls[0]?.kind === 'fails' ? -1 : isStructural(draft) ? 0 : 1
   const byKind = drafts.toSorted((a, b) => order(a) - order(b))
   const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
   for (const draft of likeliestFirst) {
@@ -331,6 +339,7 @@ function isConsequence(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
+  if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
   if (cause.direction !== draft.direction) return false
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
@@ -364,6 +373,27 @@ function shareRequests(
     ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
   const shared = count(draft.categories.filter((category) => known.has(category)))
   return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
+}
+
+/**
+ * Whether a draft shows that something fails: who fails with it, what is done after it failed, or
+ * what is left out in requests that fail.
+ */
+function isOfErrors(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const [failing] = cause.calls
+  const isIt = (one: Operation | null) =>
+    one !== null && failing !== undefined && isSame(one, failing.of)
+  if (draft.kind === 'errors') {
+    return draft.calls[0]?.kind === 'fails with' && isIt(draft.calls[0].previous)
+  }
+  if (!isStructural(draft) || !cause.failedRequests) return false
+  return (
+    draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||
+    (draft.calls.some(({ of }) => isIt(of)) && shareRequests(categories, { cause, draft }))
+  )
 }
 
 /** Whether a service works longer, or less, because it does something else. */

@@ -22,6 +22,7 @@ export function factsOf(draft: Draft, all: number): string[] {
   const { requests, contributionUs, direction, probabilitySlower, notes, q } = draft
   const chance = direction === 'slower' ? probabilitySlower : 1 - probabilitySlower
   const each = contributionUs / Math.max(1, requests)
+  if (draft.kind === 'errors') return [...notes, certaintyText(q)]
   return [
     `${grouped(requests)} of ${grouped(all)} requests`,
     ...(each === 0 ? [] : [`${signedDuration(each)} each${intervalText(draft.eachInterval)}`]),

@@ -49,12 +49,15 @@ export interface FindingStep extends Step {
 
 /** What an operation does more or less often. */
 export interface FindingCall extends Pick<CountsTest, 'made' | 'chances'> {
-  /** See `CallChoice`; or `'repeats'`: makes a call several times, of requests that make it. */
-  readonly kind: CallChoice['kind'] | 'repeats'
+  /**
+   * See `CallChoice`; or `'repeats'`: makes a call several times, of requests that make it;
+   * `'fails'`: fails though nothing that it calls does; `'fails with'`: fails with `previous`.
+   */
+  readonly kind: CallChoice['kind'] | 'repeats' | 'fails' | 'fails with'
   readonly of: Operation
   /**
    * Of `'next'`, the call that was answered before; of two calls, the one, which is the first of
-   * `'before'`. `null` for none.
+   * `'before'`; what failed, of `'fails with'`. `null` for none.
    */
   readonly previous: Operation | null
   /** Call that is made; `null` where the operation makes no further call. */
@@ -94,6 +97,10 @@ export interface Draft {
   readonly concerned: readonly [before: number, after: number]
   /** Part of the change of all response times after, in µs; negative where it saves. */
   readonly contributionUs: number
+  /** Of errors, how many more requests after fail with it; negative for fewer. */
+  readonly failedRequests?: number
+  /** What it ranks by, in µs, where that is not its contribution: of errors. */
+  readonly weightUs?: number
   /** 95 % confidence interval of the contribution to each request, in µs; NaN if unknown. */
   readonly eachInterval: readonly [low: number, high: number]
   /** Share of pairs of a request before and one after in which the later one is slower. */
@@ -119,6 +126,8 @@ export interface Draft {
   readonly size?: FindingSize
   /** Requests that it is confined to, where such were found. */
   readonly segment?: Segment
+  /** Trace ids of requests to look at, where they are not the typical ones of its categories. */
+  readonly exemplars?: Exemplars
   /** Smallest p of its evidence, and the smallest corrected for the number of tests. */
   readonly p: number
   readonly q: number
@@ -144,7 +153,7 @@ export function isStructural({ kind }: Pick<Draft, 'kind'>): boolean {
 }
 
 /** One change in the system, with every mutation it accounts for. */
-export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval'> {
+export interface Finding extends Omit<Draft, 'key' | 'notes' | 'eachInterval' | 'weightUs'> {
   /** Stays the same while the same edges or the same part of the flow changed. */
   readonly id: string
   /** 1 for the most important; a consequence has the rank of its cause. */

@@ -22,12 +22,12 @@ export function withSegments(
   categories: Categories,
 ): Draft[] {
   const told = drafts.map((draft) => {
-    const segment = segments.find((one) => isOf(one, draft))
+    const segment = segments.find((one) => isOf(one, draft, drafts))
     return segment === undefined
       ? draft
       : { ...draft, segment, notes: [...draft.notes, segmentFact(segment)] }
   })
-  const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft)))
+  const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
   const own = others.flatMap((segment) =>
     segment.measure === 'structure' ? [] : [draftOf(segment, categories)],
   )
@@ -45,7 +45,9 @@ function segmentFact({ shareOfRequests, shareOfChange, equivalents }: Segment): 
   return `${percent(shareOfChange)} of the change in ${percent(shareOfRequests)} of such requests${also}`
 }
 
-function isOf({ measure, step, call, direction }: Segment, draft: Draft): boolean {
+function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
+  const { measure, step, call, direction } = segment
+  if (measure === 'errors') return isOfFailures(segment, draft, all)
   if (measure === 'structure') {
     return draft.calls.some(
       (one) =>
@@ -64,6 +66,17 @@ function isOf({ measure, step, call, direction }: Segment, draft: Draft): boolea
         kind === step?.kind && service === step.service && caller === step.caller,
     )
   )
+}
+
+/** Whether requests of a segment fail with what a draft says fails. */
+function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly Draft[]): boolean {
+  const [fails] = draft.calls
+  const isMore = (direction === 'more') === (draft.direction === 'slower')
+  if (fails?.kind !== 'fails' || !isMore || !draft.failedRequests) return false
+  const callers = all.filter(
+    ({ calls: [other] }) => other?.kind === 'fails with' && isEqual(other.previous, fails.of),
+  )
+  return [draft, ...callers].some(({ services }) => services[0] === step?.service)
 }
 
 function isEqual(one: Operation | null, other: Operation | null): boolean {

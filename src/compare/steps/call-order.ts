@@ -96,15 +96,19 @@ export class CallSites {
     this.#offsets = new Uint32Array(flows.size + 1)
     this.#eachRequest((request, times) => {
       for (const caller of callers[flows.shapeOf[request]!]!) {
+        // What fails calls otherwise: it is compared with what failed.
+        const isFailing = flows.outcomes?.failed(request, caller.span) === true
         const order = this.#orderOf(request, caller, times)
+        const name = isFailing ? `failing ${order}` : order
         const ofCaller = known.get(caller) ?? new Map<string, number>()
         known.set(caller, ofCaller)
-        let site = ofCaller.get(order)
+        let site = ofCaller.get(name)
         if (site === undefined) {
           site = sites.length
-          ofCaller.set(order, site)
+          ofCaller.set(name, site)
           const requests = new Float64Array(perRun * (runs + 1))
-          sites.push({ ...caller, order: readOrder(order, caller), requests })
+          const context = isFailing ? `${caller.context} failing` : caller.context
+          sites.push({ ...caller, context, order: readOrder(order, caller), requests })
         }
         sites[site]!.requests[blocks[request]!]!++
         entries.push(site)

@@ -15,6 +15,7 @@ import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
 import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
+import { describeErrors, testErrors } from './error-counts.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
 import { catchAllRoot } from './root-types.ts'
 import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
@@ -102,7 +103,13 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const ofOperations = testsOf.map(bonferroni)
   const arrivals = steps.length === 0 ? { rate: null, pauses: null } : compareArrivals(flows)
   const ofArrivals = [arrivals.rate, arrivals.pauses].map((test) => test?.p ?? Number.NaN)
-  const q = benjaminiHochberg([...ofSteps.map(({ p }) => p), ...ofOperations, ...ofArrivals])
+  const errors = testErrors(flows)
+  const q = benjaminiHochberg([
+    ...ofSteps.map(({ p }) => p),
+    ...ofOperations,
+    ...errors.tested.map(({ p }) => p),
+    ...ofArrivals,
+  ])
   const [rateQ, pausesQ] = q.slice(-2) as unknown as [number, number]
   const within = new Map([...groups.keys()].map((key, i) => [key, q[steps.length + i]!]))
   const sizes = new Map([...groups.keys()].map((key, i) => [key, testsOf[i]!.length]))
@@ -121,9 +128,11 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const usualOf = cappedTimes(flows, BEFORE)
   const negligibleUs = options.minimumShare * usualTotalUs(flows, usualOf)
   const limits = { ...options, negligibleUs, usualOf }
+  const errorQ = [...q.slice(steps.length + ofOperations.length)]
   return new StepChanges(flows, options, {
     sites,
     arrivals: { ...arrivals, rateQ, pausesQ },
+    errors: describeErrors(flows, errors, { ...options, q: errorQ }),
     steps: ofSteps.map((one, i) => describeStep({ ...one, q: q[i]! }, limits)),
     calls: choices.map(({ counts, test }) => {
       const own = corrected(counts.of, test.p)

@@ -7,6 +7,7 @@ import type { Arrivals } from '../load/arrivals.ts'
 import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
+import type { ErrorChange } from './error-counts.ts'
 import type { Step } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
@@ -84,6 +85,8 @@ export class StepChanges extends Stage {
   readonly repeats: readonly RepeatChange[]
   /** How requests arrive. */
   readonly arrivals: ArrivalChanges
+  /** Who fails though nothing that it called did. */
+  readonly errors: readonly ErrorChange[]
 
   constructor(
     flows: FlowSet,
@@ -94,7 +97,8 @@ export class StepChanges extends Stage {
       calls,
       repeats,
       arrivals,
-    }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats' | 'arrivals'>,
+      errors,
+    }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors'>,
   ) {
     super()
     this.flows = flows
@@ -104,6 +108,7 @@ export class StepChanges extends Stage {
     this.calls = calls
     this.repeats = repeats
     this.arrivals = arrivals
+    this.errors = errors
   }
 
   /** Steps whose times changed, the largest contribution first. */
@@ -125,6 +130,27 @@ export class StepChanges extends Stage {
     return rowTable(rows, [
       ...(['kind', 'service', 'caller', 'changed', 'shiftUs', 'lowUs', 'highUs'] as const),
       ...(['probabilitySlower', 'before', 'after', 'p', 'q', 'contributionUs'] as const),
+    ])
+  }
+
+  /** One row for each service that fails, or calls to which fail, changed ones first. */
+  errorTable(): StageTable {
+    const rows = this.errors
+      .toSorted((a, b) => Number(b.changed) - Number(a.changed) || a.p - b.p)
+      .map((error) => ({
+        ...error,
+        operation: error.operations[0] ?? '',
+        message: error.said ?? error.messages[0]?.text ?? '',
+        before: error.made[BEFORE],
+        callsBefore: error.chances[BEFORE],
+        after: error.made[AFTER],
+        callsAfter: error.chances[AFTER],
+        failedBefore: error.failed[BEFORE],
+        failedAfter: error.failed[AFTER],
+      }))
+    return rowTable(rows, [
+      ...(['kind', 'service', 'operation', 'message', 'changed', 'before', 'callsBefore'] as const),
+      ...(['after', 'callsAfter', 'difference', 'p', 'q', 'failedBefore', 'failedAfter'] as const),
     ])
   }
 

@@ -8,6 +8,7 @@ import {
   readTimesNs,
   type SpanTree,
 } from '../../flows/span-tree.ts'
+import { twoProportionsTest } from '../../stats/two-proportions.ts'
 import { catchAllRoot } from './root-types.ts'
 import { timeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits } from './visits.ts'
@@ -56,7 +57,8 @@ export interface StepTimes extends Step {
  * covers it; a call the time at its caller beyond that at the called service, there and back as one.
  *
  * Strata keep apart what takes another time by itself: operations, their callers, and which services
- * an operation calls; the last only where most requests have their like in the other period.
+ * an operation calls, the last only where most requests have their like in the other period; and
+ * whether they failed.
  *
  * @param flows not folded
  * @param isWanted steps to collect; by default all
@@ -79,16 +81,19 @@ interface Item {
   readonly atCaller: number
   readonly isCall: boolean
   readonly others: readonly number[]
-  readonly times: GrowingStratum
+  readonly times: Times
 }
 
-type Unsorted = Omit<Item, 'times'> & { readonly times: GrowingStratum | null }
+type Unsorted = Omit<Item, 'times'> & { readonly times: Times | null }
+
+/** Times of one stratum, those of failing calls apart. */
+type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
 class StepCollector {
   readonly #flows: FlowSet
   readonly #isWanted: (step: Step) => boolean
   readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
-  readonly #steps = new Map<string, { step: Step; strata: Map<string, GrowingStratum> }>()
+  readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
 
@@ -107,12 +112,15 @@ class StepCollector {
     // A snapshot may carry the latencies of some requests only.
     if (this.#flows.latencies(request).length < tree.from.length) return
     this.#read(request, tree)
+    const { outcomes } = this.#flows
     for (const { span, atCaller, isCall, others, times } of items) {
       const start = this.#times[2 * span]!
       const end = this.#times[2 * span + 1]!
       const other = isCall ? this.#extent(others) : coveredNs(this.#times, others, start, end)
       const isCritical = this.#isWaitedFor[span]! | this.#isWaitedFor[atCaller]!
-      times.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
+      const isFailing = outcomes?.failed(request, span) || outcomes?.failed(request, atCaller)
+      const stratum = times[isFailing ? 1 : 0]
+      stratum.add(period, request, Math.max(0, end - start - other) / NS, isCritical)
     }
   }
 
@@ -120,7 +128,7 @@ class StepCollector {
     const { of: blocks } = timeBlocks(this.#flows)
     return [...this.#steps.values()].map(({ step, strata }) => ({
       ...step,
-      strata: matched([...strata.values()]).map((stratum) => stratum.finish(blocks)),
+      strata: comparable([...strata.values()]).map((stratum) => stratum.finish(blocks)),
     }))
   }
 
@@ -181,16 +189,36 @@ class StepCollector {
     return { tree, items }
   }
 
-  #stratum(step: Step, key: readonly string[]): GrowingStratum | null {
+  #stratum(step: Step, key: readonly string[]): Times | null {
     if (!this.#isWanted(step)) return null
     const name = JSON.stringify([step.kind, step.service, step.caller])
-    const known = this.#steps.get(name) ?? { step, strata: new Map<string, GrowingStratum>() }
+    const known = this.#steps.get(name) ?? { step, strata: new Map<string, Times>() }
     this.#steps.set(name, known)
     const text = JSON.stringify(key)
-    const stratum = known.strata.get(text) ?? new GrowingStratum(key[0]!, key[1]!)
-    known.strata.set(text, stratum)
-    return stratum
+    const newStratum = () => new GrowingStratum(key[0]!, key[1]!)
+    const times = known.strata.get(text) ?? ([newStratum(), newStratum()] as const)
+    known.strata.set(text, times)
+    return times
   }
+}
+
+/** Failing calls are compared where the share that fails differs no more than chance often does. */
+const MIN_ALIKE_P = 0.05
+
+/**
+ * Returns what is compared: calls that did not fail, and calls that did, unless more or fewer fail
+ * now, as these are others.
+ */
+function comparable(strata: readonly Times[]): readonly GrowingStratum[] {
+  const usual = strata.map(([one]) => one)
+  const failing = strata.map(([, one]) => one).filter((one) => sizeOf(one) > 0)
+  if (failing.length === 0) return matched(usual)
+  const count = (some: readonly GrowingStratum[], period: Period) =>
+    some.reduce((sum, { samples }) => sum + samples[period].size, 0)
+  const [x1, x2] = [count(failing, BEFORE), count(failing, AFTER)]
+  const [n1, n2] = [x1 + count(usual, BEFORE), x2 + count(usual, AFTER)]
+  const isAlike = !(twoProportionsTest(x1, n1, x2, n2).p < MIN_ALIKE_P)
+  return [...matched(usual.filter((one) => sizeOf(one) > 0)), ...(isAlike ? matched(failing) : [])]
 }
 
 /** Of a step's requests, this share must have their like in the other period. */
@@ -198,8 +226,7 @@ const MIN_MATCHED = 0.7
 
 /** Returns the strata, or those that only differ in what they call as one where too few match. */
 function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
-  const size = ({ samples }: GrowingStratum) => samples[BEFORE].size + samples[AFTER].size
-  const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + size(one), 0)
+  const sum = (some: readonly GrowingStratum[]) => some.reduce((all, one) => all + sizeOf(one), 0)
   const alike = strata.filter(({ samples }) => samples.every((sample) => sample.size > 0))
   if (sum(alike) >= MIN_MATCHED * sum(strata)) return strata
   const merged = new Map<string, GrowingStratum>()
@@ -210,6 +237,10 @@ function matched(strata: readonly GrowingStratum[]): readonly GrowingStratum[] {
     known.merge(stratum)
   }
   return [...merged.values()]
+}
+
+function sizeOf({ samples }: GrowingStratum): number {
+  return samples[BEFORE].size + samples[AFTER].size
 }
 
 class GrowingStratum {

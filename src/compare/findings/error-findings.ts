@@ -1,0 +1,166 @@
+import { counted, grouped } from '../../core/words.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { proportionInterval } from '../../stats/proportion-interval.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
+import type { EdgeChanges } from '../edges/find-edge-changes.ts'
+import type { CountsTest } from '../steps/compare-counts.ts'
+import type { ErrorChange } from '../steps/error-counts.ts'
+import type { StepChanges } from '../steps/step-changes.ts'
+import { byRequestsAfter } from './categories-concerned.ts'
+import type { Draft } from './finding.ts'
+import { listed, operationName, printable } from './names.ts'
+
+/** A failed request weighs as much as so many that take twice as long as usual. */
+const FAILED_WEIGHT = 10
+/** So does a failing call that its request makes good. */
+const MADE_GOOD_WEIGHT = 0.1
+/** A message is named if this share of the calls that changed says so. */
+const MOSTLY = 0.5
+/** Requests of each period that are given as examples. */
+const MAX_EXEMPLARS = 3
+
+type Counts = Pick<CountsTest, 'made' | 'chances'>
+
+/**
+ * Drafts one finding a service that fails more or less often though nothing that it calls does, and
+ * one for each service that fails with it: these are consequences.
+ */
+export function errorFindings(
+  { errors, flows }: StepChanges,
+  { categories }: EdgeChanges,
+): Draft[] {
+  const usualUs = meanBeforeUs(flows)
+  return errors.flatMap((change): Draft[] => {
+    const { changed, kind, service, callers, difference, requests, made, chances, p, q } = change
+    if (!changed) return []
+    const of = { service, operation: change.operations[0] as string }
+    const failedRequests = moreFailed(change)
+    const touched = Math.max(1, Math.round(Math.abs(difference) * chances[AFTER]))
+    const name = printable(service)
+    const origin: Draft = {
+      kind: 'errors',
+      direction: difference > 0 ? 'slower' : 'faster',
+      where: kind === 'work' ? name : `${listed(callers.map(printable), 3)} → ${name}`,
+      what: errorWords(change),
+      key: JSON.stringify([kind, service]),
+      categories: byRequestsAfter(
+        categories,
+        requests.map((request) => categories.categoryOf[request] as number),
+      ),
+      requests: touched,
+      concerned: byPeriod(flows, requests),
+      contributionUs: 0,
+      failedRequests,
+      weightUs: (failedRequests * FAILED_WEIGHT + touched * MADE_GOOD_WEIGHT) * usualUs,
+      eachInterval: [Number.NaN, Number.NaN],
+      probabilitySlower: Number.NaN,
+      notes: [rateText(change), failedText(change)],
+      look: name,
+      services: [service, ...callers],
+      changedEdges: [],
+      changedStructure: [],
+      steps: [],
+      calls: [{ kind: 'fails', of, previous: null, call: null, made, chances }],
+      moves: [],
+      exemplars: exemplarsOf(flows, requests),
+      ...{ p, q },
+    }
+    const seen = new Set([service])
+    const withIt = change.passedOn.flatMap((passed): Draft[] => {
+      const { service: caller } = passed.of
+      if (seen.has(caller)) return []
+      seen.add(caller)
+      return [
+        {
+          ...origin,
+          where: printable(caller),
+          what: `${operationName(passed.of)} fails with it in ${sharesOf(passed)}`,
+          key: JSON.stringify([kind, service, caller]),
+          notes: [rateText(passed)],
+          services: [caller, service],
+          calls: [{ ...passed, kind: 'fails with', previous: of, call: null }],
+        },
+      ]
+    })
+    return [origin, ...withIt]
+  })
+}
+
+/** Says what fails: `POST /pay fails with “no such promo” in 193 of 2,741 calls (14 of 2,823 before)`. */
+function errorWords({ operations, said, messages, made, chances, difference }: ErrorChange) {
+  const [first = ''] = operations
+  const isOne = operations.length === 1
+  const what = isOne ? operationName({ operation: first }) : counted(operations.length, 'operation')
+  const [message] = messages
+  const moved = Math.abs(made[AFTER] - made[BEFORE])
+  const isMost =
+    message !== undefined && Math.abs(message.made[1] - message.made[0]) >= MOSTLY * moved
+  const words = said ?? (isMost ? message.text : '')
+  const saying = words === '' ? '' : ` with “${printable(words)}”`
+  if (made[AFTER] === 0) {
+    return `${what} no longer ${isOne ? 'fails' : 'fail'}${saying} (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} calls before)`
+  }
+  const only = difference > 0 ? '' : 'only '
+  return `${what} ${isOne ? 'fails' : 'fail'}${saying} ${only}in ${sharesOf({ made, chances })}`
+}
+
+function sharesOf({ made, chances }: Counts): string {
+  return `${grouped(made[AFTER])} of ${grouped(chances[AFTER])} calls (${grouped(made[BEFORE])} of ${grouped(chances[BEFORE])} before)`
+}
+
+/** `7 % of calls (95 % CI 6.1–8.1 %), 0.5 % before (0.27–0.83 %)`. */
+function rateText({ made, chances }: Counts): string {
+  const [before, after] = [BEFORE, AFTER].map((period) => {
+    const [low, high] = proportionInterval(made[period], chances[period])
+    const share = rate(made[period] / Math.max(1, chances[period]))
+    return { share, interval: `${rate(low).replace(' %', '')}–${rate(high)}` }
+  }) as [Rate, Rate]
+  return `${after.share} of calls (95 % CI ${after.interval}), ${before.share} before (${before.interval})`
+}
+
+interface Rate {
+  readonly share: string
+  readonly interval: string
+}
+
+function rate(share: number): string {
+  return `${Number((100 * share).toPrecision(2))} %`
+}
+
+/** How many more requests fail, of as many calls: what errors cost. 0 where that goes another way. */
+function moreFailed({ failed, chances, difference }: ErrorChange): number {
+  const expected = (failed[BEFORE] * chances[AFTER]) / Math.max(1, chances[BEFORE])
+  const more = Math.round(failed[AFTER] - expected)
+  return more * difference > 0 ? more : 0
+}
+
+function failedText(change: ErrorChange): string {
+  const more = moreFailed(change)
+  if (more !== 0) return counted(Math.abs(more), `${more > 0 ? 'more' : 'fewer'} failed request`)
+  const { failed } = change
+  return failed[AFTER] === 0 ? 'no request fails with it' : 'as many requests fail with it'
+}
+
+function exemplarsOf(flows: FlowSet, requests: readonly number[]) {
+  const [before, after] = [BEFORE, AFTER].map((period) =>
+    requests
+      .filter((request) => flows.period[request] === period)
+      .slice(0, MAX_EXEMPLARS)
+      .map((request) => flows.ids[request] as string),
+  ) as [string[], string[]]
+  return { before, after }
+}
+
+function byPeriod(flows: FlowSet, requests: readonly number[]): [before: number, after: number] {
+  const counts: [number, number] = [0, 0]
+  for (const request of requests) counts[flows.period[request] as Period]++
+  return counts
+}
+
+/** Mean response time before, the slowest hundredth cut. */
+function meanBeforeUs(flows: FlowSet): number {
+  const timeOf = cappedTimes(flows, BEFORE)
+  let sum = 0
+  for (let request = 0; request < flows.count(BEFORE); request++) sum += timeOf(request)
+  return sum / Math.max(1, flows.count(BEFORE))
+}

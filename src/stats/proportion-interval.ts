@@ -1,0 +1,47 @@
+import { OptionError } from '../core/errors.ts'
+import { incompleteBeta } from './distributions.ts'
+
+/** Halvings of the interval from 0 to 1: down to the last digits of a double. */
+const HALVINGS = 60
+
+/**
+ * Returns the exact confidence interval of a proportion: the shares at which as many successes or
+ * more, or as many or fewer, come about with half of what `level` leaves.
+ *
+ * Conservative: it covers the true share at least as often as `level` says. Without trials, it is
+ * from 0 to 1. Same numbers as `binom.test` of R.
+ *
+ * Source: Clopper and Pearson 1934, "The use of confidence or fiducial limits illustrated in the
+ * case of the binomial".
+ *
+ * @param options.level default 0.95
+ * @throws OptionError for successes outside 0 to `trials`
+ *
+ * @example
+ * proportionInterval(7, 20).map((share) => share.toFixed(4)) // [ '0.1539', '0.5922' ]
+ */
+export function proportionInterval(
+  successes: number,
+  trials: number,
+  { level = 0.95 }: { readonly level?: number } = {},
+): readonly [low: number, high: number] {
+  if (!(successes >= 0 && successes <= trials)) {
+    throw new OptionError('successes', successes, `a number from 0 to the trials, ${trials}`)
+  }
+  const tail = (1 - level) / 2
+  const failures = trials - successes
+  return [
+    successes === 0 ? 0 : betaQuantile(successes, failures + 1, tail),
+    failures === 0 ? 1 : betaQuantile(successes + 1, failures, 1 - tail),
+  ]
+}
+
+function betaQuantile(a: number, b: number, p: number): number {
+  let [low, high] = [0, 1]
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const middle = (low + high) / 2
+    if (incompleteBeta(a, b, middle) < p) low = middle
+    else high = middle
+  }
+  return (low + high) / 2
+}

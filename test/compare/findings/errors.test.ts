@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../../src/compare/comparison.ts'
+import { restoreComparison, takeSnapshot } from '../../../src/compare/snapshot.ts'
+import { randomSource } from '../../../src/stats/random.ts'
+import { loadTraces } from '../../../src/traces/load-traces.ts'
+import { describeWithShared, sharedFile } from '../../shared.ts'
+import { compareShops, type Shop, shopPeriod } from './fixture.ts'
+
+const findings = (before: Shop, after: Shop) =>
+  compareShops({ requests: 1000, ...before }, { requests: 1000, ...after }).findings.findings
+
+describe('of stock that fails in a tenth of the time', () => {
+  test.each([0.03, 0.1])(
+    'a share of %d that shop passes on is one finding, of stock',
+    (failing) => {
+      const [first, ...others] = findings({}, { failing })
+      expect(first).toMatchObject({
+        ...{ kind: 'errors', direction: 'slower', where: 'stock', operation: 'LOOKUP' },
+        ...{ services: ['stock'], size: { unit: 'rate', per: 'call' } },
+      })
+      expect(first?.what).toMatch(
+        /^LOOKUP fails with “no stock” in \d+ of 1,000 calls \(0 of 1,000/,
+      )
+      expect(first?.facts[1]).toMatch(/^\d+ more failed requests$/)
+      expect(first?.consequences.map(({ title }) => title)).toEqual([
+        expect.stringMatching(
+          /^shop: GET fails with it in \d+ of 1,000 calls \(0 of 1,000 before\)$/,
+        ),
+      ])
+      expect(others).toEqual([])
+    },
+  )
+
+  test('1 % of 3,000 requests are enough', () => {
+    const [first] = findings({ requests: 3000 }, { requests: 3000, failing: 0.01 })
+    expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
+  })
+
+  test('what shop makes good is told, and that no request fails', () => {
+    const found = findings({}, { failing: 0.1, passesOn: false })
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatchObject({ kind: 'errors', where: 'stock', consequences: [] })
+    expect(found[0]?.facts).toContain('no request fails with it')
+  })
+
+  test('an outage that begins within the period after is found', () => {
+    const [first] = findings({}, { failing: (i) => (i >= 300 ? 0.2 : 0) })
+    expect(first).toMatchObject({ kind: 'errors', where: 'stock' })
+  })
+
+  test('as often before as after is no finding, and nothing got faster', () => {
+    expect(findings({ failing: 0.05 }, { failing: 0.05 })).toEqual([])
+  })
+
+  test('fewer failures are a finding that says so', () => {
+    const [first] = findings({ failing: 0.1 }, { failing: 0.01 })
+    expect(first).toMatchObject({ kind: 'errors', direction: 'faster' })
+    expect(first?.what).toMatch(/fails with “no stock” only in/)
+  })
+
+  test('calls that did not fail are still compared', () => {
+    const found = findings({}, { failing: 0.1, stockUs: 2000 })
+    expect(found.map(({ kind, where }) => `${kind} ${where}`).sort()).toEqual([
+      'errors stock',
+      'latency stock',
+    ])
+  })
+
+  test('a restored comparison says the same', () => {
+    const comparison = compareShops({}, { failing: 0.2 })
+    const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
+    const restored = restoreComparison(JSON.parse(JSON.stringify(snapshot)))
+    expect(restored.findings.text()).toBe(comparison.findings.text())
+    expect(restored.steps.errorTable().objects()).toEqual(comparison.steps.errorTable().objects())
+  })
+
+  test('a constant rate of 5 % in bursts of every length is at most 5 % of the time a finding', () => {
+    const COMPARISONS = 24
+    let found = 0
+    for (let seed = 0; seed < COMPARISONS; seed++) {
+      const period = (own: number) => {
+        const random = randomSource(own)
+        const length = 10 + Math.floor(100 * random.next())
+        const starts = Array.from({ length: 200 / length }, () => Math.floor(1000 * random.next()))
+        const failing = (i: number) =>
+          starts.some((start) => i >= start && i < start + length) ? 0.22 : 0.01
+        return shopPeriod({ requests: 1000, seed: own, failing })
+      }
+      const comparison = compare(period(2 * seed + 1), period(2 * seed + 2))
+      if (comparison.findings.findings.some(({ kind }) => kind === 'errors')) found++
+    }
+    // Of 24 comparisons at 5 %, more than four come about once in a hundred times.
+    expect(found).toBeLessThanOrEqual(4)
+  })
+})
+
+describeWithShared('errors that others planted', () => {
+  async function found(folder: string) {
+    const load = (file: string) =>
+      loadTraces(sharedFile(`data/hdx-eval/${folder}/${file}.jsonl.gz`) as string)
+    return compare(await load('before'), await load('after')).findings.findings
+  }
+
+  test('a rollout that breaks 7 % of the checkouts is errors of checkout, and no saving', async () => {
+    const all = await found('deploy-regression-7')
+    expect(all.map(({ title }) => title)).toEqual([
+      'checkout-api: POST /api/checkout fails with “internal error” in 193 of 2,741 calls (14 of 2,823 before)',
+    ])
+  })
+
+  test('a message that is new is named first, with the service', async () => {
+    const [first] = await found('segmented-regression-42')
+    expect(first).toMatchObject({ kind: 'errors', where: 'api-server' })
+    expect(first?.what).toContain(
+      '“fallback handler returned 500: schema mismatch in enterprise_v2_response” in 37 of 9,580 calls (0 of 10,084 before)',
+    )
+  })
+
+  test('a quiet hour has none', async () => {
+    expect(await found('quiet-11')).toEqual([])
+  })
+})
