@@ -57,8 +57,8 @@ export function addCompare(command: Command, args: readonly string[]): void {
       new Option(
         '--fail-on <condition>',
         "End with exit code 1 when a finding exceeds it: 'contribution>5%' of the time all requests " +
-          "took before, 'shift>10ms' of one step, or 'any'; only what became slower counts; may be " +
-          'given more than once',
+          "took before, 'shift>10ms' of one step, 'errors>1%' of the calls of a service of which more " +
+          "fail, or 'any'; only what became slower or fails more often counts; may be given more than once",
       ).argParser((text: string, before: readonly FailOn[] = []) => [...before, failOn(text)]),
     )
     .action(runCompare)
@@ -138,6 +138,13 @@ interface FailOn {
   readonly holds: (finding: Finding, comparison: Comparison) => boolean
 }
 
+/** Calls after that fail, in per cent, where a finding says that more do; else 0. */
+function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): number {
+  if (kind !== 'errors' || direction !== 'slower') return 0
+  if (call !== undefined) return (100 * call.made[1]) / call.chances[1]
+  return 100 * (segment?.inside.afterMean ?? size.value)
+}
+
 const UNITS_US: Readonly<Record<string, number>> = {
   us: 1,
   µs: 1,
@@ -147,20 +154,23 @@ const UNITS_US: Readonly<Record<string, number>> = {
   min: 60_000_000,
 }
 const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|us|µs|μs|ms|s|min)$/
+const ERRORS = /^errors\s*>\s*(\d+(?:\.\d+)?)\s*%$/
 
 /**
- * Reads a condition on findings. Only what became slower fails: `contribution>5%` (of what all
- * requests after would have taken before), `contribution>2s` (in all), `shift>10ms` (of one step),
- * or `any`.
+ * Reads a condition on findings. Only what became slower, or fails more often, fails:
+ * `contribution>5%` (of what all requests after would have taken before), `contribution>2s` (in all),
+ * `shift>10ms` (of one step), `errors>1%` (of the calls of which more fail now), or `any`.
  *
  * @throws InvalidArgumentError for anything else
  */
 function failOn(text: string): FailOn {
   if (text === 'any') return { text, holds: ({ direction }) => direction === 'slower' }
+  const share = ERRORS.exec(text.trim())?.[1]
+  if (share !== undefined) return { text, holds: (finding) => errorRate(finding) > Number(share) }
   const [, quantity, digits, unit = ''] = CONDITION.exec(text.trim()) ?? []
   if (quantity === undefined || (quantity === 'shift' && unit === '%')) {
     throw new InvalidArgumentError(
-      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms' or 'any'.",
+      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'.",
     )
   }
   const limit = Number(digits)

@@ -304,6 +304,10 @@ function findingPart({ steps, parts, calls }: FindingLimits) {
       made(({ requests }) => requests, COUNT),
     ),
     size: SIZE,
+    failedRequests: about(
+      'Of errors: how many more requests after fail with it; negative for fewer.',
+      optional(NUMBER),
+    ),
     since: about(
       'When it began; null where that cannot be told. The time of day in UTC, or, where none was recorded, the time since the after period began, both as ISO 8601.',
       made(({ since }) => since && sinceTimes(since), orNull(SINCE)),

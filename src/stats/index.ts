@@ -97,6 +97,7 @@ export {
   type PermutationTestResult,
   permutationTest,
 } from './permutation-test.ts'
+export { proportionInterval } from './proportion-interval.ts'
 export { quantile } from './quantile.ts'
 export { type QuantileMap, quantileMap } from './quantile-map.ts'
 export { type RandomSource, randomSource } from './random.ts'

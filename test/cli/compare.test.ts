@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { describeWithShared, sharedFile } from '../shared.ts'
 import { flowdelta, flowdeltaProcess, ROOT, schemaErrors } from './run-cli.ts'
 
 const periods = (name: string) => {
@@ -218,6 +219,18 @@ describe('--fail-on', () => {
     )
     expect(out).toContain('NFS3 WRITE no longer calls storage-data SN READ')
     expect(code).toBe(0)
+  })
+})
+
+describeWithShared('--fail-on errors', () => {
+  test('holds for more than a share of failing calls', async () => {
+    const file = (name: string) => sharedFile(`data/hdx-eval/deploy-regression-7/${name}.jsonl.gz`)
+    const { code, err } = await flowdelta(
+      ...['compare', '--before', file('before') as string, '--after', file('after') as string],
+      ...['--no-segments', '--fail-on', 'errors>5%', '--fail-on', 'errors>8%'],
+    )
+    expect(code).toBe(1)
+    expect(err).toMatch(/^flowdelta: --fail-on errors>5% holds for #1 checkout-api: POST .*\n$/)
   })
 })
 

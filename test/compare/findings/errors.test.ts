@@ -103,9 +103,15 @@ describeWithShared('errors that others planted', () => {
 
   test('a rollout that breaks 7 % of the checkouts is errors of checkout, and no saving', async () => {
     const all = await found('deploy-regression-7')
-    expect(all.map(({ title }) => title)).toEqual([
-      'checkout-api: POST /api/checkout fails with “internal error” in 193 of 2,741 calls (14 of 2,823 before)',
+    expect(
+      all.map(({ kind, direction, what, services }) => ({ kind, direction, what, services })),
+    ).toEqual([
+      {
+        ...{ kind: 'errors', direction: 'slower', services: ['checkout-api'] },
+        what: 'POST /api/checkout fails with “internal error” in 193 of 2,741 calls (14 of 2,823 before)',
+      },
     ])
+    expect(all[0]?.title).toContain('checkout.promo_code = FLAT5, FREESHIP or GIFT10')
   })
 
   test('a message that is new is named first, with the service', async () => {
