@@ -1,27 +1,21 @@
 // Runs once a failing span: the loops index with `!`.
-import { group } from 'd3-array'
-import type { FlowSet, Period } from '../../flows/flow-set.ts'
+import type { FlowSet } from '../../flows/flow-set.ts'
 import type { Outcome, Outcomes } from '../../flows/outcomes.ts'
-import { areFromSpans } from '../../flows/span-tree.ts'
-import type { EdgeOptions } from '../edges/find-edge-changes.ts'
-import { compareChoices } from './between-runs.ts'
-import type { ChoiceCounts } from './call-counts.ts'
 import type { Operation } from './call-order.ts'
-import type { CountsTest } from './compare-counts.ts'
-import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
+import type { TimeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits, type Visit } from './visits.ts'
 
 /**
  * Who fails: a service at its own work (`'work'`), or calls to it of which its own side did not fail
  * or was not recorded (`'call'`).
  */
-interface Place {
+export interface Place {
   readonly kind: 'work' | 'call'
   readonly service: string
 }
 
 /** A call that failed though nothing that it called did. */
-interface Failure {
+export interface Failure {
   readonly request: number
   /** Operation that failed, or was called. */
   readonly operation: string
@@ -37,7 +31,7 @@ interface Failure {
 }
 
 /** How often one operation, called by one other, was called. */
-interface Calls {
+export interface Calls {
   readonly operation: string
   readonly context: string
   /** Calls, and requests that have any, by stretch of time. */
@@ -46,112 +40,13 @@ interface Calls {
 }
 
 /** All calls of one place, and those that failed. */
-interface PlaceCounts extends Place {
+export interface PlaceCounts extends Place {
   readonly calls: Map<string, Calls>
   readonly failures: Failure[]
 }
 
-/** What failing calls have in common that is tested: all, those of one operation or one message. */
-interface Measure {
-  readonly failures: readonly Failure[]
-  readonly calls: readonly Calls[]
-  /** Of messages. */
-  readonly said: string | null
-}
-
-/** How much more often calls fail, compared between the periods. */
-export interface ErrorChange extends Place, CountsTest {
-  readonly q: number
-  /** Significant among what fails, and large enough to matter. */
-  readonly changed: boolean
-  /** Operations whose calls fail, the one of most failures first. */
-  readonly operations: readonly string[]
-  /** Services whose calls fail; empty but for calls. */
-  readonly callers: readonly string[]
-  /** What failing calls say, where only those that say so are counted. */
-  readonly said: string | null
-  /** What they say in all, by how many more do. */
-  readonly messages: readonly ErrorMessage[]
-  /** Requests that have failing calls, by their row. */
-  readonly requests: readonly number[]
-  /** Requests of each period that fail with them. */
-  readonly failed: readonly [before: number, after: number]
-  /** Who fails as what it calls does. */
-  readonly passedOn: readonly PassedOn[]
-}
-
-/** What failing calls say, and how many do. */
-export interface ErrorMessage {
-  readonly text: string
-  readonly made: readonly [before: number, after: number]
-}
-
-/** Calls of an operation that fail as what they call does. */
-export interface PassedOn extends Pick<CountsTest, 'made' | 'chances'> {
-  readonly of: Operation
-}
-
-/** All places, and the tests of those where anything fails. */
-export interface ErrorTests {
-  readonly places: readonly PlaceCounts[]
-  readonly tested: readonly TestedPlace[]
-  readonly blocks: TimeBlocks
-}
-
-interface TestedPlace {
-  readonly counts: PlaceCounts
-  readonly tests: readonly { readonly measure: Measure; readonly test: CountsTest }[]
-  /** Of all its tests. */
-  readonly p: number
-}
-
-/** Operations and messages that are tested, of each place: those that fail the most. */
-const MAX_MEASURES = 30
-
-/**
- * Tests where calls fail more or less often, given that they were made: who fails though nothing that
- * it called did, in all, by operation, and by what failing calls say.
- *
- * Each call counts, but where requests make several, requests that have failing ones must differ as
- * well: calls of one request fail together.
- *
- * @param flows not folded
- * @returns nothing for flows that were not built from spans, or without errors
- */
-export function testErrors(flows: FlowSet): ErrorTests {
-  const { outcomes } = flows
-  const canFail = outcomes?.kinds.some(({ outcome }) => outcome === 'error')
-  const blocks = timeBlocks(flows)
-  if (outcomes === undefined || !canFail || !areFromSpans(flows)) {
-    return { places: [], tested: [], blocks }
-  }
-  const places = countErrors(flows, outcomes, blocks)
-  const failing = places.filter(({ failures }) => failures.length > 0)
-  const measured = failing.map((counts) => ({ counts, measures: measuresOf(counts) }))
-  const all = measured.flatMap(({ measures }) => measures)
-  const byCall = compareChoices(
-    all.map((measure) => ({ strata: strataOf(measure, blocks, false) })),
-    blocks,
-  )
-  const byRequest = compareChoices(
-    all.map((measure) => ({ strata: strataOf(measure, blocks, true) })),
-    blocks,
-  )
-  let at = -1
-  const tested = measured.map(({ counts, measures }) => {
-    const tests = measures.map((measure) => {
-      at++
-      return { measure, test: { ...byCall[at]!, p: Math.max(byCall[at]!.p, byRequest[at]!.p) } }
-    })
-    const known = tests.filter(({ test }) => !Number.isNaN(test.p))
-    const p = Math.min(1, known.length * Math.min(...known.map(({ test }) => test.p)))
-    return { counts, tests: known, p: known.length === 0 ? Number.NaN : p }
-  })
-  return { places, tested, blocks }
-}
-
 /** Counts calls, and those that failed though nothing that they called did, of all places. */
-function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBlocks): PlaceCounts[] {
+export function countErrors(flows: FlowSet, outcomes: Outcomes, blocks: TimeBlocks): PlaceCounts[] {
   const places = new Map<string, PlaceCounts>()
   const placeOf = (kind: Place['kind'], service: string) => {
     const key = JSON.stringify([kind, service])
@@ -262,164 +157,4 @@ function wayUp(
     .filter((visit) => isCall || visit !== visitOf[span])
     .map(({ service, entry }) => ({ service, operation: operations[entry]! }))
   return { passedOn, reachesRoot: above < 0 }
-}
-
-/** What failing calls say: a message, or else a code. */
-function saidOf({ outcome: { message, code } }: Failure): string {
-  return message === '' ? code : message
-}
-
-function measuresOf({ calls: sites, failures }: PlaceCounts): Measure[] {
-  const calls = [...sites.values()]
-  const operations = [...group(failures, ({ operation }) => operation)]
-  const messages = [...group(failures, saidOf)].filter(([said]) => said !== '')
-  const parts = [
-    ...operations.map(([name, own]): Measure => {
-      return { failures: own, said: null, calls: calls.filter((one) => one.operation === name) }
-    }),
-    ...messages.map(([said, own]): Measure => ({ failures: own, said, calls })),
-  ]
-  const isOneOperation = new Set(calls.map(({ operation }) => operation)).size < 2
-  // What is the same test as another is left out.
-  const distinct = parts.filter(({ said, failures: { length } }) =>
-    said === null ? !isOneOperation : length < failures.length,
-  )
-  const largest = distinct.sort((a, b) => b.failures.length - a.failures.length)
-  return [{ failures, said: null, calls }, ...largest.slice(0, MAX_MEASURES)]
-}
-
-/** Counts of a measure: calls, or requests that have any. */
-function strataOf(
-  { failures, calls }: Measure,
-  { of: blockOf }: TimeBlocks,
-  ofRequests: boolean,
-): ChoiceCounts[] {
-  const keyOf = ({ operation, context }: Pick<Calls, 'operation' | 'context'>) =>
-    JSON.stringify([operation, context])
-  const failing = group(failures, keyOf)
-  return calls.map((one): ChoiceCounts => {
-    const chances = ofRequests ? one.requests : one.calls
-    const made = new Float64Array(chances.length)
-    const all = (failing.get(keyOf(one)) ?? []).map(({ request }) => request)
-    for (const request of ofRequests ? new Set(all) : all) made[blockOf[request]!]!++
-    return { chances, made }
-  })
-}
-
-/**
- * Describes what became of each place: by its most significant test.
- *
- * @param q of each place, corrected over all tests
- */
-export function describeErrors(
-  flows: FlowSet,
-  { tested, places, blocks }: ErrorTests,
-  {
-    q: qOf,
-    alpha,
-    minimumShare,
-  }: { q: readonly number[] } & Pick<EdgeOptions, 'alpha' | 'minimumShare'>,
-): ErrorChange[] {
-  return tested.flatMap(({ counts, tests }, i): ErrorChange[] => {
-    const told = toldOf(tests, alpha)
-    if (told === undefined) return []
-    const { measure, test } = told
-    const { kind, service } = counts
-    const { failures, said } = measure
-    const q = Math.max(qOf[i]!, Math.min(1, test.p * tests.length))
-    const isLarge = Math.abs(test.difference) >= minimumShare
-    const countOf = (some: readonly Failure[]) =>
-      byPeriod(
-        flows,
-        some.map(({ request }) => request),
-      )
-    const failed = failures.filter(({ reachesRoot }) => reachesRoot).map(({ request }) => request)
-    return [
-      {
-        ...{ kind, service, ...test, q, said },
-        changed: q < alpha && isLarge,
-        operations: operationsOf(flows, failures),
-        callers: [...new Set(failures.flatMap(({ caller }) => caller ?? []))].sort(),
-        messages: [...group(failures, saidOf)]
-          .map(([text, own]) => ({ text, made: countOf(own) }))
-          .sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0])),
-        requests: [...new Set(failures.map(({ request }) => request))],
-        failed: byPeriod(flows, new Set(failed)),
-        passedOn: passedOnOf(flows, failures, { places, blocks }),
-      },
-    ]
-  })
-}
-
-/** Who fails with these failures, the one of most failures first. */
-function passedOnOf(
-  flows: FlowSet,
-  failures: readonly Failure[],
-  { places, blocks: { perRun } }: Pick<ErrorTests, 'places' | 'blocks'>,
-): PassedOn[] {
-  const all = failures.flatMap(({ request, passedOn }) => passedOn.map((of) => ({ of, request })))
-  const found = [...group(all, ({ of }) => JSON.stringify(of)).values()].map((own): PassedOn => {
-    const [{ of }] = own as [(typeof own)[number]]
-    const place = places.find(({ kind, service }) => kind === 'work' && service === of.service)
-    const chances: [number, number] = [0, 0]
-    for (const { operation, calls } of place?.calls.values() ?? []) {
-      if (operation !== of.operation) continue
-      const split = calls.length - perRun
-      calls.forEach((count, block) => {
-        chances[block < split ? 0 : 1] += count
-      })
-    }
-    const made = byPeriod(
-      flows,
-      own.map(({ request }) => request),
-    )
-    return { of, made, chances }
-  })
-  return found.sort((a, b) => Math.abs(b.made[1] - b.made[0]) - Math.abs(a.made[1] - a.made[0]))
-}
-
-/** What has this share of a change is said to be all of it. */
-const NEARLY_ALL = 0.9
-
-/** The most significant test, or that of one operation that has nearly all of what it shows. */
-function toldOf(tests: TestedPlace['tests'], alpha: number) {
-  const [first] = tests.toSorted(
-    (a, b) => a.test.p - b.test.p || Math.abs(b.test.difference) - Math.abs(a.test.difference),
-  )
-  if (first === undefined || first.measure.said !== null) return first
-  const moved = ({ test }: typeof first) => test.difference * test.chances[1]
-  const isOne = (one: typeof first) => one.measure.said === null && one !== first
-  const single = tests.find(
-    (one) =>
-      isOne(one) &&
-      one.test.p * tests.length < alpha &&
-      moved(one) / moved(first) >= NEARLY_ALL &&
-      one.test.chances[1] < first.test.chances[1],
-  )
-  return single ?? first
-}
-
-/** Operations that have nearly all of a change, the one of most first. */
-function operationsOf(flows: FlowSet, failures: readonly Failure[]): string[] {
-  const rates = [...group(failures, ({ operation }) => operation)].map(([operation, own]) => {
-    const [before, after] = byPeriod(
-      flows,
-      own.map(({ request }) => request),
-    )
-    return { operation, moved: after - before }
-  })
-  const all = rates.reduce((sum, { moved }) => sum + moved, 0)
-  const sorted = rates.sort((a, b) => Math.sign(all) * (b.moved - a.moved))
-  let seen = 0
-  return sorted.flatMap(({ operation, moved }) => {
-    if (Math.abs(seen) >= NEARLY_ALL * Math.abs(all) && seen !== 0) return []
-    seen += moved
-    return [operation]
-  })
-}
-
-function byPeriod(flows: FlowSet, requests: Iterable<number>): [before: number, after: number] {
-  const counts: [number, number] = [0, 0]
-  for (const request of requests) counts[flows.period[request] as Period]++
-  return counts
 }

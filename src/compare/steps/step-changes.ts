@@ -7,7 +7,7 @@ import type { Arrivals } from '../load/arrivals.ts'
 import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
-import type { ErrorChange } from './error-counts.ts'
+import type { ErrorChange } from './compare-errors.ts'
 import type { Step } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 

@@ -1,0 +1,143 @@
+import { AFTER } from '../../flows/flow-set.ts'
+import type { Categories } from '../categories/categories.ts'
+import { place } from '../edges/edge-pool.ts'
+import { isSame, type Operation } from '../steps/call-order.ts'
+import { type Draft, isStructural } from './finding.ts'
+
+/** A delay of another size than its cause, by more than this share, is one of its own. */
+const MAX_SIZE_DIFFERENCE = 0.1
+/** So is one whose requests share less than this with those of the cause. */
+const MIN_SHARED_REQUESTS = 0.5
+
+/** Orders drafts by what they weigh, the largest first. */
+export function byContribution(a: Draft, b: Draft): number {
+  const weight = ({ weightUs, contributionUs }: Draft) => Math.abs(weightUs ?? contributionUs)
+  return weight(b) - weight(a) || a.q - b.q
+}
+
+/** Puts each draft that is a consequence of another under it; the largest in all comes first. */
+export function nestConsequences(categories: Categories, drafts: readonly Draft[]) {
+  const causes: { readonly cause: Draft; readonly consequences: Draft[] }[] = []
+  const order = (draft: Draft) =>
+    draft.calls[0]?.kind === 'fails' ? -1 : isStructural(draft) ? 0 : 1
+  const byKind = drafts.toSorted((a, b) => order(a) - order(b))
+  const likeliestFirst = [...byKind.filter((draft) => !isGap(draft)), ...byKind.filter(isGap)]
+  for (const draft of likeliestFirst) {
+    const found = causes.find(({ cause }) => isConsequence(categories, { cause, draft }))
+    if (found === undefined) causes.push({ cause: draft, consequences: [] })
+    else found.consequences.push(draft)
+  }
+  for (const { consequences } of causes) consequences.sort(byContribution)
+  return causes.sort(
+    (a, b) => placeOf(a.cause) - placeOf(b.cause) || byContribution(a.cause, b.cause),
+  )
+}
+
+/** Another load comes first, as all else may follow from it; what nothing accounts for last. */
+function placeOf({ kind }: Draft): number {
+  return kind === 'load' ? 0 : kind === 'unattributed' ? 2 : 1
+}
+
+/** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */
+export function withConsequences(
+  draft: Draft,
+  consequences: readonly { readonly kind: Draft['kind']; readonly contributionUs: number }[],
+): number {
+  const seen = consequences
+    .filter((consequence) => consequence.kind === 'latency')
+    .reduce((sum, consequence) => sum + consequence.contributionUs, 0)
+  const { contributionUs } = draft
+  if (!isStructural(draft)) return contributionUs + seen
+  return Math.abs(seen) > Math.abs(contributionUs) ? seen : contributionUs
+}
+
+/** Whether a draft is of time between two operations of one service, which no span covers. */
+function isGap({ kind, changedEdges }: Draft): boolean {
+  return (
+    kind === 'latency' &&
+    changedEdges.length > 0 &&
+    changedEdges.every(
+      ({ kind, fromNode, toNode }) => kind === 'self' && fromNode.operation !== toNode.operation,
+    )
+  )
+}
+
+/**
+ * Whether a draft shows the delay of another again: steps within other services that became longer
+ * by about as much in mostly the same requests, as where the slow call has no span of its own; or
+ * another path after a call that became slower.
+ */
+function isConsequence(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
+  if (cause.direction !== draft.direction) return false
+  if (isStructural(cause) && draft.kind === 'latency') {
+    return isSameWork(categories, { cause, draft })
+  }
+  if (cause.kind !== 'latency') return false
+  const isSameService =
+    draft.kind === 'latency' &&
+    draft.services[0] === cause.services[0] &&
+    Math.abs(draft.contributionUs) <= Math.abs(cause.contributionUs)
+  if (isSameService) return shareRequests(categories, { cause, draft })
+  const [step] = cause.changedEdges
+  const [other] = draft.changedEdges
+  if (step === undefined || other === undefined) return false
+  if (isStructural(draft)) return cause.changedEdges.includes(other)
+  const isCall = step.kind === 'network'
+  const isWork = draft.changedEdges.every(({ kind }) => kind === 'self')
+  const isElsewhere = !draft.services.some((service) => service === cause.services[0])
+  const canShowIt = isGap(draft) ? !isGap(cause) : isWork && isCall
+  if (draft.kind !== 'latency' || !canShowIt || !isElsewhere) return false
+  const isAlike =
+    Math.abs(other.shiftUs - step.shiftUs) <= MAX_SIZE_DIFFERENCE * Math.abs(step.shiftUs)
+  return isAlike && shareRequests(categories, { cause, draft })
+}
+
+function shareRequests(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const known = new Set(cause.categories)
+  const count = (ids: readonly number[]) =>
+    ids.reduce((sum, category) => sum + categories.count(category, AFTER), 0)
+  const shared = count(draft.categories.filter((category) => known.has(category)))
+  return shared >= MIN_SHARED_REQUESTS * count(draft.categories)
+}
+
+/**
+ * Whether a draft shows that something fails: who fails with it, what is done after it failed, or
+ * what is left out in requests that fail.
+ */
+function isOfErrors(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const [failing] = cause.calls
+  const isIt = (one: Operation | null) =>
+    one !== null && failing !== undefined && isSame(one, failing.of)
+  if (draft.kind === 'errors') {
+    return draft.calls[0]?.kind === 'fails with' && isIt(draft.calls[0].previous)
+  }
+  if (!isStructural(draft) || !cause.failedRequests) return false
+  return (
+    draft.calls.some(({ previous, call }) => isIt(previous) || isIt(call)) ||
+    (draft.calls.some(({ of }) => isIt(of)) && shareRequests(categories, { cause, draft }))
+  )
+}
+
+/** Whether a service works longer, or less, because it does something else. */
+function isSameWork(
+  categories: Categories,
+  { cause, draft }: { cause: Draft; draft: Draft },
+): boolean {
+  const [service] = cause.services
+  const isOwn =
+    draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
+    draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)
+  return (
+    isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
+  )
+}
