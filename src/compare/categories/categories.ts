@@ -205,7 +205,17 @@ export class Categories extends Stage {
       afterSdUs: after.map(({ sd }) => sd),
       beforeC2: before.map(squaredVariation),
       afterC2: after.map(squaredVariation),
+      ...(this.flows.outcomes && {
+        beforeFailed: ids.map((category) => this.failed(category, BEFORE)),
+        afterFailed: ids.map((category) => this.failed(category, AFTER)),
+      }),
     })
+  }
+
+  /** Requests of a category that failed; 0 where outcomes were not recorded. */
+  failed(category: number, period: Period): number {
+    const { outcomes } = this.flows
+    return this.members(category, period).filter((request) => outcomes?.failed(request)).length
   }
 }
 

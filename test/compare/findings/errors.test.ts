@@ -66,6 +66,16 @@ describe('of stock that fails in a tenth of the time', () => {
     ])
   })
 
+  test('categories say how many of their requests failed', () => {
+    const { categories, flows } = compareShops({}, { failing: 0.2 })
+    const rows = categories.table().objects() as { beforeFailed: number; afterFailed: number }[]
+    const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+    const failed = Array.from(flows.period.keys()).filter((one) => flows.outcomes?.failed(one))
+    expect(sum(rows.map(({ beforeFailed }) => beforeFailed))).toBe(0)
+    expect(sum(rows.map(({ afterFailed }) => afterFailed))).toBe(failed.length)
+    expect(failed.length).toBeGreaterThan(30)
+  })
+
   test('a restored comparison says the same', () => {
     const comparison = compareShops({}, { failing: 0.2 })
     const snapshot = takeSnapshot(comparison, { ids: true, latenciesOf: () => true })
