@@ -178,7 +178,8 @@ const TAIL_LEVEL = 0.2
 
 function withTail(shift: ModeratedShift, tailP: number): TimesTest {
   if (Number.isNaN(tailP)) return { ...shift, tailP }
-  const p = Math.min(1, (shift.p || 1) / (1 - TAIL_LEVEL), tailP / TAIL_LEVEL)
+  const shiftP = Number.isNaN(shift.p) ? 1 : shift.p
+  const p = Math.min(1, shiftP / (1 - TAIL_LEVEL), tailP / TAIL_LEVEL)
   return { ...shift, p, tailP }
 }
 
