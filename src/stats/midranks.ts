@@ -3,7 +3,7 @@
  * mean of their ranks.
  *
  * @example
- * midranks([30, 10, 10, 20]) // [0.875, 0.25, 0.25, 0.625]
+ * midranks([30, 10, 10, 20]) // [ 0.875, 0.25, 0.25, 0.625 ]
  */
 export function midranks(values: ArrayLike<number>): number[] {
   const first = new Map<number, number>()

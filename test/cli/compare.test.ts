@@ -131,6 +131,7 @@ describe('flowdelta compare', () => {
       counts: 'scaled',
       test: 'mann-whitney',
       centre: 'median',
+      segments: true,
     })
   })
 

@@ -72,10 +72,10 @@ function isConsequence(
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
   if (cause.kind === 'errors') return isOfErrors(categories, { cause, draft })
-  if (cause.direction !== draft.direction) return false
   if (isStructural(cause) && draft.kind === 'latency') {
     return isSameWork(categories, { cause, draft })
   }
+  if (cause.direction !== draft.direction) return false
   if (cause.kind !== 'latency') return false
   const isSameService =
     draft.kind === 'latency' &&
@@ -128,16 +128,22 @@ function isOfErrors(
   )
 }
 
-/** Whether a service works longer, or less, because it does something else. */
+/**
+ * Whether a service works longer, or less, because it does something else; or what it calls answers
+ * a little faster or slower, for what was called just before.
+ */
 function isSameWork(
   categories: Categories,
   { cause, draft }: { cause: Draft; draft: Draft },
 ): boolean {
   const [service] = cause.services
+  const isAlike = cause.direction === draft.direction
+  const isSmall = Math.abs(draft.contributionUs) < Math.abs(cause.contributionUs)
   const isOwn =
     draft.steps.some((step) => step.kind === 'work' && step.service === service) ||
     draft.changedEdges.some(({ kind, fromNode }) => kind === 'self' && place(fromNode) === service)
+  const isCallOf = draft.steps.some((step) => step.kind === 'call' && step.caller === service)
   return (
-    isOwn && draft.services[0] === cause.services[0] && shareRequests(categories, { cause, draft })
+    ((isAlike && isOwn) || (isSmall && isCallOf)) && shareRequests(categories, { cause, draft })
   )
 }

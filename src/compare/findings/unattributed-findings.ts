@@ -30,8 +30,15 @@ export function unattributedFindings(
     const after = requests.filter((request) => flows.period[request] === AFTER)
     const shares = drafts.map((draft) => draft.contributionUs * shareAt(service, draft))
     const leftUs = observedUs - shares.reduce((sum, us) => sum + us, 0)
+    // What costs of findings are uncertain by is not left over.
+    const unsureUs = Math.hypot(
+      ...drafts.map(
+        ({ eachInterval: [low, high], requests }) => ((high - low) / 2) * requests || 0,
+      ),
+    )
     const isLeft =
-      leftUs * shiftUs > 0 && Math.abs(leftUs) > (1 - MIN_ACCOUNTED) * Math.abs(observedUs)
+      leftUs * shiftUs > 0 &&
+      Math.abs(leftUs) > Math.max(unsureUs, (1 - MIN_ACCOUNTED) * Math.abs(observedUs))
     if (!isLeft) return []
     const operation = operations.find((one) => one.changed) ?? operations[0]
     const eachUs = leftUs / after.length

@@ -59,7 +59,7 @@ const MIN_SHARED = 0.5
  * "Adtributor".
  *
  * @example
- * findSegments(comparison).segments.map(({ text }) => text) // ['tenant.tier = enterprise']
+ * findSegments(comparison).table().columnNames()[3] // 'where'
  */
 export function findSegments(
   { steps }: { readonly steps: StepChanges },
