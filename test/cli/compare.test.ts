@@ -48,11 +48,15 @@ describe('flowdelta compare', () => {
         requests: { before: { n: 0, of: 5000 }, after: { n: 1100, of: 5000 } },
         requestsTouched: 1100,
         size: { unit: 'rate', per: 'call', value: 1100 / 2400 },
-        ...{ consequences: [], consequenceOf: null },
+        consequenceOf: null,
       },
+      // What was read just before is written sooner.
+      { kind: 'latency', direction: 'faster', services: ['storage-data', 'frontend'] },
     ])
-    const [{ id, p, q: corrected, size }] = document.findings
+    const [{ id, p, q: corrected, size, consequences }, beneath] = document.findings
     expect(id).toMatch(/^structure-/)
+    expect(consequences).toEqual([beneath.id])
+    expect(beneath.consequenceOf).toBe(id)
     expect(p).toBeLessThanOrEqual(corrected)
     expect(size.interval[0]).toBeLessThan(size.value)
     expect(size.interval[1]).toBeGreaterThan(size.value)
@@ -257,7 +261,7 @@ describe('wrong usage ends with exit code 2 and says what to do', () => {
     [['--fail-on', 'shift>5%'], "'shift>5%' is invalid"],
     [
       ['--fail-on', 'contribution'],
-      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms' or 'any'.",
+      "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'.",
     ],
     [['--scale-counts', '--weight-counts'], 'cannot be used with option'],
     [['--scale-counts', '--counts', 'weighted'], 'cannot be used with option'],

@@ -27,6 +27,8 @@ export function withSegments(
       ? draft
       : { ...draft, segment, notes: [...draft.notes, segmentFact(segment)] }
   })
+  // Of several runs, segments are not held against what these differ by.
+  if (categories.flows.runs.length > 1) return told
   const others = segments.filter((segment) => !drafts.some((draft) => isOf(segment, draft, drafts)))
   const own = others.flatMap((segment) =>
     segment.measure === 'structure' ? [] : [draftOf(segment, categories)],
