@@ -35,9 +35,14 @@ export function loadFindings(
     const draft = rateFinding(rate, rateQ, edges)
     if (draft !== null) return [draft]
   }
-  return pauses !== null && pausesQ < options.alpha
+  // At another rate, times between requests differ in more than their scale.
+  return pauses !== null && pausesQ < options.alpha && isAlike(rate?.ratio ?? 1)
     ? pauseFindings(pauses, { q: pausesQ, flows, edges })
     : []
+}
+
+function isAlike(ratio: number): boolean {
+  return ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
 }
 
 function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | null {
@@ -45,8 +50,7 @@ function rateFinding(rate: RateChange, q: number, edges: EdgeChanges): Draft | n
   const { flows } = categories
   const { ratio, perSecond, p } = rate
   const isMore = ratio > 1
-  const isAlike = ratio < MIN_RATIO && ratio > 1 / MIN_RATIO
-  if (isAlike || observedChangeUs > 0 !== isMore) return null
+  if (isAlike(ratio) || observedChangeUs > 0 !== isMore) return null
   const { verdict, contributionUs, interval } = expectedAtLoad(flows)
   const share = contributionUs / observedChangeUs
   const change = isMore ? 'slowdown' : 'speedup'

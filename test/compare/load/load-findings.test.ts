@@ -97,10 +97,10 @@ describe('findings about load', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(['latency'])
   })
 
-  test('clients that pause before one request in twenty are told', () => {
+  test('clients that pause before one request in eighty are told', () => {
     const [first, ...others] = findingsOf(
       { perSecond: steady, workMs: flat },
-      { perSecond: steady, workMs: flat, pause: 0.05 },
+      { perSecond: steady, workMs: flat, pause: 0.0125 },
     ).findings
     expect(first).toMatchObject({ kind: 'load', where: 'clients', contributionUs: 0 })
     expect(first?.what).toMatch(/^now pause: no request for about \d+ ms before \d+ of/)
