@@ -35,6 +35,9 @@ export interface ChangePointResult {
   readonly ratioAt: (position: number) => number
 }
 
+/** Differences of sums by less than this, of one, are rounding. */
+const ROUNDING = 1e-9
+
 /**
  * Finds where a series changes from one level to another, by least squares, with an interval: the
  * positions that a likelihood-ratio test does not reject.
@@ -77,7 +80,7 @@ export function changePoint(
   const last = Math.min(count - 1, to)
   if (!(first <= last)) return NONE
   let at = first
-  for (let i = first + 1; i <= last; i++) if (between(i) > between(at)) at = i
+  for (let i = first + 1; i <= last; i++) if (between(i) > between(at) * (1 + ROUNDING)) at = i
   const all = Array.from(values)
   const sides = [longRunVariance(all.slice(0, at)), longRunVariance(all.slice(at))] as const
   const noise = [at > 1 ? sides[0] : sides[1], at < count - 1 ? sides[1] : sides[0]] as const
@@ -135,10 +138,12 @@ export function constantLevel(
 ): ConstantLevelResult {
   const { count, mean } = moments(values)
   if (count < 2) return { statistic: Number.NaN, p: Number.NaN, at: Number.NaN }
+  // Of places that are equally far, the first: rounding does not decide.
+  const slack = ROUNDING * Math.sqrt(count * variance)
   let [sum, farthest, at] = [0, 0, 0]
   for (let i = 0; i < count - 1; i++) {
     sum += values[i]! - mean
-    if (Math.abs(sum) <= farthest) continue
+    if (Math.abs(sum) <= farthest + slack) continue
     farthest = Math.abs(sum)
     at = i + 1
   }
