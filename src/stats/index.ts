@@ -6,6 +6,7 @@ export {
   andersonDarlingTwoSample,
 } from './anderson-darling.ts'
 export { benjaminiHochberg } from './benjamini-hochberg.ts'
+export { bonferroni } from './bonferroni.ts'
 export {
   type BootstrapOptions,
   type BootstrapResult,

@@ -1,3 +1,4 @@
+import { bonferroni } from './bonferroni.ts'
 import { designEffects, StretchSums } from './design-effects.ts'
 import { twoSidedTP } from './distributions.ts'
 import { moderatedVariances } from './moderated-variances.ts'
@@ -118,10 +119,9 @@ export function moderatedShifts(
     const isEnough = Math.min(beforeCount, afterCount) >= MIN_VALUES && logVariance > 0 && logDf > 0
     const logP = isEnough ? twoSidedTP(logDifference / Math.sqrt(logVariance), logDf) : Number.NaN
     const probabilitySlower = withoutRounding(0.5 + rankDifference / sum.rankWeight)
-    const known = [rankP, logP].filter((p) => !Number.isNaN(p))
     return {
       ...{ beforeCount, afterCount, rankP, logP },
-      p: known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known)),
+      p: bonferroni([rankP, logP]),
       probabilitySlower,
       factor: Math.exp(logDifference),
       designEffect: effect,

@@ -1,7 +1,7 @@
 import { group } from 'd3-array'
 import { grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { isSame, type Operation } from '../steps/call-order.ts'
+import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { CallChange, StepChanges } from '../steps/step-changes.ts'
 import { listed, operationName, printable } from './names.ts'
 
@@ -106,7 +106,7 @@ function wordsOf(changes: readonly [CallChange, ...CallChange[]]) {
     changes.flatMap((change) => [change.previous, change.call]),
   )
   if (kind === 'before') {
-    const later = changes.map((change) => change.call)
+    const later = changes.flatMap((change) => change.call ?? [])
     const isClear = !changes.some((one) => later.some((other) => isSameCall(one.previous, other)))
     return verb('calls', 'call', isClear ? `${previous} before ${next}` : `${all} in another order`)
   }
@@ -127,11 +127,8 @@ function names(of: Operation, some: readonly (Operation | null)[]): string {
 }
 
 function concerns({ previous, call }: CallChange, one: Operation | null): boolean {
+  if (one === null) return false
   return isSameCall(previous, one) || isSameCall(call, one)
-}
-
-function isSameCall(a: Operation | null, b: Operation | null): boolean {
-  return a !== null && b !== null && isSame(a, b)
 }
 
 /** How many calls do otherwise. */

@@ -4,7 +4,7 @@ import { AFTER } from '../../flows/flow-set.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import type { Categories } from '../categories/categories.ts'
 import type { Segment } from '../segments/segments.ts'
-import { isSame, type Operation } from '../steps/call-order.ts'
+import { isSame, isSameCall } from '../steps/call-order.ts'
 import { byRequestsAfter } from './categories-concerned.ts'
 import type { Draft } from './finding.ts'
 import { operationName, printable } from './names.ts'
@@ -55,8 +55,8 @@ function isOf(segment: Segment, draft: Draft, all: readonly Draft[]): boolean {
       (one) =>
         one.kind === call?.kind &&
         isSame(one.of, call.of) &&
-        isEqual(one.call, call.call) &&
-        isEqual(one.previous, call.previous),
+        isSameCall(one.call, call.call) &&
+        isSameCall(one.previous, call.previous),
     )
   }
   return (
@@ -76,13 +76,9 @@ function isOfFailures({ step, direction }: Segment, draft: Draft, all: readonly 
   const isMore = (direction === 'more') === (draft.direction === 'slower')
   if (fails?.kind !== 'fails' || !isMore || !draft.failedRequests) return false
   const callers = all.filter(
-    ({ calls: [other] }) => other?.kind === 'fails with' && isEqual(other.previous, fails.of),
+    ({ calls: [other] }) => other?.kind === 'fails with' && isSameCall(other.previous, fails.of),
   )
   return [draft, ...callers].some(({ services }) => services[0] === step?.service)
-}
-
-function isEqual(one: Operation | null, other: Operation | null): boolean {
-  return one === other || (one !== null && other !== null && isSame(one, other))
 }
 
 function draftOf(segment: Segment, categories: Categories): Draft {

@@ -1,16 +1,16 @@
 import { group } from 'd3-array'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
+import { arrivalsOf, lengthUs, periodOverlap } from '../../flows/overlap.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { midranks } from '../../stats/midranks.ts'
 import { moments } from '../../stats/moments.ts'
 import { quantile } from '../../stats/quantile.ts'
-import { isTimeOfDay } from '../../traces/epoch-clock.ts'
 import type { Categories } from '../categories/categories.ts'
-import { overlapOf } from '../fairness/period-times.ts'
 import type { Draft, FindingCall, FindingStep } from '../findings/finding.ts'
-import { isSame, type Operation } from '../steps/call-order.ts'
+import { rowsByStart } from '../load/arrivals.ts'
+import { isSame, isSameCall, type Operation } from '../steps/call-order.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { type Step, type StepTimes, stepTimes } from '../steps/step-times.ts'
+import { type StepTimes, stepKey } from '../steps/step-times.ts'
 import { findOnset, type Onset, type Timed } from './onset.ts'
 
 /** A gap between the periods of up to this share of the shorter one is none. */
@@ -37,11 +37,9 @@ export function onsetsOf(
   drafts: readonly Draft[],
   { categories, steps }: { categories: Categories; steps: StepChanges },
 ): ReadonlyMap<Draft, Onset | null> {
-  const isWanted = wantedSteps(drafts)
-  const times = stepTimes(steps.flows, isWanted)
   const clock = clockOf(categories.flows)
   const found = drafts.map((draft) => {
-    const scores = scoresOf(categories.flows, valuesOf(draft, { categories, steps, times }))
+    const scores = scoresOf(categories.flows, valuesOf(draft, { categories, steps }))
     const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period): Timed[] =>
       [...scores]
         .filter(([request]) => categories.flows.period[request] === period)
@@ -61,34 +59,25 @@ export function onsetsOf(
 
 /** Whether arrivals tell the time of day, and whether after follows at once on before. */
 function clockOf(flows: FlowSet) {
-  const [before, after] = ([BEFORE, AFTER] satisfies Period[]).map((period) =>
-    Float64Array.from(flows.period.keys(), (request) =>
-      flows.period[request] === period ? flows.arrivalUs(request) : Number.NaN,
-    )
-      .filter(Number.isFinite)
-      .sort(),
-  ) as [Float64Array, Float64Array]
-  const known = [before, after].every((times) => isTimeOfDay(times[0] ?? 0))
-  const lengthUs = (times: Float64Array) => (times.at(-1) ?? 0) - (times[0] ?? 0)
+  const [before, after] = [arrivalsOf(flows, BEFORE), arrivalsOf(flows, AFTER)]
+  const overlap = periodOverlap(flows)
   const gapUs = (after[0] ?? 0) - (before.at(-1) ?? 0)
   const isJoined =
-    known &&
+    overlap?.kind === 'apart' &&
     (after[0] ?? 0) > (before[0] ?? 0) &&
-    overlapOf(before, after).kind === 'apart' &&
     gapUs <= MAX_GAP * Math.min(lengthUs(before), lengthUs(after))
-  return { isTimeOfDay: known, isJoined }
+  return { isTimeOfDay: overlap !== null, isJoined }
 }
 
 interface Sources {
   readonly categories: Categories
   readonly steps: StepChanges
-  readonly times: readonly StepTimes[]
 }
 
-function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] {
+function valuesOf(draft: Draft, { categories, steps }: Sources): Value[] {
   if (draft.kind === 'load') return gapValues(categories.flows)
   if (draft.kind === 'errors') return errorValues(draft, steps)
-  if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, times))
+  if (draft.steps.length > 0) return draft.steps.flatMap((step) => stepValues(step, steps.times))
   const [call] = draft.calls
   if (call !== undefined) return callValues(call, steps)
   if (draft.moves.length > 0) return moveValues(draft, categories)
@@ -101,18 +90,15 @@ function valuesOf(draft: Draft, { categories, steps, times }: Sources): Value[] 
   }))
 }
 
-/** Time since the request before, of each recording. */
+/** Time since the request before. */
 function gapValues(flows: FlowSet): Value[] {
-  const byArrival = Array.from(flows.period.keys()).sort(
-    (a, b) => flows.arrivalUs(a) - flows.arrivalUs(b),
-  )
-  return [...group(byArrival, (request) => flows.recordedIn[request]).values()].flatMap(
-    (requests) =>
-      requests.slice(1).map((request, i) => ({
-        request,
-        value: flows.arrivalUs(request) - flows.arrivalUs(requests[i] as number),
-        stratum: '',
-      })),
+  const orders = [...rowsByStart(flows, BEFORE), ...rowsByStart(flows, AFTER)]
+  return orders.flatMap((rows) =>
+    Array.from(rows.subarray(1), (request, i) => ({
+      request,
+      value: flows.arrivalUs(request) - flows.arrivalUs(rows[i] as number),
+      stratum: '',
+    })),
   )
 }
 
@@ -130,19 +116,10 @@ function errorValues({ calls: [call] }: Draft, { flows, sites }: StepChanges): V
   })
 }
 
-function wantedSteps(drafts: readonly Draft[]): (step: Step) => boolean {
-  const names = new Set(drafts.flatMap(({ steps }) => steps.map(nameOf)))
-  return (step) => names.has(nameOf(step))
-}
-
-function nameOf({ kind, service, caller }: Step): string {
-  return JSON.stringify([kind, service, caller])
-}
-
 function stepValues(step: FindingStep, times: readonly StepTimes[]): Value[] {
-  const name = nameOf(step)
+  const name = stepKey(step)
   const strata = times
-    .filter((one) => nameOf(one) === name)
+    .filter((one) => stepKey(one) === name)
     .flatMap((one) => one.strata)
     .filter(({ operation }) => operation === step.operation)
   return strata.flatMap(({ before, after }, number) =>
@@ -181,10 +158,6 @@ function callValues(call: FindingCall, { flows, sites, calls, repeats }: StepCha
       stratum: '',
     }),
   )
-}
-
-function isSameCall(a: Operation | null, b: Operation | null): boolean {
-  return a === null || b === null ? a === b : isSame(a, b)
 }
 
 /** 1 for requests of the form that more have now, 0 for those of the form that it replaces. */

@@ -3,7 +3,6 @@ import { readOptions } from '../../core/options.ts'
 import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
-import { stepTimes } from '../steps/step-times.ts'
 import {
   choiceOutcome,
   failedRequests,
@@ -96,7 +95,7 @@ export function findSegments(
 
 /** Times of steps, failures, and choices that changed; those of most time first. */
 function outcomesOf(steps: StepChanges, failed: Uint8Array): Outcome[] {
-  const times = stepTimes(steps.flows).flatMap((step) => timesOutcome(step) ?? [])
+  const times = steps.times.flatMap((step) => timesOutcome(step) ?? [])
   const total = ({ values }: Outcome) => values.reduce((sum, value) => sum + value, 0)
   const totals = new Map(times.map((outcome) => [outcome, total(outcome)]))
   return [

@@ -1,4 +1,5 @@
 // Runs once a request: the loops index with `!`.
+import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -203,8 +204,7 @@ function timesP(
     })
     return Math.max(...rates, ...counts)
   })
-  const known = [shiftP, ...tailPs].filter((p) => !Number.isNaN(p))
-  return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
+  return bonferroni([shiftP, ...tailPs])
 }
 
 function logOf({ values, blocks }: Sample): Sample {

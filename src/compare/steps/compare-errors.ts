@@ -1,7 +1,9 @@
 // Runs once a failing call: the loops index with `!`.
+
 import { group } from 'd3-array'
 import type { FlowSet, Period } from '../../flows/flow-set.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
 import type { EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareChoices } from './between-runs.ts'
 import type { ChoiceCounts } from './call-counts.ts'
@@ -109,8 +111,7 @@ export function testErrors(flows: FlowSet): ErrorTests {
       return { measure, test: { ...byCall[at]!, p: Math.max(byCall[at]!.p, byRequest[at]!.p) } }
     })
     const known = tests.filter(({ test }) => !Number.isNaN(test.p))
-    const p = Math.min(1, known.length * Math.min(...known.map(({ test }) => test.p)))
-    return { counts, tests: known, p: known.length === 0 ? Number.NaN : p }
+    return { counts, tests: known, p: bonferroni(known.map(({ test }) => test.p)) }
   })
   return { places, tested, blocks }
 }

@@ -4,6 +4,7 @@ import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
 import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalQuantile } from '../../stats/distributions.ts'
 import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
@@ -130,6 +131,7 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const limits = { ...options, negligibleUs, usualOf }
   const errorQ = [...q.slice(steps.length + ofOperations.length)]
   return new StepChanges(flows, options, {
+    times: steps,
     sites,
     arrivals: { ...arrivals, rateQ, pausesQ },
     errors: describeErrors(flows, errors, { ...options, q: errorQ }),
@@ -196,11 +198,6 @@ function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBl
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
   return bonferroni([whole, bonferroni(parts)])
-}
-
-function bonferroni(all: readonly number[]): number {
-  const known = all.filter((p) => !Number.isNaN(p))
-  return known.length === 0 ? Number.NaN : Math.min(1, known.length * Math.min(...known))
 }
 
 /** What is large enough to matter. */

@@ -8,7 +8,7 @@ import type { CallCounts, CallRepeats } from './call-counts.ts'
 import type { CallSites, Operation } from './call-order.ts'
 import type { CountsTest } from './compare-counts.ts'
 import type { ErrorChange } from './compare-errors.ts'
-import type { Step } from './step-times.ts'
+import type { Step, StepTimes } from './step-times.ts'
 import type { Minority } from './tail-counts.ts'
 
 /** How one operation of a step changed. */
@@ -77,6 +77,8 @@ export class StepChanges extends Stage {
   readonly options: EdgeOptions
   /** Orders in which requests make calls; `null` for flows that are not from spans. */
   readonly sites: CallSites | null
+  /** All times that steps were compared by. */
+  readonly times: readonly StepTimes[]
   /** The work of services, the ways to them, and whole requests. */
   readonly steps: readonly StepChange[]
   /** What operations call, and how their calls lie in time. */
@@ -93,17 +95,19 @@ export class StepChanges extends Stage {
     options: EdgeOptions,
     {
       sites,
+      times,
       steps,
       calls,
       repeats,
       arrivals,
       errors,
-    }: Pick<StepChanges, 'sites' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors'>,
+    }: Pick<StepChanges, 'sites' | 'times' | 'steps' | 'calls' | 'repeats' | 'arrivals' | 'errors'>,
   ) {
     super()
     this.flows = flows
     this.options = options
     this.sites = sites
+    this.times = times
     this.steps = [...steps].sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
     this.calls = calls
     this.repeats = repeats

@@ -25,6 +25,11 @@ export interface Step {
   readonly caller: string | null
 }
 
+/** Equal for the same steps. */
+export function stepKey({ kind, service, caller }: Step): string {
+  return JSON.stringify([kind, service, caller])
+}
+
 /** Values of one period, ascending: one a request, the mean of its calls, in µs. */
 export interface StepSample {
   readonly values: Float64Array
@@ -61,15 +66,11 @@ export interface StepTimes extends Step {
  * whether they failed.
  *
  * @param flows not folded
- * @param isWanted steps to collect; by default all
  * @returns nothing for flows that were not built from spans
  */
-export function stepTimes(
-  flows: FlowSet,
-  isWanted: (step: Step) => boolean = () => true,
-): readonly StepTimes[] {
+export function stepTimes(flows: FlowSet): readonly StepTimes[] {
   if (!areFromSpans(flows) || flows.latencyUs.length === 0) return []
-  const collector = new StepCollector(flows, isWanted)
+  const collector = new StepCollector(flows)
   for (let request = 0; request < flows.size; request++) collector.add(request)
   return collector.finish()
 }
@@ -84,22 +85,18 @@ interface Item {
   readonly times: Times
 }
 
-type Unsorted = Omit<Item, 'times'> & { readonly times: Times | null }
-
 /** Times of one stratum, those of failing calls apart. */
 type Times = readonly [usual: GrowingStratum, failing: GrowingStratum]
 
 class StepCollector {
   readonly #flows: FlowSet
-  readonly #isWanted: (step: Step) => boolean
   readonly #plans: { readonly tree: SpanTree; readonly items: readonly Item[] }[] = []
   readonly #steps = new Map<string, { step: Step; strata: Map<string, Times> }>()
   #times = new Float64Array(64)
   #isWaitedFor = new Uint8Array(64)
 
-  constructor(flows: FlowSet, isWanted: (step: Step) => boolean) {
+  constructor(flows: FlowSet) {
     this.#flows = flows
-    this.#isWanted = isWanted
     const types = catchAllRoot(flows)
     for (const [shape, visits] of allVisits(flows)) {
       this.#plans[shape] = this.#plan(visits, types?.callOf.get(shape) ?? undefined)
@@ -155,7 +152,7 @@ class StepCollector {
 
   /** @param type of requests of a catch-all root */
   #plan({ tree, visits, operations }: ShapeVisits, type: string | undefined) {
-    const all = visits.flatMap(({ service, entry, caller, calls }): Unsorted[] => {
+    const items = visits.flatMap(({ service, entry, caller, calls }): Item[] => {
       const operation = operations[entry]!
       const called = calls.flatMap((call) => call.called.map((one) => operations[one]!))
       const key = [operation, caller === null ? '' : operations[caller.entry]!]
@@ -168,7 +165,7 @@ class StepCollector {
       const own = { span: entry, atCaller, isCall: false, others, times: work }
       const ways = calls
         .filter(({ span, called }) => called[0] !== span)
-        .map(({ span, called, service: callee }): Unsorted => {
+        .map(({ span, called, service: callee }): Item => {
           const isAnswered = called.length > 0
           const name = operations[called[0] ?? span]!
           const times = this.#stratum({ kind: 'call', service: callee, caller: service }, [
@@ -185,13 +182,11 @@ class StepCollector {
       ])
       return [own, ...ways, { span: entry, atCaller, isCall: false, others: [], times }]
     })
-    const items = all.flatMap(({ times, ...item }) => (times === null ? [] : [{ ...item, times }]))
     return { tree, items }
   }
 
-  #stratum(step: Step, key: readonly string[]): Times | null {
-    if (!this.#isWanted(step)) return null
-    const name = JSON.stringify([step.kind, step.service, step.caller])
+  #stratum(step: Step, key: readonly string[]): Times {
+    const name = stepKey(step)
     const known = this.#steps.get(name) ?? { step, strata: new Map<string, Times>() }
     this.#steps.set(name, known)
     const text = JSON.stringify(key)

@@ -1,4 +1,5 @@
 import { AFTER, BEFORE, type FlowSet } from '../../flows/flow-set.ts'
+import { periodOverlap } from '../../flows/overlap.ts'
 
 /** Stretches of time that each period is divided into, and each run of one, if there is room. */
 export const BLOCKS = 10
@@ -14,14 +15,12 @@ export interface TimeBlocks {
   /** Runs before. */
   readonly runs: number
   /**
-   * Whether both periods were recorded at the same time, as a canary beside what it is compared with:
+   * Whether both periods were recorded at the same time, side by side or in turns, as a canary beside
+   * what it is compared with:
    * stretches of after are then those of before, `perRun` later, and what both share is no difference.
    */
   readonly aligned: boolean
 }
-
-/** Periods are of the same time where they share this part of the longer one. */
-const MIN_OVERLAP = 0.8
 
 /**
  * Divides after and every run before into ten stretches of time with as many requests each (fewer, of
@@ -29,14 +28,22 @@ const MIN_OVERLAP = 0.8
  * same time are divided at the same moments.
  */
 export function timeBlocks(flows: FlowSet): TimeBlocks {
-  const { period, recordedIn, runs, startUs, size, epochsUs } = flows
+  const known = CACHE.get(flows) ?? divide(flows)
+  CACHE.set(flows, known)
+  return known
+}
+
+const CACHE = new WeakMap<FlowSet, TimeBlocks>()
+
+function divide(flows: FlowSet): TimeBlocks {
+  const { period, recordedIn, runs, size } = flows
   const of = new Uint8Array(size)
   const perRun = Math.min(BLOCKS, Math.floor(MAX_BLOCKS / Math.max(1, runs.length)))
-  const timeUs = (request: number) =>
-    (epochsUs[recordedIn[request] as number] ?? 0) + (startUs[request] as number)
-  const byTime = (requests: number[]) => requests.sort((a, b) => timeUs(a) - timeUs(b) || a - b)
+  const byTime = (requests: number[]) =>
+    requests.sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b) || a - b)
   const all = Array.from(period.keys())
-  const aligned = runs.length === 1 && overlapOf(flows, timeUs) >= MIN_OVERLAP
+  const kind = runs.length === 1 ? periodOverlap(flows)?.kind : undefined
+  const aligned = kind === 'side by side' || kind === 'in turns'
   const members = aligned
     ? [all]
     : [...runs, null].map((run) =>
@@ -53,17 +60,4 @@ export function timeBlocks(flows: FlowSet): TimeBlocks {
     })
   })
   return { of, perRun, runs: runs.length, aligned }
-}
-
-/** Which part of the longer period lies in the other. */
-function overlapOf({ period, size }: FlowSet, timeUs: (request: number) => number): number {
-  const first = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number]
-  const last = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number]
-  for (let request = 0; request < size; request++) {
-    const own = period[request] as 0 | 1
-    first[own] = Math.min(first[own], timeUs(request))
-    last[own] = Math.max(last[own], timeUs(request))
-  }
-  const longest = Math.max(last[0] - first[0], last[1] - first[1])
-  return longest > 0 ? (Math.min(...last) - Math.max(...first)) / longest : 0
 }

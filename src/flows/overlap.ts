@@ -1,0 +1,96 @@
+import { isTimeOfDay } from '../traces/epoch-clock.ts'
+import { AFTER, BEFORE, type FlowSet, type Period } from './flow-set.ts'
+
+/** When the requests of one period arrived, on the clock that `arrivalUs` tells, ascending. */
+export function arrivalsOf(flows: FlowSet, wanted: Period): Float64Array {
+  const rows = Array.from(flows.period.keys()).filter((request) => flows.period[request] === wanted)
+  return Float64Array.from(rows, (request) => flows.arrivalUs(request))
+    .filter(Number.isFinite)
+    .sort()
+}
+
+/** How both periods lie in time; `null` unless their clocks tell the time of day. */
+export function periodOverlap(flows: FlowSet): Overlap | null {
+  const [before, after] = [arrivalsOf(flows, BEFORE), arrivalsOf(flows, AFTER)]
+  return [before, after].every(([first]) => isTimeOfDay(first ?? 0))
+    ? overlapOf(before, after)
+    : null
+}
+
+/** Periods that share less than this part of the shorter one are apart. */
+const MIN_SHARED = 0.01
+/** Periods that change places this much less often than at random take turns. */
+const TURNS = 0.1
+
+/** Periods with this share of requests in the time of both were divided by something else than time. */
+const SIDE_BY_SIDE = 0.9
+/** Unless as many of one period in a row, before or behind the other, could be chance. */
+const STREAK_LEVEL = 1e-4
+
+/** How the arrivals of two periods lie in time. */
+export interface Overlap {
+  /**
+   * `'apart'`: one after the other; `'in turns'`: their ranges overlap, but stretches of one lie
+   * between stretches of the other; `'partly mixed'`: for some time both; `'side by side'`: both
+   * nearly all the time.
+   */
+  readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
+  readonly sharedUs: number
+  /** Requests before, and after, within what is shared. */
+  readonly before: number
+  readonly after: number
+}
+
+/**
+ * How two periods overlap, by the number of runs in their merged arrivals: mixed at random, m and n
+ * arrivals have 1 + 2mn / (m + n) of them.
+ *
+ * Source: Wald and Wolfowitz 1940, "On a test whether two samples are from the same population",
+ * Annals of Mathematical Statistics 11(2):147-162, for the expected number of runs.
+ *
+ * @param before arrivals of the before period, ascending
+ * @param after arrivals of the after period on the same clock, ascending
+ */
+export function overlapOf(before: Float64Array, after: Float64Array): Overlap {
+  const fromUs = Math.max(before[0] ?? Infinity, after[0] ?? Infinity)
+  const toUs = Math.min(before.at(-1) ?? -Infinity, after.at(-1) ?? -Infinity)
+  const sharedUs = Math.max(0, toUs - fromUs)
+  const shorterUs = Math.min(lengthUs(before), lengthUs(after))
+  const isShared = (arrivalUs: number) => arrivalUs >= fromUs && arrivalUs <= toUs
+  const ofBefore = before.filter(isShared)
+  const ofAfter = after.filter(isShared)
+  const counts = { sharedUs, before: ofBefore.length, after: ofAfter.length }
+  if (!(sharedUs > MIN_SHARED * shorterUs)) return { kind: 'apart', ...counts }
+  const expected = (2 * counts.before * counts.after) / (counts.before + counts.after)
+  const isMixed = expected > 0 && countRuns(ofBefore, ofAfter) > TURNS * (1 + expected)
+  if (!isMixed) return { kind: 'in turns', ...counts }
+  const leastShare = Math.min(counts.before / before.length, counts.after / after.length)
+  const isPartial =
+    leastShare < SIDE_BY_SIDE &&
+    [before, after].some((arrivals) => {
+      const share = arrivals.length / (before.length + after.length)
+      const early = arrivals.filter((us) => us < fromUs).length
+      const late = arrivals.filter((us) => us > toUs).length
+      return share ** (Math.max(early, late) - 1) < STREAK_LEVEL
+    })
+  return { kind: isPartial ? 'partly mixed' : 'side by side', ...counts }
+}
+
+/** From the first arrival to the last. */
+export function lengthUs(arrivals: Float64Array): number {
+  return (arrivals.at(-1) ?? Number.NaN) - (arrivals[0] ?? Number.NaN)
+}
+
+/** Into how many stretches of one period only the merged arrivals fall. */
+function countRuns(before: Float64Array, after: Float64Array): number {
+  let runs = 0
+  let last: 'before' | 'after' | undefined
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    const next = (before[i] ?? Infinity) <= (after[j] ?? Infinity) ? 'before' : 'after'
+    if (next === 'before') i++
+    else j++
+    if (next !== last) runs++
+    last = next
+  }
+  return runs
+}
