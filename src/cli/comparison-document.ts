@@ -90,7 +90,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
       parameters(COMPARISON_OPTIONS),
     ),
     suggestedThreshold: about(
-      'SM_P_THRESHOLD that chance alone exceeds in 5 % of comparisons.',
+      'Suggested SM_P_THRESHOLD; by chance, counts change by more in only 5 % of comparisons.',
       made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
     ),
     summary: about(

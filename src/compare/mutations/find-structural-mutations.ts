@@ -121,7 +121,7 @@ export class StructuralMutations extends Stage {
     return this.#tests[category] as StructuralTest
   }
 
-  /** Threshold that chance alone exceeds in 5 % of comparisons; see its source. */
+  /** Suggested threshold: by chance, counts change by more in only 5 % of comparisons; see its source. */
   get suggestedThreshold(): number {
     return suggestThreshold(this.categories)
   }

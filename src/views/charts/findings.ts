@@ -92,7 +92,8 @@ function rowsOf({ findings, observedChangeUs }: Findings) {
     return {
       ...row,
       label: labels[i] as string,
-      amount: signedDuration(row.endUs - row.startUs),
+      // What costs no time, or none that can be told, has no bar.
+      amount: row.endUs === row.startUs ? '' : signedDuration(row.endUs - row.startUs),
       share: share >= 0 ? percent(share) : '–',
     }
   })

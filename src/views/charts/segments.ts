@@ -49,7 +49,7 @@ export function segmentsChart(
       to: 'share',
       text: 'amount',
       color: colorBy(LOOKS, rows),
-      tooltip: { segment: 'label', share: 'kind', inside: 'inside', outside: 'outside' },
+      tooltip: { segment: 'segment', share: 'kind', inside: 'inside', outside: 'outside' },
     }),
   )
 }
@@ -57,7 +57,7 @@ export function segmentsChart(
 function rowsOf(segments: Segments['segments']) {
   const labels = distinctTexts(
     segments.map((segment) => `${ofText(segment)}: ${segment.text}`),
-    50,
+    72,
   )
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
@@ -65,14 +65,17 @@ function rowsOf(segments: Segments['segments']) {
     const of = ({ beforeMean, afterMean }: typeof inside) =>
       `${text(beforeMean)} → ${text(afterMean)}`
     const sides = { inside: of(inside), outside: of(outside) }
-    const label = labels[i] as string
+    const shared = { segment: labels[i] as string, ...sides }
     return [
       {
-        ...{ label, kind: 'share of such requests', share: shareOfRequests, ...sides },
+        ...{ ...shared, kind: 'share of such requests', share: shareOfRequests },
+        label: shared.segment,
         amount: `${percent(shareOfRequests)} of requests`,
       },
       {
-        ...{ label: `${label} `, kind: 'share of the change', share: shareOfChange, ...sides },
+        ...{ ...shared, kind: 'share of the change', share: shareOfChange },
+        // The bar stands below that of its segment, whose name is not written twice.
+        label: ' '.repeat(i + 1),
         amount: `${percent(shareOfChange)} of the change: ${of(inside)} (others ${of(outside)})`,
       },
     ]
