@@ -36,6 +36,8 @@ export interface Overlap {
    */
   readonly kind: 'apart' | 'in turns' | 'partly mixed' | 'side by side'
   readonly sharedUs: number
+  /** Part of the longer period that is shared. */
+  readonly share: number
   /** Requests before, and after, within what is shared. */
   readonly before: number
   readonly after: number
@@ -59,7 +61,8 @@ export function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const isShared = (arrivalUs: number) => arrivalUs >= fromUs && arrivalUs <= toUs
   const ofBefore = before.filter(isShared)
   const ofAfter = after.filter(isShared)
-  const counts = { sharedUs, before: ofBefore.length, after: ofAfter.length }
+  const share = sharedUs / Math.max(lengthUs(before), lengthUs(after)) || 0
+  const counts = { sharedUs, share, before: ofBefore.length, after: ofAfter.length }
   if (!(sharedUs > MIN_SHARED * shorterUs)) return { kind: 'apart', ...counts }
   const expected = (2 * counts.before * counts.after) / (counts.before + counts.after)
   const isMixed = expected > 0 && countRuns(ofBefore, ofAfter) > TURNS * (1 + expected)
@@ -68,10 +71,10 @@ export function overlapOf(before: Float64Array, after: Float64Array): Overlap {
   const isPartial =
     leastShare < SIDE_BY_SIDE &&
     [before, after].some((arrivals) => {
-      const share = arrivals.length / (before.length + after.length)
+      const part = arrivals.length / (before.length + after.length)
       const early = arrivals.filter((us) => us < fromUs).length
       const late = arrivals.filter((us) => us > toUs).length
-      return share ** (Math.max(early, late) - 1) < STREAK_LEVEL
+      return part ** (Math.max(early, late) - 1) < STREAK_LEVEL
     })
   return { kind: isPartial ? 'partly mixed' : 'side by side', ...counts }
 }

@@ -6,6 +6,9 @@ export const BLOCKS = 10
 /** Stretches that all runs before may have together. */
 const MAX_BLOCKS = 200
 
+/** Periods are of the same time where they share this part of the longer one. */
+const MIN_SHARED = 0.8
+
 /** The stretches of time of all requests. */
 export interface TimeBlocks {
   /** Number of each request's stretch: those of one run after the other, after last. */
@@ -42,8 +45,8 @@ function divide(flows: FlowSet): TimeBlocks {
   const byTime = (requests: number[]) =>
     requests.sort((a, b) => flows.arrivalUs(a) - flows.arrivalUs(b) || a - b)
   const all = Array.from(period.keys())
-  const kind = runs.length === 1 ? periodOverlap(flows)?.kind : undefined
-  const aligned = kind === 'side by side' || kind === 'in turns'
+  const share = periodOverlap(flows)?.share ?? 0
+  const aligned = runs.length === 1 && share >= MIN_SHARED
   const members = aligned
     ? [all]
     : [...runs, null].map((run) =>
