@@ -54,7 +54,7 @@ export function expectedAtLoad(flows: FlowSet): ExpectedAtLoad {
   const isWithin = ({ rate }: Window) => rate >= rates[0]! && rate <= rates[rates.length - 1]!
   if (after.filter(isWithin).length < MIN_WITHIN * after.length) return untold('unseen')
   if (gainOf(before) < MIN_GAIN) return untold('independent')
-  const usualUs = usualTotalUs(flows)
+  const usualUs = usualOfAllTypesUs(flows)
   const expected = (learned: readonly Window[]) => {
     const predict = predictor(learned)
     return usualUs * (mean(after.map(predict)) - mean(before.map(predict)))
@@ -107,8 +107,8 @@ function usualOfTypes(flows: FlowSet): (request: number) => number {
   return (request) => sums[typeOf[request]!]! / counts[typeOf[request]!]!
 }
 
-/** What all requests after would have taken before. */
-function usualTotalUs(flows: FlowSet): number {
+/** What all requests after would have taken, each as long as those of its type before. */
+function usualOfAllTypesUs(flows: FlowSet): number {
   const usual = usualOfTypes(flows)
   let sum = 0
   for (let request = flows.count(BEFORE); request < flows.size; request++)

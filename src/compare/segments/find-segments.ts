@@ -4,12 +4,12 @@ import { AFTER, type FlowSet } from '../../flows/flow-set.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import type { StepChanges } from '../steps/step-changes.ts'
 import {
-  choiceOutcome,
   failedRequests,
-  failureOutcomes,
-  type Outcome,
-  timesOutcome,
-} from './outcomes.ts'
+  type Measured,
+  measuredChoice,
+  measuredFailures,
+  measuredTimes,
+} from './measured.ts'
 import {
   calledColumns,
   entriesOf,
@@ -71,13 +71,13 @@ export function findSegments(
   }
   const columns = new ColumnCache(steps)
   const failed = failedRequests(flows)
-  const outcomes = outcomesOf(steps, failed)
+  const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
-  const searches = outcomes.flatMap((outcome) => {
-    const { coded, size } = columns.of(outcome)
+  const searches = all.flatMap((measured) => {
+    const { coded, size } = columns.of(measured)
     cells += size
     if (cells > options.maxSegmentCells) omitted++
-    return cells > options.maxSegmentCells ? [] : [search(outcome, coded, { ...options, failed })]
+    return cells > options.maxSegmentCells ? [] : [search(measured, coded, { ...options, failed })]
   })
   const family = [...steps.steps, ...steps.calls].map(({ p }) => p)
   const q = benjaminiHochberg([...searches.map(({ p }) => p), ...family])
@@ -94,15 +94,15 @@ export function findSegments(
 }
 
 /** Times of steps, failures, and choices that changed; those of most time first. */
-function outcomesOf(steps: StepChanges, failed: Uint8Array): Outcome[] {
-  const times = steps.times.flatMap((step) => timesOutcome(step) ?? [])
-  const total = ({ values }: Outcome) => values.reduce((sum, value) => sum + value, 0)
-  const totals = new Map(times.map((outcome) => [outcome, total(outcome)]))
+function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
+  const times = steps.times.flatMap((step) => measuredTimes(step) ?? [])
+  const total = ({ values }: Measured) => values.reduce((sum, value) => sum + value, 0)
+  const totals = new Map(times.map((measured) => [measured, total(measured)]))
   return [
-    ...failureOutcomes(steps.flows, failed),
+    ...measuredFailures(steps.flows, failed),
     ...steps.calls
       .filter(({ changed }) => changed)
-      .flatMap((change) => choiceOutcome(steps, change) ?? []),
+      .flatMap((change) => measuredChoice(steps, change) ?? []),
     ...times.sort((a, b) => totals.get(b)! - totals.get(a)!),
   ]
 }
@@ -126,8 +126,8 @@ class ColumnCache {
     ]
   }
 
-  /** Columns that divide the rows of an outcome, each in another way. */
-  of({ step, call, requests }: Outcome): { coded: Coded[]; size: number } {
+  /** Columns that divide the rows of what is measured, each in another way. */
+  of({ step, call, requests }: Measured): { coded: Coded[]; size: number } {
     const service = step?.service ?? (call?.of.service as string)
     const own = step?.kind === 'request' ? [] : this.#ofService(service)
     const known = new Map<string, Coded>()
@@ -194,7 +194,7 @@ interface Search {
   readonly p: number
 }
 
-function search(outcome: Outcome, columns: readonly Coded[], options: SearchOptions): Search {
+function search(measured: Measured, columns: readonly Coded[], options: SearchOptions): Search {
   const found: Segment[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null
@@ -202,24 +202,24 @@ function search(outcome: Outcome, columns: readonly Coded[], options: SearchOpti
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {
-      const candidates = scanConditions(outcome, columns, { isOut, withNew })
+      const candidates = scanConditions(measured, columns, { isOut, withNew })
       const tried = candidates.slice(0, MAX_TRIES).map((candidate): Tried => {
-        const isInside = rowsOf(candidate, columns, outcome)
+        const isInside = rowsOf(candidate, columns, measured)
         const { stratum, choices } = candidate
-        const test = testSegment(outcome, isInside, {
+        const test = testSegment(measured, isInside, {
           ...{ stratum, isOut, level: options.alpha / (2 * choices) },
-          kind: kindsOf(candidate, columns, outcome),
+          kind: kindsOf(candidate, columns, measured),
         })
         return { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
       })
       const holding = tried.filter(({ q }) => q < options.alpha)
       const best = holding.find(
         ({ test, isInside }) =>
-          isApart(test, outcome, options) && !isOutcome(isInside, outcome, options),
+          isApart(test, measured, options) && !isOfFailures(isInside, measured, options),
       )
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
-      found.push(segmentOf(best, { outcome, columns, isOut }))
+      found.push(segmentOf(best, { measured, columns, isOut }))
       isOut = Uint8Array.from(best.isInside, (is, row) => is | (isOut?.[row] ?? 0))
     }
   }
@@ -235,9 +235,13 @@ interface Tried {
 }
 
 /** Whether times are of requests that fail: that is what became of them, not which they are. */
-function isOutcome(isInside: Uint8Array, outcome: Outcome, { failed }: SearchOptions): boolean {
-  if (outcome.measure !== 'time') return false
-  const { offsets, requests } = outcome
+function isOfFailures(
+  isInside: Uint8Array,
+  measured: Measured,
+  { failed }: SearchOptions,
+): boolean {
+  if (measured.measure !== 'time') return false
+  const { offsets, requests } = measured
   let [failures, all] = [0, 0]
   for (let group = 1; group < offsets.length - 1; group += 2) {
     for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
@@ -251,10 +255,10 @@ function isOutcome(isInside: Uint8Array, outcome: Outcome, { failed }: SearchOpt
 /** Whether requests outside hardly changed, and those inside by enough to matter. */
 function isApart(
   { inside, outside }: SegmentTest,
-  outcome: Outcome,
+  measured: Measured,
   { minimumEffect }: SegmentOptions,
 ) {
-  const least = outcome.measure === 'time' ? minimumEffect * inside.beforeMean : MIN_SHARE
+  const least = measured.measure === 'time' ? minimumEffect * inside.beforeMean : MIN_SHARE
   return (
     Math.abs(inside.change) > least &&
     Math.abs(outside.change) - outside.error <= MAX_OUTSIDE * Math.abs(inside.change) &&
@@ -278,7 +282,7 @@ function heldBy({ inside, outside }: Pick<SegmentTest, 'inside' | 'outside'>): n
 function kindsOf(
   { conditions }: Candidate,
   columns: readonly Coded[],
-  { values }: Outcome,
+  { values }: Measured,
 ): Uint16Array {
   const kinds = new Uint16Array(values.length)
   for (const { column } of conditions) {
@@ -292,7 +296,7 @@ function kindsOf(
 function rowsOf(
   { conditions, stratum }: Candidate,
   columns: readonly Coded[],
-  { offsets, values }: Outcome,
+  { offsets, values }: Measured,
 ): Uint8Array {
   const isInside = new Uint8Array(values.length)
   const [from, to] =
@@ -308,12 +312,12 @@ function rowsOf(
 function segmentOf(
   { candidate, isInside, test, q }: Tried,
   {
-    outcome,
+    measured,
     columns,
     isOut,
-  }: { outcome: Outcome; columns: readonly Coded[]; isOut: Uint8Array | null },
+  }: { measured: Measured; columns: readonly Coded[]; isOut: Uint8Array | null },
 ): Segment {
-  const { measure, step, call, strata, requests } = outcome
+  const { measure, step, call, strata, requests } = measured
   const { inside, outside } = test
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
   const rows = Array.from(isInside.keys()).filter(
@@ -328,7 +332,7 @@ function segmentOf(
     operation: stratum?.operation ?? null,
     callingOperation: stratum?.callingOperation ?? null,
     text: conditions.map(({ text }) => text).join(' and '),
-    equivalents: equivalentsOf(candidate, { columns, isInside, outcome }),
+    equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
     ...{ shareOfRequests, shareOfChange, lift: shareOfChange / shareOfRequests },
     requests: rows.map((row) => requests[row]!),

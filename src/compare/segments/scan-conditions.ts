@@ -1,6 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Measured } from './measured.ts'
 import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
 
 /** Requests whose code is among some. */
@@ -44,7 +44,7 @@ export interface CodedRows {
 }
 
 /**
- * Looks for conditions, single ones and pairs, under which an outcome changed more than elsewhere:
+ * Looks for conditions, single ones and pairs, under which what is measured changed more than elsewhere:
  * (after − before inside) − (after − before outside), of ranks within strata and of the share of the
  * slowest twentieth.
  *
@@ -53,11 +53,11 @@ export interface CodedRows {
  * @returns the most likely first
  */
 export function scanConditions(
-  outcome: Outcome,
+  measured: Measured,
   columns: readonly CodedRows[],
   options: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
 ): Candidate[] {
-  const scan = new Scan(outcome, options)
+  const scan = new Scan(measured, options)
   const singles = columns.flatMap((rows) => scan.evaluate(rows, null))
   const pairs = bestOf(singles)
     .slice(0, BEAM)
@@ -78,7 +78,7 @@ const FIELDS = 6
 type Sums = Float64Array
 
 class Scan {
-  readonly #outcome: Outcome
+  readonly #measured: Measured
   readonly #isOut: Uint8Array | null
   readonly #withNew: boolean
   readonly #scores: readonly Float64Array[]
@@ -87,16 +87,16 @@ class Scan {
   readonly #variances = new Map<number | null, readonly number[]>()
 
   constructor(
-    outcome: Outcome,
+    measured: Measured,
     { isOut, withNew }: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
   ) {
-    this.#outcome = outcome
+    this.#measured = measured
     this.#isOut = isOut
     this.#withNew = withNew
-    this.#scores = outcome.measure === 'time' ? rankScores(outcome) : [centered(outcome)]
-    const numbers = Array.from(outcome.strata.keys())
+    this.#scores = measured.measure === 'time' ? rankScores(measured) : [centered(measured)]
+    const numbers = Array.from(measured.strata.keys())
     this.#strata = numbers.length === 1 ? [null] : [null, ...numbers]
-    const everyone = new Uint16Array(outcome.values.length)
+    const everyone = new Uint16Array(measured.values.length)
     const cells = this.#tally(everyone, 1, null)
     for (const stratum of this.#strata) {
       const totals = this.#sumsOf(cells, 1, stratum)
@@ -228,7 +228,7 @@ class Scan {
 
   /** Adds up scores by stratum, period and code. */
   #tally(codes: Uint16Array, size: number, within: Uint8Array | null): Float64Array {
-    const { offsets } = this.#outcome
+    const { offsets } = this.#measured
     const [first, second] = this.#scores as [Float64Array, Float64Array | undefined]
     const isOut = this.#isOut
     const cells = new Float64Array((offsets.length - 1) * size * 3)
@@ -247,7 +247,7 @@ class Scan {
 
   #sumsOf(cells: Float64Array, size: number, stratum: number | null): Sums {
     const sums = new Float64Array(size * FIELDS)
-    const strata = this.#outcome.strata.length
+    const strata = this.#measured.strata.length
     for (let one = stratum ?? 0; one < (stratum === null ? strata : stratum + 1); one++) {
       for (let period = 0; period < 2; period++) {
         for (let code = 0; code < size; code++) {
@@ -266,7 +266,7 @@ class Scan {
   }
 
   #varianceOf(stratum: number | null): number[] {
-    const { offsets } = this.#outcome
+    const { offsets } = this.#measured
     const from = stratum === null ? 0 : offsets[2 * stratum]!
     const to = stratum === null ? offsets.at(-1)! : offsets[2 * stratum + 2]!
     return this.#scores.map((scores) => {
@@ -296,7 +296,7 @@ function choose(all: number, some: number): number {
 }
 
 /** Ranks within strata, both periods together, less their mean; and being among the slowest 5 %. */
-function rankScores({ values, offsets, strata }: Outcome): Float64Array[] {
+function rankScores({ values, offsets, strata }: Measured): Float64Array[] {
   const ranks = new Float64Array(values.length)
   const tail = new Float64Array(values.length)
   for (let stratum = 0; stratum < strata.length; stratum++) {
@@ -325,7 +325,7 @@ function rankScores({ values, offsets, strata }: Outcome): Float64Array[] {
 }
 
 /** Values less their mean in the stratum. */
-function centered({ values, offsets, strata }: Outcome): Float64Array {
+function centered({ values, offsets, strata }: Measured): Float64Array {
   const scores = new Float64Array(values.length)
   for (let stratum = 0; stratum < strata.length; stratum++) {
     const own = values.subarray(offsets[2 * stratum], offsets[2 * stratum + 2])

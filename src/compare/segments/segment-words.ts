@@ -1,6 +1,6 @@
 // Runs once a request and column: the loops index with `!`.
 import { printable } from '../findings/names.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Measured } from './measured.ts'
 import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
 import type { Candidate, CodedRows, Condition } from './scan-conditions.ts'
 import type { SegmentCondition } from './segments.ts'
@@ -18,11 +18,11 @@ export function equivalentsOf(
   {
     columns,
     isInside,
-    outcome,
-  }: { columns: readonly Coded[]; isInside: Uint8Array; outcome: Outcome },
+    measured,
+  }: { columns: readonly Coded[]; isInside: Uint8Array; measured: Measured },
 ): string[] {
   const { stratum, conditions } = candidate
-  const { offsets, values } = outcome
+  const { offsets, values } = measured
   const [from, to] =
     stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
   const size = isInside.reduce((sum, is) => sum + is, 0)

@@ -5,7 +5,7 @@ import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Step } from '../steps/step-times.ts'
-import type { Measure } from './outcomes.ts'
+import type { Measure } from './measured.ts'
 import type { LeftOutAttribute } from './request-columns.ts'
 import type { SegmentSide } from './test-segment.ts'
 

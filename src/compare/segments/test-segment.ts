@@ -5,7 +5,7 @@ import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Measured } from './measured.ts'
 
 /** Requests inside a segment, or outside, and what was measured of them. */
 export interface SegmentSide {
@@ -52,14 +52,14 @@ const TAILS = [0.7, 0.9, 0.97]
  * those outside. Requests are compared within strata and, where a condition has several values,
  * within those of the same value: another mix of values is no change.
  *
- * @param side by row of the outcome, 1 inside
+ * @param side by row of what is measured, 1 inside
  * @param options.kind by row, kinds of requests that are compared apart
  * @param options.stratum the only stratum that counts; `null` for all
  * @param options.isOut rows that do not take part
  * @param options.level of the test
  */
 export function testSegment(
-  outcome: Outcome,
+  measured: Measured,
   side: Uint8Array,
   options: {
     readonly kind: Uint16Array
@@ -68,8 +68,8 @@ export function testSegment(
     readonly level: number
   },
 ): SegmentTest {
-  const [outGroups, inGroups] = groupsOf(outcome, side, options)
-  const isTime = outcome.measure === 'time'
+  const [outGroups, inGroups] = groupsOf(measured, side, options)
+  const isTime = measured.measure === 'time'
   const inside = sideOf(inGroups, isTime)
   const outside = sideOf(outGroups, isTime)
   if (inGroups.length === 0 || outGroups.length === 0) return { inside, outside, p: Number.NaN }
@@ -83,7 +83,7 @@ export function testSegment(
 const MIN_KIND = 5
 
 function groupsOf(
-  { strata, offsets, values, blocks }: Outcome,
+  { strata, offsets, values, blocks }: Measured,
   side: Uint8Array,
   { kind, stratum, isOut }: { kind: Uint16Array; stratum: number | null; isOut: Uint8Array | null },
 ): [outside: Group[], inside: Group[]] {

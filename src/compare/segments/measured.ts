@@ -9,7 +9,7 @@ import { timeBlocks } from '../steps/time-blocks.ts'
 export type Measure = 'time' | 'errors' | 'structure'
 
 /** Something measured in every request that has it; requests are compared within strata. */
-export interface Outcome {
+export interface Measured {
   readonly measure: Measure
   /** Step whose time it is, or whose failures. */
   readonly step: Step | null
@@ -35,7 +35,7 @@ export interface Stratum {
 const MIN_STRATUM = 10
 
 /** Returns how long a step takes in each request; `null` where too few can be compared. */
-export function timesOutcome({ kind, service, caller, strata }: StepTimes): Outcome | null {
+export function measuredTimes({ kind, service, caller, strata }: StepTimes): Measured | null {
   const merged = new Map<string, StepStratum[]>()
   for (const stratum of strata) {
     const key = JSON.stringify([stratum.operation, stratum.callingOperation])
@@ -50,7 +50,7 @@ export function timesOutcome({ kind, service, caller, strata }: StepTimes): Outc
       blocks: same.flatMap((one) => Array.from(one[period].blocks)),
     })),
   }))
-  return outcomeOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
+  return measuredOf({ measure: 'time', step: { kind, service, caller }, call: null }, groups)
 }
 
 /** Returns which requests fail, as 1. */
@@ -59,7 +59,7 @@ export function failedRequests({ shapeOf, outcomes }: FlowSet): Uint8Array {
 }
 
 /** Returns the failures of the requests of each service. */
-export function failureOutcomes(flows: FlowSet, failed: Uint8Array): Outcome[] {
+export function measuredFailures(flows: FlowSet, failed: Uint8Array): Measured[] {
   const { of: blocks } = timeBlocks(flows)
   const services = new Map<string, number[]>()
   for (let request = 0; request < flows.size; request++) {
@@ -71,33 +71,33 @@ export function failureOutcomes(flows: FlowSet, failed: Uint8Array): Outcome[] {
   return [...services].flatMap(([service, requests]) => {
     const step: Step = { kind: 'request', service, caller: null }
     const head = { measure: 'errors', step, call: null } as const
-    return sharesOutcome(flows, head, { requests, blocks, measured: (one) => failed[one]! }) ?? []
+    return measuredShares(flows, head, { requests, blocks, measure: (one) => failed[one]! }) ?? []
   })
 }
 
 /** Returns which requests take a choice, of those that could. */
-export function choiceOutcome({ flows, sites }: StepChanges, change: CallChange): Outcome | null {
+export function measuredChoice({ flows, sites }: StepChanges, change: CallChange): Measured | null {
   if (sites === null) return null
   const { kind, of, previous, call, chanceSites, madeSites } = change
   const requests = Array.from(flows.shapeOf.keys()).filter((one) => sites.hasAny(one, chanceSites))
   const head = { measure: 'structure', step: null, call: { kind, of, previous, call } } as const
-  const measured = (one: number) => Number(sites.hasAny(one, madeSites))
-  return sharesOutcome(flows, head, { requests, blocks: timeBlocks(flows).of, measured })
+  const measure = (one: number) => Number(sites.hasAny(one, madeSites))
+  return measuredShares(flows, head, { requests, blocks: timeBlocks(flows).of, measure })
 }
 
-function sharesOutcome(
+function measuredShares(
   flows: FlowSet,
-  head: Pick<Outcome, 'measure' | 'step' | 'call'>,
+  head: Pick<Measured, 'measure' | 'step' | 'call'>,
   {
     requests,
     blocks,
-    measured,
+    measure,
   }: {
     requests: readonly number[]
     blocks: Uint8Array
-    measured: (request: number) => number
+    measure: (request: number) => number
   },
-): Outcome | null {
+): Measured | null {
   const groups = new Map<string, Group>()
   for (const request of requests) {
     const { operation } = rootOf(flows, request)
@@ -108,10 +108,10 @@ function sharesOutcome(
     groups.set(operation, known)
     const sample = known.samples[flows.period[request]!]!
     sample.requests.push(request)
-    sample.values.push(measured(request))
+    sample.values.push(measure(request))
     sample.blocks.push(blocks[request]!)
   }
-  return outcomeOf(head, [...groups.values()])
+  return measuredOf(head, [...groups.values()])
 }
 
 interface Group extends Stratum {
@@ -126,10 +126,10 @@ function rootOf({ shapes, shapeOf, labels }: FlowSet, request: number) {
   return labels.get(shapes.labels(shapeOf[request]!)[0]!)
 }
 
-function outcomeOf(
-  head: Pick<Outcome, 'measure' | 'step' | 'call'>,
+function measuredOf(
+  head: Pick<Measured, 'measure' | 'step' | 'call'>,
   groups: readonly Group[],
-): Outcome | null {
+): Measured | null {
   const kept = groups.filter(({ samples }) =>
     samples.every(({ values }) => values.length >= MIN_STRATUM),
   )
