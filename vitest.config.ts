@@ -20,7 +20,11 @@ class NotebooksFirst extends BaseSequencer {
   }
 }
 
-const shared = { testTimeout: 60_000, hookTimeout: 60_000 }
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  setupFiles: ['test/property-seed.ts'],
+}
 
 export default defineConfig({
   test: {

@@ -26,7 +26,8 @@ const MAX_STEPS = 2000
 
 /**
  * Finds which steps that two flows share lie otherwise to each other: only pairs next to each other
- * in the flow where they are in order, as whatever follows changes with them.
+ * in a flow where they are in order, as whatever follows changes with them. Exchanged flows give
+ * the same pairs.
  *
  * @param matches numbers of the steps that both have, before and after
  */
@@ -57,7 +58,7 @@ export function orderDifference(
     const [first, second] = [toAfter[one] as number, toAfter[other] as number]
     if (first < 0 || second < 0 || are(first, second)) return
     if (are(second, first)) {
-      const isKnown = found.some((known) => known.kind === 'reordered')
+      const isKnown = found.some((known) => known.first === second && known.second === first)
       if (!isKnown) found.push({ kind: 'reordered', first: second, second: first })
     } else if (endAfter.has(first) && !endedBefore.has(one)) {
       found.push({ kind: 'not waited for', first: second, second: first })

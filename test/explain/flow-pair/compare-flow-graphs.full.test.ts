@@ -152,6 +152,9 @@ describe('for any two flows', () => {
     expect(swapped.droppedMatches).toBe(flows.droppedMatches)
     const verdicts = ({ edges }: FlowComparison) => edges.map(({ verdict }) => verdict).sort()
     expect(verdicts(swapped)).toEqual(verdicts(flows))
+    const moved = ({ nodes, orderChanges }: FlowComparison) =>
+      orderChanges.map(({ first, second }) => [nodes[first]?.label, nodes[second]?.label].sort())
+    expect(moved(swapped).sort()).toEqual(moved(flows).sort())
     const sizes = ({ regions }: FlowComparison) => regions.map(({ nodes }) => nodes.length).sort()
     expect(sizes(swapped)).toEqual(sizes(flows))
   })
