@@ -155,7 +155,10 @@ export async function loadTraces(
     const read = await loadInThread([files].flat() as TraceSource[], options)
     if (read !== undefined) return read
   }
-  const readers = readersOf(csv)
+  const readers: Readonly<Record<FileFormat, TraceReader>> = {
+    ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
+    ...{ csv: csvReader(csv), xtrace: xtraceReader },
+  }
   const runTables = tablesOf(format, tables)
   const sources = await openAll([files].flat() as TraceSource[], format, runTables)
   const [first] = sources
@@ -233,13 +236,6 @@ async function loadInThread(
   if (bytes.reduce((sum, size) => sum + size, 0) < MIN_BYTES_FOR_THREAD) return undefined
   const { hasWorker, readInWorker } = await import('./readers/read-in-worker.ts')
   return hasWorker() ? readInWorker(paths, options) : undefined
-}
-
-function readersOf(csv: CsvOptions): Readonly<Record<FileFormat, TraceReader>> {
-  return {
-    ...{ dot: dotReader, otlp: otlpReader, jaeger: jaegerReader, zipkin: zipkinReader },
-    ...{ csv: csvReader(csv), xtrace: xtraceReader },
-  }
 }
 
 /** Files, and the runs that are kept as several tables each. */

@@ -6,107 +6,62 @@ import { type ShapeColumns, ShapeTable } from './shape-table.ts'
 import { SpanTraces } from './span-traces.ts'
 import type { TraceSet } from './trace-set.ts'
 
-/** The columns of a trace set without its classes, as they pass between threads. */
-export type PackedTraces = PackedSpans | PackedGraphs
-
-/** Columns in which dictionaries, shapes and attributes are plain as well. */
-type Packed<Columns> = {
-  readonly [Name in keyof Columns]: Columns[Name] extends Dictionary
-    ? string[]
-    : Columns[Name] extends ShapeTable
-      ? ShapeColumns
-      : Columns[Name] extends Attributes | null
-        ? Packed<AttributeColumns> | (null extends Columns[Name] ? null : never)
-        : Columns[Name]
-}
-
-interface PackedPeriod {
-  readonly name: string
-  readonly quality: ConstructorParameters<typeof Quality>[0]
-}
-
-interface PackedSpans extends PackedPeriod {
-  readonly kind: 'spans'
-  readonly columns: Packed<ConstructorParameters<typeof SpanTraces>[1]>
-}
-
-interface PackedGraphs extends PackedPeriod {
-  readonly kind: 'graphs'
-  readonly columns: Packed<ConstructorParameters<typeof GraphTraces>[1]>
+/** Something as it passes between threads: the name of its class, and what it is made of. */
+export interface PackedTraces {
+  readonly class: keyof typeof WHOLES
+  readonly parts: unknown
 }
 
 /** Takes the classes off a trace set; its arrays are used, not copied. */
 export function packTraces(traces: TraceSet): PackedTraces {
-  const { name } = traces
-  const { issues, counts, traces: loaded, skippedTraces } = traces.quality()
-  const period = { name, quality: { issues, counts, traces: loaded, skippedTraces } }
-  if (traces instanceof SpanTraces) {
-    const { epochNs, ids, spanOffsets, spans, services, operations, hosts, attributes } = traces
-    const { weight, versions } = traces
-    return {
-      ...period,
-      kind: 'spans',
-      columns: {
-        ...{ epochNs, ids, spanOffsets, spans, weight, versions },
-        services: services.values,
-        operations: operations.values,
-        hosts: hosts.values,
-        attributes: packAttributes(attributes),
-      },
-    }
-  }
-  const { ids, startUs, responseTimeUs, shapes, labels, shapeOf, latencyUs } = traces
-  const { latencyOffsets, attributes } = traces
-  return {
-    ...period,
-    kind: 'graphs',
-    columns: {
-      ...{ ids, startUs, responseTimeUs, labels, shapeOf, latencyUs, latencyOffsets },
-      shapes: shapes.columns(),
-      attributes: attributes && packAttributes(attributes),
-    },
-  }
+  return pack(traces) as PackedTraces
 }
 
 /** Gives a trace set its classes back. */
-export function unpackTraces({ kind, name, quality, columns }: PackedTraces): TraceSet {
-  if (kind === 'graphs') {
-    const { shapes, attributes } = columns
-    return new GraphTraces(
-      name,
-      {
-        ...columns,
-        shapes: new ShapeTable(shapes),
-        attributes: attributes && unpackAttributes(attributes),
-      },
-      new Quality(quality),
-    )
-  }
-  const { services, operations, hosts, attributes } = columns
-  return new SpanTraces(
-    name,
-    {
-      ...columns,
-      services: new Dictionary(services),
-      operations: new Dictionary(operations),
-      hosts: new Dictionary(hosts),
-      attributes: unpackAttributes(attributes),
-    },
-    new Quality(quality),
-  )
+export function unpackTraces(packed: PackedTraces): TraceSet {
+  return unpack(packed) as TraceSet
 }
 
-function packAttributes({ columns }: Attributes): Packed<AttributeColumns> {
-  return { ...columns, keys: columns.keys.values, texts: columns.texts.values }
-}
-
-function unpackAttributes(columns: Packed<AttributeColumns>): Attributes {
-  const { keys, texts } = columns
-  return new Attributes({
-    ...columns,
-    keys: new Dictionary(keys),
-    texts: new Dictionary(texts),
+function pack(value: unknown): unknown {
+  const packed = (name: PackedTraces['class'], parts: unknown) => ({
+    class: name,
+    parts: pack(parts),
   })
+  if (value instanceof Dictionary) return packed('dictionary', value.values)
+  if (value instanceof ShapeTable) return packed('shapes', value.columns())
+  if (value instanceof Attributes) return packed('attributes', value.columns)
+  if (value instanceof Quality) return packed('quality', { ...value })
+  if (value instanceof SpanTraces || value instanceof GraphTraces) {
+    const { name, kind } = value
+    return packed(kind, { name, columns: { ...value }, quality: value.quality() })
+  }
+  return isPlain(value) ? eachPart(value, pack) : value
+}
+
+function unpack(value: unknown): unknown {
+  if (!isPlain(value)) return value
+  const whole = eachPart(value, unpack) as Partial<PackedTraces>
+  return whole.class === undefined ? whole : WHOLES[whole.class](whole.parts as never)
+}
+
+type Parts<Traces extends typeof SpanTraces | typeof GraphTraces> = {
+  readonly name: string
+  readonly columns: ConstructorParameters<Traces>[1]
+  readonly quality: Quality
+}
+
+/** Puts each class together again. */
+const WHOLES = {
+  dictionary: (values: string[]) => new Dictionary(values),
+  shapes: (columns: ShapeColumns) => new ShapeTable(columns),
+  attributes: (columns: AttributeColumns) => new Attributes(columns),
+  quality: (counts: ConstructorParameters<typeof Quality>[0]) => new Quality(counts),
+  spans: (of: Parts<typeof SpanTraces>) => new SpanTraces(of.name, of.columns, of.quality),
+  graphs: (of: Parts<typeof GraphTraces>) => new GraphTraces(of.name, of.columns, of.quality),
+}
+
+function eachPart(value: object, change: (part: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part)]))
 }
 
 /** The memory of all arrays within, which may be handed to another thread; each once. */

@@ -34,11 +34,13 @@ export class Quality extends columnarStage<QualityCounts>() {
       code: codes,
       effect: first.map((issue) => issue?.effect ?? ''),
       count: codes.map((code) => this.counts.get(code) ?? 0),
-      example: first.map((issue) =>
-        issue === undefined ? '' : `${describePlace(issue.place)}${issue.message}`,
-      ),
+      example: first.map((issue) => (issue === undefined ? '' : issueText(issue))),
     })
   }
+}
+
+function issueText({ place, message }: QualityIssue): string {
+  return `${describePlace(place)}${message}`
 }
 
 /** Notes issues while a file is read; with `strict`, the first skipped one stops the load. */
@@ -78,7 +80,7 @@ export class QualityLog {
   /** Returns the first issue noted about `file`, as text. */
   firstIn(file: string): string | undefined {
     const issue = this.#issues.find(({ place }) => place.file === file)
-    return issue === undefined ? undefined : `${describePlace(issue.place)}${issue.message}`
+    return issue && issueText(issue)
   }
 
   finish(traces: number): Quality {

@@ -63,7 +63,10 @@ export function resolveParents(spans: ArrivedSpans, quality: QualityLog): Groupe
       kept = first
       continue
     }
-    if (orphans > 0) noteOrphans(spans.traceId(trace), orphans, quality)
+    if (orphans > 0) {
+      const message = `${orphans} span(s) name a parent that is not in the files; each is treated as a request of its own`
+      quality.note('orphan-span', { trace: spans.traceId(trace) }, message)
+    }
     traces.push(trace)
     spanOffsets.push(kept)
   }
@@ -146,14 +149,6 @@ function noteCircle(trace: string, quality: QualityLog): void {
     message: 'Following parent ids leads back to the same span',
     next: 'Correct the parent ids, or load without `strict` to leave the trace out',
   })
-}
-
-function noteOrphans(trace: string, count: number, quality: QualityLog): void {
-  quality.note(
-    'orphan-span',
-    { trace },
-    `${count} span(s) name a parent that is not in the files; each is treated as a request of its own`,
-  )
 }
 
 /** What tells one half of a call from another. */

@@ -30,105 +30,78 @@ const EMPTY: ShapeColumns = {
  * Two shapes may be the same structure in another order: `categorize` finds that out.
  */
 export class ShapeTable {
-  readonly #nodeOffsets: GrowingUint32
-  readonly #edgeOffsets: GrowingUint32
-  readonly #labels: GrowingUint32
-  readonly #from: GrowingUint32
-  readonly #to: GrowingUint32
-  readonly #hashes: GrowingUint32
+  readonly #columns: { readonly [name in keyof ShapeColumns]: GrowingUint32 }
   /** Open addressing: shape + 1 by hash, 0 where free. */
   #slots = new Uint32Array(512)
 
   /** @param columns of another table, which it takes over */
   constructor(columns: ShapeColumns = EMPTY) {
-    this.#nodeOffsets = growingUint32(columns.nodeOffsets)
-    this.#edgeOffsets = growingUint32(columns.edgeOffsets)
-    this.#labels = growingUint32(columns.labels)
-    this.#from = growingUint32(columns.from)
-    this.#to = growingUint32(columns.to)
-    this.#hashes = growingUint32(columns.hashes)
+    this.#columns = mapValues(columns, growingUint32)
     this.#rehash()
   }
 
   /** All that it holds. */
   columns(): ShapeColumns {
-    return {
-      nodeOffsets: this.#nodeOffsets.finish(),
-      edgeOffsets: this.#edgeOffsets.finish(),
-      labels: this.#labels.finish(),
-      from: this.#from.finish(),
-      to: this.#to.finish(),
-      hashes: this.#hashes.finish(),
-    }
+    return mapValues(this.#columns, (column) => column.finish())
   }
 
   get size(): number {
-    return this.#hashes.length
+    return this.#columns.hashes.length
   }
 
   nodeCount(shape: number): number {
-    return this.#width(this.#nodeOffsets, shape)
+    return width(this.#columns.nodeOffsets, shape)
   }
 
   edgeCount(shape: number): number {
-    return this.#width(this.#edgeOffsets, shape)
+    return width(this.#columns.edgeOffsets, shape)
   }
 
   /** Label codes of the nodes of `shape`. */
   labels(shape: number): Uint32Array {
-    return this.#slice(this.#labels, this.#nodeOffsets, shape)
+    return slice(this.#columns.labels, this.#columns.nodeOffsets, shape)
   }
 
   /** Start nodes of the edges of `shape`, as positions in `labels(shape)`. */
   from(shape: number): Uint32Array {
-    return this.#slice(this.#from, this.#edgeOffsets, shape)
+    return slice(this.#columns.from, this.#columns.edgeOffsets, shape)
   }
 
   /** End nodes of the edges of `shape`, as positions in `labels(shape)`. */
   to(shape: number): Uint32Array {
-    return this.#slice(this.#to, this.#edgeOffsets, shape)
+    return slice(this.#columns.to, this.#columns.edgeOffsets, shape)
   }
 
   /**
    * Returns the number of the shape with these labels and edges, which is added if it is new. Only
    * the first `nodeCount` labels and `edgeCount` edges of the arrays count.
    */
-  intern(
-    labels: Uint32Array,
-    nodeCount: number,
-    { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
-  ): number {
-    const hash = hashShape(labels, nodeCount, { from, to, edgeCount })
+  intern(labels: Uint32Array, nodeCount: number, edges: ShapeEdges): number {
+    const { from, to, edgeCount } = edges
+    const columns = this.#columns
+    const hash = hashShape(labels, nodeCount, edges)
     const mask = this.#slots.length - 1
     let slot = hash & mask
     for (let found = this.#slots[slot]!; found !== 0; found = this.#slots[slot]!) {
       const shape = found - 1
-      if (
-        this.#hashes.values[shape] === hash &&
-        this.#equals(shape, labels, nodeCount, { from, to, edgeCount })
-      ) {
-        return shape
-      }
+      const isSame = columns.hashes.values[shape] === hash
+      if (isSame && this.#equals(shape, labels, nodeCount, edges)) return shape
       slot = (slot + 1) & mask
     }
     const shape = this.size
     this.#slots[slot] = shape + 1
-    this.#hashes.push(hash)
-    this.#labels.append(labels, nodeCount)
-    this.#from.append(from, edgeCount)
-    this.#to.append(to, edgeCount)
-    this.#nodeOffsets.push(this.#labels.length)
-    this.#edgeOffsets.push(this.#from.length)
+    columns.hashes.push(hash)
+    columns.labels.append(labels, nodeCount)
+    columns.from.append(from, edgeCount)
+    columns.to.append(to, edgeCount)
+    columns.nodeOffsets.push(columns.labels.length)
+    columns.edgeOffsets.push(columns.from.length)
     if (this.size * 2 > this.#slots.length) this.#rehash()
     return shape
   }
 
-  #equals(
-    shape: number,
-    labels: Uint32Array,
-    nodeCount: number,
-    { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
-  ): boolean {
+  #equals(shape: number, labels: Uint32Array, nodeCount: number, edges: ShapeEdges): boolean {
+    const { from, to, edgeCount } = edges
     return (
       this.nodeCount(shape) === nodeCount &&
       this.edgeCount(shape) === edgeCount &&
@@ -144,20 +117,35 @@ export class ShapeTable {
     const slots = new Uint32Array(length)
     const mask = slots.length - 1
     for (let shape = 0; shape < this.size; shape++) {
-      let slot = this.#hashes.values[shape]! & mask
+      let slot = this.#columns.hashes.values[shape]! & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = shape + 1
     }
     this.#slots = slots
   }
+}
 
-  #width(offsets: GrowingUint32, shape: number): number {
-    return offsets.values[shape + 1]! - offsets.values[shape]!
-  }
+/** Edges of a recorded form; only the first `edgeCount` of the arrays count. */
+interface ShapeEdges {
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly edgeCount: number
+}
 
-  #slice(column: GrowingUint32, offsets: GrowingUint32, shape: number): Uint32Array {
-    return column.values.subarray(offsets.values[shape], offsets.values[shape + 1])
-  }
+function mapValues<Name extends string, From, To>(
+  record: Readonly<Record<Name, From>>,
+  change: (value: From) => To,
+): Record<Name, To> {
+  const entries = Object.entries<From>(record).map(([name, value]) => [name, change(value)])
+  return Object.fromEntries(entries) as Record<Name, To>
+}
+
+function width(offsets: GrowingUint32, shape: number): number {
+  return offsets.values[shape + 1]! - offsets.values[shape]!
+}
+
+function slice(column: GrowingUint32, offsets: GrowingUint32, shape: number): Uint32Array {
+  return column.values.subarray(offsets.values[shape], offsets.values[shape + 1])
 }
 
 function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
@@ -169,7 +157,7 @@ function startsWith(longer: Uint32Array, prefix: Uint32Array): boolean {
 function hashShape(
   labels: Uint32Array,
   nodeCount: number,
-  { from, to, edgeCount }: { from: Uint32Array; to: Uint32Array; edgeCount: number },
+  { from, to, edgeCount }: ShapeEdges,
 ): number {
   let hash = 0x811c9dc5 ^ nodeCount
   for (let i = 0; i < nodeCount; i++) hash = Math.imul(hash ^ labels[i]!, 0x01000193)

@@ -170,10 +170,9 @@ export class SpanTracesBuilder {
     if (span.spanId === '') return `Span ${span.operation} has no span id`
     if (!Number.isFinite(span.startUs)) return `Span ${span.spanId} has no usable start time`
     if (!Number.isFinite(span.durationUs)) return `Span ${span.spanId} has no usable duration`
-    if (span.durationUs < 0) {
-      return `Span ${span.spanId} ends ${-span.durationUs} µs before it starts`
-    }
-    return undefined
+    return span.durationUs < 0
+      ? `Span ${span.spanId} ends ${-span.durationUs} µs before it starts`
+      : undefined
   }
 }
 

@@ -28,30 +28,27 @@ export class ByteInterner {
    * @param hash of those bytes, as `hashBytes` gives it
    */
   intern(source: DataView, [start, end]: readonly [number, number], hash: number): number {
-    const mask = this.#slots.length - 1
     const spread = (hash ^ (hash >>> 15)) >>> 0
-    let slot = spread & mask
-    for (;;) {
-      const found = this.#slots[slot]!
-      if (found === 0) return this.#add(source, [start, end], { slot, spread })
-      const known = found - 1
-      if (this.#hashes.values[known] === spread && this.#isSame(known, source, start, end)) {
-        return known
-      }
-      slot = (slot + 1) & mask
-    }
+    const slot = this.#slot(source, start, end, spread)
+    const known = this.#slots[slot]! - 1
+    return known < 0 ? this.#add(source, [start, end], { slot, spread }) : known
   }
 
   /** Returns the number of bytes `start` to `end` of `source`, -1 where they are not known. */
   find(source: DataView, [start, end]: readonly [number, number], hash: number): number {
+    return this.#slots[this.#slot(source, start, end, (hash ^ (hash >>> 15)) >>> 0)]! - 1
+  }
+
+  /** The slot of known bytes, else the free one where they belong. */
+  #slot(source: DataView, start: number, end: number, spread: number): number {
     const mask = this.#slots.length - 1
-    const spread = (hash ^ (hash >>> 15)) >>> 0
     for (let slot = spread & mask; ; slot = (slot + 1) & mask) {
       const number = this.#slots[slot]! - 1
-      if (number < 0) return -1
-      if (this.#hashes.values[number] === spread && this.#isSame(number, source, start, end)) {
-        return number
-      }
+      if (number < 0) return slot
+      if (this.#hashes.values[number] !== spread) continue
+      const known = this.#offsets.values[number]!
+      const isAsLong = this.#offsets.values[number + 1]! - known === end - start
+      if (isAsLong && sameBytes(source, start, end, this.#view, known)) return slot
     }
   }
 
@@ -79,20 +76,6 @@ export class ByteInterner {
     return number
   }
 
-  #isSame(number: number, source: DataView, start: number, end: number): boolean {
-    const view = this.#view
-    let known = this.#offsets.values[number]!
-    if (this.#offsets.values[number + 1]! - known !== end - start) return false
-    let at = start
-    for (; at + 4 <= end; at += 4, known += 4) {
-      if (view.getInt32(known) !== source.getInt32(at)) return false
-    }
-    for (; at < end; at++, known++) {
-      if (view.getUint8(known) !== source.getUint8(at)) return false
-    }
-    return true
-  }
-
   #grow(needed: number): void {
     const larger = new Uint8Array(needed * 2)
     larger.set(this.#bytes)
@@ -110,6 +93,25 @@ export class ByteInterner {
     }
     this.#slots = slots
   }
+}
+
+/** Whether bytes `start` to `end` of one view are those of another from `otherStart` on. */
+export function sameBytes(
+  view: DataView,
+  start: number,
+  end: number,
+  other: DataView,
+  otherStart: number,
+): boolean {
+  let at = start
+  let place = otherStart
+  for (; at + 4 <= end; at += 4, place += 4) {
+    if (view.getInt32(at) !== other.getInt32(place)) return false
+  }
+  for (; at < end; at++, place++) {
+    if (view.getUint8(at) !== other.getUint8(place)) return false
+  }
+  return true
 }
 
 /** A hash of bytes: of four at a time, then of the one to three that are left. */

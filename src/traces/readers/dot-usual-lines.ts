@@ -1,5 +1,5 @@
 // Runs once a span, node or edge: the loops index with `!`.
-import { hashMore } from './byte-interner.ts'
+import { hashMore, sameBytes } from './byte-interner.ts'
 
 const NEWLINE = 10
 const QUOTE = 34
@@ -236,16 +236,9 @@ export class NodeIdTable {
   }
 
   #isSame(node: number, start: number, end: number): boolean {
-    const view = this.#view
-    const length = end - start
-    let known = this.#starts[node]!
-    if (this.#ends[node]! - known !== length) return false
-    let at = start
-    for (; at + 4 <= end; at += 4, known += 4) {
-      if (view.getInt32(at) !== view.getInt32(known)) return false
-    }
-    for (; at < end; at++, known++) if (view.getUint8(at) !== view.getUint8(known)) return false
-    return true
+    const known = this.#starts[node]!
+    if (this.#ends[node]! - known !== end - start) return false
+    return sameBytes(this.#view, start, end, this.#view, known)
   }
 
   #occupy(node: number, hash: number): void {

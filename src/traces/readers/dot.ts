@@ -216,15 +216,8 @@ function closingBrace(text: string, start: number): number {
 const HEADER =
   /#\s*(\S+)\s+R:\s*([\d.]+(?:e[-+]?\d+)?)(?:[^\nR]*RT:\s*([-+]?[\d.]+(?:e[-+]?\d+)?))?/i
 
-/** What stands before the opening brace of a graph. */
-interface DotHeader {
-  readonly id: string
-  readonly responseTimeUs: number
-  readonly startUs: number
-}
-
 /** Reads `# 7  R: 4.38 usecs RT: 0.0 usecs`; `null` where that is not there. */
-function readHeader(text: string): DotHeader | null {
+function readHeader(text: string) {
   const [, id, responseTime, arrival = '0'] = HEADER.exec(text) ?? []
   const responseTimeUs = Number(responseTime)
   const startUs = Number(arrival)

@@ -1,4 +1,4 @@
-import { type SpanKind, type SpanStatus, VERSION_ATTRIBUTE } from '../span-traces.ts'
+import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
@@ -10,7 +10,13 @@ import {
   objectsIn,
   textOf,
 } from './json-values.ts'
-import { otlpKind, otlpStatus, resourceAttributes, samplerProbability } from './otlp-values.ts'
+import {
+  otlpKind,
+  otlpStatus,
+  type Reporter,
+  reporterOf,
+  samplerProbability,
+} from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 /** Process tags that name a host, the best first. */
@@ -87,42 +93,29 @@ function readTrace(
   sink.quality.note('jaeger-warning', { ...place, trace: trace || undefined }, message)
 }
 
-interface Process {
-  readonly service: string
-  readonly host: string
-  readonly version: string
-  /** What is to be added to the attributes of its spans. */
-  readonly attributes: readonly AttributeEntry[]
-}
+const UNKNOWN_PROCESS: Reporter = { service: '', host: '', version: '', attributes: [] }
 
-const UNKNOWN_PROCESS: Process = { service: '', host: '', version: '', attributes: [] }
-
-function processesOf(value: unknown, sink: ReadSink): ReadonlyMap<string, Process> {
+function processesOf(value: unknown, sink: ReadSink): ReadonlyMap<string, Reporter> {
   const entries = isJsonObject(value) ? Object.entries(value) : []
   return new Map(entries.map(([id, process]) => [id, processOf(process, sink)]))
 }
 
-function processOf(process: unknown, sink: ReadSink): Process {
+function processOf(process: unknown, sink: ReadSink): Reporter {
   if (!isJsonObject(process)) return UNKNOWN_PROCESS
-  const { serviceName, tags } = process
-  const named = HOST_TAGS.map((key) => textOf(tagValue(objectsIn(tags), key)))
-  const host = named.find((name) => name !== '') ?? ''
-  return {
-    ...{ service: textOf(serviceName), host },
-    version: textOf(tagValue(objectsIn(tags), VERSION_ATTRIBUTE)),
-    attributes: sink.resourceAttributes
-      ? resourceAttributes(entriesOf(objectsIn(tags)), [
-          ...['service.name', 'host.name'],
-          HOST_TAGS[named.indexOf(host)],
-        ])
-      : [],
-  }
+  const { serviceName } = process
+  const tags = objectsIn(process['tags'])
+  return reporterOf({
+    service: textOf(serviceName),
+    tagText: (key) => textOf(tagValue(tags, key)),
+    hostKeys: HOST_TAGS,
+    entries: sink.resourceAttributes ? entriesOf(tags) : undefined,
+  })
 }
 
 function readSpan(
   span: JsonObject,
   ofTrace: string,
-  processes: ReadonlyMap<string, Process>,
+  processes: ReadonlyMap<string, Reporter>,
   sink: ReadSink,
   place: { file: string; line: number },
 ): void {
@@ -186,6 +179,9 @@ function attributesOf(
   logs: unknown,
   ofProcess: readonly AttributeEntry[],
 ): AttributeEntry[] {
+  // A plain `error: true` is the status; an error with a text is worth keeping.
+  const isRead = (key: string, value: unknown) =>
+    READ_TAGS.has(key) || (key === 'error' && /^(true|false)$/.test(String(value)))
   const entries = entriesOf(tags).filter(([key, value]) => !isRead(key, value))
   for (const { fields: logged } of objectsIn(logs)) {
     const fields = entriesOf(objectsIn(logged))
@@ -196,11 +192,6 @@ function attributesOf(
   }
   if (ofProcess.length > 0) entries.push(...ofProcess)
   return entries
-}
-
-/** A plain `error: true` is the status; an error with a text is worth keeping. */
-function isRead(key: string, value: unknown): boolean {
-  return READ_TAGS.has(key) || (key === 'error' && /^(true|false)$/.test(String(value)))
 }
 
 /** Tags as typed values: some senders write numbers and truth values as text. */

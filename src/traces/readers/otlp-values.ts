@@ -1,4 +1,4 @@
-import { SPAN_KINDS, type SpanKind, type SpanStatus } from '../span-traces.ts'
+import { SPAN_KINDS, type SpanKind, type SpanStatus, VERSION_ATTRIBUTE } from '../span-traces.ts'
 import {
   type AttributeEntry,
   attributeOf,
@@ -109,17 +109,41 @@ function numeric(content: unknown): unknown {
   return /^-?\d+$/.test(content) && !Number.isSafeInteger(value) ? content : value
 }
 
+/** What a resource, or a process, says of all its spans. */
+export interface Reporter {
+  readonly service: string
+  readonly host: string
+  readonly version: string
+  /** What is to be added to the attributes of its spans. */
+  readonly attributes: readonly AttributeEntry[]
+}
+
 /**
- * Attributes of a resource, or tags of a process, as attributes of its spans: `resource.<key>`,
- * without those that `columns` already has.
+ * Reads what a resource, or a process, says of its spans.
+ *
+ * @param of.tagText the text of an attribute or tag, `''` where there is none
+ * @param of.hostKeys those that name a host, the best first
+ * @param of.entries all of them, to become `resource.<key>` of spans but for what columns have
  */
-export function resourceAttributes(
-  entries: readonly AttributeEntry[],
-  columns: readonly (string | undefined)[],
-): AttributeEntry[] {
-  return entries
-    .filter(([key]) => !columns.includes(key))
-    .map(([key, value]) => [`resource.${key}`, value])
+export function reporterOf({
+  service,
+  tagText,
+  hostKeys,
+  entries = [],
+}: {
+  readonly service: string
+  readonly tagText: (key: string) => string
+  readonly hostKeys: readonly string[]
+  readonly entries?: readonly AttributeEntry[] | undefined
+}): Reporter {
+  const hostKey = hostKeys.find((key) => tagText(key) !== '') ?? ''
+  const inColumns = ['service.name', 'host.name', hostKey]
+  return {
+    ...{ service, host: tagText(hostKey), version: tagText(VERSION_ATTRIBUTE) },
+    attributes: entries
+      .filter(([key]) => !inColumns.includes(key))
+      .map(([key, value]) => [`resource.${key}`, value]),
+  }
 }
 
 /** Thresholds are fractions of 2⁵⁶, written with up to 14 hex digits and without trailing zeros. */

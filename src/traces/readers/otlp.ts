@@ -1,5 +1,4 @@
 import { TraceFormatError } from '../../core/errors.ts'
-import { VERSION_ATTRIBUTE } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
   type AttributeEntry,
@@ -16,13 +15,16 @@ import {
   otlpKind,
   otlpStatus,
   otlpText,
-  resourceAttributes,
+  type Reporter,
+  reporterOf,
   traceStateProbability,
 } from './otlp-values.ts'
 import type { ReadSink, TraceReader } from './trace-reader.ts'
 
 /** Resource attributes that name a host, the best first. */
 const HOST_ATTRIBUTES = ['host.name', 'k8s.node.name']
+/** Keys of arrays inside what one resource reports. */
+const IN_RESOURCE = ['scopeSpans', 'scope_spans', 'spans']
 /** A double cannot hold nanoseconds since 1970: times written as numbers are read as text. */
 const NUMERIC_NANOS = /((?:UnixNano|_unix_nano)"\s*:\s*)(\d+)/g
 
@@ -50,21 +52,13 @@ export const otlpReader: TraceReader = {
       file,
       quality: sink.quality,
       lost: 'span skipped',
-      cutAt: [
-        '',
-        'resourceSpans',
-        'resource_spans',
-        'batches',
-        'scopeSpans',
-        'scope_spans',
-        'spans',
-      ],
+      cutAt: ['', 'resourceSpans', 'resource_spans', 'batches', ...IN_RESOURCE],
       prepare: (text) => text.replace(NUMERIC_NANOS, '$1"$2"'),
       onElement: ({ value, line, cutAt }) => {
         for (const request of Array.isArray(value) ? objectsIn(value) : [value as JsonObject]) {
           const resources = resourcesOf(request)
           if (resources === undefined) others++
-          else readResources(resources, sink, { file, line }, isTorn(cutAt))
+          else readResources(resources, sink, { file, line }, IN_RESOURCE.includes(cutAt ?? ''))
         }
       },
     })
@@ -72,11 +66,6 @@ export const otlpReader: TraceReader = {
     const message = `${others} record(s) hold no spans (logs or metrics, perhaps) and are ignored`
     sink.quality.note('not-spans', { file }, message)
   },
-}
-
-/** Whether an element was cut inside what one resource reports. */
-function isTorn(cutAt: string | undefined): boolean {
-  return cutAt === 'spans' || cutAt === 'scopeSpans' || cutAt === 'scope_spans'
 }
 
 function resourcesOf(request: JsonObject): readonly JsonObject[] | undefined {
@@ -110,30 +99,16 @@ function readResources(
       )
     }
     const described = isJsonObject(resource) ? resource['attributes'] : undefined
-    const service = otlpText(described, 'service.name')
-    const hosts = HOST_ATTRIBUTES.map((key) => otlpText(described, key))
-    const host = hosts.find((name) => name !== '') ?? ''
-    const reporter = {
-      ...{ service, host, version: otlpText(described, VERSION_ATTRIBUTE) },
-      attributes: sink.resourceAttributes
-        ? resourceAttributes(otlpAttributes(described), [
-            ...['service.name', 'host.name'],
-            HOST_ATTRIBUTES[hosts.indexOf(host)],
-          ])
-        : [],
-    }
+    const reporter = reporterOf({
+      service: otlpText(described, 'service.name'),
+      tagText: (key) => otlpText(described, key),
+      hostKeys: HOST_ATTRIBUTES,
+      entries: sink.resourceAttributes ? otlpAttributes(described) : undefined,
+    })
     for (const { spans } of objectsIn(scopesOf(resourceSpans))) {
       for (const span of objectsIn(spans)) readSpan(span, reporter, sink, place)
     }
   }
-}
-
-interface Reporter {
-  readonly service: string
-  readonly host: string
-  readonly version: string
-  /** What is to be added to the attributes of its spans. */
-  readonly attributes: readonly AttributeEntry[]
 }
 
 function readSpan(

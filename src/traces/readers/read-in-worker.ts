@@ -19,19 +19,15 @@ export function hasWorker(): boolean {
   return existsSync(fileURLToPath(WORKER))
 }
 
-/** What is passed on to the thread: options of `loadTraces`. */
-interface ThreadOptions {
-  readonly onProgress?: ((progress: LoadProgress) => void) | null
-}
-
 /**
  * Loads traces in a thread of its own, so that two periods take as long as the longer one.
  *
+ * @param options of `loadTraces`, which are passed on to the thread
  * @returns `undefined` if the thread failed: whoever asked should load by itself, to the same error
  */
 export async function readInWorker(
   files: readonly string[],
-  { onProgress, ...options }: ThreadOptions,
+  { onProgress, ...options }: { readonly onProgress?: ((progress: LoadProgress) => void) | null },
 ): Promise<TraceSet | undefined> {
   const worker = new Worker(WORKER, { workerData: { files, options } })
   try {

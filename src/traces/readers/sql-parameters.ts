@@ -240,19 +240,6 @@ const VALUE = /\s*(?:[nN]?'([^']*(?:''[^']*)*)'|([xX]'[\dA-Fa-f]*'|[^\s',()][^',
 const OPENING = /\s*,?\s*\(/y
 const TAIL = /^\s*(?:(?:ON|RETURNING|AS)\b[\s\S]*)?$/i
 
-/** What `CREATE TABLE` says: the table's name and its columns. */
-interface CreatedTable {
-  readonly table: string
-  readonly columns: readonly string[]
-}
-
-/** Where `INSERT INTO` puts its rows; `columns` where it names them. */
-interface InsertHead {
-  readonly table: string
-  readonly columns: readonly string[] | undefined
-  readonly end: number
-}
-
 /** What is wrong with a statement, and on which of its lines (0 is the first). */
 class SqlProblem extends Error {
   readonly line: number
@@ -264,7 +251,7 @@ class SqlProblem extends Error {
 }
 
 /** Reads a statement as CREATE TABLE; `undefined` where it is another. */
-function createdTable(statement: string): CreatedTable | undefined {
+function createdTable(statement: string) {
   const head = CREATE_TABLE.exec(statement)
   if (head === null) return undefined
   const columns: string[] = []
@@ -275,8 +262,8 @@ function createdTable(statement: string): CreatedTable | undefined {
   return { table: plainName(head[1]!), columns }
 }
 
-/** Reads the beginning of a statement as INSERT INTO; `undefined` where it is another. */
-function insertHead(statement: string): InsertHead | undefined {
+/** Reads the beginning of a statement as INSERT INTO, up to `end`; `undefined` where it is another. */
+function insertHead(statement: string) {
   const head = INSERT.exec(statement)
   if (head === null) return undefined
   const [whole, table = '', listed] = head
