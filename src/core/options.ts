@@ -81,6 +81,16 @@ export function count({
   return numeric(row, { min, max }, { noun: 'a whole number', whole: true })
 }
 
+/** The most of something: a whole number, at least 1. */
+export function most(at: number, unit: string, sentence: string): OptionRow<number> {
+  return count({ default: at, unit, sentence })
+}
+
+/** The number of something, from 0 on, or `null` for none. */
+export function optionalNumber(sentence: string): OptionRow<number | null> {
+  return count({ default: null, or: null, min: 0, sentence })
+}
+
 /** A finite number. */
 export function number(row: Common<number> & Range): OptionRow<number>
 export function number<const Word extends string | null>(
@@ -145,6 +155,14 @@ export function oneOf<const Word extends string | null>(
   }
 }
 
+/** One of some words, or `null` for none. */
+export function optionalWord<const Word extends string>(
+  words: readonly Word[],
+  sentence: string,
+): OptionRow<Word | null> {
+  return oneOf<Word | null>([null, ...words], { default: null, sentence })
+}
+
 /** Any text; `or: null` if there may be none. */
 export function text(row: Common<string>): OptionRow<string>
 export function text(row: Common<string | null> & Instead<null>): OptionRow<string | null>
@@ -158,6 +176,11 @@ export function text(row: Common<unknown> & { readonly or?: null }): OptionRow<u
     accepts: (value) => typeof value === 'string' || (orNull && value === null),
     parse: (given) => given,
   }
+}
+
+/** A text, or `null` for none. */
+export function optionalText(sentence: string): OptionRow<string | null> {
+  return text({ default: null, or: null, sentence })
 }
 
 /** A list of texts; a flag separates them with commas. */

@@ -2,7 +2,14 @@ import { max, min } from 'd3-array'
 import { Categories } from '../../compare/categories/categories.ts'
 import { Comparison } from '../../compare/comparison.ts'
 import { OptionError } from '../../core/errors.ts'
-import { count, custom, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import {
+  custom,
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalNumber,
+  readOptions,
+} from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -17,12 +24,7 @@ import { PALETTE, PERIOD_NAMES } from './palette.ts'
 import { marksWithin, readEvent, type TimeMark, timeMarks, withMarks } from './time-marks.ts'
 
 export const ARRIVALS_CHART_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category to draw; by default all requests',
-  }),
+  category: optionalNumber('Category to draw; by default all requests'),
   rangeUs: custom<readonly [fromUs: number, toUs: number] | null>({
     default: null,
     unit: 'µs',
@@ -31,11 +33,7 @@ export const ARRIVALS_CHART_OPTIONS = defineOptions({
     sentence:
       'Stretch of each period to draw, from its start; by default as much as fits the limit',
   }),
-  limit: count({
-    default: 400,
-    unit: 'requests',
-    sentence: 'Most requests of each period drawn one by one',
-  }),
+  limit: most(400, 'requests', 'Most requests of each period drawn one by one'),
   events: custom<readonly string[]>({
     default: [],
     expected: "times with words, such as ['2026-10-01T11:15Z deploy checkout 2.0']",

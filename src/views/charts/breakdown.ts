@@ -1,6 +1,6 @@
 import type { EdgeKind } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, signedDuration } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -20,11 +20,7 @@ import { framedChart } from './chart-frame.ts'
 import { PALETTE, PERIOD_NAMES } from './palette.ts'
 
 export const BREAKDOWN_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 12,
-    unit: 'places',
-    sentence: 'Most places drawn, largest change first; the others share one bar',
-  }),
+  limit: most(12, 'places', 'Most places drawn, largest change first; the others share one bar'),
 })
 
 /**

@@ -3,7 +3,7 @@ import type {
   StructuralLabel,
   StructuralMutations,
 } from '../../compare/mutations/find-structural-mutations.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { count, defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -16,11 +16,7 @@ import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
 
 export const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 2000,
-    unit: 'points',
-    sentence: 'Most points drawn, largest change first',
-  }),
+  limit: most(2000, 'points', 'Most points drawn, largest change first'),
   labels: count({
     default: 8,
     min: 0,

@@ -1,5 +1,5 @@
 import type { RankedMutation, Ranking } from '../../compare/ranking/rank-mutations.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { counted, grouped, signedDuration } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
@@ -10,7 +10,7 @@ import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
 
 export const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
-  limit: count({ default: 20, unit: 'mutations', sentence: 'Most mutations drawn, best first' }),
+  limit: most(20, 'mutations', 'Most mutations drawn, best first'),
 })
 
 const LOOKS = [

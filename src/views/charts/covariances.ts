@@ -1,4 +1,4 @@
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, pValue } from '../../core/words.ts'
@@ -16,11 +16,7 @@ import { VARIANCE_WATERFALL_CHART_OPTIONS, varianceOf } from './variance-waterfa
 
 export const COVARIANCES_CHART_OPTIONS = defineOptions({
   ...VARIANCE_WATERFALL_CHART_OPTIONS,
-  limit: count({
-    default: 12,
-    unit: 'edges',
-    sentence: 'Most edges drawn, largest share of the variance first',
-  }),
+  limit: most(12, 'edges', 'Most edges drawn, largest share of the variance first'),
 })
 
 const CELL = 40

@@ -1,5 +1,5 @@
 import { extent } from 'd3-array'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
@@ -15,11 +15,7 @@ import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
 import { PALETTE } from './palette.ts'
 
 export const DIAGNOSIS_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 15,
-    unit: 'scenarios',
-    sentence: 'Most scenarios drawn, best first, with the scenarios they refine',
-  }),
+  limit: most(15, 'scenarios', 'Most scenarios drawn, best first, with the scenarios they refine'),
 })
 
 const MAX_NAME_LENGTH = 76

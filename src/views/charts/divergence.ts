@@ -1,5 +1,11 @@
 import { max } from 'd3-array'
-import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import {
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalWord,
+  readOptions,
+} from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import {
@@ -17,15 +23,8 @@ import { tText, valueText } from './log-values.ts'
 import { PALETTE } from './palette.ts'
 
 export const DIVERGENCE_CHART_OPTIONS = defineOptions({
-  kind: oneOf([null, 'event', 'state'], {
-    default: null,
-    sentence: 'Kind of variables; by default both',
-  }),
-  limit: count({
-    default: 20,
-    unit: 'variables',
-    sentence: 'Most variables drawn, most divergent first',
-  }),
+  kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
+  limit: most(20, 'variables', 'Most variables drawn, most divergent first'),
 })
 
 /** How much longer a bar is that stands for an infinite score. */

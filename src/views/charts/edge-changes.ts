@@ -1,6 +1,6 @@
 import { calledPlace, place } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChange, EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
-import { count, defineOptions, flag, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, flag, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'
 import { linearDurationAxis } from './axes.ts'
@@ -10,11 +10,7 @@ import { framedChart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
 
 export const EDGE_CHANGES_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 20,
-    unit: 'steps',
-    sentence: 'Most steps drawn, largest contribution first',
-  }),
+  limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
   small: flag({ default: false, sentence: 'Draw significant changes too small to matter as well' }),
 })
 

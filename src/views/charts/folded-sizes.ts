@@ -1,4 +1,4 @@
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, shortNumber } from '../../core/words.ts'
 import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
@@ -9,11 +9,7 @@ import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 
 export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 20,
-    unit: 'kinds of flow',
-    sentence: 'Most kinds of flow drawn, largest flows first',
-  }),
+  limit: most(20, 'kinds of flow', 'Most kinds of flow drawn, largest flows first'),
 })
 
 /**

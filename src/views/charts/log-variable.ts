@@ -1,11 +1,11 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import {
-  count,
   defineOptions,
+  most,
   type OptionsOf,
-  oneOf,
+  optionalText,
+  optionalWord,
   readOptions,
-  text,
 } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped } from '../../core/words.ts'
@@ -24,17 +24,10 @@ import { besideMiddle, missingText, testText, thinned, unitOf, valueText } from 
 import { PALETTE } from './palette.ts'
 
 export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
-  name: text({ default: null, or: null, sentence: 'Variable; by default the most divergent one' }),
-  kind: oneOf([null, 'event', 'state'], {
-    default: null,
-    sentence: 'Kind, where an event and a state variable share a name',
-  }),
-  feature: text({
-    default: null,
-    or: null,
-    sentence: 'Feature drawn alone; by default those that differ most',
-  }),
-  limit: count({ default: 4, unit: 'features', sentence: 'Most features drawn' }),
+  name: optionalText('Variable; by default the most divergent one'),
+  kind: optionalWord(['event', 'state'], 'Kind, where an event and a state variable share a name'),
+  feature: optionalText('Feature drawn alone; by default those that differ most'),
+  limit: most(4, 'features', 'Most features drawn'),
 })
 
 /** Dots of a class that fill a strip; more would only make the chart heavy. */

@@ -1,4 +1,10 @@
-import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import {
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalWord,
+  readOptions,
+} from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../core/words.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
@@ -25,15 +31,11 @@ import {
 } from './parameter-shares.ts'
 
 export const PARAMETER_DIFFERENCES_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 10,
-    unit: 'parameters',
-    sentence: 'Most parameters drawn, most different first',
-  }),
-  question: oneOf([null, 'what-differs', 'what-is-slow'], {
-    default: null,
-    sentence: 'Groups: precursors and mutations, or usual and slow requests',
-  }),
+  limit: most(10, 'parameters', 'Most parameters drawn, most different first'),
+  question: optionalWord(
+    ['what-differs', 'what-is-slow'],
+    'Groups: precursors and mutations, or usual and slow requests',
+  ),
 })
 
 const WIDTH = 360

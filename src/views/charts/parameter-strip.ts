@@ -1,11 +1,11 @@
 import { extent, min } from 'd3-array'
 import {
-  count,
   defineOptions,
+  most,
   type OptionsOf,
-  oneOf,
+  optionalText,
+  optionalWord,
   readOptions,
-  text,
 } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
@@ -33,16 +33,14 @@ import {
 import { numberText } from './parameter-shares.ts'
 
 export const PARAMETER_STRIP_CHART_OPTIONS = defineOptions({
-  parameter: text({
-    default: null,
-    or: null,
-    sentence: 'Parameter; by default the one that the tree splits on first, or the most different',
-  }),
-  question: oneOf([null, 'what-differs', 'what-is-slow'], {
-    default: null,
-    sentence: 'Question; by default the one whose parameters separate better',
-  }),
-  limit: count({ default: 4000, unit: 'dots', sentence: 'Most dots drawn' }),
+  parameter: optionalText(
+    'Parameter; by default the one that the tree splits on first, or the most different',
+  ),
+  question: optionalWord(
+    ['what-differs', 'what-is-slow'],
+    'Question; by default the one whose parameters separate better',
+  ),
+  limit: most(4000, 'dots', 'Most dots drawn'),
 })
 
 const WIDTH = 560

@@ -3,7 +3,7 @@ import type {
   FamilyTest,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, type OptionsOf, optionalNumber, readOptions } from '../../core/options.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
@@ -18,12 +18,7 @@ import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
 
 export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category; by default the one whose response times differ most surely',
-  }),
+  category: optionalNumber('Category; by default the one whose response times differ most surely'),
 })
 
 /** A logarithmic axis when the longest time is more than this many times the shortest. */

@@ -1,5 +1,5 @@
 import { ofText, type Segments } from '../../compare/segments/segments.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, percent } from '../../core/words.ts'
 import { shareAxis } from './axes.ts'
@@ -10,7 +10,7 @@ import { framedChart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
 
 export const SEGMENTS_CHART_OPTIONS = defineOptions({
-  limit: count({ default: 10, unit: 'segments', sentence: 'Most segments drawn, largest first' }),
+  limit: most(10, 'segments', 'Most segments drawn, largest first'),
 })
 
 const LOOKS = [

@@ -1,5 +1,5 @@
 import { extent } from 'd3-array'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, signedDuration } from '../../core/words.ts'
@@ -13,11 +13,7 @@ import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
 
 export const SINGLE_CHANGES_CHART_OPTIONS = defineOptions({
-  limit: count({
-    default: 15,
-    unit: 'services',
-    sentence: 'Most services drawn, those that move the mean furthest first',
-  }),
+  limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first'),
 })
 
 const MEASURES = ['p50Us', 'p99Us'] as const

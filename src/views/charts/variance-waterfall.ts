@@ -1,5 +1,12 @@
 import { FlowdeltaError } from '../../core/errors.ts'
-import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import {
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalNumber,
+  optionalWord,
+  readOptions,
+} from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted } from '../../core/words.ts'
@@ -16,21 +23,12 @@ import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
 
 export const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category; by default the least predictable one',
-  }),
-  period: oneOf([null, 'before', 'after'], {
-    default: null,
-    sentence: 'Period; by default the one in which the category is less predictable',
-  }),
-  limit: count({
-    default: 20,
-    unit: 'edges',
-    sentence: 'Most edges drawn, largest share first; the others share one bar',
-  }),
+  category: optionalNumber('Category; by default the least predictable one'),
+  period: optionalWord(
+    ['before', 'after'],
+    'Period; by default the one in which the category is less predictable',
+  ),
+  limit: most(20, 'edges', 'Most edges drawn, largest share first; the others share one bar'),
 })
 
 /** Less of the variance than this is rounding. */

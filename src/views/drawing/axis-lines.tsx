@@ -1,5 +1,6 @@
 import type { AxisScale } from './axis-scale.ts'
-import type { Ink } from './ink.ts'
+import type { Ink } from './ink.tsx'
+import { Text } from './ink.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
@@ -32,26 +33,16 @@ export function BottomAxis({ scale, box, ink, title }: Axis) {
         return (
           <g key={value}>
             <line x1={x} x2={x} y1={box.top} y2={bottom + 4} stroke={ink.line} opacity={GRID} />
-            <text
-              x={inward(x, text, box)}
-              y={bottom + 16}
-              text-anchor="middle"
-              style={`fill:${ink.soft}`}
-            >
+            <Text color="soft" x={inward(x, text, box)} y={bottom + 16} anchor="middle">
               {text}
-            </text>
+            </Text>
           </g>
         )
       })}
       {title === undefined ? null : (
-        <text
-          x={box.left + box.width / 2}
-          y={bottom + 32}
-          text-anchor="middle"
-          style={`fill:${ink.text}`}
-        >
+        <Text x={box.left + box.width / 2} y={bottom + 32} anchor="middle">
           {title}
-        </text>
+        </Text>
       )}
     </g>
   )
@@ -73,16 +64,16 @@ export function LeftAxis({ scale, box, ink, title }: Axis) {
               stroke={ink.line}
               opacity={GRID}
             />
-            <text x={box.left - 7} y={y + 4} text-anchor="end" style={`fill:${ink.soft}`}>
+            <Text color="soft" x={box.left - 7} y={y + 4} anchor="end">
               {text}
-            </text>
+            </Text>
           </g>
         )
       })}
       {title === undefined ? null : (
-        <text x={box.left} y={box.top - 8} style={`fill:${ink.text}`}>
+        <Text x={box.left} y={box.top - 8}>
           {title}
-        </text>
+        </Text>
       )}
     </g>
   )

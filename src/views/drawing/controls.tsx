@@ -1,5 +1,11 @@
+import type { JSX } from 'preact'
 import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { STILL_WIDTH } from './medium.ts'
+
+/** A button that submits nothing. */
+export function Button(props: JSX.ButtonHTMLAttributes) {
+  return <button type="button" {...props} />
+}
 
 /** Shows buttons of which one is pressed. */
 export function Choice<V extends string>({
@@ -19,14 +25,9 @@ export function Choice<V extends string>({
     <fieldset class="fd-choice" aria-label={name} title={help}>
       <span style="align-self:center;margin-right:2px">{name}</span>
       {(Object.keys(values) as V[]).map((each) => (
-        <button
-          key={each}
-          type="button"
-          aria-pressed={each === value}
-          onClick={() => onChoose(each)}
-        >
+        <Button key={each} aria-pressed={each === value} onClick={() => onChoose(each)}>
           {values[each]}
-        </button>
+        </Button>
       ))}
     </fieldset>
   )
@@ -42,9 +43,7 @@ export function StateCode({ code }: { readonly code: string }) {
   return (
     <div class="fd-code">
       <code>{code}</code>
-      <button type="button" onClick={copy}>
-        {copied === code ? 'Copied' : 'Copy'}
-      </button>
+      <Button onClick={copy}>{copied === code ? 'Copied' : 'Copy'}</Button>
     </div>
   )
 }

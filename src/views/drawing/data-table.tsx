@@ -2,6 +2,7 @@ import { ascending, descending } from 'd3-array'
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { grouped } from '../../core/words.ts'
+import { Button } from './controls.tsx'
 import { type StillCell, type StillColumn, StillTable } from './figure.tsx'
 import { useIsStill } from './medium.ts'
 
@@ -132,14 +133,9 @@ export function DataTable<Row>({
         </table>
       </div>
       {isLong ? (
-        <button
-          type="button"
-          class="fd-more"
-          aria-expanded={isWhole}
-          onClick={() => setWhole(!isWhole)}
-        >
+        <Button class="fd-more" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
           {isWhole ? `Only the first ${few}` : `${grouped(rows.length - few)} more`}
-        </button>
+        </Button>
       ) : null}
     </StillTable>
   )
@@ -184,10 +180,10 @@ function Head({ title, hint, isNumber = false, head, value, order, onSort }: Hea
       {value === undefined ? (
         (head ?? title)
       ) : (
-        <button type="button" class="fd-sort" onClick={() => onSort(next)}>
+        <Button class="fd-sort" onClick={() => onSort(next)}>
           {title}
           <span aria-hidden="true">{known === null ? '' : known.descending ? ' ▾' : ' ▴'}</span>
-        </button>
+        </Button>
       )}
     </th>
   )

@@ -1,6 +1,14 @@
 import type { ResponseTimeMutations } from '../../compare/mutations/find-response-time-mutations.ts'
 import { FlowdeltaError, OptionError } from '../../core/errors.ts'
-import { count, defineOptions, type OptionsOf, oneOf, readOptions } from '../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  most,
+  type OptionsOf,
+  optionalNumber,
+  optionalWord,
+  readOptions,
+} from '../../core/options.ts'
 import type { Explanation } from '../../explain/parameters/explanation.ts'
 import { Attention, type AttentionGraph } from '../../logs/attention/focus-attention.ts'
 import type { ExecutionModels } from '../../whatif/models/execution-models.ts'
@@ -14,42 +22,29 @@ import { parameterTreePicture } from './parameter-tree.tsx'
 import { type Picture, pictureSvg } from './picture.tsx'
 
 export const FLOW_PLOT_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category; by default the one whose response times differ most surely',
-  }),
+  category: optionalNumber('Category; by default the one whose response times differ most surely'),
   ...FLOW_DRAWING_OPTIONS,
 })
 
 export const DEPENDENCIES_OPTIONS = defineOptions({
-  kind: oneOf([null, 'event', 'state'], {
-    default: null,
-    sentence: 'Kind of variables; by default the kind with the higher score',
-  }),
-  limit: count({
-    default: 16,
-    unit: 'variables',
-    sentence: 'Most variables drawn, those that add most to the score first',
-  }),
+  kind: optionalWord(
+    ['event', 'state'],
+    'Kind of variables; by default the kind with the higher score',
+  ),
+  limit: most(16, 'variables', 'Most variables drawn, those that add most to the score first'),
 })
 
 export const EXECUTION_MODEL_PLOT_OPTIONS = defineOptions({
   id: count({ default: 0, min: 0, sentence: 'Number of the model' }),
-  limit: count({
-    default: 25,
-    unit: 'calls',
-    sentence: 'Most calls, or groups of like ones, drawn',
-  }),
+  limit: most(25, 'calls', 'Most calls, or groups of like ones, drawn'),
 })
 
 export const PARAMETER_TREE_OPTIONS = defineOptions({
-  question: oneOf([null, 'what-differs', 'what-is-slow'], {
-    default: null,
-    sentence: 'Question; by default the one whose parameters separate better',
-  }),
-  limit: count({ default: 30, unit: 'nodes', sentence: 'About how many nodes are drawn' }),
+  question: optionalWord(
+    ['what-differs', 'what-is-slow'],
+    'Question; by default the one whose parameters separate better',
+  ),
+  limit: most(30, 'nodes', 'About how many nodes are drawn'),
 })
 
 /**

@@ -1,7 +1,7 @@
 import { sum } from 'd3-array'
 import type { ComponentChildren, JSX, Ref } from 'preact'
 import { useContext } from 'preact/hooks'
-import { useInk } from './ink.ts'
+import { Text, useInk } from './ink.tsx'
 import { MediumContext, type StillPart } from './medium.ts'
 import { fittedText, textLines, textWidth } from './text.ts'
 
@@ -234,9 +234,9 @@ function TableText({
         </g>
       ))}
       {more > 0 ? (
-        <text y={(rows.length + 2) * ROW - 6} style={`fill:${ink.soft}`}>
+        <Text color="soft" y={(rows.length + 2) * ROW - 6}>
           … and {more} more
-        </text>
+        </Text>
       ) : null}
     </g>
   )

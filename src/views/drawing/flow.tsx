@@ -4,7 +4,7 @@ import type {
   EdgeComparison,
   ResponseTimeMutations,
 } from '../../compare/mutations/find-response-time-mutations.ts'
-import { count, defineOptions, type OptionsOf, readOptions } from '../../core/options.ts'
+import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { shortText, tooltipText } from '../../core/shown-text.ts'
 import { formatDuration } from '../../core/units.ts'
 import { counted, grouped, pValue } from '../../core/words.ts'
@@ -24,17 +24,12 @@ import type { Picture } from './picture.tsx'
 
 /** Options of the drawing of a flow. */
 export const FLOW_DRAWING_OPTIONS = defineOptions({
-  limit: count({
-    default: 60,
-    unit: 'nodes',
-    sentence: 'Nodes up to which a flow is drawn whole',
-  }),
-  keep: count({
-    default: 30,
-    unit: 'nodes',
-    sentence:
-      'Nodes that are drawn of a larger flow: its root and the ends of changed edges, then those of the slowest edges',
-  }),
+  limit: most(60, 'nodes', 'Nodes up to which a flow is drawn whole'),
+  keep: most(
+    30,
+    'nodes',
+    'Nodes that are drawn of a larger flow: its root and the ends of changed edges, then those of the slowest edges',
+  ),
 })
 
 /** A flow with everything in its place, and the words above it. */

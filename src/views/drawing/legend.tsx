@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Figure } from './figure.tsx'
-import { type Ink, useInk } from './ink.ts'
+import { type Ink, Text, useInk } from './ink.tsx'
 import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
@@ -58,9 +58,9 @@ export function LegendRows({
         >
           {look === undefined ? null : <path d={`M0 0h${sample}`} {...strokeOf(look, ink)} />}
           {sign?.(ink)}
-          <text x={besideSample(sample)} y={4} style={`fill:${ink.text}`}>
+          <Text x={besideSample(sample)} y={4}>
             {text}
-          </text>
+          </Text>
         </g>
       ))}
     </g>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
 import { type FlowLayout, flowLayout, type PlacedBox } from './flow-layout.ts'
-import { type Ink, useInk } from './ink.ts'
+import { type Ink, Text, useInk } from './ink.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
 import { fittedText } from './text.ts'
 
@@ -142,9 +142,9 @@ function Line({
         {text}
       </text>
       {note === undefined ? null : (
-        <text x={textAt.x} y={textAt.y + LINE} font-style="italic" style={`fill:${ink.soft}`}>
+        <Text color="soft" x={textAt.x} y={textAt.y + LINE} font-style="italic">
           {note}
-        </text>
+        </Text>
       )}
     </g>
   )
@@ -193,18 +193,13 @@ export function NodeBox({
         stroke-width={line}
         stroke-dasharray={dash}
       />
-      <text
-        x={tenth(x)}
-        y={tenth(detail === '' ? y + 4 : y - 2)}
-        font-size={SIZES.name}
-        style={`fill:${ink.text}`}
-      >
+      <Text x={tenth(x)} y={tenth(detail === '' ? y + 4 : y - 2)} size={SIZES.name}>
         {fittedText(name, room, SIZES.name)}
-      </text>
+      </Text>
       {detail === '' ? null : (
-        <text x={tenth(x)} y={tenth(y + 12)} font-size={SIZES.detail} style={`fill:${ink.soft}`}>
+        <Text color="soft" x={tenth(x)} y={tenth(y + 12)} size={SIZES.detail}>
           {fittedText(detail, room, SIZES.detail)}
-        </text>
+        </Text>
       )}
     </g>
   )

@@ -14,7 +14,7 @@ import {
   QUESTION_WORDS,
 } from '../charts/parameter-groups.ts'
 import { actOnKey } from './controls.tsx'
-import { type Ink, useInk } from './ink.ts'
+import { type Ink, Text, useInk } from './ink.tsx'
 import { LegendRows } from './legend.tsx'
 import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
 import type { Picture } from './picture.tsx'
@@ -112,7 +112,6 @@ interface DrawnNode {
 
 /** How one gets to a node, and what it says or splits by. */
 function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
-  const ink = useInk()
   const { subject } = tree.explanation
   const { depth, column, isBest, hidden } = row
   const x = depth * INDENT + 6
@@ -124,14 +123,14 @@ function NodeWords({ tree, row, room }: DrawnNode & { readonly room: number }) {
       : `split by ${column}${hidden === 0 ? '' : ` (${hidden} nodes below)`}`
   return (
     <>
-      <text x={x} y={18} style={`fill:${ink.text}`} font-weight={isBest ? '700' : '400'}>
+      <Text x={x} y={18} font-weight={isBest ? '700' : '400'}>
         <title>{tooltipText(isRoot ? condition : row.wholeCondition)}</title>
         {fittedText(condition, room - x, isBest ? 13 : 12)}
-      </text>
+      </Text>
       {column === null || tree.onTakeOut === undefined ? (
-        <text x={x} y={36} font-size="11" style={`fill:${ink.soft}`}>
+        <Text color="soft" x={x} y={36} size={11}>
           {fittedText(says, room - x, 11)}
-        </text>
+        </Text>
       ) : (
         <SplitButton
           help={takeOutText(tree.explanation, column)}
@@ -207,16 +206,16 @@ function NodeBars({ tree: { groups, question, width }, row }: DrawnNode) {
             <title>{`${countText(count)} of ${countText(size)} ${groups.names[group]}`}</title>
             <rect x={left} y={y} width={longest} height={BAR} fill={ink.raised} />
             <rect x={left} y={y} width={length} height={BAR} style={`fill:${colors[group]}`} />
-            <text x={left + longest + 6} y={y + 9} font-size="10.5" style={`fill:${ink.soft}`}>
+            <Text color="soft" x={left + longest + 6} y={y + 9} size={10.5}>
               {countText(count)} of {countText(size)}
-            </text>
+            </Text>
           </g>
         )
       })}
       {row.meanUs === null || !Number.isFinite(row.meanUs) ? null : (
-        <text x={left} y={43} font-size="11" style={`fill:${ink.text}`}>
+        <Text x={left} y={43} size={11}>
           mean {formatDuration(row.meanUs)}
-        </text>
+        </Text>
       )}
     </>
   )

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { FONT } from './figure.tsx'
-import { INK } from './ink.ts'
+import { INK } from './ink.tsx'
 import { type Medium, MediumContext, STILL_WIDTH, type StillPart } from './medium.ts'
 import { fittedText } from './text.ts'
 

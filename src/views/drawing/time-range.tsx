@@ -2,7 +2,7 @@ import { scaleLinear } from 'd3-scale'
 import { custom } from '../../core/options.ts'
 import { timeScale } from './axis-scale.ts'
 import { useDragRange } from './controls.tsx'
-import { useInk } from './ink.ts'
+import { Text, useInk } from './ink.tsx'
 import type { StretchUs } from './stretches.ts'
 
 /** Makes an option that is a range of time, or `null` for all of it. */
@@ -57,14 +57,14 @@ export function TimeGrid({ range, width, lines: [top, bottom], textY }: TimeGrid
           <g key={value}>
             <line x1={x} x2={x} y1={top} y2={bottom} stroke={ink.line} />
             {textY === undefined ? null : (
-              <text
+              <Text
+                color="soft"
                 x={x}
                 y={textY}
-                text-anchor={x > width - 18 ? 'end' : x < 18 ? 'start' : 'middle'}
-                style={`fill:${ink.soft}`}
+                anchor={x > width - 18 ? 'end' : x < 18 ? 'start' : 'middle'}
               >
                 {text}
-              </text>
+              </Text>
             )}
           </g>
         )

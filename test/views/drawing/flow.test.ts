@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type FlowPicture, flowPicture } from '../../../src/views/drawing/flow.tsx'
-import { INK } from '../../../src/views/drawing/ink.ts'
+import { INK } from '../../../src/views/drawing/ink.tsx'
 import { pictureSvg } from '../../../src/views/drawing/picture.tsx'
 import type { GraphSketch } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'

@@ -6,7 +6,14 @@ import {
   type CallingContext,
   CallingContexts,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
-import { actOnKey, Choice, isSelectingText, StateCode, useWidth } from '../../drawing/controls.tsx'
+import {
+  actOnKey,
+  Button,
+  Choice,
+  isSelectingText,
+  StateCode,
+  useWidth,
+} from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
@@ -192,14 +199,13 @@ function Crumbs({ contexts, focus, onZoom }: CrumbsProps) {
   const crumb = (context: CallingContext) => (
     <span key={context.context} style="display:inline-flex;gap:4px">
       {context.context === ALL ? null : '›'}
-      <button
-        type="button"
+      <Button
         title={frameName(context)}
         disabled={context.context === focus}
         onClick={() => onZoom(context.context)}
       >
         {frameName(context)}
-      </button>
+      </Button>
     </span>
   )
   return (

@@ -7,7 +7,7 @@ import type {
   ContextMeasure,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { Caption, Figure } from '../../drawing/figure.tsx'
-import { definePalette, useColors, useInk } from '../../drawing/ink.ts'
+import { definePalette, Text, useColors, useInk } from '../../drawing/ink.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
 import { ALL, changeClass, type PlacedFrame } from './frame-layout.ts'
 import type { CallingContextOptions } from './options.ts'
@@ -175,9 +175,7 @@ export function ChangeLegend({
       label={`Colors: ${title}; from green for less over gray to purple for more.`}
     >
       <g font-size={LEGEND_SIZE}>
-        <text y="10" style={`fill:${ink.text}`}>
-          {title}
-        </text>
+        <Text y="10">{title}</Text>
         <text y="26" {...soft}>
           less
         </text>

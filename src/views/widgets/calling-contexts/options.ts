@@ -1,4 +1,11 @@
-import { count, defineOptions, type OptionsOf, oneOf, text } from '../../../core/options.ts'
+import {
+  defineOptions,
+  most,
+  type OptionsOf,
+  oneOf,
+  optionalNumber,
+  text,
+} from '../../../core/options.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 
 /** Options of the explorer of calling contexts, and its state. */
@@ -15,18 +22,11 @@ export const CALLING_CONTEXT_OPTIONS = defineOptions({
     default: 'self',
     sentence: 'Whether colors show the change of own work, or of that and all it calls',
   }),
-  focus: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Number of the context to begin at, as in the table; null for all requests',
-  }),
+  focus: optionalNumber(
+    'Number of the context to begin at, as in the table; null for all requests',
+  ),
   search: text({ default: '', sentence: 'Text to look for in services and names' }),
-  limit: count({
-    default: 1000,
-    unit: 'contexts',
-    sentence: 'Contexts that are shown at most, those that take most',
-  }),
+  limit: most(1000, 'contexts', 'Contexts that are shown at most, those that take most'),
   name: STAGE_NAME,
 })
 

@@ -8,7 +8,7 @@ import { pathSentence } from '../../../explain/parameters/explanation-words.ts'
 import type { ParameterQuestionName } from '../../../explain/parameters/parameter-question.ts'
 import { LEFT_OUT_WORDS } from '../../../traces/attribute-names.ts'
 import { answerTo, groupsOf, QUESTION_WORDS } from '../../charts/parameter-groups.ts'
-import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { ParameterTree, parameterTreeHeight } from '../../drawing/parameter-tree.tsx'
@@ -83,16 +83,15 @@ export function ExplanationView({
           values={questionsOf(explanation)}
           onChoose={setChosen}
         />
-        <button
-          type="button"
+        <Button
           disabled={steps.length === 0}
           onClick={() => setState({ explanation: explanation.undo(), steps: steps.slice(0, -1) })}
         >
           Undo
-        </button>
-        <button type="button" disabled={steps.length === 0} onClick={() => setState(start)}>
+        </Button>
+        <Button disabled={steps.length === 0} onClick={() => setState(start)}>
           Start over
-        </button>
+        </Button>
       </div>
       {question.slowAboveUs === null ? null : (
         <Caption
@@ -190,9 +189,7 @@ function Sentences({ explanation: { subject }, question, groups }: Shown) {
         ))}
       </ol>
       {paths.length > shown.length ? (
-        <button type="button" onClick={() => setAll(true)}>
-          {grouped(paths.length - shown.length)} more
-        </button>
+        <Button onClick={() => setAll(true)}>{grouped(paths.length - shown.length)} more</Button>
       ) : null}
     </div>
   )
@@ -214,14 +211,9 @@ function TakenOut({ columns, onPutBack }: TakenOutProps) {
           const help = `Put back ${tooltipText(column)}`
           return (
             <li key={column}>
-              <button
-                type="button"
-                aria-label={help}
-                title={help}
-                onClick={() => onPutBack(column)}
-              >
+              <Button aria-label={help} title={help} onClick={() => onPutBack(column)}>
                 {shortText(column, 60)} ↩
-              </button>
+              </Button>
             </li>
           )
         })}

@@ -1,5 +1,5 @@
 import { OptionError } from '../../../core/errors.ts'
-import { defineOptions, number, type OptionsOf, oneOf } from '../../../core/options.ts'
+import { defineOptions, number, type OptionsOf, optionalWord } from '../../../core/options.ts'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
@@ -8,10 +8,10 @@ import { type ExplanationData, explanationData, restoreExplanation } from './exp
 import { EXPLANATION_STYLE, ExplanationView } from './explanation-view.tsx'
 
 export const EXPLANATION_WIDGET_OPTIONS = defineOptions({
-  question: oneOf([null, 'what-differs', 'what-is-slow'], {
-    default: null,
-    sentence: 'Question that stands first; null for the one whose parameters separate better',
-  }),
+  question: optionalWord(
+    ['what-differs', 'what-is-slow'],
+    'Question that stands first; null for the one whose parameters separate better',
+  ),
   characters: number({
     default: 3_000_000,
     min: 1000,

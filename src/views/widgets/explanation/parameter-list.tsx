@@ -9,9 +9,10 @@ import { parameterChart } from '../../charts/parameter-differences.ts'
 import { differencesOf, effectTexts, type ParameterGroups } from '../../charts/parameter-groups.ts'
 import { numberText, type ParameterShares, parameterShares } from '../../charts/parameter-shares.ts'
 import { parameterStripChart } from '../../charts/parameter-strip.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { groupColors } from '../../drawing/parameter-tree.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 
@@ -63,15 +64,14 @@ export function ParameterList(shown: Shown) {
           {
             title: 'parameter',
             cell: (row) => (
-              <button
-                type="button"
+              <Button
                 class="fd-parameter"
                 aria-expanded={isOpen(row)}
                 title={tooltipText(row.parameter.name)}
                 onClick={() => setPicked(isOpen(row) ? null : row.parameter.name)}
               >
                 {isOpen(row) ? '▾' : '▸'} {shortText(row.parameter.name, 70)}
-              </button>
+              </Button>
             ),
           },
           {
@@ -124,9 +124,7 @@ function ParameterDetails({ explanation, question, groups, onTakeOut, ...row }: 
   return (
     <div class="fd-details">
       <div class="fd-bar">
-        <button type="button" onClick={() => onTakeOut(parameter.name)}>
-          Take out
-        </button>
+        <Button onClick={() => onTakeOut(parameter.name)}>Take out</Button>
       </div>
       {shares.kind === 'values' ? (
         <SharesTable values={shares.values} groups={groups} question={question} />

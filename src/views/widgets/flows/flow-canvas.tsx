@@ -1,6 +1,6 @@
 import { least } from 'd3-array'
 import { type MutableRef, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { actOnKey, isSelectingText } from '../../drawing/controls.tsx'
+import { actOnKey, Button, isSelectingText } from '../../drawing/controls.tsx'
 import type { Point } from '../../drawing/path.ts'
 import type { DrawnStep, FlowDrawing } from './flow-drawing.ts'
 import { FlowGraph, type FlowHands } from './flow-graph.tsx'
@@ -230,14 +230,9 @@ export function FlowBeyond({ drawing, window, zoom }: Shown) {
     zoom.show({ k, x: x + k * (after - before) * (isAfter ? -1 : 1), y })
   }
   return (
-    <button
-      type="button"
-      class="fd-flow-beyond"
-      style={isAfter ? 'right:8px' : 'left:8px'}
-      onClick={go}
-    >
+    <Button class="fd-flow-beyond" style={isAfter ? 'right:8px' : 'left:8px'} onClick={go}>
       {isAfter ? 'after →' : '← before'}
-    </button>
+    </Button>
   )
 }
 

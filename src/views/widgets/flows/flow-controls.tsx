@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './flow-scene.ts'
 
 /** How long the whole animation takes. */
@@ -39,9 +40,7 @@ export function FlowPlayer({
         pressed={at === 0 ? 'before' : at === 1 ? 'after' : null}
         onPress={(side) => show(side === 'before' ? 0 : 1)}
       />
-      <button type="button" onClick={() => setPlaying(!isPlaying)}>
-        {isPlaying ? 'Stop' : 'Play'}
-      </button>
+      <Button onClick={() => setPlaying(!isPlaying)}>{isPlaying ? 'Stop' : 'Play'}</Button>
       <label class="fd-flow-slider">
         before
         <input
@@ -74,9 +73,9 @@ function ButtonSet<K extends string>({
   return (
     <fieldset class="fd-flow-set" aria-label={label}>
       {(Object.keys(names) as K[]).map((key) => (
-        <button key={key} type="button" aria-pressed={key === pressed} onClick={() => onPress(key)}>
+        <Button key={key} aria-pressed={key === pressed} onClick={() => onPress(key)}>
           {names[key]}
-        </button>
+        </Button>
       ))}
     </fieldset>
   )
@@ -138,20 +137,16 @@ export function FlowControls({
         </select>
       </label>
       {state.opened.length > 0 ? (
-        <button type="button" onClick={() => onChange({ opened: [] })}>
-          Fold all
-        </button>
+        <Button onClick={() => onChange({ opened: [] })}>Fold all</Button>
       ) : null}
       {state.pin !== null && state.mode === 'side-by-side' ? (
-        <button type="button" onClick={() => onChange({ pin: null })}>
-          Unpin
-        </button>
+        <Button onClick={() => onChange({ pin: null })}>Unpin</Button>
       ) : null}
       {differenceCount > 0 ? (
         <fieldset class="fd-flow-set" aria-label="Differences">
-          <button type="button" aria-label="Previous difference" onClick={() => onDifference(-1)}>
+          <Button aria-label="Previous difference" onClick={() => onDifference(-1)}>
             ‹
-          </button>
+          </Button>
           <span
             aria-live="polite"
             class="fd-flow-count"
@@ -164,21 +159,19 @@ export function FlowControls({
                 : nthDifference(difference + 1, differenceCount)}
             </span>
           </span>
-          <button type="button" aria-label="Next difference" onClick={() => onDifference(1)}>
+          <Button aria-label="Next difference" onClick={() => onDifference(1)}>
             ›
-          </button>
+          </Button>
         </fieldset>
       ) : null}
       <fieldset class="fd-flow-set" aria-label="Zoom">
-        <button type="button" aria-label="Smaller" onClick={() => zoomBy(1 / 1.4)}>
+        <Button aria-label="Smaller" onClick={() => zoomBy(1 / 1.4)}>
           −
-        </button>
-        <button type="button" aria-label="Larger" onClick={() => zoomBy(1.4)}>
+        </Button>
+        <Button aria-label="Larger" onClick={() => zoomBy(1.4)}>
           +
-        </button>
-        <button type="button" onClick={onFit}>
-          Whole
-        </button>
+        </Button>
+        <Button onClick={onFit}>Whole</Button>
       </fieldset>
     </div>
   )

@@ -1,6 +1,7 @@
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import type { EdgeLatencies, UnionEdge } from '../../../explain/flow-pair/flow-comparison.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { NoteEditor } from './flow-notes.tsx'
 import {
@@ -76,35 +77,25 @@ function StepDetails(props: FlowDetailsProps & { readonly step: SceneStep }) {
         </p>
       ))}
       <div class="fd-bar">
-        {group === null ? null : (
-          <button type="button" onClick={() => onToggle(group.id)}>
-            Open
-          </button>
-        )}
+        {group === null ? null : <Button onClick={() => onToggle(group.id)}>Open</Button>}
         {openedGroup === null ? null : (
-          <button type="button" onClick={() => onToggle(openedGroup)}>
-            Fold back
-          </button>
+          <Button onClick={() => onToggle(openedGroup)}>Fold back</Button>
         )}
         {canPin ? (
-          <button
-            type="button"
-            aria-pressed={isPinned}
-            onClick={() => onChange({ pin: isPinned ? null : node })}
-          >
+          <Button aria-pressed={isPinned} onClick={() => onChange({ pin: isPinned ? null : node })}>
             {isPinned ? 'Unpin' : 'Pin: align both flows here'}
-          </button>
+          </Button>
         ) : null}
         <NoteEditor annotations={state.annotations} target={{ node }} onChange={onChange} />
       </div>
       <ul class="fd-flow-edges">
         {near.slice(0, MAX_LISTED).map((link) => (
           <li key={`${link.from} ${link.to}`}>
-            <button type="button" onClick={() => onSelect({ edge: link.lead.id })}>
+            <Button onClick={() => onSelect({ edge: link.lead.id })}>
               {link.from === step.id
                 ? `to ${stepName(scene.steps[link.to])}`
                 : `from ${stepName(scene.steps[link.from])}`}
-            </button>{' '}
+            </Button>{' '}
             {diffLabel(link)} <span class="fd-soft">{verdictWords(link.lead)}</span>
           </li>
         ))}
@@ -128,13 +119,8 @@ function LinkDetails(props: FlowDetailsProps & { readonly link: SceneLink }) {
   return (
     <>
       <p>
-        <button type="button" onClick={() => onSelect({ node: lead.from })}>
-          {nodeName(data, lead.from)}
-        </button>{' '}
-        →{' '}
-        <button type="button" onClick={() => onSelect({ node: lead.to })}>
-          {nodeName(data, lead.to)}
-        </button>
+        <Button onClick={() => onSelect({ node: lead.from })}>{nodeName(data, lead.from)}</Button> →{' '}
+        <Button onClick={() => onSelect({ node: lead.to })}>{nodeName(data, lead.to)}</Button>
       </p>
       <p>
         <strong class={lead.verdict === 'changed' ? 'fd-flow-changed' : ''}>

@@ -1,4 +1,4 @@
-import { useInk } from '../../drawing/ink.ts'
+import { Text, useInk } from '../../drawing/ink.tsx'
 import { type BoxLook, NodeBox } from '../../drawing/node-link.tsx'
 import { tenth } from '../../drawing/path.ts'
 import {
@@ -46,15 +46,9 @@ export function FlowGraph(props: FlowGraphProps) {
       {drawing.heads.map(({ x, text, side }) => (
         <g key={x} transform={`translate(${tenth(x)} 0)`}>
           {side === null ? null : <rect y={2} width={12} height={12} rx={2} fill={ink[side]} />}
-          <text
-            x={HEAD_SIGN}
-            y={13}
-            font-size={HEAD_SIZE}
-            font-weight="bold"
-            style={`fill:${ink.text}`}
-          >
+          <Text x={HEAD_SIGN} y={13} size={HEAD_SIZE} font-weight="bold">
             {text}
-          </text>
+          </Text>
         </g>
       ))}
       {drawing.correspondences.map(({ step, from, to, isEnd }) => {

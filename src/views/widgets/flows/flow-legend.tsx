@@ -1,4 +1,5 @@
-import type { Ink } from '../../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.tsx'
+import { Text } from '../../drawing/ink.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
@@ -158,9 +159,9 @@ function count(ink: Ink) {
   return (
     <>
       <rect x={9} y={-8} width={16} height={16} rx={8} fill={ink.change} />
-      <text {...LETTER} y={4} style={`fill:${ink.back}`}>
+      <Text color="back" {...LETTER} y={4}>
         2
-      </text>
+      </Text>
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { Button } from '../../drawing/controls.tsx'
 import type {
   FlowAnnotation,
   FlowData,
@@ -93,23 +94,21 @@ export function FlowNotes({
       {annotations.map((note) => (
         <li key={`${note.node} ${note.edge}`}>
           {note.mark === true ? '★ ' : ''}
-          <button
-            type="button"
+          <Button
             onClick={() =>
               onSelect(note.edge === undefined ? { node: note.node ?? 0 } : { edge: note.edge })
             }
           >
             <bdi>{noteSubject(data, note)}</bdi>
-          </button>{' '}
+          </Button>{' '}
           {/* Whatever direction it is written in, it turns nothing around it. */}
           <bdi>{note.comment}</bdi>{' '}
-          <button
-            type="button"
+          <Button
             aria-label={`Remove the note on ${noteSubject(data, note)}`}
             onClick={() => onChange({ annotations: annotations.filter((each) => each !== note) })}
           >
             ✕
-          </button>
+          </Button>
         </li>
       ))}
     </ol>

@@ -1,10 +1,10 @@
 import {
-  count,
   custom,
   defineOptions,
   number,
   type OptionsOf,
   oneOf,
+  optionalNumber,
   share,
 } from '../../../core/options.ts'
 import type { ReadableNames } from '../../../explain/flow-pair/compare-flow-graphs.ts'
@@ -17,12 +17,9 @@ type MutationOfFlow = { readonly category: number; readonly kind: 'structural' |
 
 /** Options of the comparison of two flows, and its state. */
 export const FLOWS_WIDGET_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category whose flow is compared; null for that of the highest-ranked mutation',
-  }),
+  category: optionalNumber(
+    'Category whose flow is compared; null for that of the highest-ranked mutation',
+  ),
   mutation: custom<MutationOfFlow | null>({
     default: null,
     sentence: 'Mutation of the ranking whose flow is compared, instead of a category',

@@ -1,5 +1,12 @@
 import { group, rollup, sort } from 'd3-array'
-import { custom, defineOptions, type OptionsOf, oneOf, text } from '../../../core/options.ts'
+import {
+  custom,
+  defineOptions,
+  type OptionsOf,
+  optionalText,
+  optionalWord,
+  text,
+} from '../../../core/options.ts'
 import { callTree, type FlowCall } from '../../../explain/calling-contexts/call-tree.ts'
 import { nodeTimes } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { CriticalPathFinder } from '../../../flows/critical-path.ts'
@@ -12,7 +19,7 @@ import { STAGE_NAME } from '../define-widget.ts'
 
 /** Options of the Gantt chart of a trace, and its state. */
 export const GANTT_OPTIONS = defineOptions({
-  id: text({ default: null, or: null, sentence: 'Id of the trace; null for the first' }),
+  id: optionalText('Id of the trace; null for the first'),
   collapsed: custom<readonly number[] | null>({
     default: null,
     sentence:
@@ -23,10 +30,10 @@ export const GANTT_OPTIONS = defineOptions({
   }),
   range: TIME_RANGE,
   search: text({ default: '', sentence: 'Text to look for in names, hosts and parameters' }),
-  period: oneOf([null, 'before', 'after'], {
-    default: null,
-    sentence: 'Period in which to look for the trace; null for before, then after',
-  }),
+  period: optionalWord(
+    ['before', 'after'],
+    'Period in which to look for the trace; null for before, then after',
+  ),
   name: STAGE_NAME,
 })
 

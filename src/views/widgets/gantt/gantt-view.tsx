@@ -3,10 +3,10 @@ import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
-import { actOnKey, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { actOnKey, Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
@@ -173,28 +173,25 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
         {search.trim() === '' ? null : (
           <span aria-live="polite">
             {grouped(matches.length)} of {grouped(calls.length)} match{' '}
-            <button type="button" disabled={matches.length === 0} onClick={goToNext}>
+            <Button disabled={matches.length === 0} onClick={goToNext}>
               next
-            </button>
+            </Button>
           </span>
         )}
         <span class="fd-choice">
-          <button type="button" disabled={collapsed.length === 0} onClick={() => collapse([])}>
+          <Button disabled={collapsed.length === 0} onClick={() => collapse([])}>
             unfold all
-          </button>
-          <button type="button" onClick={() => collapse(callers(calls))}>
-            fold all
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button onClick={() => collapse(callers(calls))}>fold all</Button>
+          <Button
             title="Fold all calls within which nothing is on the critical path"
             onClick={() => collapse(uncriticalCalls(calls))}
           >
             fold uncritical
-          </button>
-          <button type="button" disabled={options.range === null} onClick={() => zoom(null)}>
+          </Button>
+          <Button disabled={options.range === null} onClick={() => zoom(null)}>
             whole time
-          </button>
+          </Button>
         </span>
         <span class="fd-soft">Drag along the axis, or press z on a row, to go into the time.</span>
       </div>
@@ -237,9 +234,9 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
         })}
       />
       {all.length > rows.length ? (
-        <button type="button" onClick={() => setMost(most + PAGE)}>
+        <Button onClick={() => setMost(most + PAGE)}>
           Show more of {grouped(all.length - rows.length)} further rows
-        </button>
+        </Button>
       ) : null}
       {shown === undefined ? null : <Details data={data} call={shown.call} />}
       <StateCode code={code} />
@@ -276,15 +273,14 @@ function CallName({ row: { number, call, isFolded }, width, onFold }: CallNamePr
   return (
     <div class="fd-gantt-name" title={name} style={`width:${width}px;padding-left:${indent}px`}>
       {inner > 0 ? (
-        <button
-          type="button"
+        <Button
           class="fd-gantt-fold"
           tabIndex={-1}
           aria-label={`${isFolded ? 'unfold' : 'fold'} ${counted(inner, 'call')}`}
           onClick={() => onFold(number, !isFolded)}
         >
           {isFolded ? '▸' : '▾'}
-        </button>
+        </Button>
       ) : (
         <span class="fd-gantt-fold" />
       )}

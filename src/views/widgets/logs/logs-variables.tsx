@@ -24,6 +24,7 @@ import { missingText, tText, unitOf, valueText } from '../../charts/log-values.t
 import { logVariableChart } from '../../charts/log-variable.ts'
 import { PALETTE } from '../../charts/palette.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { differenceText } from '../../drawing/dependency-network.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
@@ -54,14 +55,9 @@ export function LogsVariables({ graph, divergence, open, onToggle }: Shown) {
       kind === graph.kind && !names.has(name) && (score > 0 || presence.onlyIn !== null),
   )
   const nameButton = (name: string) => (
-    <button
-      type="button"
-      aria-pressed={name === open}
-      title={tooltipText(name)}
-      onClick={() => onToggle(name)}
-    >
+    <Button aria-pressed={name === open} title={tooltipText(name)} onClick={() => onToggle(name)}>
       {nameText(name)}
-    </button>
+    </Button>
   )
   const columns: readonly DataColumn<AttentionNode>[] = [
     { title: 'variable', cell: ({ name }) => nameButton(name) },
@@ -168,9 +164,9 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
     >
       <div class="fd-bar">
         <h3>{nameText(name)}</h3>
-        <button type="button" onClick={onClose} aria-label="Close the variable">
+        <Button onClick={onClose} aria-label="Close the variable">
           Close
-        </button>
+        </Button>
       </div>
       <p class="fd-soft">
         {found === undefined ? 'This is performance. ' : ''}

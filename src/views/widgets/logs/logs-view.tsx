@@ -8,7 +8,7 @@ import {
   VARIABLE_KINDS,
   type VariableKind,
 } from '../../../logs/features/features.ts'
-import { Choice, StateCode } from '../../drawing/controls.tsx'
+import { Button, Choice, StateCode } from '../../drawing/controls.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { ViewProps } from '../define-widget.ts'
@@ -276,8 +276,7 @@ function GraphList({
           {rank > 0 && rank === firstShare ? (
             <p class="fd-soft">shares of the run, which follow its length:</p>
           ) : null}
-          <button
-            type="button"
+          <Button
             aria-pressed={graph === shown}
             onClick={() => onChoose(rank === 0 ? null : graph.featureType)}
           >
@@ -290,7 +289,7 @@ function GraphList({
                 style="fill:var(--fd-soft)"
               />
             </svg>
-          </button>
+          </Button>
         </div>
       ))}
     </fieldset>

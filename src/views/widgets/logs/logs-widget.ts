@@ -1,5 +1,5 @@
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
-import { defineOptions, type OptionsOf, oneOf, share, text } from '../../../core/options.ts'
+import { defineOptions, type OptionsOf, oneOf, optionalText, share } from '../../../core/options.ts'
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
@@ -19,16 +19,8 @@ export const LOGS_WIDGET_OPTIONS = defineOptions({
     default: 'event',
     sentence: 'Whether graphs of events or of states are shown first',
   }),
-  feature: text({
-    default: null,
-    or: null,
-    sentence: 'Feature whose graph is shown first; null for the best of its kind',
-  }),
-  variable: text({
-    default: null,
-    or: null,
-    sentence: 'Variable of that kind that is open in the beginning',
-  }),
+  feature: optionalText('Feature whose graph is shown first; null for the best of its kind'),
+  variable: optionalText('Variable of that kind that is open in the beginning'),
   name: STAGE_NAME,
 })
 

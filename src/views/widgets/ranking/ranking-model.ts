@@ -5,7 +5,7 @@ import { exemplars, type RankedMutation } from '../../../compare/ranking/rank-mu
 import { takeSnapshot } from '../../../compare/snapshot.ts'
 import { codeText } from '../../../core/code-literals.ts'
 import { OptionError } from '../../../core/errors.ts'
-import { count, defineOptions, flag, type OptionsOf, text } from '../../../core/options.ts'
+import { count, defineOptions, flag, most, type OptionsOf, text } from '../../../core/options.ts'
 import { traceLink, traceTemplate } from '../../../core/trace-links.ts'
 import { explainMutation } from '../../../explain/parameters/explain.ts'
 import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
@@ -24,7 +24,7 @@ export type MutationDetails = RankingData['details'][number]
 
 /** Options of the ranking browser, and its state. */
 export const RANKING_WIDGET_OPTIONS = defineOptions({
-  limit: count({ default: 30, unit: 'mutations', sentence: 'Mutations shown, the first ones' }),
+  limit: most(30, 'mutations', 'Mutations shown, the first ones'),
   flows: count({
     default: 10,
     min: 0,

@@ -5,10 +5,10 @@ import { restoreComparison } from '../../../compare/snapshot.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, signedDuration } from '../../../core/words.ts'
-import { StateCode } from '../../drawing/controls.tsx'
+import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { exploreCode, type ViewProps } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 import { FilterRow, HeadCell, KeptCount, SearchField, StartOver } from '../table/table-head.tsx'
@@ -96,13 +96,9 @@ export function RankingView({ data, options, call }: ViewProps<RankingData, Rank
         <span class="fd-soft">
           <span class="fd-key fd-key-before" /> before <span class="fd-key fd-key-after" /> after
         </span>
-        <button
-          type="button"
-          aria-pressed={isThresholdOpen}
-          onClick={() => setThresholdOpen(!isThresholdOpen)}
-        >
+        <Button aria-pressed={isThresholdOpen} onClick={() => setThresholdOpen(!isThresholdOpen)}>
           Threshold and level
-        </button>
+        </Button>
         <StartOver table={table} />
       </div>
       {isThresholdOpen ? (
@@ -207,14 +203,13 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
       isNumber: true,
       still: ({ rank }) => String(rank),
       cell: (entry) => (
-        <button
-          type="button"
+        <Button
           aria-expanded={entry === open}
           aria-label={`Mutation ${entry.rank}`}
           onClick={() => onToggle(entry)}
         >
           <span aria-hidden="true">{entry === open ? '▾' : '▸'}</span> {entry.rank}
-        </button>
+        </Button>
       ),
     },
     { cell: ({ kind }) => kind },

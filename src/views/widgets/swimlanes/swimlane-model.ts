@@ -1,5 +1,12 @@
 import { group, max, rollups, sort } from 'd3-array'
-import { count, custom, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
+import {
+  custom,
+  defineOptions,
+  flag,
+  type OptionsOf,
+  oneOf,
+  optionalNumber,
+} from '../../../core/options.ts'
 import { lanesOf } from '../../charts/lanes.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
 import { TIME_RANGE } from '../../drawing/time-range.tsx'
@@ -13,13 +20,9 @@ export interface SwimlaneTraces {
 
 /** Options of the swimlanes, and their state. */
 export const SWIMLANE_OPTIONS = defineOptions({
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence:
-      'Category whose median requests are shown; null for that of the highest-ranked mutation',
-  }),
+  category: optionalNumber(
+    'Category whose median requests are shown; null for that of the highest-ranked mutation',
+  ),
   traces: custom<string | SwimlaneTraces | null>({
     default: null,
     sentence: 'Traces that are shown instead: an id, or { before, after } with ids',

@@ -5,7 +5,7 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { actOnKey } from '../../drawing/controls.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { Text, useInk } from '../../drawing/ink.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { lengthUs, type StretchUs } from '../../drawing/stretches.ts'
 import { fittedText, textWidth } from '../../drawing/text.ts'
@@ -81,14 +81,14 @@ export function SwimlanePanel({ layout, panel, side, onWords, onRange }: PanelPr
       transform={`translate(${left} ${top})`}
     >
       <rect x="0" y="5" width="10" height="10" fill={color} />
-      <text x="15" y="14" font-weight="600" style={`fill:${ink.text}`}>
+      <Text x="15" y="14" font-weight="600">
         {title}
-      </text>
+      </Text>
       <LeftOut {...{ drawn, width }} from={30 + 1.1 * textWidth(title, 12)} />
-      <text x="0" y="30" font-size="11" style={`fill:${ink.soft}`}>
+      <Text color="soft" x="0" y="30" size={11}>
         <title>{tooltipText(`${choice} trace ${traceId}`)}</title>
         {fittedText(detail, width, 11)}
-      </text>
+      </Text>
       <g transform={`translate(0 ${PANEL_HEAD})`}>
         <LaneBands {...{ layout, panel }} />
         {isStill ? null : <ZoomArea {...{ range, width, onRange }} height={lanesHeight + 20} />}
@@ -202,9 +202,9 @@ function VisitMark({ visit, y, x, color, isShared }: VisitProps) {
         <rect key={stretch[0]} {...bar(stretch)} y={y + 4} height="2.5" fill={ink.text} />
       ))}
       {text === '' ? null : (
-        <text x={left + 2} y={y - 7} font-size={NAME_SIZE} style={`fill:${ink.soft}`}>
+        <Text color="soft" x={left + 2} y={y - 7} size={NAME_SIZE}>
           {text}
-        </text>
+        </Text>
       )}
     </>
   )
@@ -268,10 +268,10 @@ function LaneBands({
             pointer-events="none"
           />
           {names === 0 ? null : (
-            <text x={4 - names} y={top + height / 2 + 4} style={`fill:${ink.text}`}>
+            <Text x={4 - names} y={top + height / 2 + 4}>
               <title>{tooltipText(title)}</title>
               {fittedText(name, names - 10, 12)}
-            </text>
+            </Text>
           )}
         </g>
       ))}
@@ -282,15 +282,14 @@ function LaneBands({
 /** How many messages are not drawn, where there are any, beside the panel's title. */
 function LeftOut({ drawn, from, width }: { drawn: DrawnItems; from: number; width: number }) {
   const { messages, leftOut } = drawn
-  const ink = useInk()
   if (leftOut === 0) return null
   const of = `${grouped(leftOut)} of ${counted(messages, 'message')}`
   const words = `${of} left out: they would lie upon those drawn`
   const shorter = [words, `${of} left out`, `${grouped(leftOut)} left out`]
   return (
-    <text x={width} y="14" font-size="11" text-anchor="end" style={`fill:${ink.soft}`}>
+    <Text color="soft" x={width} y="14" size={11} anchor="end">
       <title>{words}</title>
       {shorter.find((each) => textWidth(each, 11) <= width - from)}
-    </text>
+    </Text>
   )
 }

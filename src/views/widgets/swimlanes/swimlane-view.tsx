@@ -2,9 +2,9 @@ import { sum } from 'd3-array'
 import { useMemo, useState } from 'preact/hooks'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted } from '../../../core/words.ts'
-import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { StretchUs } from '../../drawing/stretches.ts'
@@ -64,13 +64,13 @@ export function SwimlaneView(props: ViewProps<SwimlaneData, SwimlaneOptions>) {
             onChoose={(next) => change({ arrangement: next })}
           />
         )}
-        <button type="button" disabled={range === null} onClick={() => zoom(null)}>
+        <Button disabled={range === null} onClick={() => zoom(null)}>
           whole time
-        </button>
+        </Button>
         {layout.isLong ? (
-          <button type="button" onClick={() => change({ folded: !folded })}>
+          <Button onClick={() => change({ folded: !folded })}>
             {folded ? `show all ${countOfLanes(data)}` : 'fold lanes'}
-          </button>
+          </Button>
         ) : null}
         <span class="fd-soft">
           Drag across the lanes, or press z on a line, to go into the time of both.

@@ -2,6 +2,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { isDuration } from '../../../core/table-cells.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { grouped } from '../../../core/words.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { isFilterable, isSortable, type TableColumn } from './table-columns.ts'
 import { columnFilter } from './table-filters.ts'
 import type { UsedTable } from './use-table.ts'
@@ -56,8 +57,7 @@ export function HeadCell({ table, at }: ColumnPlace) {
   return (
     <th scope="col" class={column.format.numeric ? 'fd-amount' : ''} aria-sort={look}>
       {isSortable(column) ? (
-        <button
-          type="button"
+        <Button
           class="fd-sort"
           title={hints.filter((hint) => hint !== '').join(': ')}
           onClick={(event) => table.sortBy(at, { andThen: event.shiftKey })}
@@ -67,7 +67,7 @@ export function HeadCell({ table, at }: ColumnPlace) {
             {{ none: '↕', descending: '▼', ascending: '▲' }[look]}
             {sort.length > 1 && place >= 0 ? place + 1 : ''}
           </span>
-        </button>
+        </Button>
       ) : (
         <span title={column.name}>{name}</span>
       )}
@@ -170,9 +170,5 @@ export function KeptCount({ kept, rows, all }: { kept: number; rows: number; all
 
 /** Takes search, filters and order away. */
 export function StartOver({ table }: { table: UsedTable }) {
-  return table.isUntouched ? null : (
-    <button type="button" onClick={table.reset}>
-      Start over
-    </button>
-  )
+  return table.isUntouched ? null : <Button onClick={table.reset}>Start over</Button>
 }

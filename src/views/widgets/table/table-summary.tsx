@@ -2,6 +2,7 @@ import { extent, max, median, min, rollup, sort } from 'd3-array'
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { numberAt, type TableColumn } from './table-columns.ts'
 
 /** Rows of the whole table, and those of them that are left. */
@@ -146,9 +147,8 @@ function Words({ column, summary: { top, distinct }, onFilter }: CellProps<WordS
   return (
     <>
       {top.map(({ word, all, kept }) => (
-        <button
+        <Button
           key={word}
-          type="button"
           class="fd-top"
           disabled={column.kind === 'other'}
           style={`--fd-share:${(100 * kept) / most}%;--fd-all:${(100 * all) / most}%`}
@@ -157,7 +157,7 @@ function Words({ column, summary: { top, distinct }, onFilter }: CellProps<WordS
         >
           <span>{shortText(word, MAX_WORD_LENGTH) || '(empty)'}</span>
           <span>{grouped(kept)}</span>
-        </button>
+        </Button>
       ))}
       {distinct > top.length ? <div class="fd-soft">{counted(distinct, 'value')}</div> : null}
     </>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import { actOnKey, StateCode } from '../../drawing/controls.tsx'
+import { actOnKey, Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { ViewProps } from '../define-widget.ts'
@@ -59,9 +59,9 @@ export function TableView({ data }: Pick<ViewProps<TableData, unknown>, 'data'>)
       <div class="fd-bar">
         {isOpen ? <SearchField table={table} label="Only rows with" /> : null}
         <KeptCount kept={kept.length} rows={data.rows} all={allRows} />
-        <button type="button" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
           Filters and summaries
-        </button>
+        </Button>
         <ColumnChoice table={table} />
         <StartOver table={table} />
       </div>
@@ -177,15 +177,14 @@ function Pager({ rows, page, pageSize, pageSizes, onPage, onPageSize }: PagerPro
   const first = page * pageSize
   const last = Math.min(rows, first + pageSize)
   const turn = (name: string, sign: string, to: number) => (
-    <button
-      type="button"
+    <Button
       aria-label={name}
       title={name}
       disabled={to === page || to < 0 || to > lastPage}
       onClick={() => onPage(to)}
     >
       {sign}
-    </button>
+    </Button>
   )
   const span = `rows ${grouped(first + 1)} to ${grouped(last)} of ${grouped(rows)}`
   const words = lastPage < 1 ? counted(rows, 'row') : span

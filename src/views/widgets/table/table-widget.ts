@@ -1,7 +1,7 @@
 import type { Table } from 'arquero'
 import type { MimeBundle } from '../../../core/display.ts'
 import { fingerprint } from '../../../core/fingerprint.ts'
-import { count, defineOptions, type OptionsOf, text } from '../../../core/options.ts'
+import { defineOptions, most, type OptionsOf, text } from '../../../core/options.ts'
 import { tableHtml, tableText } from '../../../core/table-display.ts'
 import { counted } from '../../../core/words.ts'
 import { pageData } from '../../page/page-data.ts'
@@ -18,13 +18,9 @@ import { TABLE_STYLE } from './table-head.tsx'
 import { TableView } from './table-view.tsx'
 
 const TABLE_OPTIONS = defineOptions({
-  pageSize: count({ default: 20, unit: 'rows', sentence: 'Rows of a page' }),
+  pageSize: most(20, 'rows', 'Rows of a page'),
   title: text({ default: 'Table', sentence: 'Title, which screen readers say' }),
-  limit: count({
-    default: 100_000,
-    unit: 'rows',
-    sentence: 'Rows that the page carries, the first of the table’s order',
-  }),
+  limit: most(100_000, 'rows', 'Rows that the page carries, the first of the table’s order'),
   name: STAGE_NAME,
 })
 

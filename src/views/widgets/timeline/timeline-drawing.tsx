@@ -4,7 +4,8 @@ import { counted } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
-import type { Ink } from '../../drawing/ink.ts'
+import type { Ink } from '../../drawing/ink.tsx'
+import { Text } from '../../drawing/ink.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
 /** Heights and margins, in pixels. */
@@ -134,10 +135,10 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
     return (
       <g key={period}>
         <rect x={left} y={top - 18} width="10" height="10" fill={color} />
-        <text x={left + 16} y={top - 9} style={`fill:${ink.text}`}>
+        <Text x={left + 16} y={top - 9}>
           <tspan font-weight="600">{period === 0 ? 'before' : 'after'}</tspan>
           {`: ${words}`}
-        </text>
+        </Text>
         <BottomAxis box={dots} ink={ink} {...axis} />
         <LeftAxis scale={y} box={dots} ink={ink} />
         <path

@@ -1,7 +1,7 @@
 import { cumsum, max, mean, median, min, sort } from 'd3-array'
 import type { Comparison } from '../../../compare/comparison.ts'
 import { textLiteral } from '../../../core/code-literals.ts'
-import { count, defineOptions, type OptionsOf } from '../../../core/options.ts'
+import { defineOptions, type OptionsOf, optionalNumber } from '../../../core/options.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { rootName } from '../../charts/node-names.ts'
@@ -18,12 +18,7 @@ function range(period: string) {
 export const TIMELINE_OPTIONS = defineOptions({
   beforeUs: range('before'),
   afterUs: range('after'),
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category whose requests are shown; null for all requests',
-  }),
+  category: optionalNumber('Category whose requests are shown; null for all requests'),
   name: STAGE_NAME,
 })
 

@@ -5,10 +5,10 @@ import { formatDuration } from '../../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
-import { StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { Legend } from '../../drawing/legend.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
@@ -82,13 +82,12 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
           />
           same range in both
         </label>
-        <button
-          type="button"
+        <Button
           disabled={beforeUs === null && afterUs === null}
           onClick={() => change({ beforeUs: null, afterUs: null })}
         >
           Select everything
-        </button>
+        </Button>
       </div>
       <Legend
         width={width}

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Figure, StillGroup } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { Point } from '../../drawing/path.ts'
@@ -94,9 +94,9 @@ export function CategoriesPane({ data, large, name, axes, onAxes }: PaneProps) {
             </select>
           </label>
         ))}
-        <button type="button" disabled={pinned === null && region === null} onClick={leave}>
+        <Button disabled={pinned === null && region === null} onClick={leave}>
           Select nothing
-        </button>
+        </Button>
       </div>
       <StillGroup direction="row">
         <div ref={place} class="fd-plots" style={`gap:${GAP}px`}>

@@ -1,6 +1,7 @@
 import { sum } from 'd3-array'
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
+import { Button } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import {
   type CategoryPoints,
@@ -152,14 +153,13 @@ export function CategoryList({ data, categories, pinned, onPin }: ListProps) {
             {
               title: 'kind of request (category)',
               cell: (category) => (
-                <button
-                  type="button"
+                <Button
                   title={data.names[category]}
                   aria-pressed={category === pinned}
                   onClick={() => onPin(category === pinned ? null : category)}
                 >
                   {shortText(data.names[category] ?? '', 44)} ({category})
-                </button>
+                </Button>
               ),
             },
             ...FACTS.map(({ title, texts }) => ({

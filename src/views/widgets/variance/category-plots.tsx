@@ -4,7 +4,7 @@ import type { StructuralLabel } from '../../../compare/mutations/find-structural
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { Text, useInk } from '../../drawing/ink.tsx'
 import { type LegendEntry, LegendRows } from '../../drawing/legend.tsx'
 import {
   type Axes,
@@ -35,12 +35,12 @@ function PlotFrame({ plot, title, note, legend, across, children }: FrameProps) 
   const { box, x, y, width } = plot
   return (
     <g>
-      <text x="4" y="13" font-weight="600" style={`fill:${ink.text}`}>
+      <Text x="4" y="13" font-weight="600">
         {title}
-      </text>
-      <text x={width - 14} y="13" text-anchor="end" style={`fill:${ink.soft}`}>
+      </Text>
+      <Text color="soft" x={width - 14} y="13" anchor="end">
         {note}
-      </text>
+      </Text>
       <g transform="translate(4 20)">
         <LegendRows entries={legend} width={width} />
       </g>
@@ -79,14 +79,14 @@ export function Curves({ plot, large }: { readonly plot: CurvesPlot; readonly la
     >
       <path d={`M${one} ${box.top}V${bottom}`} stroke={ink.soft} stroke-dasharray="4 3" />
       {one - box.left < 80 ? null : (
-        <text x={one - 6} y={bottom - 6} text-anchor="end" style={`fill:${ink.soft}`}>
+        <Text color="soft" x={one - 6} y={bottom - 6} anchor="end">
           predictable
-        </text>
+        </Text>
       )}
       {box.left + box.width - one < 90 ? null : (
-        <text x={one + 6} y={bottom - 6} style={`fill:${ink.soft}`}>
+        <Text color="soft" x={one + 6} y={bottom - 6}>
           unpredictable
-        </text>
+        </Text>
       )}
       {periods.map((period) => (
         <path

@@ -1,6 +1,13 @@
 import type { Categories } from '../../../compare/categories/categories.ts'
 import type { Comparison } from '../../../compare/comparison.ts'
-import { count, defineOptions, flag, type OptionsOf, oneOf } from '../../../core/options.ts'
+import {
+  count,
+  defineOptions,
+  flag,
+  type OptionsOf,
+  oneOf,
+  optionalNumber,
+} from '../../../core/options.ts'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted } from '../../../core/words.ts'
@@ -35,12 +42,7 @@ export type DetailEdge = VarianceDetail['edges'][number]
 /** Options of the explorer of variance, and its state; `large`, `period` and `marks` are those of `findVariance`. */
 export const VARIANCE_WIDGET_OPTIONS = defineOptions({
   ...VARIANCE_OPTIONS,
-  category: count({
-    default: null,
-    or: null,
-    min: 0,
-    sentence: 'Category that is open at first; null for none',
-  }),
+  category: optionalNumber('Category that is open at first; null for none'),
   limit: count({
     default: 12,
     min: 0,

@@ -11,7 +11,7 @@ import {
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
 import { varianceShare } from '../../charts/flow-order.ts'
-import { actOnKey, Choice, useWidth } from '../../drawing/controls.tsx'
+import { actOnKey, Button, Choice, useWidth } from '../../drawing/controls.tsx'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import type { FlowLayout } from '../../drawing/flow-layout.ts'
@@ -172,9 +172,9 @@ export function VarianceFlow({ name, detail, layout, marks, chosen, onChoose }: 
           ? `${graph.nodes.length} of ${counted(graph.nodesInAll, 'step')}: those at the largest shares. `
           : ''}
         {width > room ? (
-          <button type="button" aria-pressed={isFitted} onClick={() => setWish(!isFitted)}>
+          <Button aria-pressed={isFitted} onClick={() => setWish(!isFitted)}>
             Fit to width
-          </button>
+          </Button>
         ) : null}
       </p>
     </div>
@@ -237,14 +237,13 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
               const kind = markOf(marks, each)?.kind
               return (
                 <>
-                  <button
-                    type="button"
+                  <Button
                     aria-pressed={each.edge === chosen}
                     title={each.from === '' ? each.name : `${each.from} → ${each.to}`}
                     onClick={() => onChoose(each.edge)}
                   >
                     {each.name}
-                  </button>
+                  </Button>
                   {kind === undefined ? null : <i class="fd-soft"> {kind}</i>}
                 </>
               )
@@ -330,9 +329,7 @@ function EdgePanel({ edge, marks, onMark, onChoose, onPath }: PanelProps) {
               title: 'varies together with',
               cell: (other) =>
                 onPath.has(other.edge) ? (
-                  <button type="button" onClick={() => onChoose(other.edge)}>
-                    {other.name}
-                  </button>
+                  <Button onClick={() => onChoose(other.edge)}>{other.name}</Button>
                 ) : (
                   `${other.name} (off the critical path)`
                 ),

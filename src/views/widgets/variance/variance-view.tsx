@@ -10,10 +10,10 @@ import {
   serializeVarianceMarks,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { StateCode } from '../../drawing/controls.tsx'
+import { Button, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { useInk } from '../../drawing/ink.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import { exploreCode, useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { CategoriesPane } from './categories-pane.tsx'
@@ -99,20 +99,14 @@ export function VarianceView(
         <details class="fd-variance-marks">
           <summary>{counted(marks.length, 'mark')} as a file</summary>
           <pre>{serializeVarianceMarks(marks)}</pre>
-          <button type="button" onClick={() => setMarks([])}>
-            Take all marks away
-          </button>
+          <Button onClick={() => setMarks([])}>Take all marks away</Button>
         </details>
       )}
       <StateCode code={varianceCode({ ...data, name: call.name }, { marks, open, edge })} />
       <div class="fd-bar">
-        <button
-          type="button"
-          aria-expanded={isPaneOpen}
-          onClick={() => change({ categories: !isPaneOpen })}
-        >
+        <Button aria-expanded={isPaneOpen} onClick={() => change({ categories: !isPaneOpen })}>
           {isPaneOpen ? '▾' : '▸'} All categories: distribution of C², and by two measures
-        </button>
+        </Button>
       </div>
       {isPaneOpen ? (
         <>
@@ -159,14 +153,13 @@ function Spreads({ data: { spreads, ranked }, open, onOpen }: SpreadsProps) {
             value: ({ root }) => root,
             still: name,
             cell: (row) => (
-              <button
-                type="button"
+              <Button
                 title={row.root}
                 aria-pressed={row === open}
                 onClick={() => onOpen(row === open ? null : row)}
               >
                 {name(row)}
-              </button>
+              </Button>
             ),
           },
           { title: 'period', value: ({ period }) => period, cell: ({ period }) => period },

@@ -3,7 +3,7 @@ import { shortText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
-import { actOnKey } from '../../drawing/controls.tsx'
+import { actOnKey, Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
@@ -67,8 +67,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       cell: (cause) => (
         <div style={`padding-left:${18 + INDENT * Math.min(8, cause.level)}px`} title={cause.title}>
           {parents.has(cause.place) ? (
-            <button
-              type="button"
+            <Button
               class="fd-what-if-fold"
               tabIndex={-1}
               aria-label={open.has(cause.place) ? 'close' : 'open'}
@@ -78,7 +77,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
               }}
             >
               {open.has(cause.place) ? '▾' : '▸'}
-            </button>
+            </Button>
           ) : (
             <span class="fd-what-if-fold" />
           )}

@@ -4,6 +4,7 @@ import {
   count,
   custom,
   defineOptions,
+  most,
   number,
   type OptionsOf,
   oneOf,
@@ -51,11 +52,7 @@ export const WHAT_IF_WIDGET_OPTIONS = defineOptions({
     or: null,
     sentence: 'Rank of the cause of a diagnosis whose profile is shown; null for none',
   }),
-  requests: count({
-    default: 1500,
-    unit: 'requests',
-    sentence: 'Requests that are recomputed in the page at most',
-  }),
+  requests: most(1500, 'requests', 'Requests that are recomputed in the page at most'),
   seed: count({ default: 1, min: 0, sentence: 'Seed of the sample of requests' }),
   name: STAGE_NAME,
 })

@@ -7,7 +7,7 @@ import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.ts'
+import { Text, useInk } from '../../drawing/ink.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
@@ -118,9 +118,9 @@ function ProfilesDrawing({ profiles, width }: Shown) {
       {profiles.map(({ name, look }, i) => (
         <g key={look} transform={`translate(${left} ${i * LEGEND})`}>
           <line x2="26" y1="8" y2="8" {...stroke(look)} />
-          <text x="33" y="12" style={`fill:${ink.text}`}>
+          <Text x="33" y="12">
             {fittedText(name, width - left - 40, 11)}
-          </text>
+          </Text>
         </g>
       ))}
       <BottomAxis

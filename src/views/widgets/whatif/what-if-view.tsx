@@ -3,7 +3,7 @@ import { tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import type { ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
-import { Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, Choice, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Caption, PageOnly } from '../../drawing/figure.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
@@ -118,9 +118,9 @@ export function WhatIfView({ data, ...props }: ViewProps<WhatIfData, WhatIfWidge
           values={UNIT_NAMES}
           onChoose={(next) => change({ by: next })}
         />
-        <button type="button" disabled={changes.length === 0} onClick={() => setChanges([])}>
+        <Button disabled={changes.length === 0} onClick={() => setChanges([])}>
           As it was
-        </button>
+        </Button>
       </div>
       <p class="fd-soft">{PART_HELP[part]}</p>
       <div class="fd-what-if-sides">
@@ -261,15 +261,14 @@ function Sliders({ rows, part, by, changes, onChange, onTakeBack }: SlidersProps
         {changes.map((each) => {
           const text = changesText([each], 80)
           return (
-            <button
+            <Button
               key={text}
-              type="button"
               title="as it was"
               aria-label={`take back: ${text}`}
               onClick={() => onTakeBack(each)}
             >
               {text} ✕
-            </button>
+            </Button>
           )
         })}
       </div>

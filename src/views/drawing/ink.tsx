@@ -1,3 +1,4 @@
+import type { JSX } from 'preact'
 import { useContext } from 'preact/hooks'
 import { MediumContext } from './medium.ts'
 
@@ -64,4 +65,16 @@ export type Ink = Readonly<Record<keyof typeof INK.light, string>>
 /** Returns the colors of {@link INK} for the medium that is being drawn in. */
 export function useInk(): Ink {
   return useColors(INK)
+}
+
+type TextProps = Omit<JSX.SVGAttributes<SVGTextElement>, 'color'> & {
+  readonly color?: keyof Ink
+  readonly size?: number
+  readonly anchor?: 'start' | 'middle' | 'end' | undefined
+}
+
+/** Writes into a drawing. */
+export function Text({ color = 'text', size, anchor, ...props }: TextProps) {
+  const ink = useInk()
+  return <text font-size={size} text-anchor={anchor} {...props} style={`fill:${ink[color]}`} />
 }
