@@ -207,7 +207,6 @@ export function plot<const Of extends Plottable, Kind extends PlotKind<Of>>(
   return draw(stage, options as object | undefined) as Picture<Of, Kind>
 }
 
-/** Draws a part of a whole. */
 function ofPart<Whole, Part, Given, Drawn>(
   part: (whole: Whole) => Part,
   draw: (part: Part, options?: Given) => Drawn,

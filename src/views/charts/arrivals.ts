@@ -274,9 +274,7 @@ function timeOf(
   return { field, type: 'quantitative', scale, axis: { ...axis, ...shown } }
 }
 
-/** One request of a timeline. */
 export interface Arrival extends Stretch {
-  /** Row in the flow set. */
   readonly request: number
 }
 
@@ -287,7 +285,6 @@ export interface ArrivalWindow {
   /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
   readonly firstUs: number
   readonly lastUs: number
-  /** All requests by start, before and after. */
   readonly all: readonly [readonly Arrival[], readonly Arrival[]]
   /** Those under way in the window. */
   readonly inside: readonly [readonly Arrival[], readonly Arrival[]]

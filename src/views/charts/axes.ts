@@ -3,14 +3,12 @@ import { scaleLinear, scaleLog } from 'd3-scale'
 import { DURATION_UNITS } from '../../core/units.ts'
 import type { SpecPart } from './chart-frame.ts'
 
-/** Scale and axis of a quantitative field. */
 export interface Axis {
   readonly scale: SpecPart & { readonly type?: string }
   readonly axis: SpecPart
   readonly domain: readonly [low: number, high: number]
 }
 
-/** What an axis has to show. */
 export interface DurationExtent {
   readonly lowUs: number
   readonly highUs: number

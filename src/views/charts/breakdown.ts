@@ -128,7 +128,6 @@ export interface PlaceTime {
   readonly changeUs: number
 }
 
-/** Where the time of a mean request goes. */
 export interface Breakdown {
   /** The largest change first; places beyond the limit are one row at the end. */
   readonly rows: readonly PlaceTime[]

@@ -16,7 +16,6 @@ import { PALETTE } from './palette.ts'
 /** How much of its row a bar fills. */
 const BAR = { band: 0.66 }
 
-/** What {@link bars} draws. */
 export interface Bars {
   readonly rows: readonly Row[]
   readonly axis: Axis
@@ -133,14 +132,11 @@ export interface Curve extends Look {
   readonly dash?: readonly number[]
 }
 
-/** What {@link curves} draws. */
 export interface Curves {
   readonly curves: readonly Curve[]
   readonly x: Axis
   readonly y: Axis
-  /** Layers over the curves. */
   readonly over?: readonly SpecPart[]
-  /** Layers below them. */
   readonly under?: readonly SpecPart[]
   readonly interpolate?: 'step-after' | 'linear'
   readonly legend?: SpecPart

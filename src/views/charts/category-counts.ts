@@ -218,7 +218,6 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
   }
 }
 
-/** The largest changes by name. */
 function changes(named: readonly CategoryPoint[]): SpecPart {
   const labels = distinctTexts(
     named.map(({ root, ids }) => `${root} (${ids})`),

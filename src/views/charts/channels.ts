@@ -15,7 +15,6 @@ export interface Look {
 /** Fields of a tooltip by their titles; `[field, format]` for a number. */
 export type TooltipFields = Readonly<Record<string, string | readonly [string, string]>>
 
-/** Height of a row. */
 export const ROW = 24
 
 /** A quantitative channel on an axis. */
@@ -78,7 +77,6 @@ export function digits(value: number, count = 6): number {
   return Number(value.toPrecision(count))
 }
 
-/** A line at one value of x. */
 export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): SpecPart {
   return {
     data: { values: [{}] },

@@ -98,7 +98,6 @@ export function latencyProfilesChart(
   )
 }
 
-/** What was recorded, of one period or of two. */
 function recordedCurves(
   models: ExecutionModels,
   { target }: LatencyProfilesChartOptions,

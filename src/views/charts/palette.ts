@@ -10,5 +10,4 @@ export const PALETTE = {
   softText: '#666666',
 } as const
 
-/** The names of the periods, in data and legends. */
 export const PERIOD_NAMES = ['before', 'after'] as const

@@ -49,7 +49,6 @@ export function answerTo(
   throw new OptionError('question', name, `a question that was asked: ${asked.join(' or ')}`)
 }
 
-/** Which row is in which group. */
 export function groupsOf(
   { subject }: Pick<Explanation, 'subject'>,
   { question, table, slowAboveUs }: ParameterQuestion,

@@ -3,7 +3,6 @@ import type { Parameter } from '../../explain/parameters/left-out.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { movedAlong, shareAlong } from './axes.ts'
 
-/** A share of each of two groups. */
 export type SharePair = readonly [number, number]
 
 /** One value, or what several are summed up as. */

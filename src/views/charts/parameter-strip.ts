@@ -255,7 +255,6 @@ function rounded(value: number): number {
   return Math.round(value * 1000) / 1000
 }
 
-/** What a strip shows. */
 export interface ParameterStrip {
   readonly explanation: Explanation
   readonly dots: ParameterDots
@@ -283,7 +282,6 @@ export function stripAxes(strip: ParameterStrip): { readonly x: SpecPart; readon
   }
 }
 
-/** The stretch of numbers that a strip spans. */
 export function stripExtent({ dots: { dots } }: ParameterStrip): NumberExtent {
   return numberExtent(dots.map(({ value }) => value))
 }

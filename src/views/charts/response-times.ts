@@ -90,7 +90,6 @@ function timeAxis(before: Ecdf, after: Ecdf): Axis {
   return durationAxis({ lowUs, highUs, title: 'response time' }, WIDE)
 }
 
-/** What the largest gap says. */
 function finding({ test, before, after }: Gap): string {
   const { beforeCount, afterCount, location, direction, statistic } = test
   if (beforeCount === 0 || afterCount === 0) {
@@ -103,7 +102,6 @@ function finding({ test, before, after }: Gap): string {
     : `Largest gap: ${shares}`
 }
 
-/** What the test says. */
 function verdict(test: FamilyTest, { options }: ResponseTimeMutations): string {
   const { beforeCount, afterCount } = test
   const sizes = `${counted(beforeCount, 'request')} before, ${grouped(afterCount)} after`

@@ -19,7 +19,6 @@ export function setSvgRenderer(next: SvgRenderer | undefined): void {
   renderer = next
 }
 
-/** Draws `spec` with the registered renderer. */
 export function renderSvg(spec: VegaLiteSpec): string {
   if (renderer === undefined) {
     throw new FlowdeltaError(

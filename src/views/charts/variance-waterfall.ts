@@ -104,7 +104,6 @@ export function varianceWaterfallChart(
   )
 }
 
-/** The variance of the category that is asked for. */
 export function varianceOf(
   variance: VarianceSources,
   { category, period }: { readonly category: number | null; readonly period: PeriodName | null },

@@ -79,7 +79,6 @@ export function LeftAxis({ scale, box, ink, title }: Axis) {
   )
 }
 
-/** A plot with its scales. */
 export interface Plot {
   readonly box: PlotBox
   readonly x: AxisScale

@@ -1,7 +1,6 @@
 import { formatDuration } from '../../core/units.ts'
 import { grouped } from '../../core/words.ts'
 
-/** A place on an axis and what is written there. */
 export interface AxisTick {
   readonly value: number
   readonly text: string
@@ -16,7 +15,6 @@ export interface AxisScale {
   readonly value: (share: number) => number
 }
 
-/** What lies on a logarithmic axis. */
 export interface LogExtent {
   /** Smallest and largest value to show, above 0. */
   readonly low: number

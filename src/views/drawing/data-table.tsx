@@ -6,7 +6,6 @@ import { Button } from './controls.tsx'
 import { type StillCell, type StillColumn, StillTable } from './figure.tsx'
 import { useIsStill } from './medium.ts'
 
-/** A column of a {@link DataTable}. */
 export interface DataColumn<Row> {
   readonly title: string
   /** Explanation of the title, on hover. */
@@ -38,7 +37,6 @@ interface DataTableProps<Row> {
   readonly role?: 'treegrid'
   /** Tells rows apart where they come and go; by place otherwise. */
   readonly rowKey?: (row: Row) => number | string
-  /** Attributes of a row. */
   readonly rowProps?: (row: Row, place: number) => JSX.HTMLAttributes<HTMLTableRowElement>
   /** Rows between the heads and the first row. */
   readonly under?: ComponentChildren
@@ -141,7 +139,6 @@ export function DataTable<Row>({
   )
 }
 
-/** The column that rows are sorted by. */
 interface SortOrder {
   readonly title: string
   readonly descending: boolean

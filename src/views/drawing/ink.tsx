@@ -59,7 +59,6 @@ export const INK = definePalette({
   selected: ['#E3EFF7', '#1F3647'],
 })
 
-/** Colors that a drawing is done in. */
 export type Ink = Readonly<Record<keyof typeof INK.light, string>>
 
 /** Returns the colors of {@link INK} for the medium that is being drawn in. */

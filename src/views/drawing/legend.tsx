@@ -39,7 +39,6 @@ function besideSample(width: number): number {
   return width === 0 ? 0 : width + AFTER_SAMPLE
 }
 
-/** Explains the signs of a drawing. */
 export function LegendRows({
   entries,
   width,

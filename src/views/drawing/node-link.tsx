@@ -5,7 +5,6 @@ import { type Ink, Text, useInk } from './ink.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
 import { fittedText } from './text.ts'
 
-/** A box of a graph. */
 export interface GraphBox {
   readonly name: string
   /** A smaller second line; empty for none. */
@@ -163,7 +162,6 @@ export function strokeOf(
   }
 }
 
-/** Draws a box around its words. */
 export function NodeBox({
   box: {
     name,

@@ -20,7 +20,6 @@ export function smoothPath(points: readonly Point[], along: 'x' | 'y'): string {
     .join('')
 }
 
-/** Rounds to a tenth of a pixel. */
 export function tenth(pixels: number): number {
   return Math.round(pixels * 10) / 10
 }

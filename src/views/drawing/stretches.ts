@@ -14,7 +14,6 @@ export function uncovered([fromUs, toUs]: StretchUs, others: readonly StretchUs[
   return free
 }
 
-/** How long stretches are together. */
 export function lengthUs(stretches: readonly StretchUs[]): number {
   return stretches.reduce((sum, [fromUs, toUs]) => sum + toUs - fromUs, 0)
 }

@@ -69,7 +69,6 @@ export interface MutationRow {
   readonly contributionUs: number
 }
 
-/** The first ranked mutations. */
 export function mutationRows(comparison: Comparison, limit: number): MutationRow[] {
   return comparison.ranking.mutations
     .slice(0, limit)
@@ -97,7 +96,6 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation): Mutation
 const MAX_PLACES = 9
 const MAX_MUTATIONS = 12
 
-/** Is this comparison fair? */
 export function fairnessSection(comparison: Comparison): Html {
   const warnings = comparison.warnings()
   return html`<section><h2>Is this comparison fair?</h2>${
@@ -115,7 +113,6 @@ function withCode(message: string): Html {
   return trusted(named(message, 2000).markup.replace(/`([^`]*)`/g, '<code>$1</code>'))
 }
 
-/** How the findings add up against what was observed. */
 export function accountingSection(comparison: Comparison): Html {
   const { findings, remainder, observed } = accounting(comparison)
   const largest = Math.max(
@@ -148,7 +145,6 @@ function partRow({ rank, name, perRequestUs, totalUs, share }: Part, largestUs: 
   ]
 }
 
-/** Where the time of a mean request goes, before and after. */
 export function breakdownSection({ edges }: Comparison): Html {
   const breakdown = breakdownRows(edges, MAX_PLACES)
   if (breakdown.rows.length === 0) return html``

@@ -47,7 +47,6 @@ function markupOf(value: HtmlValue): string {
   return escapeHtml(shortText(String(value), MAX_TEXT_LENGTH))
 }
 
-/** A column of a table. */
 export interface Column {
   readonly title: string
   /** Numbers, one below the other. */

@@ -291,7 +291,6 @@ interface FoundProps {
   readonly search: string
 }
 
-/** Says what the search found. */
 function Found({ frames, search }: FoundProps) {
   if (search.trim() === '') return null
   const contexts = frames.map(({ context }) => context)

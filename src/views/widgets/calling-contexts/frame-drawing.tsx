@@ -44,11 +44,9 @@ export const CHANGE_COLORS = definePalette({
   frame: ['#D9E7F1', '#2B4356'],
 })
 
-/** What frames are drawn by. */
 export interface FrameStyle {
   readonly options: CallingContextOptions
   readonly bounds: readonly number[]
-  /** Width of the drawing, in pixels. */
   readonly width: number
   /** Whether there is an after to compare with. */
   readonly isCompared: boolean
@@ -118,7 +116,6 @@ function frameTexts(
   return [fittedText(context.name, room, SIZE), '']
 }
 
-/** Returns what a frame is called. */
 export function frameName({ service, name }: CallingContext): string {
   return [service, name].filter((part) => part !== '').join(' ')
 }

@@ -8,7 +8,6 @@ import { AFTER, BEFORE, type Period } from '../../../flows/flow-set.ts'
 import { roundDown } from '../../drawing/axis-scale.ts'
 import type { CallingContextOptions } from './options.ts'
 
-/** What the layout depends on. */
 export type FrameOptions = Pick<CallingContextOptions, 'widths' | 'measure' | 'color' | 'focus'>
 
 /** A context where it is drawn. */
@@ -25,7 +24,6 @@ export interface PlacedFrame {
   readonly change: number
 }
 
-/** The frames of a state. */
 export type FrameLayout = ReturnType<typeof layoutFrames>
 
 /** Number of the context that stands for all requests together. */

@@ -13,7 +13,6 @@ import { differencesOf } from '../../charts/parameter-groups.ts'
 /** What the explorer of explanations carries into a page. */
 export type ExplanationData = ReturnType<typeof explanationData>
 
-/** The rows of one question. */
 type CarriedTable = ReturnType<typeof carriedTable>
 
 const MAX_LEFT_OUT = 300

@@ -42,7 +42,6 @@ td button.fd-parameter:hover { border-color: var(--fd-line); }
 .fd-left-out ul { margin: 4px 0; padding-left: 22px; max-height: 180px; overflow: auto; }
 `
 
-/** Something that was done to an explanation. */
 export interface ExplanationStep {
   readonly verb: 'without' | 'including'
   readonly column: string

@@ -15,7 +15,6 @@ interface StepPlace {
   readonly place: number
 }
 
-/** Returns the middle of a box. */
 export function stepMiddle({ parts }: FlowDrawing, { part, place }: StepPlace): Point | null {
   const drawn = parts[part]?.steps[place]
   return drawn === undefined ? null : middleOf(drawn)

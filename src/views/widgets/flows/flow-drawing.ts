@@ -28,7 +28,6 @@ export interface DrawnStep extends Point {
   readonly opacity: number
 }
 
-/** A line in its place. */
 export interface DrawnLink {
   readonly link: SceneLink
   readonly start: Point
@@ -151,7 +150,6 @@ interface DrawingState {
   readonly leastApart: number
 }
 
-/** What is seen. */
 export function flowDrawing(
   { mode, scene, flows }: FlowLayout,
   data: FlowData,

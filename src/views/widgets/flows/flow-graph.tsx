@@ -37,7 +37,6 @@ interface FlowGraphProps {
   readonly hands?: FlowHands
 }
 
-/** Draws graphs, their headings, and the lines between them. */
 export function FlowGraph(props: FlowGraphProps) {
   const ink = useInk()
   const { drawing, selectedStep = null, pinned = null } = props

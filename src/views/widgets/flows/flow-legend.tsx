@@ -8,10 +8,8 @@ import { CORRESPONDENCE_DASH, LEAD_DASH, OUTLINE, QUIET_DASH, STROKE } from './f
 import { edgeLength } from './flow-placement.ts'
 import { type FlowMode, type FlowScene, isQuietInside } from './flow-scene.ts'
 
-/** Width of signs. */
 const WIDTH = 34
 
-/** What a legend is of. */
 interface LegendInput {
   readonly scene: FlowScene
   readonly mode: FlowMode

@@ -14,7 +14,6 @@ type NoteTarget = Pick<FlowAnnotation, 'node' | 'edge'>
 
 type Note = Required<Pick<FlowAnnotation, 'mark' | 'comment'>>
 
-/** The note on a step or an edge, if there is one. */
 function noteOn(
   annotations: readonly FlowAnnotation[],
   { node, edge }: NoteTarget,
@@ -71,7 +70,6 @@ export function shownNotes(
   return { steps, links: lines }
 }
 
-/** Returns what a note is on, in words. */
 export function noteSubject(data: FlowData, { node, edge }: FlowAnnotation): string {
   return edge === undefined ? nodeName(data, node ?? 0) : edgeName(data, edge)
 }

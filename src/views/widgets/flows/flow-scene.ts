@@ -15,7 +15,6 @@ import type {
 } from '../../../explain/flow-pair/flow-comparison.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
 
-/** How two flows are compared. */
 export const MODES = {
   'side-by-side': 'Side by side',
   diff: 'Difference',
@@ -50,7 +49,6 @@ export interface FlowAnnotation {
   readonly comment?: string
 }
 
-/** What the widget is set to. */
 export interface FlowState {
   readonly mode: FlowMode
   readonly level: FlowLevel
@@ -77,7 +75,6 @@ type Model = Pick<
   'nodes' | 'edges' | 'orderChanges' | 'regions' | 'differences' | 'components' | 'confidenceText'
 >
 
-/** All that the view needs. */
 export interface FlowData extends Model {
   readonly before: FlowPeriodData
   readonly after: FlowPeriodData
@@ -112,7 +109,6 @@ export interface SceneStep extends CoalescedNode {
   readonly orderChanges: number
 }
 
-/** A line between two boxes. */
 export interface SceneLink extends CoalescedEdge {
   /** The edge that stands for all it stands for: the one that changed, or that is waited for. */
   readonly lead: UnionEdge

@@ -19,7 +19,6 @@ const REASONS: Readonly<Record<QuietReason, string>> = {
   'off the critical path': 'not tested, as requests seldom wait for it',
 }
 
-/** A period of the comparison in one line. */
 export function periodWords({ category, period, requests, meanUs }: FlowPeriodData): string {
   const mean = meanUs === null ? '' : `, ${formatDuration(meanUs)} on average`
   return `category ${category} ${period}: ${counted(requests, 'request')}${mean}`
@@ -77,12 +76,10 @@ function latencyWords(latencies: EdgeLatencies | null): string {
   ].join(', ')
 }
 
-/** A step's whole name. */
 export function nodeName({ nodes }: FlowData, node: number): string {
   return tooltipText(nodes[node]?.name ?? '')
 }
 
-/** An edge by its ends. */
 export function edgeName(data: FlowData, edge: number): string {
   const { from = 0, to = 0 } = data.edges[edge] ?? {}
   return `${nodeName(data, from)} → ${nodeName(data, to)}`

@@ -58,7 +58,6 @@ export function firstSight(
   return boundedSight({ k, x, y: PAD }, window)
 }
 
-/** Returns all of the drawing. */
 export function wholeSight(window: FlowWindow): FlowSight {
   const [k] = scaleBounds(window)
   return boundedSight({ k, x: (window.width - k * window.contentWidth) / 2, y: PAD }, window)
@@ -77,7 +76,6 @@ export function boundedSight(sight: FlowSight, window: FlowWindow): FlowSight {
   return { k, x: place(sight.x, width, contentWidth), y: place(sight.y, height, contentHeight) }
 }
 
-/** Moving and enlarging a drawing. */
 export interface FlowZoom {
   readonly sight: () => FlowSight
   /** Shows a sight, or the nearest one that the window has. */

@@ -53,7 +53,6 @@ export const flowsWidget = defineWidget({
   style: FLOW_STYLE,
 })
 
-/** Finds the two flows that options mean. */
 function flowPair(
   comparison: Comparison,
   { category, mutation, origin, before, after }: FlowsWidgetOptions,
@@ -77,7 +76,6 @@ function flowPair(
   return chooseFlows(comparison, ranked ?? chosen)
 }
 
-/** Compares two flows into what a page needs to draw them. */
 function flowData(comparison: Comparison, options: FlowsWidgetOptions): FlowData {
   const { names, largeShift } = options
   const pair = flowPair(comparison, options)

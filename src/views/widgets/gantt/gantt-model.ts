@@ -39,7 +39,6 @@ export const GANTT_OPTIONS = defineOptions({
 
 export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
-/** A call of a trace in time. */
 export interface GanttCall {
   /** Number of the call it is made by; -1 for the beginning of a request. */
   readonly parent: number
@@ -61,7 +60,6 @@ export interface GanttCall {
   readonly facts: NodeRecord
 }
 
-/** What the Gantt chart carries into a page. */
 export interface GanttData {
   readonly traceId: string
   readonly period: 'before' | 'after' | null
@@ -69,7 +67,6 @@ export interface GanttData {
   readonly calls: readonly GanttCall[]
   /** Time from the beginning of the trace to the end of its last call. */
   readonly lengthUs: number
-  /** Response time of the trace's first request. */
   readonly responseTimeUs: number
   /** Calls that are folded where no option says otherwise. */
   readonly usuallyCollapsed: readonly number[]

@@ -244,7 +244,6 @@ export function GanttView(props: ViewProps<GanttData, GanttOptions>) {
   )
 }
 
-/** Says which trace this is, in one line. */
 function heading({ traceId, period, calls, responseTimeUs }: GanttData): string {
   const where = period === null ? '' : ` (${period})`
   return `Trace ${shortText(traceId, 40)}${where}: ${formatDuration(responseTimeUs)}, ${counted(calls.length, 'call')}`

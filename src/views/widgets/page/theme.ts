@@ -35,7 +35,6 @@ const FORCED_COLORS = `
 }
 `
 
-/** How widgets look; every rule stays within `.flowdelta`. */
 export const THEME = `
 .flowdelta {
   ${variables('light')}; --fd-change-ink: var(--fd-change-text);

@@ -11,7 +11,6 @@ import { timelineWidget } from '../timeline/timeline-widget.ts'
 import { varianceWidget } from '../variance/variance-widget.ts'
 import { whatIfWidget } from '../whatif/what-if-widget.ts'
 
-/** All widgets that pages show. */
 export const DEFINITIONS: readonly AnyWidget[] = [
   callingContextsWidget,
   flowsWidget,

@@ -19,7 +19,6 @@ interface DetailsProps {
   readonly name: string
 }
 
-/** Shows what a mutation opens into. */
 export function RankingDetails({ entry, comparison, details, name }: DetailsProps) {
   const { rank, category, kind } = entry
   return (

@@ -96,7 +96,6 @@ export function rankingData(comparison: Comparison, options: RankingWidgetOption
             : null,
         /** Its low-level parameters; `null` where there are none, or the page does not carry them. */
         explanation: place < explanations ? explanationOf(comparison, mutation) : null,
-        /** Typical requests. */
         exemplars: { before: linked(typical.before), after: linked(typical.after) },
       }
     }),
@@ -135,7 +134,6 @@ export type RankingEntry = ReturnType<typeof rankingEntries>[number]
 const SKETCH_STEPS = 40
 const MAX_NAME_LENGTH = 80
 
-/** Describes the first mutations of a comparison. */
 export function rankingEntries(comparison: Comparison, limit: number) {
   const { categories, ranking, responseTime } = comparison
   return ranking.mutations.slice(0, limit).map((mutation) => {
@@ -169,7 +167,6 @@ export type ThresholdState = Pick<
   'smPThreshold' | 'alpha' | 'correction' | 'oneToN'
 >
 
-/** Returns the state that a comparison is in. */
 export function thresholdState({ options }: Comparison): ThresholdState {
   const { smPThreshold, alpha, correction, oneToN } = options
   return { smPThreshold, alpha, correction, oneToN }

@@ -47,7 +47,6 @@ function keptLanes({ sides, lanes }: Pick<SwimlaneData, 'sides' | 'lanes'>): Swi
 /** Where the drawings of both requests stand, in pixels; times share one scale. */
 export type SwimlaneLayout = ReturnType<typeof swimlaneLayout>
 
-/** Where one request is drawn. */
 export type Panel = SwimlaneLayout['panels'][number]
 
 const TRACK = 24

@@ -13,7 +13,6 @@ interface Traffic {
   readonly messages: readonly Message[]
 }
 
-/** Visits and messages of a request. */
 export function requestTraffic(
   flows: FlowSet,
   request: number,

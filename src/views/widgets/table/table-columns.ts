@@ -117,7 +117,6 @@ export function isFilterable({ kind }: TableColumn): boolean {
   return kind !== 'other' && kind !== 'date'
 }
 
-/** Returns the value of a column in a row. */
 export function valueAt({ kind, values }: TableColumn, row: number): unknown {
   const value = values[row] ?? null
   return kind === 'date' && typeof value === 'number' ? new Date(value) : value

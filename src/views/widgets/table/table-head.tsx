@@ -7,7 +7,6 @@ import { isFilterable, isSortable, type TableColumn } from './table-columns.ts'
 import { columnFilter } from './table-filters.ts'
 import type { UsedTable } from './use-table.ts'
 
-/** Styles tables that can be sorted and filtered. */
 export const TABLE_STYLE = `
 .fd-sort { background: none; border: 0; padding: 0; font-weight: 600; white-space: nowrap; }
 .fd-arrow { margin-left: 4px; font-size: 10px; color: var(--fd-focus); }
@@ -149,7 +148,6 @@ function filterHelp({ kind }: TableColumn): string {
     : '> 100, <= 5, 2..5, = 3, != 0; a number alone finds what is shown so'
 }
 
-/** Searches all columns. */
 export function SearchField({ table, label }: { table: UsedTable; label: string }) {
   return (
     <input
@@ -163,7 +161,6 @@ export function SearchField({ table, label }: { table: UsedTable; label: string 
   )
 }
 
-/** Says how many rows the filters leave. */
 export function KeptCount({ kept, rows, all }: { kept: number; rows: number; all: string }) {
   return <span aria-live="polite">{kept === rows ? all : `${grouped(kept)} of ${all}`}</span>
 }

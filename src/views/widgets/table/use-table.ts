@@ -6,9 +6,7 @@ import { columnFilter, type RowFilter, searchFilter } from './table-filters.ts'
 
 /** State of a table as its reader has set it; columns are called by their number. */
 export interface TableState {
-  /** Text searched in every column. */
   readonly search: string
-  /** Filter written for each column. */
   readonly filters: readonly string[]
   /** Columns to sort by, the most important first; the table's own order if empty. */
   readonly sort: readonly SortKey[]

@@ -31,7 +31,6 @@ interface PackedRequests {
   readonly categories: readonly number[]
 }
 
-/** Data of the timeline in a page. */
 export interface TimelineData {
   readonly packed: readonly [PackedRequests, PackedRequests]
   /** Whole labels of the nodes that requests begin with. */
@@ -99,7 +98,6 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array): 
   }
 }
 
-/** Unpacks the data of a page. */
 export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
   const unpack = ({ gapsUs, timesUs, categories }: PackedRequests): readonly TimelineRequest[] =>
     Array.from(cumsum(gapsUs), (startUs, i) => ({
@@ -120,7 +118,6 @@ export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
   ]
   const smallest = min(times.filter((time) => time > 0)) ?? high
   return {
-    /** Requests of both periods, by arrival. */
     requests,
     /** Unit that ranges are rounded to. */
     stepUs,

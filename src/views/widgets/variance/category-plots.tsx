@@ -166,13 +166,10 @@ export function Scatter({ data: { tests }, plot, axes: [across, up] }: ScatterPr
 }
 
 interface MarksProps {
-  /** Class of each mark. */
   readonly name: string
   readonly data: CategoryPoints
   readonly plot: CategoryPlot
-  /** Category that is pinned. */
   readonly pinned: number | null
-  /** Category under the pointer. */
   readonly seen: number | null
 }
 

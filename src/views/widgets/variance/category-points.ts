@@ -147,7 +147,6 @@ export interface CategoryPlot extends Plot {
   readonly spots: readonly Spot[]
 }
 
-/** The distribution, with the curves of both periods. */
 export type CurvesPlot = ReturnType<typeof curvesPlot>
 
 export const PLOT_HEIGHT = 330
@@ -167,7 +166,6 @@ function ticksIn(width: number): number {
   return Math.max(3, Math.floor(width / 62))
 }
 
-/** Lays out the distribution of C². */
 export function curvesPlot(data: CategoryPoints, large: number, width: number) {
   const curves = { before: curveOf(data, BEFORE, large), after: curveOf(data, AFTER, large) }
   const positive = [...curves.before, ...curves.after].flatMap(({ c2 }) => (c2 > 0 ? [c2] : []))
@@ -187,7 +185,6 @@ export function curvesPlot(data: CategoryPoints, large: number, width: number) {
   return { ...plot, width, curves, spots }
 }
 
-/** Lays out all categories by two measures. */
 export function scatterPlot(data: CategoryPoints, [across, up]: Axes, width: number): CategoryPlot {
   const x = measureScale(data, across, ticksIn(width))
   const plot = { box: boxOf(width, 62), x, y: measureScale(data, up, 7) }
@@ -291,7 +288,6 @@ export function categoriesWithin(data: CategoryPoints, region: Region): readonly
     .sort((a, b) => requestsOf(data, b) - requestsOf(data, a) || a - b)
 }
 
-/** Returns how many requests a category has in both periods. */
 export function requestsOf({ measures }: CategoryPoints, category: number): number {
   return (measures.before[category] ?? 0) + (measures.after[category] ?? 0)
 }

@@ -24,7 +24,6 @@ import { flowPart } from '../../drawing/flow-part.ts'
 import { STAGE_NAME } from '../define-widget.ts'
 import { categoryPoints, MEASURE_NAMES } from './category-points.ts'
 
-/** Data of the explorer of variance in a page. */
 export type VarianceData = ReturnType<typeof varianceData>
 
 /** A category in tier 1. */
@@ -86,11 +85,9 @@ export function varianceData(
   const detailed = shown.filter((spread, place) => place < limit || spread.category === category)
   const periods = options.period === 'both' ? (['before', 'after'] as const) : [options.period]
   return {
-    /** Options of the stage. */
     of: options,
     /** Whether the stage is of `findVariance`, and not the comparison. */
     isStage: comparison === null,
-    /** All categories by their measures. */
     points: categoryPoints(categories, comparison),
     /** Categories too small to be ranked. */
     small,

@@ -27,7 +27,6 @@ import {
 } from './variance-data.ts'
 import { VarianceDetails } from './variance-details.tsx'
 
-/** How the explorer of variance lies in a page. */
 export const VARIANCE_STYLE = `
 .fd-variance-list { max-height: 330px; }
 .fd-variance-open { border-top: 1px solid var(--fd-line); padding-top: 10px; }
@@ -257,7 +256,6 @@ export function varianceSummary({ periods, small, of: { large } }: VarianceData)
   return `Kinds of request that are predictable (C² = variance ÷ mean² below 1): ${shares.join(', ')}.${rest}`
 }
 
-/** State of the explorer. */
 export interface VarianceState {
   readonly marks: readonly VarianceMark[]
   readonly open: SpreadRow | null

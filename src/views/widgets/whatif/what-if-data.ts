@@ -50,7 +50,6 @@ export interface WhatIfDiagnosis {
   readonly isComplete: boolean
 }
 
-/** What the what-if widget carries into a page. */
 export interface WhatIfData {
   readonly sample: RequestSample
   readonly before: ProfileSummary
