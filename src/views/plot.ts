@@ -53,7 +53,7 @@ import {
   executionModelDrawing,
   flowDrawing,
   parameterTreeDrawing,
-} from './drawing/drawn-stages.ts'
+} from './drawing/drawn-stages.tsx'
 
 // The pictures of each stage by kind; the first is the one drawn without a kind.
 const OF_CATEGORIES = { variation: squaredVariationChart, arrivals: arrivalsChart }

@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import type { EdgeKind } from '../../compare/edges/edge-pool.ts'
 import type { EdgeChanges } from '../../compare/edges/find-edge-changes.ts'
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
@@ -128,13 +129,8 @@ export interface PlaceTime {
   readonly changeUs: number
 }
 
-export interface Breakdown {
-  /** The largest change first; places beyond the limit are one row at the end. */
-  readonly rows: readonly PlaceTime[]
-  /** What the rows add up to: the mean response times. */
-  readonly beforeUs: number
-  readonly afterUs: number
-}
+/** The rows, and what they add up to: the mean response times. */
+export type Breakdown = ReturnType<typeof breakdownRows>
 
 /** What the kinds of {@link PlaceTime} are called. */
 export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
@@ -144,28 +140,17 @@ export const KIND_NAMES: Readonly<Record<PlaceTime['kind'], string>> = {
 }
 
 /** The rows of `EdgeChanges.breakdown`, folded into at most `limit` and one for the others. */
-export function breakdownRows(edges: EdgeChanges, limit: number): Breakdown {
-  const all = (edges.breakdown().objects() as PlaceTime[]).map(
-    ({ service, kind, beforeUs, afterUs, changeUs }) => ({
-      ...{ service, kind, beforeUs, afterUs, changeUs },
-    }),
-  )
-  const beforeUs = all.reduce((sum, row) => sum + row.beforeUs, 0)
-  const afterUs = all.reduce((sum, row) => sum + row.afterUs, 0)
+export function breakdownRows(edges: EdgeChanges, limit: number) {
+  const all = edges.breakdown().objects() as PlaceTime[]
+  const sums = (rows: readonly PlaceTime[]) => ({
+    beforeUs: sum(rows, ({ beforeUs }) => beforeUs),
+    afterUs: sum(rows, ({ afterUs }) => afterUs),
+    changeUs: sum(rows, ({ changeUs }) => changeUs),
+  })
   // A row for a single other place would say less than its own.
-  if (all.length <= limit + 1) return { rows: all, beforeUs, afterUs }
-  const shown = all.slice(0, limit)
-  return { rows: [...shown, othersOf(all.slice(limit))], beforeUs, afterUs }
-}
-
-function othersOf(rows: readonly PlaceTime[]): PlaceTime {
-  const sum = (value: (row: PlaceTime) => number) =>
-    rows.reduce((total, row) => total + value(row), 0)
-  return {
-    service: counted(rows.length, 'other place'),
-    kind: 'others',
-    beforeUs: sum((row) => row.beforeUs),
-    afterUs: sum((row) => row.afterUs),
-    changeUs: sum((row) => row.changeUs),
-  }
+  const others = all.length <= limit + 1 ? [] : all.slice(limit)
+  const service = counted(others.length, 'other place')
+  const last: PlaceTime[] =
+    others.length === 0 ? [] : [{ service, kind: 'others', ...sums(others) }]
+  return { rows: [...all.slice(0, all.length - others.length), ...last], ...sums(all) }
 }

@@ -2,18 +2,18 @@ import type { Categories } from '../../compare/categories/categories.ts'
 import type { CategoryStructure } from '../../compare/categories/category-structure.ts'
 import { shortText } from '../../core/shown-text.ts'
 
-/** What a node is called in a chart: what happens, and where. */
-export interface NodeName {
-  readonly name: string
-  /** Service or host, and for spans whether it is the call or the reply; may be empty. */
-  readonly where: string
+/** A node of a category's structure, and how many characters of its names are written. */
+interface NamedNode {
+  readonly category: number
+  readonly node: number
+  readonly longest: number
 }
 
-/** The name of a node of a category's structure, each part at most `longest` characters. */
-export function nodeName(
-  categories: Categories,
-  { category, node, longest }: { category: number; node: number; longest: number },
-): NodeName {
+/**
+ * What a node of a category's structure is called: what happens, and where (service or host, and for
+ * spans whether it is the call or the reply; may be empty).
+ */
+function nodeName(categories: Categories, { category, node, longest }: NamedNode) {
   const { shape, labels } = categories.structure(category)
   const { omitHosts, label } = categories.options
   const { flows } = categories
@@ -30,12 +30,9 @@ export function nodeName(
 }
 
 /** The name of a node of a flow as it is drawn; one that begins the next round says so. */
-export function drawnName(
-  categories: Categories,
-  flow: DrawnFlow,
-  { category, node, longest }: { category: number; node: number; longest: number },
-): NodeName {
-  const own = nodeName(categories, { category, node: flow.nodeOf[node] as number, longest })
+export function drawnName(categories: Categories, flow: DrawnFlow, named: NamedNode) {
+  const { node } = named
+  const own = nodeName(categories, { ...named, node: flow.nodeOf[node] as number })
   if (node < flow.nextRound) return own
   return { ...own, where: own.where === '' ? 'next round' : `${own.where} · next round` }
 }
@@ -54,24 +51,14 @@ export function rootName(categories: Categories, category: number, longest: numb
 }
 
 /** A category's flow as it is drawn. */
-export interface DrawnFlow {
-  readonly labels: readonly string[]
-  readonly from: Uint32Array
-  readonly to: Uint32Array
-  /** Number of each edge's class. */
-  readonly classOf: Uint32Array
-  /** For each node drawn the one it is, or stands for where it begins the next round. */
-  readonly nodeOf: readonly number[]
-  /** Nodes from this number on stand for the beginning of the next round. */
-  readonly nextRound: number
-}
+export type DrawnFlow = ReturnType<typeof drawnFlow>
 
 /**
  * A category's flow as it is drawn: its nodes and edges, and in folded flows behind the last step of
  * a round a node more, for that with which the next round begins. A step from round to round
  * closes a cycle, which no drawing from top to bottom can have, but it takes time like any other.
  */
-export function drawnFlow(structure: CategoryStructure): DrawnFlow {
+export function drawnFlow(structure: CategoryStructure) {
   const { labels, from, to, classOf, classEnds, edgeClasses } = structure
   const places = new Map<number, number>()
   const loops = edgeClasses.flatMap(({ fromRoundBefore }, number) => {
@@ -86,8 +73,11 @@ export function drawnFlow(structure: CategoryStructure): DrawnFlow {
     labels: [...labels, ...again.map((node) => `${labels[node]}, next round`)],
     from: Uint32Array.from([...from, ...loops.map((loop) => loop.from)]),
     to: Uint32Array.from([...to, ...loops.map((loop) => loop.to)]),
+    /** Number of each edge's class. */
     classOf: Uint32Array.from([...classOf, ...loops.map(({ number }) => number)]),
+    /** For each node drawn the one it is, or stands for where it begins the next round. */
     nodeOf: [...labels.keys(), ...again],
+    /** Nodes from this number on stand for the beginning of the next round. */
     nextRound: labels.length,
   }
 }

@@ -9,39 +9,13 @@ import type { ClassificationNode, RegressionNode } from '../../stats/decision-tr
 import { groupsOf } from './parameter-groups.ts'
 import { countCodes } from './parameter-shares.ts'
 
-/** A row of the table along one parameter. */
-export interface ParameterDot {
-  readonly row: number
-  readonly group: 0 | 1
-  /** The number; of names the place in `levels`. */
-  readonly value: number
-  readonly timeUs: number
-  /** From -0.5 to 0.5, across the axis: another for each row, so that equal dots all show. */
-  readonly across: number
-  /** The same along the axis; 0 where there are many numbers, which stay where they are. */
-  readonly along: number
-}
+/** The rows of a question along one parameter. */
+export type ParameterDots = ReturnType<typeof parameterDots>
 
-/** A name that rows have, with its share of both groups. */
-export interface DotLevel {
+/** A name that rows have. */
+interface DotLevel {
   readonly label: string
   readonly kind: 'value' | 'others' | 'missing'
-}
-
-/** The rows of a question along one parameter. */
-export interface ParameterDots {
-  readonly parameter: Parameter
-  readonly dots: readonly ParameterDot[]
-  /** Of names: those in the order of `value`, the ones the tree calls slow or mutations first. */
-  readonly levels: readonly DotLevel[]
-  /** Of numbers: where the tree divides them, the split nearest to the root first. */
-  readonly thresholds: readonly number[]
-  /** Of names: how many of `levels` are on the first side of the tree's split; 0 without one. */
-  readonly firstSide: number
-  /** Rows without a number, or in what-is-slow without a time: they have no place. */
-  readonly withoutPlace: number
-  /** Rows that are left out because there are more than asked for. */
-  readonly thinned: number
 }
 
 const MOST_LEVELS = 60
@@ -80,7 +54,7 @@ export function parameterDots(
   explanation: Explanation,
   question: ParameterQuestion,
   { parameter, limit }: { readonly parameter: Parameter; readonly limit: number },
-): ParameterDots {
+) {
   const { labels } = groupsOf(explanation, question)
   const { timeUs } = question.table.rows
   const splits = splitsOn(question.tree.root, parameter.name)
@@ -102,16 +76,30 @@ export function parameterDots(
   const isName = parameter.kind === 'categorical'
   const few = new Set(placed.map(valueAt)).size <= FEW_VALUES
   return {
-    ...{ parameter, levels, firstSide, thinned: placed.length - shown.length },
+    parameter,
     dots: shown.map((row) => ({
-      ...{ row, group: labels[row] as 0 | 1, value: valueAt(row) as number },
-      ...{ timeUs: timeUs[row] as number, across: spread(row, 0) },
+      row,
+      group: labels[row] as 0 | 1,
+      /** The number; of names the place in `levels`. */
+      value: valueAt(row) as number,
+      timeUs: timeUs[row] as number,
+      /** Across the axis: another for each row, so that equal dots all show. */
+      across: spread(row, 0),
+      /** Along it; many numbers stay where they are. */
       along: isName || few ? spread(row, 1) : 0,
     })),
+    /** Of names: those in the order of `value`. */
+    levels: levels as readonly DotLevel[],
+    /** Of names: how many of `levels` are on the first side of the tree's split; 0 without one. */
+    firstSide,
+    /** Of numbers: where the tree divides them, the split nearest to the root first. */
     thresholds: [
       ...new Set(splits.flatMap(({ test }) => (test.kind === 'threshold' ? [test.value] : []))),
     ],
+    /** Rows without a number, or in what-is-slow without a time. */
     withoutPlace: labels.length - placed.length,
+    /** Rows that are left out because there are more than asked for. */
+    thinned: placed.length - shown.length,
   }
 }
 

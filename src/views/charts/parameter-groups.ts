@@ -13,13 +13,7 @@ import type {
 import { PALETTE } from './palette.ts'
 
 /** The two groups of rows that a question tells apart. */
-export interface ParameterGroups {
-  /** 0 or 1 a row. */
-  readonly labels: Uint8Array
-  /** What rows of 0 and rows of 1 are called: `precursors` and `mutations`, say. */
-  readonly names: readonly [string, string]
-  readonly sizes: readonly [number, number]
-}
+export type ParameterGroups = ReturnType<typeof groupsOf>
 
 /** Colours of both groups of a question: what is slow is all of the period after. */
 export const GROUP_COLOURS: Readonly<Record<ParameterQuestionName, readonly [string, string]>> = {
@@ -52,21 +46,19 @@ export function answerTo(
 export function groupsOf(
   { subject }: Pick<Explanation, 'subject'>,
   { question, table, slowAboveUs }: ParameterQuestion,
-): ParameterGroups {
+) {
   const { labels, timeUs } = table.rows
   const isSlow = (time: number) => Number(time > (slowAboveUs ?? Number.POSITIVE_INFINITY))
   const own = question === 'what-differs' ? labels : Uint8Array.from(timeUs, isSlow)
   const ones = own.reduce((sum, label) => sum + label, 0)
-  return {
-    labels: own,
-    names:
-      question === 'what-is-slow'
-        ? [`usual ${subject.rows}s`, `slow ${subject.rows}s`]
-        : subject.words.mutation === PERIOD_WORDS.mutation
-          ? ['before', 'after']
-          : [subject.words.precursor, subject.words.mutation],
-    sizes: [own.length - ones, ones],
-  }
+  const names: readonly [string, string] =
+    question === 'what-is-slow'
+      ? [`usual ${subject.rows}s`, `slow ${subject.rows}s`]
+      : subject.words.mutation === PERIOD_WORDS.mutation
+        ? ['before', 'after']
+        : [subject.words.precursor, subject.words.mutation]
+  /** Labels are 0 or 1 a row, for the first or the second name. */
+  return { labels: own, names, sizes: [own.length - ones, ones] as const }
 }
 
 /** `112 precursors and 110 mutations`, `40 requests before and 30 after`. */

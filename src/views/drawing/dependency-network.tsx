@@ -13,33 +13,11 @@ import { tText } from '../charts/log-values.ts'
 import { layeredGraph, type PlacedBox } from './flow-layout.ts'
 import { useInk } from './ink.tsx'
 import { type Point, smoothPath, tenth } from './path.ts'
-import type { Picture } from './picture.tsx'
+import type { Picture } from './picture.ts'
 import { textWidth } from './text.ts'
 
-/** A variable in its place; pixels, y down. */
-export interface DrawnVariable extends Point {
-  readonly node: AttentionNode
-  /** As much of the name as is drawn. */
-  readonly label: string
-  readonly fontSize: number
-  readonly width: number
-}
-
-/** A dependency as a line through points. */
-export interface DrawnDependency {
-  readonly edge: AttentionEdge
-  readonly points: readonly Point[]
-  readonly strokeWidth: number
-}
-
-/** A dependency network with everything in its place. */
-export interface DependencyLayout {
-  readonly width: number
-  readonly height: number
-  readonly variables: readonly DrawnVariable[]
-  /** Faint ones first, so that they lie below the others. */
-  readonly dependencies: readonly DrawnDependency[]
-}
+/** A dependency network with everything in its place, in pixels. */
+export type DependencyLayout = ReturnType<typeof dependencyLayout>
 
 const FONT = { min: 11, max: 19 }
 const STROKE = { min: 1.2, max: 5.5 }
@@ -71,15 +49,12 @@ export function DependencyNetwork({
   return (
     <>
       {dependencies.map((dependency) => (
-        <Dependency
-          key={`${dependency.edge.from}\n${dependency.edge.to}`}
-          dependency={dependency}
-        />
+        <Dependency key={`${dependency.edge.from}\n${dependency.edge.to}`} {...dependency} />
       ))}
       {variables.map((variable) => (
         <g key={variable.node.name} {...handsOf?.(variable.node.name)}>
           <Variable
-            variable={variable}
+            {...variable}
             isMetric={variable.node.name === graph.metric}
             isOpen={variable.node.name === open}
           />
@@ -89,11 +64,7 @@ export function DependencyNetwork({
   )
 }
 
-function Dependency({
-  dependency: { edge, points, strokeWidth },
-}: {
-  readonly dependency: DrawnDependency
-}) {
+function Dependency({ edge, points, strokeWidth }: DependencyLayout['dependencies'][number]) {
   const ink = useInk()
   const opacity = edge.inTree ? 0.75 : 0.32
   const [start, end] = [points[0], points.at(-1)] as [Point, Point]
@@ -124,15 +95,9 @@ function Dependency({
   )
 }
 
-function Variable({
-  variable: { node, label, fontSize, width, x, y },
-  isMetric,
-  isOpen,
-}: {
-  readonly variable: DrawnVariable
-  readonly isMetric: boolean
-  readonly isOpen: boolean
-}) {
+type VariableProps = DependencyLayout['variables'][number] & { isMetric: boolean; isOpen: boolean }
+
+function Variable({ node, label, fontSize, width, x, y, isMetric, isOpen }: VariableProps) {
   const ink = useInk()
   const color = isMetric ? ink.changeText : node.significant ? ink.text : ink.soft
   return (
@@ -174,7 +139,7 @@ function Variable({
  * Lays a graph out from left to right, every variable to the left of what it leads to: its most
  * telling variables, at most `limit` with the metric.
  */
-export function dependencyLayout(graph: AttentionGraph, limit: number): DependencyLayout {
+export function dependencyLayout(graph: AttentionGraph, limit: number) {
   const kept = tellingVariables(graph, limit)
   const nodes = graph.nodes.filter(({ name }) => kept.has(name))
   const edges = graph.edges
@@ -183,13 +148,9 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
   const { depth } = attentionTree({ ...graph, nodes, edges })
   const placeOf = new Map(nodes.map(({ name }, place) => [name, place]))
   const links = edges.map((edge) => {
-    const ends = [edge.from, edge.to].map((name) => ({
-      place: placeOf.get(name) ?? 0,
-      depth: depth.get(name) ?? 0,
-    })) as [End, End]
-    const isTowardsMetric = ends[0].depth >= ends[1].depth
-    const [left, right] = isTowardsMetric ? ends : [ends[1], ends[0]]
-    return { edge, from: left.place, to: right.place, isTowardsMetric }
+    const isTowardsMetric = (depth.get(edge.from) ?? 0) >= (depth.get(edge.to) ?? 0)
+    const [from, to] = isTowardsMetric ? [edge.from, edge.to] : [edge.to, edge.from]
+    return { edge, from: placeOf.get(from) ?? 0, to: placeOf.get(to) ?? 0, isTowardsMetric }
   })
   const variables = nodes.map((node) => {
     const fontSize = FONT.min + (FONT.max - FONT.min) * Math.min(1, node.divergence)
@@ -229,11 +190,6 @@ export function dependencyLayout(graph: AttentionGraph, limit: number): Dependen
       }
     }),
   }
-}
-
-interface End {
-  readonly place: number
-  readonly depth: number
 }
 
 type Extent = readonly [left: number, right: number]
@@ -284,12 +240,10 @@ export function dependencyPicture(graph: AttentionGraph, limit: number): Picture
   return {
     title: dependencyTitle(graph),
     subtitle: dependencyWords(graph),
-    omissions:
-      left > 0
-        ? [
-            `${grouped(drawn.variables.length)} of ${counted(graph.nodes.length, 'variable')} are drawn, those that add most to the score.`,
-          ]
-        : [],
+    omissions: [
+      left > 0 &&
+        `${grouped(drawn.variables.length)} of ${counted(graph.nodes.length, 'variable')} are drawn, those that add most to the score.`,
+    ],
     width: drawn.width,
     height: drawn.height,
     drawing: <DependencyNetwork graph={graph} layout={drawn} />,
@@ -300,26 +254,21 @@ export function dependencyTitle({ metric, kind, featureType }: AttentionGraph): 
   return `What ${shortText(metric, MAX_NAME_LENGTH)} depends on: ${kind}s by ${featureText(featureType)}`
 }
 
-function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph): string[] {
+function dependencyWords({ nodes, edges, class: logClass }: AttentionGraph) {
   if (nodes.length < 2) {
     return [`In the ${logClass} period it depends on no other logged variable.`]
   }
-  const hasArrows = edges.some(({ directed }) => directed)
-  const hasGray = nodes.some(({ significant }) => !significant)
-  const hasFaint = edges.some(({ inTree }) => !inTree)
   return [
     `Learned from the ${logClass} period. Larger letters: differs more between before and after. Thicker lines: depends more strongly.`,
-    hasArrows ? 'Arrows: always in this order.' : '',
-    hasGray ? 'Gray letters: no significant difference.' : '',
-    hasFaint ? 'Faint lines: dependencies that do not count in the score.' : '',
-  ].filter((sentence) => sentence !== '')
+    edges.some(({ directed }) => directed) && 'Arrows: always in this order.',
+    nodes.some(({ significant }) => !significant) && 'Gray letters: no significant difference.',
+    edges.some(({ inTree }) => !inTree) &&
+      'Faint lines: dependencies that do not count in the score.',
+  ]
 }
 
 /** Returns how a variable differs, in a few words. */
-export function differenceText({
-  t,
-  significant,
-}: Pick<AttentionNode, 't' | 'significant'>): string {
+export function differenceText({ t, significant }: Pick<AttentionNode, 't' | 'significant'>) {
   if (Number.isNaN(t)) return 'not tested'
   return significant ? `t = ${tText(t)}` : `t = ${tText(t)}, not significant`
 }

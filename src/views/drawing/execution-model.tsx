@@ -13,7 +13,7 @@ import {
   layOutGraph,
   NodeLink,
 } from './node-link.tsx'
-import type { Picture } from './picture.tsx'
+import type { Picture } from './picture.ts'
 
 const MAX_NAME_LENGTH = 40
 const MAX_SERVICE_LENGTH = 26
@@ -74,12 +74,10 @@ export function executionModelPicture(
     title: `Execution model ${model.id}: ${shortText(`${model.service} ${model.operation}`, 70)}`,
     subtitle: [explainedText(models, model), readingText(model)],
     omissions: [
-      ...(left > 0
-        ? [`The first ${grouped(kept.length)} of ${counted(groups.length, 'call')} are drawn.`]
-        : []),
-      ...(unawaitedLeft > 0
-        ? [`${counted(unawaitedLeft, 'kind')} of calls that nobody waits for left out.`]
-        : []),
+      left > 0 &&
+        `The first ${grouped(kept.length)} of ${counted(groups.length, 'call')} are drawn.`,
+      unawaitedLeft > 0 &&
+        `${counted(unawaitedLeft, 'kind')} of calls that nobody waits for left out.`,
     ],
     width: layout.width,
     height: layout.height,
@@ -87,22 +85,17 @@ export function executionModelPicture(
   }
 }
 
-/** Median times over all calls that follow a model, µs. */
-interface MedianTimes {
-  /** By node, then the reply: from the end of the last call it waits for, or the start. */
-  readonly preprocessingUs: readonly number[]
-  /** By node: as its caller sees it. */
-  readonly latencyUs: readonly number[]
-}
-
-function medianTimes(models: ExecutionModels, model: ExecutionModel): MedianTimes {
+/** Median times over all calls that follow a model, in µs, by node. */
+function medianTimes(models: ExecutionModels, model: ExecutionModel) {
   const { latencyUs } = models.period(model.period).forest
   const median = (sorted: Float64Array) => quantile(sorted, 0.5)
   const latencies = model.nodes.map((_, node) =>
     Float64Array.from(models.nodeCalls(model, node), (call) => latencyUs[call]!),
   )
   return {
+    /** From the end of the last call it waits for, or the start; last that of the reply. */
     preprocessingUs: models.preprocessing(model).map(median),
+    /** As its caller sees it. */
     latencyUs: latencies.map((sample) => median(sample.sort())),
   }
 }
@@ -124,7 +117,7 @@ function rangeText(timesUs: readonly number[]): string {
 
 function callBox(
   model: ExecutionModel,
-  { latencyUs }: MedianTimes,
+  { latencyUs }: ReturnType<typeof medianTimes>,
   { nodes, inSequence }: CallGroup,
 ): GraphBox {
   const way = inSequence ? 'one after the other' : 'at the same time'

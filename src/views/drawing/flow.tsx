@@ -20,7 +20,7 @@ import {
   layOutGraph,
   NodeLink,
 } from './node-link.tsx'
-import type { Picture } from './picture.tsx'
+import type { Picture } from './picture.ts'
 
 /** Options of the drawing of a flow. */
 export const FLOW_DRAWING_OPTIONS = defineOptions({
@@ -129,12 +129,10 @@ export function flowPicture(
       wholeText(responseTime, category),
       changesText(comparisons),
     ],
-    omissions:
-      part.nodes.length === flow.nextRound
-        ? []
-        : [
-            `${grouped(part.nodes.length)} of ${counted(flow.nextRound, 'node')} are drawn: the root, and the ends of the edges that changed most or take longest.`,
-          ],
+    omissions: [
+      part.nodes.length < flow.nextRound &&
+        `${grouped(part.nodes.length)} of ${counted(flow.nextRound, 'node')} are drawn: the root, and the ends of the edges that changed most or take longest.`,
+    ],
     width,
     height: Math.ceil(layout.height) + legend,
     boxes,

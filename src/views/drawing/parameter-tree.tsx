@@ -17,7 +17,7 @@ import { actOnKey } from './controls.tsx'
 import { type Ink, Text, useInk } from './ink.tsx'
 import { LegendRows } from './legend.tsx'
 import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
-import type { Picture } from './picture.tsx'
+import type { Picture } from './picture.ts'
 import { fittedText, textWidth } from './text.ts'
 
 /** A tree and the rows it tells apart. */
@@ -243,17 +243,9 @@ export function parameterTreePicture(
             shortText(pathSentence(best, subject), MAX_SENTENCE_LENGTH),
             `Bars are shares of each group (${groupSizes(groups, subject)}). The way to the leaf that separates best is bold.`,
           ],
-    omissions: hidden === 0 ? [] : [`${counted(hidden, 'node')} further down are not drawn.`],
+    omissions: [hidden > 0 && `${counted(hidden, 'node')} further down are not drawn.`],
     width: PICTURE_WIDTH,
     height: parameterTreeHeight(rows.length),
-    drawing: (
-      <ParameterTree
-        explanation={explanation}
-        question={question}
-        groups={groups}
-        rows={rows}
-        width={PICTURE_WIDTH}
-      />
-    ),
+    drawing: <ParameterTree {...{ explanation, question, groups, rows, width: PICTURE_WIDTH }} />,
   }
 }

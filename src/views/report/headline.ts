@@ -43,24 +43,21 @@ export function chanceText(q: number): string {
   return String(Number(q.toPrecision(2)))
 }
 
-/** The answer to "what happened?", before any detail. */
-export interface Headline {
-  /** The answer in a few words. */
-  readonly title: string
-  /** How much requests changed, how many there are, and what was found. */
-  readonly sentences: readonly string[]
-  /** Shifts of mean and median; none if a period is empty. */
-  readonly shifts: readonly WholeShift[]
-}
-
-/** Says how much slower requests are after than before, over all kinds of request. */
-export function headline(comparison: Comparison): Headline {
+/**
+ * Answers "what happened?" before any detail: in a title; in how much slower requests are after than
+ * before, over all kinds of request, and what was found; and in shifts of mean and median.
+ */
+export function headline(comparison: Comparison) {
   const { flows, findings } = comparison
   const [before, after] = [flows.count(BEFORE), flows.count(AFTER)]
   const requests = `${counted(before, 'request')} before and ${grouped(after)} after`
   if (before === 0 || after === 0) {
     const sentences = [`There are ${requests}.`]
-    return { title: 'Nothing to compare: a period has no requests', sentences, shifts: [] }
+    return {
+      title: 'Nothing to compare: a period has no requests',
+      sentences,
+      shifts: [] as WholeShift[],
+    }
   }
   const [mean, median] = wholeShifts(flows)
   const isNone = findings.findings.length === 0
@@ -99,7 +96,7 @@ function titleOf(shifts: readonly WholeShift[]): string {
 }
 
 /** Says how sure the difference of the means is, for readers without the table. */
-export function certainty({ shifts }: Headline): string {
+export function certainty(shifts: readonly WholeShift[]): string {
   return shifts
     .filter(({ measure, interval: [low] }) => measure === 'mean' && !Number.isNaN(low))
     .map(

@@ -9,34 +9,18 @@ import { figure, type Html, html, htmlTable, named, trusted } from './html.ts'
 import { detectableText, type Power, powerNote } from './power.ts'
 
 /** One part of the observed change. */
-export interface Part {
-  /** Rank of the finding; `null` where it is none. */
-  readonly rank: number | null
-  readonly name: string
-  /** Of the sum of all response times after, in µs. */
-  readonly totalUs: number
-  /** Of the mean response time. */
-  readonly perRequestUs: number
-  /** Of the observed change; `NaN` where that may as well be 0. */
-  readonly share: number
-}
-
-/** How findings add up against what was observed. */
-export interface Accounting {
-  readonly findings: readonly Part[]
-  /** What no finding accounts for; negative where findings say more than was observed. */
-  readonly remainder: Part
-  readonly observed: Part
-}
+export type Part = ReturnType<typeof accounting>['observed']
 
 /** Adds up what the findings contribute, against how much longer all requests took after. */
-export function accounting({ findings, flows }: Comparison): Accounting {
+export function accounting({ findings, flows }: Comparison) {
   const observedUs = findings.observedChangeUs
-  const part = (rank: number | null, name: string, totalUs: number): Part => ({
+  const part = (rank: number | null, name: string, totalUs: number) => ({
+    /** Of the finding; `null` where it is none. */
     rank,
     name,
     totalUs,
     perRequestUs: totalUs / Math.max(1, flows.count(AFTER)),
+    /** Of the observed change; `NaN` where that may as well be 0. */
     share: findings.changeIsClear ? totalUs / observedUs : Number.NaN,
   })
   const attributedUs = findings.findings.reduce(
@@ -48,36 +32,25 @@ export function accounting({ findings, flows }: Comparison): Accounting {
     findings: findings.findings.map(({ rank, title, contributionUs }) =>
       part(rank, title, contributionUs),
     ),
+    /** Negative where findings say more than was observed. */
     remainder: part(null, `not accounted for${left}`, observedUs - attributedUs),
     observed: part(null, 'observed', observedUs),
   }
 }
 
-/** A ranked mutation as a row of a short table. */
-export interface MutationRow {
-  readonly rank: number
-  readonly kind: RankedMutation['kind']
-  readonly name: string
-  readonly category: number
-  readonly requests: number
-  /** Median response time before, for other work that of what the requests most likely did then. */
-  readonly beforeUs: number
-  readonly afterUs: number
-  /** 95 % interval of the difference; `NaN` where there is nothing to compare with. */
-  readonly interval: readonly [low: number, high: number]
-  readonly q: number
-  readonly contributionUs: number
-}
-
-export function mutationRows(comparison: Comparison, limit: number): MutationRow[] {
+/** The first ranked mutations as rows of a short table. */
+export function mutationRows(comparison: Comparison, limit: number) {
   return comparison.ranking.mutations
     .slice(0, limit)
     .map((mutation) => mutationRow(comparison, mutation))
 }
 
-function mutationRow(comparison: Comparison, mutation: RankedMutation): MutationRow {
+const NO_INTERVAL = [Number.NaN, Number.NaN] as const
+
+function mutationRow(comparison: Comparison, mutation: RankedMutation) {
   const { categories, responseTime, structural } = comparison
   const { rank, kind, category, requests, contributionUs, precursors } = mutation
+  // Other work is compared with what the requests most likely did before.
   const origin = kind === 'structural' ? precursors[0]?.category : category
   const median = (of: number, period: typeof BEFORE | typeof AFTER) =>
     typicalTimeUs(categories, { category: of, period, centre: 'median' })
@@ -86,7 +59,7 @@ function mutationRow(comparison: Comparison, mutation: RankedMutation): Mutation
   const afterUs = median(category, categories.count(category, AFTER) > 0 ? AFTER : BEFORE)
   const { q } = kind === 'structural' ? structural.test(category) : responseTime.test(category)
   if (origin === undefined) {
-    return { ...known, name, beforeUs: Number.NaN, afterUs, interval: [Number.NaN, Number.NaN], q }
+    return { ...known, name, beforeUs: Number.NaN, afterUs, interval: NO_INTERVAL, q }
   }
   const beforeUs = median(origin, categories.count(origin, BEFORE) > 0 ? BEFORE : AFTER)
   const { interval } = responseTime.medianEffect(category, origin)

@@ -6,35 +6,14 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { detectableShift } from '../../stats/detectable-shift.ts'
 import { rootName } from '../charts/node-names.ts'
 
-/** The smallest slowdown of one kind of request that would hardly have been missed. */
-export interface Detectable {
-  readonly category: number
-  readonly name: string
-  readonly beforeCount: number
-  readonly afterCount: number
-  readonly medianBeforeUs: number
-  /** ∞ when no slowdown whatever would have been seen. */
-  readonly detectableShiftUs: number
-}
-
 /** What a comparison could have seen. */
-export interface Power {
-  /** The most frequent kinds of request. */
-  readonly kinds: readonly Detectable[]
-  readonly testableKinds: number
-  readonly allKinds: number
-  /** Share of the requests after that are of a kind that could be tested. */
-  readonly testableShare: number
-}
+export type Power = ReturnType<typeof power>
 
 /**
  * By how much the most frequent kinds of request would have had to become slower to be seen in four
  * comparisons of five, at the level that a finding must reach among so many tests.
  */
-export function power(
-  { categories, flows, responseTime, options }: Comparison,
-  limit: number,
-): Power {
+export function power({ categories, flows, responseTime, options }: Comparison, limit: number) {
   const testable = Array.from({ length: categories.size }, (_, category) => category).filter(
     (category) => responseTime.test(category).testable,
   )
@@ -49,6 +28,7 @@ export function power(
       beforeCount: categories.count(category, BEFORE),
       afterCount: requests(category),
       medianBeforeUs: typicalTimeUs(categories, { category, period: BEFORE, centre: 'median' }),
+      /** ∞ when no slowdown whatever would have been seen. */
       detectableShiftUs: detectableShift(
         categories.responseTimes(category, BEFORE),
         requests(category),
@@ -57,12 +37,13 @@ export function power(
     })),
     testableKinds: testable.length,
     allKinds: categories.size,
+    /** Of the requests after. */
     testableShare: covered / Math.max(1, flows.count(AFTER)),
   }
 }
 
 /** Writes the smallest slowdown that would have been seen. */
-export function detectableText({ detectableShiftUs }: Detectable): string {
+export function detectableText({ detectableShiftUs }: Power['kinds'][number]): string {
   return Number.isFinite(detectableShiftUs) ? signedDuration(detectableShiftUs) : 'never: too few'
 }
 

@@ -46,7 +46,7 @@ export function reportMarkdown(comparison: Comparison, options: ReportOptions = 
   const head = headline(comparison)
   const none = comparison.findings.findings.length === 0
   const known = power(comparison, MAX_KINDS)
-  const lead = [...head.sentences, certainty(head)].join(' ')
+  const lead = [...head.sentences, certainty(head.shifts)].join(' ')
   const lines = [
     `### ${written(head.title, MAX_TITLE_LENGTH)}`,
     '',

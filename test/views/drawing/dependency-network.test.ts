@@ -5,7 +5,7 @@ import {
   dependencyPicture,
   tellingVariables,
 } from '../../../src/views/drawing/dependency-network.tsx'
-import { pictureSvg } from '../../../src/views/drawing/picture.tsx'
+import { drawingOf } from '../../../src/views/drawing/drawn-stages.tsx'
 import { compareChainedLogs } from '../charts/logs-fixture.ts'
 
 type Link = readonly [from: string, to: string]
@@ -144,7 +144,7 @@ describe('the dependency network', () => {
     for (const logClass of ['before', 'after'] as const) {
       for (const minSplit of [0.1, 0.9]) {
         for (const graph of compared.with({ class: logClass, minSplit }).attention.graphs) {
-          const svg = pictureSvg(dependencyPicture(graph, 16))
+          const svg = drawingOf(dependencyPicture(graph, 16)).svg()
           expect(svg).not.toMatch(/NaN|undefined|var\(--/)
           for (const { name } of graph.nodes.slice(0, 16)) expect(svg).toContain(`>${name}<`)
         }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { drawingOf } from '../../../src/views/drawing/drawn-stages.tsx'
 import { type FlowPicture, flowPicture } from '../../../src/views/drawing/flow.tsx'
 import { INK } from '../../../src/views/drawing/ink.tsx'
-import { pictureSvg } from '../../../src/views/drawing/picture.tsx'
 import type { GraphSketch } from '../../make-traces.ts'
 import { chain, comparisonOf, smallComparison, upFrom } from '../charts/fixture.ts'
 
@@ -29,8 +29,8 @@ test('an edge has its mean latency before and after; a changed one is red and bo
     'Requests took 1 ms on average over 10 requests before, 3 ms on average over 10 requests after.',
     '2 latencies changed significantly, most from m1__t1__WRITE to m1__t1__LOG: 1 ms more.',
   ])
-  expect(pictureSvg(picture)).toContain(INK.light.change)
-  expect(pictureSvg(picture)).not.toMatch(/NaN|undefined|var\(/)
+  expect(drawingOf(picture).svg()).toContain(INK.light.change)
+  expect(drawingOf(picture).svg()).not.toMatch(/NaN|undefined|var\(/)
 })
 
 test('nodes have short names, and hosts below them', () => {
@@ -168,7 +168,7 @@ test('a flow of one node is drawn, and a period without requests is named', () =
     'Requests took 4 µs on average over 1 request before, no request took this way after.',
     'No latency could be tested.',
   ])
-  expect(pictureSvg(picture)).not.toMatch(/NaN|undefined/)
+  expect(drawingOf(picture).svg()).not.toMatch(/NaN|undefined/)
 })
 
 test('a limit of 0 and an unknown category are refused', () => {

@@ -67,7 +67,7 @@ describe('the headline', () => {
       sentences: ['There are 0 requests before and 2 after.'],
       shifts: [],
     })
-    expect(certainty(head)).toBe('')
+    expect(certainty(head.shifts)).toBe('')
   })
 })
 

@@ -17,9 +17,11 @@ import { answerTo } from '../charts/parameter-groups.ts'
 import { tellingCategory } from '../charts/response-times.ts'
 import { dependencyPicture } from './dependency-network.tsx'
 import { executionModelPicture } from './execution-model.tsx'
+import { Caption, Figure } from './figure.tsx'
 import { FLOW_DRAWING_OPTIONS, flowPicture } from './flow.tsx'
 import { parameterTreePicture } from './parameter-tree.tsx'
-import { type Picture, pictureSvg } from './picture.tsx'
+import type { Picture } from './picture.ts'
+import { renderStill } from './render-still.tsx'
 
 export const FLOW_PLOT_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the one whose response times differ most surely'),
@@ -57,7 +59,7 @@ export function flowDrawing(
   given?: Partial<OptionsOf<typeof FLOW_PLOT_OPTIONS>>,
 ): Drawing {
   const { category, ...options } = readOptions(FLOW_PLOT_OPTIONS, given)
-  return drawn(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
+  return drawingOf(flowPicture(responseTime, category ?? tellingCategory(responseTime), options))
 }
 
 /**
@@ -78,7 +80,7 @@ export function dependenciesDrawing(
       `The logs have no ${kind ?? 'variable'} to draw. Look at attention.graphs for those there are.`,
     )
   }
-  return drawn(dependencyPicture(graph, limit))
+  return drawingOf(dependencyPicture(graph, limit))
 }
 
 function bestGraph(attention: Attention, kind: 'event' | 'state' | null) {
@@ -101,7 +103,7 @@ export function executionModelDrawing(
   if (model === undefined) {
     throw new OptionError('id', id, `a model from 0 to ${models.models.length - 1}`)
   }
-  return drawn(executionModelPicture(models, model, limit))
+  return drawingOf(executionModelPicture(models, model, limit))
 }
 
 /**
@@ -114,13 +116,29 @@ export function parameterTreeDrawing(
   given?: Partial<OptionsOf<typeof PARAMETER_TREE_OPTIONS>>,
 ): Drawing {
   const { question, limit } = readOptions(PARAMETER_TREE_OPTIONS, given)
-  return drawn(
-    parameterTreePicture(explanation, answerTo(explanation, question ?? undefined), limit),
-  )
+  const answer = answerTo(explanation, question ?? undefined)
+  return drawingOf(parameterTreePicture(explanation, answer, limit))
 }
 
-function drawn(picture: Picture): Drawing {
-  const { title, subtitle, omissions } = picture
-  const description = [...subtitle, ...omissions].join(' ')
-  return new Drawing(() => pictureSvg(picture), { title, description })
+/** Returns a picture as an SVG document of its own, on white. */
+export function drawingOf({
+  title,
+  subtitle,
+  omissions,
+  width,
+  height,
+  drawing,
+}: Picture): Drawing {
+  const description = [...subtitle, ...omissions].filter((sentence) => sentence !== false).join(' ')
+  const svg = () =>
+    renderStill(
+      <>
+        <Caption text={description} />
+        <Figure width={Math.ceil(width)} height={Math.ceil(height)} label={title}>
+          {drawing}
+        </Figure>
+      </>,
+      title,
+    )
+  return new Drawing(svg, { title, description })
 }
