@@ -1,3 +1,5 @@
+import { visibleText } from '../core/shown-text.ts'
+
 /** A warning as commands print it. */
 export interface PrintedWarning {
   readonly code: string
@@ -12,7 +14,7 @@ export function printedJson(document: unknown): string {
 
 /** Prints a document as JSON, or the same as text. */
 export function print(json: boolean, document: () => unknown, text: () => string): void {
-  const printed = json ? printedJson(document()) : text()
+  const printed = json ? printedJson(document()) : visibleText(text())
   process.stdout.write(printed.endsWith('\n') ? printed : `${printed}\n`)
 }
 

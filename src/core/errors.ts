@@ -1,3 +1,5 @@
+import { visibleText } from './shown-text.ts'
+
 /** Where in the input something stood: as much of it as is known. */
 export interface Place {
   readonly file?: string | undefined
@@ -18,7 +20,7 @@ export class FlowdeltaError extends Error {
   readonly advice: OptionAdvice
 
   constructor(message: string, advice: OptionAdvice = {}) {
-    super(message)
+    super(visibleText(message))
     this.advice = advice
   }
 }

@@ -1,5 +1,7 @@
 /** Control and formatting characters, line separators and halves of characters. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
+/** Characters that a terminal obeys, but for line ends and tabs. */
+const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 const LONGEST_TOOLTIP = 300
 
 /**
@@ -18,6 +20,14 @@ export function shortText(text: string, longest: number): string {
   const head = Math.ceil((longest - 1) / 2)
   const tail = longest - 1 - head
   return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`
+}
+
+/** Text for a terminal or a message: characters that a terminal would obey stand as `\u001b`. */
+export function visibleText(text: string): string {
+  return text.replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Text from a trace for a tooltip: whole, unless it is very long. */

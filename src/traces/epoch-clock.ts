@@ -1,8 +1,9 @@
 const YEAR_2000_US = Date.UTC(2000, 0, 1) * 1e3
+const YEAR_9999_US = Date.UTC(9999, 0, 1) * 1e3
 
-/** Whether a time is one of day: clocks that say less than the year 2000 count from elsewhere. */
+/** Whether a time is one of day: clocks before the year 2000 or after 9998 count from elsewhere. */
 export function isTimeOfDay(sinceEpochUs: number): boolean {
-  return sinceEpochUs >= YEAR_2000_US
+  return sinceEpochUs >= YEAR_2000_US && sinceEpochUs < YEAR_9999_US
 }
 
 /**
@@ -26,7 +27,7 @@ export class EpochClock {
         ? nanos
         : Number.isFinite(nanos)
           ? BigInt(Math.round(nanos as number)).toString()
-          : String(nanos)
+          : ''
     const secondsEnd = digits.length - 9
     let seconds = 0
     let rest = 0

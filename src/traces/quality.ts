@@ -1,4 +1,5 @@
 import { describePlace, type Place, TraceFormatError } from '../core/errors.ts'
+import { visibleText } from '../core/shown-text.ts'
 import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 
@@ -74,7 +75,8 @@ export class QualityLog {
   #add(issue: QualityIssue): void {
     const count = (this.#counts.get(issue.code) ?? 0) + 1
     this.#counts.set(issue.code, count)
-    if (count <= LISTED_PER_CODE) this.#issues.push(issue)
+    if (count > LISTED_PER_CODE) return
+    this.#issues.push({ ...issue, message: visibleText(issue.message) })
   }
 
   /** Returns the first issue noted about `file`, as text. */

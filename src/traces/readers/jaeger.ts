@@ -1,3 +1,4 @@
+import { show } from '../../core/errors.ts'
 import type { SpanKind, SpanStatus } from '../span-traces.ts'
 import { readJsonElements } from './json-elements.ts'
 import {
@@ -7,6 +8,7 @@ import {
   firstTraceKey,
   isJsonObject,
   type JsonObject,
+  numberOf,
   objectsIn,
   textOf,
 } from './json-values.ts'
@@ -89,7 +91,7 @@ function readTrace(
     Array.isArray(warnings) && warnings.length > 0 ? [warnings[0] as unknown] : [],
   )
   if (warned.length === 0) return
-  const message = `Jaeger warns about ${warned.length} span(s), first: ${String(warned[0])}`
+  const message = `Jaeger warns about ${warned.length} span(s), first: ${textOf(warned[0]) || show(warned[0])}`
   sink.quality.note('jaeger-warning', { ...place, trace: trace || undefined }, message)
 }
 
@@ -134,7 +136,7 @@ function readSpan(
       kind: kindOf(tags),
       status: statusOf(tags),
       startUs: sink.spans.clock.offsetOfMicros(startTime),
-      durationUs: duration === null || duration === '' ? Number.NaN : Number(duration),
+      durationUs: numberOf(duration),
       attributes: attributesOf(tags, logs, reporter.attributes),
       probability: samplerProbability(tags),
     },
@@ -181,7 +183,7 @@ function attributesOf(
 ): AttributeEntry[] {
   // A plain `error: true` is the status; an error with a text is worth keeping.
   const isRead = (key: string, value: unknown) =>
-    READ_TAGS.has(key) || (key === 'error' && /^(true|false)$/.test(String(value)))
+    READ_TAGS.has(key) || (key === 'error' && /^(true|false)$/.test(`${attributeOf(value)}`))
   const entries = entriesOf(tags).filter(([key, value]) => !isRead(key, value))
   for (const { fields: logged } of objectsIn(logs)) {
     const fields = entriesOf(objectsIn(logged))

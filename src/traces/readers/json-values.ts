@@ -23,6 +23,12 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
+/** A number, or one written as text; `NaN` for anything else. */
+export function numberOf(value: unknown): number {
+  const text = textOf(value)
+  return text === '' ? Number.NaN : Number(text)
+}
+
 /** A low-level parameter from any JSON value: arrays and objects become JSON text. */
 export function attributeOf(value: unknown): AttributeValue {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'

@@ -41,7 +41,7 @@ export function otlpKind(value: unknown): SpanKind {
 /** `{ code: 2 }`, `{ code: "STATUS_CODE_ERROR" }`, `"Error"` and the like. */
 export function otlpStatus(value: unknown): SpanStatus {
   const code = isJsonObject(value) ? value['code'] : value
-  const name = String(code ?? '')
+  const name = textOf(code)
     .replace(/^STATUS_CODE_/i, '')
     .toLowerCase()
   if (name === '2' || name === 'error') return 'error'
@@ -99,7 +99,7 @@ function listed(content: unknown): readonly JsonObject[] {
 }
 
 function plainObject(entries: readonly JsonObject[]): Record<string, unknown> {
-  return Object.fromEntries(entries.map(({ key, value }) => [String(key), otlpValue(value)]))
+  return Object.fromEntries(entries.map(({ key, value }) => [textOf(key), otlpValue(value)]))
 }
 
 function numeric(content: unknown): unknown {

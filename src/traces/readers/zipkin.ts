@@ -6,6 +6,7 @@ import {
   firstTraceKey,
   isJsonObject,
   type JsonObject,
+  numberOf,
   numberOrText,
   objectsIn,
   textOf,
@@ -80,7 +81,7 @@ function readSpan(span: JsonObject, sink: ReadSink, place: { file: string; line:
       status:
         error === undefined || error === 'false' ? otlpStatus(tag('otel.status_code')) : 'error',
       startUs: sink.spans.clock.offsetOfMicros(timestamp),
-      durationUs: duration === undefined ? 0 : Number(duration ?? Number.NaN),
+      durationUs: duration === undefined ? 0 : numberOf(duration),
       followsFrom: duration === undefined,
       attributes: attributesOf(tags, annotations),
     },

@@ -1,0 +1,260 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compare } from '../../src/compare/comparison.ts'
+import { FlowdeltaError } from '../../src/core/errors.ts'
+import { buildFlows } from '../../src/flows/build-flows.ts'
+import { loadTraces } from '../../src/traces/load-traces.ts'
+import { connectCharts } from '../../src/views/notebook/connect-charts.ts'
+import { reportHtml } from '../../src/views/report/report-html.ts'
+import { reportMarkdown } from '../../src/views/report/report-markdown.ts'
+
+/** Times each format is tried; FLOWDELTA_RUNS=100000 looks for longer. */
+const RUNS = Number(process.env['FLOWDELTA_RUNS'] ?? 100)
+
+const otlpSpan = (trace: string, id: string, parent: string, at: number) => ({
+  traceId: trace.repeat(32),
+  spanId: id.repeat(16),
+  parentSpanId: parent.repeat(16),
+  name: `GET /${id}`,
+  kind: 2,
+  startTimeUnixNano: `${1_661_145_996_000_000_000n + BigInt(at)}`,
+  endTimeUnixNano: `${1_661_145_996_000_500_000n + BigInt(at)}`,
+  status: { code: 2, message: 'boom' },
+  attributes: [{ key: 'size', value: { intValue: '4096' } }],
+  events: [{ name: 'exception', attributes: [{ key: 'type', value: { stringValue: 'E' } }] }],
+  links: [{ spanId: parent.repeat(16), attributes: [] }],
+  traceState: 'ot=th:8',
+})
+const otlp = {
+  resourceSpans: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'web' } }] },
+      scopeSpans: [
+        {
+          spans: [
+            otlpSpan('a', '1', '', 0),
+            otlpSpan('a', '2', '1', 100_000),
+            otlpSpan('b', '3', '', 0),
+          ],
+        },
+      ],
+    },
+  ],
+}
+
+const jaegerSpan = (traceID: string, spanID: string, parent: string | null, at: number) => ({
+  traceID,
+  spanID,
+  operationName: `op ${spanID}`,
+  references: parent === null ? [] : [{ refType: 'CHILD_OF', traceID, spanID: parent }],
+  startTime: 1_661_145_996_678_383 + at,
+  duration: 500,
+  processID: 'p1',
+  tags: [
+    { key: 'span.kind', type: 'string', value: 'server' },
+    { key: 'error', type: 'bool', value: true },
+    { key: 'sampler.type', type: 'string', value: 'probabilistic' },
+    { key: 'sampler.param', type: 'float64', value: 0.5 },
+  ],
+  logs: [{ timestamp: 1, fields: [{ key: 'event', type: 'string', value: 'retry' }] }],
+  warnings: ['late'],
+})
+const jaeger = {
+  data: ['aa', 'bb'].map((trace) => ({
+    traceID: trace,
+    spans: [jaegerSpan(trace, '1', null, 0), jaegerSpan(trace, '2', '1', 100)],
+    processes: { p1: { serviceName: 'web', tags: [{ key: 'hostname', value: 'h' }] } },
+  })),
+}
+
+const zipkin = [0, 1, 2].map((i) => ({
+  traceId: i === 2 ? 'bb' : 'aa',
+  id: `${i + 1}`,
+  ...(i === 1 ? { parentId: '1' } : {}),
+  name: 'get',
+  kind: 'SERVER',
+  timestamp: 1_661_145_996_678_383 + i,
+  duration: 500,
+  localEndpoint: { serviceName: 'web', ipv4: '10.0.0.1' },
+  tags: { error: 'true', size: '4096' },
+  annotations: [{ timestamp: 1, value: 'retry' }],
+}))
+
+/** Values that stand where others belong; some cannot be made into numbers or text. */
+const ODD: readonly unknown[] = [
+  ...[{}, [], [[]], [{}], null, true, '', ' ', 'x', '\u001b[2J', '\u0000', '9'.repeat(400), -1, 0],
+  ...[1e300, -1e300, 1.5, 2 ** 53, { toString: 1, valueOf: 1 }, [{ toString: null }]],
+  ...[
+    { __proto__: null, key: 'k', value: { kvlistValue: { values: [{ key: { toString: 0 } }] } } },
+  ],
+  ...['constructor', '__proto__', { values: [[]] }, '1970-01-01', 'NaN', '-0', '1e9', '0x10'],
+]
+const odd = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 3 }))
+
+type Json = { [key: string]: unknown }
+
+/** Every place in a document, as keys from the root. */
+function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  const inner = Object.entries(value).flatMap(([key, own]) => placesIn(own, [...path, key]))
+  return path.length === 0 ? inner : [path, ...inner]
+}
+
+/** What may be done to a value: another one, nothing, or the same one twice. */
+type Change = {
+  readonly at: number
+  readonly to: unknown
+  readonly kind: 'set' | 'drop' | 'double'
+}
+const changes = fc.array(
+  fc.record({ at: fc.nat(), to: odd, kind: fc.constantFrom('set', 'set', 'drop', 'double') }),
+  { minLength: 1, maxLength: 4 },
+) as fc.Arbitrary<Change[]>
+
+function changed(document: unknown, all: readonly Change[]): unknown {
+  const copy = structuredClone(document)
+  for (const { at, to, kind } of all) {
+    const places = placesIn(copy)
+    if (places.length === 0) return copy
+    const path = places[at % places.length]!
+    const last = path.at(-1)!
+    const owner = path.slice(0, -1).reduce<Json>((node, key) => node[key] as Json, copy as Json)
+    if (kind === 'set') owner[last] = to
+    else if (!Array.isArray(owner)) delete owner[last]
+    else if (kind === 'drop') owner.splice(Number(last), 1)
+    else owner.push(structuredClone(owner[Number(last)]))
+  }
+  return copy
+}
+
+/** Characters that a terminal obeys. */
+const OBEYED = /[^\P{Cc}\n\t]/u
+
+/** Objects that stand where a format has its spans, and how many of them were loaded or counted. */
+async function accountFor(
+  bytes: string | Uint8Array,
+  spansIn: ((document: unknown) => number) | null,
+) {
+  let traces: Awaited<ReturnType<typeof loadTraces>>
+  try {
+    traces = await loadTraces({ name: 'odd', bytes }, { resourceAttributes: true })
+  } catch (error) {
+    expect(error).toBeInstanceOf(FlowdeltaError)
+    expect((error as Error).message).not.toMatch(OBEYED)
+    return null
+  }
+  const quality = traces.quality()
+  for (const { message } of quality.issues) {
+    expect(message).not.toMatch(OBEYED)
+  }
+  if (spansIn !== null && traces.kind === 'spans' && quality.counts.size === 0) {
+    expect(traces.spans.startUs.length).toBe(spansIn(JSON.parse(bytes as string)))
+  }
+  expect(() => buildFlows([traces, traces])).not.toThrow()
+  return traces
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const FORMATS: Readonly<Record<string, readonly [unknown, (document: unknown) => number]>> = {
+  OTLP: [
+    otlp,
+    (document) =>
+      list((document as Json)['resourceSpans'])
+        .flatMap((resource) => list((resource as Json)?.['scopeSpans']))
+        .flatMap((scope) => list((scope as Json)?.['spans']))
+        .filter(isObject).length,
+  ],
+  Jaeger: [
+    jaeger,
+    (document) =>
+      list((document as Json)['data'])
+        .flatMap((trace) => list((trace as Json)?.['spans']))
+        .filter(isObject).length,
+  ],
+  Zipkin: [zipkin, (document) => list(document).flat(9).filter(isObject).length],
+}
+
+connectCharts()
+
+const dot = ['1', '2']
+  .map(
+    (id) => `# ${id} R: 10.5 usecs RT: 3.25 usecs
+digraph G {
+1.1 [label="e1__t3__CALL \\"DEFAULT\\""]
+1.2 [label="e1__t3__REPLY DEFAULT"]
+1.1 -> 1.2 [label="R: 10.5 us"]
+}
+`,
+  )
+  .join('')
+const csv = `TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration
+a,1,root,web-7d9f5-abcde,"GET ""/""",1661145996000000000,1661145996000500000,500
+a,2,1,cart-7d9f5-abcde,get,1661145996000100000,1661145996000200000,100
+`
+const TEXTS = { DOT: dot, CSV: csv, OTLP: JSON.stringify(otlp), Zipkin: JSON.stringify(zipkin) }
+const byte = fc.oneof(
+  fc.nat(255),
+  fc.constantFrom(...new TextEncoder().encode('\u0000\u001b"{}[],:\\\n#;-')),
+)
+const edits = fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.uint8Array({ maxLength: 4 }), byte), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+describe('whatever stands in a file, it is read, counted, or refused in words', () => {
+  test.each(Object.entries(FORMATS))('%s with odd values', async (_, [document, spansIn]) => {
+    await fc.assert(
+      fc.asyncProperty(changes, async (all) => {
+        await accountFor(JSON.stringify(changed(document, all)), spansIn)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test.each(Object.entries(FORMATS))('%s with odd values, reported', async (_, [document]) => {
+    await fc.assert(
+      fc.asyncProperty(changes, async (all) => {
+        const traces = await accountFor(JSON.stringify(changed(document, all)), null)
+        if (traces === null) return
+        const comparison = compare(traces, traces)
+        const markdown = reportMarkdown(comparison)
+        expect(markdown).not.toMatch(/\bNaN\b|Infinity|undefined/)
+        expect(reportHtml(comparison)).not.toMatch(/>[^<]*\bNaN\b[^<]*</)
+      }),
+      { numRuns: RUNS / 10 },
+    )
+  })
+
+  test.each(Object.entries(TEXTS))('%s with other bytes', async (_, text) => {
+    await fc.assert(
+      fc.asyncProperty(edits, async (all) => {
+        const bytes = [...new TextEncoder().encode(text)]
+        for (const [at, gone, added, one] of all) {
+          bytes.splice(at % bytes.length, gone, one, ...added)
+        }
+        await accountFor(Uint8Array.from(bytes), null)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test.each([9e18, 8.64e18, 1e300, 0, -1e17])('times of %s µs since 1970', async (timestamp) => {
+    const spans = Array.from({ length: 40 }, (_, i) => ({
+      ...zipkin[0],
+      traceId: `a${i}`,
+      timestamp: timestamp + i * 1000,
+    }))
+    const traces = await loadTraces({ name: 'odd', bytes: JSON.stringify(spans) })
+    const comparison = compare(traces, traces)
+    expect(reportMarkdown(comparison) + reportHtml(comparison)).not.toMatch(/Invalid|\bNaN µs/)
+  })
+
+  test('arrays nested 100,000 deep', async () => {
+    const deep = '['.repeat(100_000) + JSON.stringify(zipkin[0]) + ']'.repeat(100_000)
+    await accountFor(deep, null)
+    const inner = JSON.stringify(zipkin[0]).replace('"4096"', '['.repeat(5000) + ']'.repeat(5000))
+    await accountFor(`[${inner}]`, null)
+  })
+})
