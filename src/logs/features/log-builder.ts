@@ -126,9 +126,9 @@ export class LogBuilder {
     this.#notes.lines += count
   }
 
-  /** Notes a line that gave no message; the first few of each reason are kept. */
-  skipLine(reason: string, line: SkippedLine): void {
-    this.#notes.skip(reason, line)
+  /** Notes lines that gave no message, by the first of them; the first few of each reason are kept. */
+  skipLine(reason: string, line: SkippedLine, count = 1): void {
+    this.#notes.skip(reason, line, count)
   }
 
   /** Notes a file that is in no log format that is known. */

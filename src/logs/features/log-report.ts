@@ -97,10 +97,10 @@ export class ReadingNotes {
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
-  skip(reason: string, line: SkippedLine): void {
+  skip(reason: string, line: SkippedLine, count: number): void {
     const entry = this.#skipped.get(reason) ?? { count: 0, first: [] }
     this.#skipped.set(reason, entry)
-    entry.count++
+    entry.count += count
     if (entry.first.length === LISTED_PER_REASON) return
     const { text } = line
     const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text

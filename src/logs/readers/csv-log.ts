@@ -1,7 +1,7 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { CsvRows } from '../../traces/readers/csv-rows.ts'
-import { FieldMessage } from './field-message.ts'
-import type { LogClock } from './log-clock.ts'
+import { roleOf } from './field-roles.ts'
+import type { LineReader } from './line-reader.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, SKIPPED } from './log-sink.ts'
 
@@ -15,29 +15,23 @@ export function delimiterOf(header: string): string {
 
 /** @throws TraceFormatError for a header line without the columns that are needed */
 export async function readCsvLog(
-  file: LogFile,
-  settings: ReadSettings,
-  { clock, head }: { readonly clock: LogClock; readonly head: string },
+  { sink, name, chunks }: LogFile,
+  reader: LineReader,
+  { settings, head }: { readonly settings: ReadSettings; readonly head: string },
 ): Promise<void> {
-  const { sink, name, chunks } = file
-  const message = new FieldMessage(settings, clock, sink)
   const delimiter = delimiterOf(head.split('\n', 1)[0] ?? '')
   let header: readonly string[] | undefined
   let last = 0
   const rows = new CsvRows(delimiter, (fields, line) => {
     last = line
     if (header === undefined) {
-      header = columnNames(fields, settings)
+      header = columnNames(fields)
       requireColumns(header, settings, name)
       return
     }
-    const text = fields.join(delimiter)
-    if (fields.length !== header.length) {
-      sink.skip(SKIPPED.broken, line, text)
-      return
-    }
-    for (const [i, field] of fields.entries()) message.field(header[i] as string, field)
-    message.finish(line, text)
+    const text = () => fields.join(delimiter)
+    if (fields.length !== header.length) sink.skip(SKIPPED.broken, line, text())
+    else reader.pairs(header, fields, { count: fields.length, line, text })
   })
   for await (const chunk of chunks) {
     const endless = rows.push(chunk)
@@ -53,36 +47,48 @@ export async function readCsvLog(
   sink.countLines(Math.max(last, open ?? 0))
 }
 
-/**
- * The names of columns; what is looked for and only written in other letters, `Time`, as it is looked
- * for.
- */
-export function columnNames(
-  fields: readonly string[],
-  { time, name, instance, value, numbers }: ReadSettings,
-): readonly string[] {
-  const names = fields.map((field) => field.replace(/^\uFEFF/, '').trim())
-  const wanted = [...time, ...name, ...numbers, instance, value]
-  return names.map((column) => {
-    const other = wanted.find((one) => one?.toLowerCase() === column.toLowerCase())
-    return other === undefined || names.includes(other) ? column : other
-  })
+/** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+/** The names of columns, without the zone that Azure puts behind `TimeGenerated [UTC]`. */
+export function columnNames(fields: readonly string[]): readonly string[] {
+  return fields.map((field) => field.replace(/^\uFEFF|"| \[\w+\]"?$/g, '').trim())
 }
+
+/** Which columns there are that say when and what, by their names or by what they were said to be. */
+export function hasColumn(
+  header: readonly string[],
+  wanted: 'time' | 'name',
+  settings: ReadSettings,
+): boolean {
+  const given = settings[wanted]?.toLowerCase()
+  if (given !== undefined) return header.some((column) => column.toLowerCase() === given)
+  const roles = header.map((column) => roleOf(column).role)
+  return wanted === 'time'
+    ? roles.includes('time')
+    : roles.some((role) => role !== undefined && SAYS_WHAT.has(role))
+}
+
+const SAYS_WHAT = new Set(['event', 'message', 'line', 'name', 'path'])
 
 function requireColumns(header: readonly string[], settings: ReadSettings, file: string): void {
   const { time, name, instance } = settings
-  const needed = {
-    'fields.time': time,
-    'fields.name': name,
-    ...(instance !== undefined && { instance: [instance] }),
-  }
-  for (const [option, columns] of Object.entries(needed)) {
-    if (columns.some((column) => header.includes(column))) continue
-    throw new TraceFormatError(
-      `The header line has no column ${columns.join(' or ')}; it has ${header.join(', ')}`,
-      { file, line: 1 },
-      `Name the column with \`${option}\``,
-      { [option]: null },
-    )
-  }
+  const hasInstance =
+    instance === undefined || header.some((one) => one.toLowerCase() === instance.toLowerCase())
+  const missing = [
+    !hasColumn(header, 'time', settings) && (['fields.time', time ?? USUAL.time] as const),
+    !hasColumn(header, 'name', settings) && (['fields.name', name ?? USUAL.name] as const),
+    !hasInstance && (['instance', instance] as const),
+  ].find((one) => one !== false)
+  if (missing === undefined) return
+  const [option, columns] = missing
+  throw new TraceFormatError(
+    `The header line has no column ${columns}; it has ${header.join(', ')}`,
+    { file, line: 1 },
+    `Name the column with \`${option}\``,
+    { [option]: null },
+  )
+}
+
+const USUAL = {
+  time: 'time or timestamp or ts or @timestamp or datetime',
+  name: 'event or name or msg or message or body',
 }

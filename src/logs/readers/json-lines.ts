@@ -1,20 +1,34 @@
 import { ByteInterner, hashBytes } from '../../traces/readers/byte-interner.ts'
-import { FieldMessage, INSTANCE, NAME, TIME, VALUE } from './field-message.ts'
+import { roleOf } from './field-roles.ts'
+import type { LineReader } from './line-reader.ts'
 import type { LogClock } from './log-clock.ts'
 import type { ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogLane, type LogSink, SKIPPED } from './log-sink.ts'
-import { type PlainField, PlainJsonLine } from './plain-json-line.ts'
+import {
+  INSTANCE,
+  NAME,
+  type PlainField,
+  PlainJsonLine,
+  type PlainRole,
+  TIME,
+  VALUE,
+} from './plain-json-line.ts'
 
 const NEWLINE = 10
 const MAX_LINE_LENGTH = 1 << 24
-const SPACE_BYTES = new Set([9, 13, 32])
 
+interface JsonLinesOptions {
+  readonly settings: ReadSettings
+  readonly clock: LogClock
+}
+
+/** Reads lines of JSON: those of times, names and values only without decoding them, all others by `reader`. */
 export async function readJsonLines(
   file: LogFile,
-  settings: ReadSettings,
-  clock: LogClock,
+  reader: LineReader,
+  options: JsonLinesOptions,
 ): Promise<void> {
-  const lines = new JsonLines(file.sink, settings, clock)
+  const lines = new JsonLines(file.sink, reader, options)
   for await (const chunk of file.chunks) lines.push(chunk)
   lines.end()
   file.sink.countLines(lines.count)
@@ -24,8 +38,7 @@ class JsonLines {
   count = 0
   readonly #sink: LogSink
   readonly #clock: LogClock
-  readonly #message: FieldMessage
-  readonly #nested: readonly (readonly [field: string, path: readonly string[]])[]
+  readonly #reader: LineReader
   readonly #plain: PlainJsonLine
   readonly #decoder = new TextDecoder()
   readonly #events: CodesOfBytes
@@ -35,14 +48,11 @@ class JsonLines {
   /** Whether the line that goes on is given up. */
   #isTooLong = false
 
-  constructor(sink: LogSink, settings: ReadSettings, clock: LogClock) {
+  constructor(sink: LogSink, reader: LineReader, { settings, clock }: JsonLinesOptions) {
     this.#sink = sink
     this.#clock = clock
-    this.#message = new FieldMessage(settings, clock, sink)
-    this.#nested = [...this.#message.roles.keys()]
-      .filter((field) => field.includes('.'))
-      .map((field) => [field, field.split('.')])
-    this.#plain = new PlainJsonLine(this.#message.roles)
+    this.#reader = reader
+    this.#plain = new PlainJsonLine((field) => plainRole(field, settings))
     const { lane } = sink
     this.#events = new CodesOfBytes((name) => lane?.builder.eventCode(name) ?? -1)
     this.#states = new CodesOfBytes((name) => lane?.builder.stateCode(name) ?? -1)
@@ -104,7 +114,7 @@ class JsonLines {
     const time = fields[TIME]
     const name = fields[NAME]
     const value = fields[VALUE]
-    if (!time.isThere || !name.isThere || name.isNumber || name.isText) return false
+    if (!time.isThere || !name.isThere || name.isNumber) return false
     const hasValue = value.isThere
     if (hasValue && !value.isNumber) return false
     const timeUs = time.isNumber
@@ -121,18 +131,25 @@ class JsonLines {
   }
 
   #parse(bytes: Uint8Array): void {
-    if (bytes.every((byte) => SPACE_BYTES.has(byte))) return
-    const text = this.#decoder.decode(bytes)
-    const record = parsedObject(text)
-    if (record === undefined) {
-      this.#sink.skip(SKIPPED.broken, this.count, text)
-      return
-    }
-    for (const key in record) this.#message.field(key, record[key])
-    for (const [field, path] of this.#nested) this.#message.field(field, at(record, path))
-    this.#message.finish(this.count, text)
+    this.#reader.line(this.#decoder.decode(bytes).replace(/\r$/, ''), this.count)
   }
 }
+
+/** What a field is for in a line that is read without decoding it; `null` for one that makes it another. */
+function plainRole(field: string, settings: ReadSettings): PlainRole | null {
+  const { time, name, value, instance } = settings
+  if (field === instance) return { role: INSTANCE, rank: 0 }
+  if (field === time) return { role: TIME, rank: 0 }
+  if (field === name && !settings.isText(field)) return { role: NAME, rank: 0 }
+  if (field === value) return { role: VALUE, rank: 0 }
+  const { role, rank } = roleOf(field)
+  if (role === 'time' && time === null) return { role: TIME, rank }
+  if (name !== null || (role !== 'event' && role !== 'name')) return null
+  return { role: NAME, rank: rank + (role === 'event' ? 0 : EVENTS) }
+}
+
+/** More than there are names of events. */
+const EVENTS = 100
 
 /** Codes of byte strings, of which each is decoded once. */
 class CodesOfBytes {
@@ -156,41 +173,6 @@ class CodesOfBytes {
     this.#codes[number] = code
     return code
   }
-}
-
-/**
- * A JSON object; `undefined` for text that is none. `NaN` and `Infinity`, which Python writes though
- * JSON does not have them, are texts: no numbers, and the line's other fields can be read.
- */
-export function parsedObject(text: string): Record<string, unknown> | undefined {
-  const value = parsed(text) ?? (NOT_FINITE.test(text) ? parsed(quotedNumbers(text)) : undefined)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return value as Record<string, unknown>
-}
-
-const NOT_FINITE = /[:[,]\s*(?:NaN|-?Infinity)\s*[,}\]]/
-/** A text, which stays as it is, or a number that is not finite. */
-const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g
-
-function quotedNumbers(text: string): string {
-  return text.replace(TEXT_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function at(record: unknown, path: readonly string[]): unknown {
-  let value = record
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = (value as Record<string, unknown>)[key]
-  }
-  return value
 }
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {

@@ -6,7 +6,7 @@ import { delimiterOf } from './csv-log.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
-import { parsedObject } from './json-lines.ts'
+import { parsedObject } from './json-object.ts'
 import { type LogInput, type LogPaths, logInputs } from './log-inputs.ts'
 import {
   type LogFormat,
@@ -28,20 +28,21 @@ export interface LogsToCompare {
  * Loads two sets of logs and keeps the features of their messages; files are streamed.
  *
  * Each path, a file or a directory with everything below it, is one instance (a node, a run, a request),
- * unless option `instance` names a field. Files may be gzipped, and messages may be in any order.
- * Formats, recognized by content:
+ * unless option `instance` names a field. Files may be gzipped, and messages may be in any order. Formats
+ * are recognized by content, in layers: what carries lines (Docker, CRI, kubectl, Loki, CloudWatch, GCP,
+ * journald, syslog and others) is unwrapped, then the line inside is read. docs/log-formats.md lists them:
  *
- * - JSON lines, logfmt (`key=value`), and CSV with a header line. A message with a value is a state
- *   message, any other an event.
- * - log4j and its relatives: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
+ * - JSON (lines, lists, nested, OTLP), logfmt (`key=value`), and CSV with a header line. A named message
+ *   with a value is a state message, any other an event. Fields that are numbers are state variables
+ *   `<event>.<field>`.
+ * - Lines of text in usual layouts: `2015-10-17 21:47:48,288 INFO [main] org.example.Peer: connected`. The
  *   event is the class and template of the message; numbers in it are state variables `<event> #2`, for
  *   the second wildcard of the template.
- * - OTLP JSON logs: service and event name, or the template of the body; attributes that are numbers
- *   are state variables `<event>.<attribute>`.
  * - Any text with a time at the start of lines, or as option `template` says.
  *
  * In text, a line that begins no message belongs to the message before it. An exception in a message or
- * its stack trace is an event too, `threw java.io.IOException: No space left`, once for each message.
+ * its stack trace is an event too, `threw java.io.IOException: No space left`, once for each message,
+ * whatever language it is of and whatever its type is called.
  *
  * Free text is read twice: first templates are mined from both periods together, then each message gets
  * the name of its template. `mineLogTemplates` returns the templates, to look at and edit.
@@ -195,7 +196,7 @@ function fieldsOfHead(head: string, format: LogFormat | undefined): readonly str
     names = first.split(delimiterOf(first)).map((name) => name.trim().replace(/^"|"$/g, ''))
   } else if (format === 'logfmt') {
     if (logfmtPairs(first, names, []) < 0) names = []
-  } else if (format === 'otlp') {
+  } else if (format === 'otlp' || format === 'json') {
     names = Array.from(head.matchAll(/"key"\s*:\s*"([^"\\]+)"/g), ([, key]) => String(key))
   }
   return [...new Set(names)].slice(0, MAX_FIELDS)

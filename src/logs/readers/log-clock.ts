@@ -1,4 +1,11 @@
 import { OptionError } from '../../core/errors.ts'
+import {
+  type DateFields,
+  type DatePattern,
+  datePattern,
+  KNOWN_PATTERNS,
+  ZONE_HOURS,
+} from './date-patterns.ts'
 
 /** The unit of times that are numbers. */
 export const TIME_UNITS = ['auto', 's', 'ms', 'us', 'ns'] as const
@@ -11,8 +18,8 @@ const US_PER: Readonly<Record<Exclude<TimeUnit, 'auto'>, number>> = {
   ns: 1e-3,
 }
 const NUMBER = /^[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
-/** As `dmesg` and `uptime` write seconds since a start. */
-const UPTIME = /^\d{1,8}\.\d{6}$/
+/** As the kernel and Java's garbage collector write seconds since a start. */
+const UPTIME = /^\d{1,8}\.\d{3}(?:\d{3})?$/
 const MS_PER_DAY = 86_400_000
 const US_PER_DAY = MS_PER_DAY * 1000
 /** For dates without a year: a leap year, so that February 29 is a day. */
@@ -29,10 +36,10 @@ export interface ClockOptions {
 /**
  * Reads the times of one file, in microseconds since 1970 or since whatever its numbers count from.
  *
- * The unit of numbers is told by the first one: below 10⁸ they are no time since 1970 and taken for
- * microseconds; from there they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds, from
- * 10¹⁷ nanoseconds. Text with a point and six digits behind it, below 10⁸, is seconds (`12.345678`, as
- * the kernel writes them). Dates without a year begin in 2000, and times without a date on 1970-01-01; when
+ * The unit of numbers is told by their size: where the first is below 10⁸ they are no times since 1970
+ * and taken for microseconds; else they are seconds, from 10¹¹ milliseconds, from 10¹⁴ microseconds,
+ * from 10¹⁷ nanoseconds. Text with a point and three or six digits behind it, below 10⁸, is seconds
+ * (`12.345678`, as the kernel writes them). Dates without a year begin in 2000, and times without a date on 1970-01-01; when
  * they run backwards by more than half a year or half a day, the next year or day has begun.
  */
 export class LogClock {
@@ -58,8 +65,11 @@ export class LogClock {
 
   /** Microseconds of a time that is a number. */
   number(time: number): number {
-    if (Number.isNaN(this.#usPerUnit)) this.#usPerUnit = unitOf(Math.abs(time))
-    return time * this.#usPerUnit
+    if (!Number.isNaN(this.#usPerUnit)) return time * this.#usPerUnit
+    const unit = unitOf(Math.abs(time))
+    // Times since a start may grow past what would be seconds since 1970.
+    if (Math.abs(time) < LEAST_EPOCH) this.#usPerUnit = unit
+    return time * unit
   }
 
   /** Microseconds of a whole number of nanoseconds, which may have more digits than a double. */
@@ -143,8 +153,10 @@ export class LogClock {
   }
 }
 
+const LEAST_EPOCH = 1e8
+
 function unitOf(time: number): number {
-  if (time < 1e8) return US_PER.us
+  if (time < LEAST_EPOCH) return US_PER.us
   if (time < 1e11) return US_PER.s
   if (time < 1e14) return US_PER.ms
   return time < 1e17 ? US_PER.us : US_PER.ns
@@ -168,13 +180,13 @@ function pair(text: string, at: number, limit: number): number {
 
 const MS_PER_HOUR = 3_600_000
 const OFFSET = /^([+-])(\d\d):?(\d\d)?$/
-
 /** How far a clock on the wall is ahead of UTC, in milliseconds, when it shows `wallMs`. */
 type ZoneOffset = (wallMs: number) => number
 
-/** `Z`, `UTC`, `GMT` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
+/** `Z`, `UTC`, `CET` or `+02:00` in milliseconds ahead of UTC; `undefined` for anything else. */
 function fixedOffset(zone: string): number | undefined {
-  if (zone === 'Z' || zone === 'UTC' || zone === 'GMT') return 0
+  const named = ZONE_HOURS[zone]
+  if (named !== undefined) return named * MS_PER_HOUR
   const [, sign, hours, minutes = '0'] = OFFSET.exec(zone) ?? []
   if (sign === undefined) return undefined
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
@@ -224,141 +236,3 @@ function namedZone(zone: string): (ms: number) => number {
     return wall - Math.floor(ms / 1000) * 1000
   }
 }
-
-/** A date and time of day as they were written; what was not written is missing. */
-interface DateFields {
-  readonly year?: number | undefined
-  /** 1 to 12. */
-  readonly month?: number | undefined
-  readonly day?: number | undefined
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-  /** Microseconds within the second. */
-  readonly us: number
-  /** As it was written: `Z`, `+02:00`, `-0500`. */
-  readonly zone?: string | undefined
-}
-
-interface DatePattern {
-  /** A regular expression without groups. */
-  readonly source: string
-  readonly hasZone: boolean
-  /** What `text` says, `undefined` if it is not written this way. */
-  read(text: string): DateFields | undefined
-}
-
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const ZONE = '(?:Z|UTC|GMT|[+-]\\d\\d:?(?:\\d\\d)?)'
-/** Apart from the time, two digits with a sign may as well be the beginning of the text. */
-const LONE_ZONE = '(?:Z|UTC|GMT|[+-]\\d\\d:?\\d\\d)'
-/** All of the digits or none: half a fraction would leave the rest of it to the text. */
-const FRACTION = '(?:[.,](?<fraction>\\d{1,9})(?!\\d)|(?![.,]\\d))'
-
-/** The letters of Java's date patterns, as log4j and logback have them. */
-const LETTERS: Readonly<Record<string, readonly [group: string, source: string]>> = {
-  yyyy: ['year', '\\d{4}'],
-  yy: ['shortYear', '\\d\\d'],
-  MMM: ['monthName', '[A-Za-z]{3}'],
-  MM: ['month', '\\d\\d'],
-  M: ['month', '\\d\\d?'],
-  dd: ['day', '\\d\\d'],
-  d: ['day', '\\d\\d?'],
-  EEE: ['', '[A-Za-z]{3}'],
-  HH: ['hour', '\\d\\d'],
-  H: ['hour', '\\d\\d?'],
-  mm: ['minute', '\\d\\d'],
-  ss: ['second', '\\d\\d'],
-  Z: ['zone', ZONE],
-}
-
-/** A letter run, a quoted text, the fraction with what stands before it, white space, or the rest. */
-const PARTS = /'([^']*)'|[.,]S+|([yMdEHmsSZ])\2*|\s+|[\s\S]/g
-
-/**
- * Compiles a date pattern of the letters that log4j, logback and Java have: `yyyy yy MMM MM M dd d
- * EEE HH H mm ss SSS Z`. A fraction (`.SSS` or `,SSS`) may have a point or a comma, one to nine
- * digits, and be missing; white space stands for any; text between single quotes for itself.
- *
- * @throws OptionError for letters that mean nothing here, or no hour, minute or second
- */
-export function datePattern(pattern: string): DatePattern {
-  const groups: string[] = []
-  let named = ''
-  for (const [part, quoted] of pattern.matchAll(PARTS)) {
-    if (/^[.,]S/.test(part)) {
-      groups.push('fraction')
-      named += FRACTION
-    } else if (/^[A-Za-z]/.test(part)) {
-      const [group, source] = LETTERS[part] ?? unknownLetters(pattern, part)
-      named += group === '' ? source : `(?<${group}>${source})`
-      groups.push(group)
-    } else if (/^\s/.test(part)) named += '\\s+'
-    else named += (quoted ?? part).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-  }
-  if (!['hour', 'minute', 'second'].every((group) => groups.includes(group))) {
-    throw new OptionError('dateFormat', pattern, 'a pattern with HH, mm and ss')
-  }
-  const whole = new RegExp(`^${named}$`)
-  return {
-    source: named.replace(/\(\?<\w+>/g, '(?:'),
-    hasZone: groups.includes('zone'),
-    read(text) {
-      const found = whole.exec(text)?.groups
-      return found === undefined ? undefined : fieldsOf(found)
-    },
-  }
-}
-
-function unknownLetters(pattern: string, letters: string): never {
-  throw new OptionError(
-    'dateFormat',
-    pattern,
-    `a pattern of ${Object.keys(LETTERS).join(', ')} and .SSS: ${letters} is none of them`,
-  )
-}
-
-function fieldsOf(found: Readonly<Record<string, string>>): DateFields | undefined {
-  const number = (name: string) => (found[name] === undefined ? undefined : Number(found[name]))
-  const short = number('shortYear')
-  const monthName = found['monthName']?.toLowerCase()
-  const month = monthName === undefined ? number('month') : MONTHS.indexOf(monthName) + 1
-  if (month === 0) return undefined
-  return {
-    year: short === undefined ? number('year') : short + (short < 70 ? 2000 : 1900),
-    ...{ month, day: number('day') },
-    hour: number('hour') ?? 0,
-    minute: number('minute') ?? 0,
-    second: number('second') ?? 0,
-    us: found['fraction'] === undefined ? 0 : Number(`0.${found['fraction']}`) * 1e6,
-    zone: found['zone'],
-  }
-}
-
-const KNOWN_PATTERNS: readonly DatePattern[] = [
-  'yyyy-MM-dd HH:mm:ss,SSS',
-  'yyyy-MM-dd HH:mm:ss,SSSZ',
-  'yyyy-MM-dd HH:mm:ss,SSS Z',
-  "yyyy-MM-dd'T'HH:mm:ss.SSS",
-  "yyyy-MM-dd'T'HH:mm:ss.SSSZ",
-  "yyyy-MM-dd'T'HH:mm:ss.SSS Z",
-  'yyyy/MM/dd HH:mm:ss.SSS',
-  'yyyy/MM/dd HH:mm:ss.SSSZ',
-  'yyyy/MM/dd HH:mm:ss.SSS Z',
-  'yyyy-MM-dd-HH.mm.ss.SSSSSS',
-  'dd/MMM/yyyy:HH:mm:ss Z',
-  'dd MMM yyyy HH:mm:ss,SSS',
-  'EEE MMM d HH:mm:ss.SSS yyyy',
-  'MMM d HH:mm:ss.SSS',
-  'yy/MM/dd HH:mm:ss',
-  'MM-dd HH:mm:ss.SSS',
-  'yyMMdd HHmmss',
-  'HH:mm:ss.SSS',
-].map(datePattern)
-
-/** Matches a time written in one of the known ways, with its zone where it has one; no groups. */
-export const KNOWN_TIMES = `(?:${KNOWN_PATTERNS.toSorted(
-  (a, b) => Number(b.hasZone) - Number(a.hasZone),
-)
-  .map(({ source }) => source.replace(`\\s+(?:${ZONE})`, `\\s+${LONE_ZONE}`))
-  .join('|')})`

@@ -10,7 +10,7 @@ import {
 import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
 import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
 
-export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp'] as const
+export const LOG_FORMATS = ['jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
 /**
@@ -106,8 +106,10 @@ export interface ReadSettings extends ClockOptions {
   readonly format: LogFormat | 'auto'
   /** The field, `undefined` for the path. */
   readonly instance: string | undefined
-  readonly time: readonly string[]
-  readonly name: readonly string[]
+  /** The field of times, `null` for those that are usual. */
+  readonly time: string | null
+  /** The field of names, `null` for those that are usual. */
+  readonly name: string | null
   /** The field that makes a state message. */
   readonly value: string | undefined
   /** Fields that are state variables beside an event. */
@@ -119,8 +121,6 @@ export interface ReadSettings extends ClockOptions {
   isText(field: string): boolean
 }
 
-const TIME = ['time', 'timestamp', 'ts', '@timestamp', 'datetime']
-const NAME = ['event', 'name', 'msg', 'message', 'body']
 const FREE_TEXT = new Set(['msg', 'message', 'body'])
 
 /** @throws OptionError, FlowdeltaError for an option that is unknown or cannot be */
@@ -147,8 +147,8 @@ export function readSettings(given: LogReadOptions): ReadSettings {
     ...{ timeZone, dateFormat, timeUnit, template },
     format: template.length > 0 ? 'text' : format,
     instance: instance === 'path' ? undefined : instance,
-    time: fields.time === null ? TIME : [fields.time],
-    name: fields.name === null ? NAME : [fields.name],
+    time: fields.time,
+    name: fields.name,
     value: isOneValue ? value : undefined,
     numbers: isOneValue ? [] : value,
     templates: templates ?? 'mined',

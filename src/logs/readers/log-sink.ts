@@ -5,6 +5,8 @@ import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatcher } from './drain/template-matcher.ts'
+import type { Level } from './field-roles.ts'
+import type { LogField } from './log-draft.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -19,8 +21,9 @@ export interface LogRecord {
   /** What wrote the text, if known: goes before the template. */
   readonly component?: string | undefined
   readonly value?: number | undefined
-  /** Further numbers in it: state variables `name.key`. */
-  readonly numbers?: readonly (readonly [key: string, value: number])[] | undefined
+  readonly level?: Level | undefined
+  /** What else it says: numbers are state variables `name.key`. */
+  readonly fields?: readonly LogField[] | undefined
 }
 
 /** Takes what the reader of a format finds in one file. */
@@ -28,9 +31,23 @@ export interface LogSink {
   /** Where messages go as numbers, past `record`; absent while templates are mined. */
   readonly lane?: LogLane
   record(record: LogRecord): void
-  skip(reason: string, line: number, text: string): void
+  /** Notes `count` lines, 1 by default, of which this is the first. */
+  skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
   countLines(count: number): void
+}
+
+/** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
+function numberIn(value: string | boolean): number {
+  if (typeof value !== 'string' || value.trim() === '') return Number.NaN
+  const found = DURATION.exec(value)
+  if (found === null) return /^-?0\d/.test(value) ? Number.NaN : Number(value)
+  return Number(found[1]) * (MS_PER[found[2] as string] as number)
+}
+
+const DURATION = /^(\d+(?:\.\d+)?) ?(ns|us|µs|ms|s|m|h)$/
+const MS_PER: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 },
 }
 
 /** A sink that only looks at messages. */
@@ -64,6 +81,7 @@ export const SKIPPED = {
   noTemplate: 'is text that no template matches',
   notMatched: 'is matched by no expression of `template`',
   broken: 'is not in the format of its file',
+  unread: 'is in no form that is known',
   tooLong: 'is longer than 16 MB',
 } as const
 
@@ -89,12 +107,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   [SKIPPED.noNumber]: 'Name a field of numbers with `fields.value`',
   [SKIPPED.noTemplate]: 'Mine templates from these logs too, and give them as `templates`',
   [SKIPPED.notMatched]: 'Add an expression for them to `template`',
+  [SKIPPED.unread]:
+    'Say how times are written with `dateFormat`, or how lines are made with `template`',
   [SKIPPED.broken]: 'Look at the line, or give another `format`',
 }
 
 /** What to do about lines that gave no message for a reason; an empty text if nothing helps. */
 export function skipAdvice(reason: string): LogAdvice {
-  return advise(ADVICE[reason] ?? '')
+  // Behind a semicolon stands what is so of some files only.
+  return advise(ADVICE[reason.split(';', 1)[0] ?? ''] ?? '')
 }
 
 /** Why lines were skipped, how many, and which was the first: `has no time … (3, as in a.log:7)`. */
@@ -157,8 +178,8 @@ export class LogWriter implements LogSink {
   record(record: LogRecord): void {
     const { line, timeUs, isText, value } = record
     const { builder, matcher } = this.#options
-    const name =
-      isText && matcher === 'none' ? templateName(record.component ?? '', record.name) : record.name
+    const isName = !isText || matcher === 'none'
+    const name = isName ? templateName(record.component ?? '', record.name) : record.name
     const instance = this.#instanceOf(record)
     if (instance < 0) this.skip(SKIPPED.noInstance, line, name)
     else if (Number.isNaN(timeUs)) this.skip(SKIPPED.noTime, line, name)
@@ -170,9 +191,9 @@ export class LogWriter implements LogSink {
     }
   }
 
-  skip(reason: string, line: number, text: string): void {
+  skip(reason: string, line: number, text: string, count = 1): void {
     const { builder, file } = this.#options
-    builder.skipLine(reason, line > 0 ? { file, line, text } : { file, text })
+    builder.skipLine(reason, line > 0 ? { file, line, text } : { file, text }, count)
   }
 
   skipFile(): void {
@@ -213,11 +234,13 @@ export class LogWriter implements LogSink {
     this.#numbers(record, instance, match.name)
   }
 
-  #numbers({ numbers, timeUs }: LogRecord, instance: number, name: string): void {
-    if (numbers === undefined || numbers.length === 0) return
+  #numbers({ fields, timeUs }: LogRecord, instance: number, name: string): void {
+    if (fields === undefined || fields.length === 0) return
     const { builder } = this.#options
-    for (const [key, value] of numbers) {
-      builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, value)
+    for (const [key, value] of fields) {
+      const number = typeof value === 'number' ? value : numberIn(value)
+      if (Number.isFinite(number))
+        builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, number)
     }
   }
 }

@@ -1,30 +1,3 @@
-import { FieldMessage } from './field-message.ts'
-import type { LogClock } from './log-clock.ts'
-import type { ReadSettings } from './log-read-options.ts'
-import { type LogFile, SKIPPED } from './log-sink.ts'
-import { readLines } from './text-log.ts'
-
-/** Reads a log of `key=value` pairs, one message a line. */
-export async function readLogfmt(
-  file: LogFile,
-  settings: ReadSettings,
-  clock: LogClock,
-): Promise<void> {
-  const message = new FieldMessage(settings, clock, file.sink)
-  // Filled anew by each line.
-  const keys: string[] = []
-  const values: string[] = []
-  await readLines(file, (text, line) => {
-    const count = logfmtPairs(text, keys, values)
-    if (count < 0) {
-      if (text.trim() !== '') file.sink.skip(SKIPPED.broken, line, text)
-      return
-    }
-    for (let i = 0; i < count; i++) message.field(keys[i] as string, values[i])
-    message.finish(line, text)
-  })
-}
-
 /**
  * The pairs of a logfmt line: `level=info msg="took long" flag`. A value may be in double quotes, with
  * `\"` and `\\`; a key without a value is `true`. Gives nothing for a line that is not made so.
@@ -68,6 +41,22 @@ export function logfmtPairs(line: string, keys: string[], values: string[]): num
     }
   }
   return hasValue ? count : -1
+}
+
+/** A message, and the pairs behind it. */
+const WITH_PAIRS =
+  /^(.*?\S)[ \t]*:?((?:[ \t]+[A-Za-z_][\w.@/-]*=(?:"(?:[^"\\]|\\.)*"|[^\s"]*))+)[ \t]*$/
+
+/** Takes the pairs off the end of a message, as `logfmtPairs` does; quotes around the message go too. */
+export function trailingPairs(
+  text: string,
+  keys: string[],
+  values: string[],
+): { readonly message: string; readonly count: number } {
+  const [, message = text, pairs] = WITH_PAIRS.exec(text) ?? []
+  const count = pairs === undefined ? 0 : logfmtPairs(pairs, keys, values)
+  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(message)?.[1]
+  return { message: quoted === undefined ? message : unescaped(quoted), count }
 }
 
 const QUOTE = 34

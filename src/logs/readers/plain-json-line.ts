@@ -1,6 +1,17 @@
 // Runs once a byte of files of gigabytes: bytes are indexed without checks.
-import { type FieldRole, NONE, NUMBER } from './field-message.ts'
+export const TIME = 0
+export const NAME = 1
+export const VALUE = 2
+export const INSTANCE = 3
 
+export interface PlainRole {
+  readonly role: typeof TIME | typeof NAME | typeof VALUE | typeof INSTANCE
+  /** Of several fields of one role the first counts: smaller is earlier. */
+  readonly rank: number
+}
+
+/** The rank of a role that no field has had; a small integer, as all ranks are. */
+const NONE = 1 << 20
 const NEWLINE = 10
 const SPACE = 32
 const COMMA = 44
@@ -22,7 +33,7 @@ const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
 interface ExpectedKey {
   /** From the brace or comma before it to the place where its value starts. */
   readonly bytes: Uint8Array
-  readonly role: FieldRole | null
+  readonly role: PlainRole | null
 }
 
 /** Where a field's value stands: a number, or a text from `start` to `end`. */
@@ -32,7 +43,6 @@ export class PlainField {
   number = 0
   start = 0
   end = 0
-  isText = false
 
   get isThere(): boolean {
     return this.rank !== NONE
@@ -41,7 +51,8 @@ export class PlainField {
 
 /**
  * Reads JSON lines that are flat and plain, `{"time":1,"name":"a","value":2}`, without decoding them:
- * any fields in any order, texts without escapes, numbers, and null. All else is left to `JSON.parse`.
+ * fields of a known role in any order, texts without escapes, numbers, and null. All else is left to
+ * `JSON.parse`.
  */
 export class PlainJsonLine {
   readonly fields = [
@@ -50,14 +61,15 @@ export class PlainJsonLine {
     new PlainField(),
     new PlainField(),
   ] as const
-  readonly #roles: ReadonlyMap<string, FieldRole>
+  readonly #roleOf: (field: string) => PlainRole | null
   readonly #expected: ExpectedKey[] = []
-  #role: FieldRole | null = null
+  #role: PlainRole | null = null
   readonly #decoder = new TextDecoder()
   #number = 0
 
-  constructor(roles: ReadonlyMap<string, FieldRole>) {
-    this.#roles = roles
+  /** @param roleOf `null` for a field that makes a line another than plain */
+  constructor(roleOf: (field: string) => PlainRole | null) {
+    this.#roleOf = roleOf
   }
 
   /**
@@ -75,6 +87,7 @@ export class PlainJsonLine {
     do {
       at = this.#key(bytes, at, place++)
       if (at < 0) return -1
+      if (this.#role === null) return -1
       at = this.#value(bytes, at, this.#role)
       if (at < 0) return -1
       at = skipSpace(bytes, at)
@@ -98,44 +111,38 @@ export class PlainJsonLine {
     const colon = skipSpace(bytes, end + 1)
     if (bytes[colon] !== 58) return -1
     const value = skipSpace(bytes, colon + 1)
-    this.#role = this.#roles.get(this.#decoder.decode(bytes.subarray(quote + 1, end))) ?? null
+    this.#role = this.#roleOf(this.#decoder.decode(bytes.subarray(quote + 1, end)))
     this.#expected[place] = { bytes: bytes.slice(start, value), role: this.#role }
     return value
   }
 
   /** Reads the value at `at`, and gives the place behind it. */
-  #value(bytes: Uint8Array, at: number, role: FieldRole | null): number {
+  #value(bytes: Uint8Array, at: number, role: PlainRole): number {
     const first = bytes[at] as number
     if (first === QUOTE) {
       const end = plainEnd(bytes, at + 1)
       if (end < 0) return -1
       // An empty text is as good as none.
-      if (role !== null && end > at + 1 && !this.#take(role, at + 1, end, false)) return -1
+      if (end > at + 1) this.#take(role, at + 1, end, false)
       return end + 1
     }
     if (first === MINUS || (first >= ZERO && first <= 57)) {
       const end = this.#readNumber(bytes, at)
-      if (end < 0 || (role !== null && !this.#take(role, at, end, true))) return -1
+      if (end >= 0) this.#take(role, at, end, true)
       return end
     }
     const isNull = first === 110 && bytes[at + 1] === 117 && bytes[at + 3] === 108
-    if (isNull && bytes[at + 2] === 108) return at + 4
-    if (role !== null) return -1
-    if (first === 116 && bytes[at + 1] === 114 && bytes[at + 3] === 101) return at + 4
-    return first === 102 && bytes[at + 1] === 97 && bytes[at + 4] === 101 ? at + 5 : -1
+    return isNull && bytes[at + 2] === 108 ? at + 4 : -1
   }
 
-  #take({ role, rank, isText }: FieldRole, start: number, end: number, isNumber: boolean): boolean {
-    if (role === NUMBER) return false
-    const field = this.fields[role as 0 | 1 | 2 | 3]
-    if (rank >= field.rank) return true
+  #take({ role, rank }: PlainRole, start: number, end: number, isNumber: boolean): void {
+    const field = this.fields[role]
+    if (rank >= field.rank) return
     field.rank = rank
     field.isNumber = isNumber
     field.number = this.#number
     field.start = start
     field.end = end
-    field.isText = isText
-    return true
   }
 
   #readNumber(bytes: Uint8Array, from: number): number {

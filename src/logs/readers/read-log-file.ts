@@ -1,14 +1,17 @@
 import { TraceFormatError } from '../../core/errors.ts'
 import { HEAD_BYTES } from '../../traces/readers/recognize-format.ts'
 import type { OpenableSource } from '../../traces/trace-source.ts'
-import { columnNames, delimiterOf, readCsvLog } from './csv-log.ts'
-import { parsedObject, readJsonLines } from './json-lines.ts'
+import { columnNames, delimiterOf, hasColumn, readCsvLog } from './csv-log.ts'
+import { readJsonLines } from './json-lines.ts'
+import { parsedObject } from './json-object.ts'
+import { holdsRecords, readJsonRecords } from './json-records.ts'
+import { closestLayout } from './line-layouts.ts'
+import { LineReader } from './line-reader.ts'
 import { LogClock } from './log-clock.ts'
 import { LOG_FORMATS, type LogFormat, type ReadSettings } from './log-read-options.ts'
 import { type LogFile, type LogSink, onlyMessages } from './log-sink.ts'
-import { logfmtPairs, readLogfmt } from './logfmt.ts'
-import { readOtlpLog } from './otlp-log.ts'
-import { log4jLayout, readTextMessages, templateLayout, textLayout } from './text-log.ts'
+import { logfmtPairs } from './logfmt.ts'
+import { readLines } from './read-lines.ts'
 
 interface FileOptions {
   readonly settings: ReadSettings
@@ -35,17 +38,14 @@ export async function readLogFile(
     // Starting to read is what makes it possible to close the file.
     for await (const _ of chunks) break
     if (isEmpty) return
-    if (isRequired) throw unknownFormat(head, source.name)
+    if (isRequired) throw unknownFormat(head, source.name, settings)
     sink.skipFile()
     return
   }
   await readInFormat(format, { name: source.name, chunks, sink }, { settings, head })
 }
 
-/**
- * Whether a file has free text: lines of text always, records if those at the beginning do. OTLP is
- * taken to have some.
- */
+/** Whether a file has free text, by its beginning. */
 export async function hasFreeText(
   source: OpenableSource,
   settings: ReadSettings,
@@ -55,7 +55,7 @@ export async function hasFreeText(
   const head = new TextDecoder().decode(bytes)
   const format = formatOf(head, settings)
   if (format === undefined || head.trim() === '') return false
-  if (format !== 'jsonl' && format !== 'csv' && format !== 'logfmt') return true
+  if (format === 'text' || format === 'log4j') return true
   let found = false
   const sink = onlyMessages(({ isText }) => {
     found ||= isText
@@ -70,38 +70,28 @@ function formatOf(head: string, settings: ReadSettings): LogFormat | undefined {
 }
 
 /** Each file has a clock of its own: what it learnt of one says nothing of the next. */
-function readInFormat(
+async function readInFormat(
   format: LogFormat,
   file: LogFile,
   { settings, head }: { readonly settings: ReadSettings; readonly head: string },
 ): Promise<void> {
   const clock = new LogClock(settings)
-  switch (format) {
-    case 'jsonl':
-      return readJsonLines(file, settings, clock)
-    case 'csv':
-      return readCsvLog(file, settings, { clock, head })
-    case 'logfmt':
-      return readLogfmt(file, settings, clock)
-    case 'otlp':
-      return readOtlpLog(file, settings, clock)
-    case 'log4j':
-      return readTextMessages(file, { layout: log4jLayout(settings), clock, isOpen: true })
-    case 'text': {
-      const hasTemplate = settings.template.length > 0
-      const layout = hasTemplate ? templateLayout(settings) : textLayout(settings)
-      return readTextMessages(file, { layout, clock, isOpen: !hasTemplate })
-    }
-  }
+  const reader = new LineReader({ sink: file.sink, settings, clock, format })
+  if (format === 'csv') await readCsvLog(file, reader, { settings, head })
+  else if (format === 'json' || format === 'otlp') await readJsonRecords(file, reader)
+  else if (format === 'jsonl') await readJsonLines(file, reader, { settings, clock })
+  else await readLines(file, (text, line) => reader.line(text, line))
+  reader.end()
 }
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-function unknownFormat(head: string, file: string): TraceFormatError {
+function unknownFormat(head: string, file: string, { dateFormat }: ReadSettings): TraceFormatError {
+  const closest = closestLayout(linesOf(head).slice(0, LINES), dateFormat)
   return new TraceFormatError(
-    `This is in no log format that is known; it begins ${beginning(head)}`,
+    `This is in no log format that is known; it begins ${beginning(head)}${closest === undefined ? '' : `, and ${closest}`}`,
     { file },
     `Known formats are ${LOG_FORMATS.join(', ')}. If it is one of these, name it with \`format\`; if lines begin with a time in another form, say how it is written with \`dateFormat\`; for other lines, give a \`template\``,
     { format: null, dateFormat: null, template: null },
@@ -118,28 +108,43 @@ const LINES = 50
 /** The format of a file that begins with `head`, `undefined` if it is in none that is known. */
 export function recognizeLogFormat(head: string, settings: ReadSettings): LogFormat | undefined {
   const text = head.replace(/^\uFEFF/, '')
-  if (/^[\s[]*\{\s*"resourceLogs"/.test(text)) return 'otlp'
-  // The last line may be cut off in the middle; not if this is less than would have been read.
+  const lines = linesOf(text)
+  const [header = ''] = lines
+  const most = (fits: (line: string) => boolean) => lines.filter(fits).length * 2 > lines.length
+  const objects = lines.map(parsedObject)
+  if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(text)) {
+    const first = objects.find((one) => one !== undefined)
+    const isRecord = first !== undefined && !holdsRecords(first)
+    // What is cut off, or on several lines, or around records.
+    if (!isRecord || !most((line) => objects[lines.indexOf(line)] !== undefined)) {
+      if (first !== undefined || JSON_KEY.test(text)) return isRecord ? 'jsonl' : 'json'
+    }
+  }
+  if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
+  const columns = columnNames(header.split(delimiterOf(header)))
+  const has = (wanted: 'time' | 'name') => hasColumn(columns, wanted, settings)
+  // Where a column was named that is not there, the error should be that, and not another format's.
+  const isNamed = settings.time !== null || settings.name !== null
+  if (columns.length > 1 && (isNamed ? has('time') || has('name') : has('time') && has('name')))
+    return 'csv'
+  let messages = 0
+  const sink = onlyMessages(() => {
+    messages++
+  })
+  const reader = new LineReader({ sink, settings, clock: new LogClock(settings), format: 'text' })
+  for (const [i, line] of lines.entries()) reader.line(line, i + 1)
+  reader.end()
+  if (most((line) => /^[A-Za-z_@]/.test(line) && logfmtPairs(line, [], []) > 1)) return 'logfmt'
+  return messages > 0 ? 'text' : undefined
+}
+
+const JSON_KEY = /^\s*(?:\[\s*)?\{\s*"/
+
+/** The first lines that are not blank. The last of a long text may be cut off in the middle. */
+function linesOf(text: string): string[] {
   const end = text.length * 4 < HEAD_BYTES ? -1 : text.lastIndexOf('\n')
-  const whole = (end < 0 ? text : text.slice(0, end))
+  return (end < 0 ? text : text.slice(0, end))
     .split('\n', LINES)
     .map((line) => line.replace(/\r$/, ''))
     .filter((line) => line.trim() !== '')
-  const [header = ''] = whole
-  const most = (fits: (line: string) => boolean) => whole.filter(fits).length * 2 > whole.length
-  if (most((line) => parsedObject(line) !== undefined)) return 'jsonl'
-  const fields = header.split(delimiterOf(header)).map((name) => name.replace(/"/g, ''))
-  const columns = columnNames(fields, settings)
-  const has = (names: readonly string[]) => names.some((name) => columns.includes(name))
-  const { time, name } = settings
-  // Where a column was named that is not there, the error should be that, and not another format's.
-  const isNamed = time.length === 1 || name.length === 1
-  if (isNamed ? has(time) || has(name) : has(time) && has(name)) return 'csv'
-  if (most((line) => logfmtPairs(line, [], []) > 1)) return 'logfmt'
-  const log4j = log4jLayout(settings)
-  const plain = textLayout(settings)
-  const log4jLines = whole.filter((line) => log4j(line) !== undefined).length
-  const timed = whole.filter((line) => plain(line) !== undefined).length
-  if (timed === 0) return undefined
-  return log4jLines * 2 > timed ? 'log4j' : 'text'
 }

@@ -66,7 +66,7 @@ export function otlpText(list: unknown, key: string): string {
 }
 
 /** An OTLP AnyValue as a plain value. 64-bit integers that a double cannot hold stay text. */
-function otlpValue(value: unknown): unknown {
+export function otlpValue(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   for (const field in value) {
     const content = value[field]

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { readJsonLines } from '../../../src/logs/readers/json-lines.ts'
+import { LineReader } from '../../../src/logs/readers/line-reader.ts'
 import { LogClock } from '../../../src/logs/readers/log-clock.ts'
 import { readSettings } from '../../../src/logs/readers/log-read-options.ts'
 import { LogWriter } from '../../../src/logs/readers/log-sink.ts'
@@ -25,7 +26,9 @@ async function readChunks(text: string, size: number) {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
   }
   const settings = readSettings({})
-  await readJsonLines({ name: 'a.jsonl', chunks: chunks(), sink }, settings, new LogClock(settings))
+  const clock = new LogClock(settings)
+  const reader = new LineReader({ sink, settings, clock, format: 'jsonl' })
+  await readJsonLines({ name: 'a.jsonl', chunks: chunks(), sink }, reader, { settings, clock })
   return builder.build()
 }
 

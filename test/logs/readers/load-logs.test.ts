@@ -99,7 +99,7 @@ describe('formats are recognized', () => {
 
   test('or the file is refused', async () => {
     await expect(readText('no log\nat all\n')).rejects.toThrow(
-      'a.log: This is in no log format that is known; it begins "no log at all ". Known formats are jsonl, csv, logfmt, text, log4j, otlp.',
+      'a.log: This is in no log format that is known; it begins "no log at all ". Known formats are jsonl, csv, logfmt, text, log4j, otlp, json.',
     )
   })
 })
@@ -122,7 +122,7 @@ describe('what cannot be is refused', () => {
   })
 
   test.each([
-    [{ format: 'xml' }, "'auto', 'jsonl', 'csv', 'logfmt', 'text', 'log4j' or 'otlp'"],
+    [{ format: 'xml' }, "'auto', 'jsonl', 'csv', 'logfmt', 'text', 'log4j', 'otlp' or 'json'"],
     [{ templates: 'some' }, "'mined', 'none'"],
     [{ timeUnit: 'min' }, "'auto', 's', 'ms', 'us' or 'ns'"],
     [{ fields: { when: 'x' } }, 'There is no option fields.when'],

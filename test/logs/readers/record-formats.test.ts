@@ -32,9 +32,13 @@ describe('logfmt', () => {
         'panic: oh no',
       ].join('\n'),
     )
-    expect(firstTimes(logs)).toEqual({ start: [0], 'took <num> ms': [2e6] })
+    expect(firstTimes(logs)).toEqual({
+      start: [0],
+      'took <num> ms': [2e6],
+      'threw panic: oh no': [3e6],
+    })
     expect(finalValues(logs)).toEqual({ 'queue length': [3], 'took <num> ms #1': [7] })
-    expect(skipped(logs)).toEqual({ 'is not in the format of its file': [1, 'a.log:5'] })
+    expect(skipped(logs)).toEqual({})
   })
 })
 

@@ -1,0 +1,215 @@
+import { datePattern, KNOWN_TIMES } from './date-patterns.ts'
+
+/** How lines of one format are made. */
+export interface LineLayout {
+  readonly name: string
+  readonly pattern: RegExp
+  /** What each group of `pattern` holds. */
+  readonly groups: readonly string[]
+  /** Behind an envelope stands another line. */
+  readonly isEnvelope: boolean
+  /** Of a message of two lines: the first of them. */
+  readonly head: RegExp | undefined
+}
+
+/**
+ * Layouts of text, the more special before the more general: a name, two blanks and what it is made of, to
+ * the end of the line. This is a regular expression in which
+ * `{name}` stands for a part of that name and `{name=expression}` for one of its own; a blank is any
+ * white space. Groups without a name are not kept.
+ *
+ * `time`, `level`, `logger`, `thrown` and `message` mean what they say; `text` is a message behind which
+ * fields may stand, as `key=value` or JSON; `line` is a line within the line, read by itself. `pod`,
+ * `container`, `host`, `program` and other names of `CONTEXT` say where it was written. All other names are
+ * fields.
+ */
+const LAYOUTS: readonly (readonly [name: string, pattern: string])[] = String.raw`
+# What carries lines of others.
+kubectl logs --prefix  \[pod/{pod=[^/\]]+}/{container=[^\]]+}\]\x20?{line}
+CRI  {time} {stream=stdout|stderr} {partial=[FP]}\x20?{line}
+syslog (RFC 5424)  <{priority=\d+}>1 {time} {host} {program} {pid} {id} (?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)(?:\x20\uFEFF?{line})?
+syslog (RFC 3164)  (?:<{priority=\d+}>)?{time=[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?} {host=(?!%LEVEL%\b)[\w.:-]+} {program=[\w./@()-]+}(?:\[{pid=\d+}\])?:(?: {line})?
+syslog with ISO times  (?:<{priority=\d+}>)?{time=\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)} {host=(?!%LEVEL%\b)[\w.:-]+} (?:{program=[\w./@()-]+}\[{pid=\d+}\]|{program=kernel|sudo|su}):(?: {line})?
+Heroku  {time} {program=app|heroku}\[{container=[\w.-]+}\]: {line}
+logcli  {time} \{{labels=(?:\w+="[^"]*"(?:, )?)*}\}\x20{line}
+Fluent Bit  \[\d+\] {tag=[^:]+}: \[\[?{time}(?:, \{[^}]*\})?\]?, {line=\{.*\}}\]
+Fluentd  {time} {tag=[\w.*-]+}\t{line=\{.*\}}
+container times  {time=\d{4}-\d\d-\d\dT[\d:]{8}\.\d{7,9}Z}\x20{line}
+Docker Compose  {container=[\w.-]+} +\|\x20?{line}
+stern  (?:[+-] )?{pod=[a-z0-9]+(?:-[a-z0-9]+)*-(?:[a-z0-9]{5}|\d+)} (?:› )?{container=[a-z0-9]+(?:-[a-z0-9]+)*}\x20{line}
+Rails, tagged  \[{request_id=[0-9a-f]{8}-[0-9a-f-]{27}}\] {line}
+# Web servers.
+access log  (?:{vhost=[\w.-]+:\d+} )?{client} {ident} {user=[^\[]*?} \[{time}\] "(?:{verb=[A-Z]+} {path}(?: {protocol=[^"]*})?|{request=[^"]*})" {status=\d{3}} (?:{bytes=\d+}|-)(?: "{referer=[^"]*}" "{agent=(?:[^"\\]|\\.)*}")?(?: {request_length=\d+} {request_time=[\d.]+} \[{upstream}\] \[[^\]]*\] {upstream_addr} (?:{upstream_bytes=\d+}|-) (?:{upstream_time=[\d.]+}|-) (?:{upstream_status=\d+}|-)| {request_time=\d+\.\d+}| {duration=\d+})?(?: .*)?
+nginx errors  {time} \[{level}\] {pid=\d+}#{tid=\d+}:(?: \*{connection=\d+})? {message=.*?}(?:, client: {client=[^,]+})?(?:, server: {server=[^,]*})?(?:, request: "(?:{verb=[A-Z]+} {path}|{request=[^"]*})[^"]*")?(?:, upstream: "{upstream=[^"]*}")?(?:, host: "{vhost=[^"]*}")?(?:, referrer: "[^"]*")?
+Apache errors  \[{time=[A-Z][a-z]{2} [A-Z][a-z]{2} \d+ [\d:.]+ \d{4}}\] \[(?:{logger=[\w-]*}:)?{level}\](?: \[pid {pid=\d+}(?::tid {tid=\d+})?\])?(?: \[client {client=[^\]]+}\])? {message}
+Envoy access log  \[{time}\] "{verb=[A-Z]+} {path} {protocol}" {status=\d+} {flags} (?:{via=\S+} {details=\S+} "[^"]*" )?{bytes_received=\d+} {bytes=\d+} {duration=\d+} .*
+AWS load balancer  (?:https?|h2|grpcs?|wss?) {time} {balancer=app/\S+|net/\S+|[\w-]+} {client} {target} {request_time=-?[\d.]+} {target_time=-?[\d.]+} {response_time=-?[\d.]+} {status=\d+} {target_status=\d+|-} {bytes_received=\d+} {bytes=\d+} "{verb=[A-Z]+} {path} [^"]*".*
+HAProxy  {client=[\d.a-f:]+:\d+} \[{time}\] {frontend} {backend=[^\s/]+}/{server} (?:{request_ms=-?\d+}/{queue_ms=-?\d+}/{connect_ms=-?\d+}/{response_ms=-?\d+}/{duration_ms=\+?\d+}) {status=\d+} {bytes=\+?\d+} \S+ \S+ {termination} [\d/+]+ [\d/]+(?: \{.*\})? "(?:{verb=[A-Z]+} {path}|{request=[^"]*}).*
+Squid  {time=\d{9,10}\.\d{3}} +{duration_ms=\d+} {client} {result=[A-Z_]+}/{status=\d+} {bytes=\d+} {verb=[A-Z]+} {path} .*
+Gin  \[GIN\] {time} \| +{status=\d+} \| +{duration=[\d.a-zµ]+} \| +{client} \| +{verb=[A-Z]+} +"{path=[^"]*}".*
+morgan, short and tiny  (?:{client} {user} )?{verb=GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS} {path}(?: {protocol=HTTP/[\d.]+})? {status=\d{3}}(?: {bytes=\d+|-} -)? {duration_ms=[\d.]+} ms(?: - {bytes=\d+|-})?
+# Services and libraries.
+klog  {level=[IWEFD]}{time=(?:\d{4}|\d{8}) \d\d:\d\d:\d\d\.\d+} +{pid=\d+} {caller=[\w./-]+:\d+}\] {text}
+CockroachDB  {level=[IWEF]}{time=\d{6} \d\d:\d\d:\d\d\.\d+} {pid=\d+} (?:\d+@)?{caller=[\w./-]+:\d+} (?:⋮ |.\x20)?(?:\[{tags=[^\]]*}\] )?(?:\d+ )?{message}
+Redis  \[?{pid=\d+}\]?(?::{role=[XCSM]})? {time=\d\d [A-Z][a-z]{2} (?:\d{4} )?\d\d:\d\d:\d\d\.\d+} {level=[.*#-]} {message}
+MongoDB, text  {time} {level=[FEWID]\d?} {logger=[A-Z]+|-} +\[{thread}\] {message}
+PostgreSQL  {time} \[{pid=\d+}\](?:: \[\d+-\d+\])?(?: {user=[^@\s]*}@{database=\S*})? {level=DEBUG[1-5]?|INFO|NOTICE|WARNING|ERROR|LOG|FATAL|PANIC|STATEMENT|DETAIL|HINT|CONTEXT}: +(?:duration: {duration_ms=[\d.]+} ms(?:  ?(?:statement|execute|parse|bind)[^:]*: )?)?{message}
+MySQL  {time} {thread=\d+} \[{level=System|Note|Warning|ERROR|Error}\](?: \[{code=MY-\d+}\] \[{logger}\])? {message}
+Elasticsearch  \[{time}\]\[{level}\s*\]\[{logger=[\w.$-]+}\s*\] ?(?:\[{node=[^\]]+}\] ?)?{message}
+Kafka  \[{time}\] {level} {message} \({logger=[\w.$-]+}\)
+ZooKeeper  {time} (?:\[myid:[^\]]*\] )?- {level} +\[{thread=.*}:{logger=[\w$.]+}@{line_number=\d+}\] - {message}
+Cassandra  {level} +\[{thread}\] {time} {logger=[\w$]+}\.java:{line_number=\d+} - {message}
+RabbitMQ  {time} \[{level}\] <{process=[\d.]+}> {message}
+Envoy  \[{time}\]\[{tid=\d+}\]\[{level}\]\[{logger=\w+}\] (?:\[{caller=[^\]]+}\] )?{message}
+Java garbage collector  \[{time=\d+\.\d+(?=s\])|\d{4}-[^\]]+}s?\](?:\[{uptime=[\d.]+s}\])?\[{level}\s*\]\[{logger=[\w,+-]+}\s*\] {message}
+Celery  \[{time}: {level}/{process=[^\]]+}\] (?:{logger=[\w.]+}: )?{message}
+Gunicorn  \[{time}\] \[{pid=\d+}\] \[{level}\] {message}
+Airflow  \[{time}\] \{{caller=[\w./-]+:\d+}\} {level} - {message}
+loguru  {time} \| {level}\s*\| {logger=[\w.<>]+}:{function=[\w.<>]+}:{line_number=\d+} - {message}
+OpenStack  (?:\S+\.log\S* )?{time} {pid=\d+} {level} {logger=[\w.]+} \[{request=[^\]]*}\] {message}
+NLog  {time}\|{level}\|{logger=[\w.$]+}\|{message}
+Android  {time} +{pid=\d+} +{tid=\d+} {level=[VDIWEFA]} {logger=.*?}\s*: {message}
+Ruby Logger  [DIWEFUA], \[{time} #{pid=\d+}\] +{level=[A-Z]+} -- {logger=[^:]*}: {text}
+Monolog  \[{time}\] {logger=[\w.-]+}\.{level}: {text=.*?}(?: \[\])*
+Rails, start of a request  Started {verb=[A-Z]+} "{path=[^"]*}" for {client} at {time}
+Rails, end of a request  {message=Completed {status=\d+}[^(]*?} in {duration=[\d.]+ms}(?: \(.*\))?
+PHP  \[{time}\] (?:PHP )?{level=Notice|Warning|Deprecated|Parse error|Fatal error|NOTICE|WARNING|ERROR|DEBUG|ALERT}: +{message}
+Rust env_logger  \[{time} {level} +{logger=[\w:]+}\] {text}
+hclog  {time} \[{level}\] +{logger=[\w.-]+}: {text}
+Rust tracing  {time} +{level=TRACE|DEBUG|INFO|WARN|ERROR} (?:{span=\w[\w:]*\{.*\}}: )?{logger=\w+(?:::\w+)+|[a-z_]\w*}: {text}
+zap and Istio  {time}\t{level}(?:\t{logger=[\w.-]+})?(?:\t{caller=[\w./-]+\.go:\d+})?\t{text}
+zerolog console  {time=\d{1,2}:\d\d[AP]M|\S+} {level=TRC|DBG|INF|WRN|ERR|FTL|PNC} (?:{caller=[\w./-]+:\d+} > )?{text}
+logrus console  {level}\[{time=\d{4}-[^\]]+}\] {text}
+pino-pretty  \[{time}\] {level}(?: \((?:{logger=[\w.-]+}/)?{pid=\d+}\))?: {text}
+Serilog  \[{time} {level}\] {message}
+Windows component servicing  {time}, {level} +{logger=[A-Z]+} +{message}
+log4js  \[{time}\] \[{level}\] {logger=[\w.-]+} - {message}
+.NET console  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\]\n {message}
+.NET console, one line  (?:{time} )?{level=trce|dbug|info|warn|fail|crit}: {logger=[\w.+\x60]+}\[{id=\d+}\] {message}
+java.util.logging  {time=[A-Z][a-z]{2} \d+, \d{4},? \d+:\d\d:\d\d\s[AP]M} {logger=[\w.$]+} {method=[\w$<>]+}\n{level=[A-Z]+}: {message}
+Tomcat  {time} {level=SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST} \[{thread}\] {logger=(?:[\w$]+\.)+[\w$<>]+} {message}
+# log4j and its many relatives: time, level, thread and class in some order.
+log4j  \[?{time}\]?,? (?:\d+ )?(?:\[{thread}\] )?\[?{LEVEL}\]? (?:{pid=\d+} --- )?(?:\[{thread}\] ?)*{logger}(?:\s*:| -)(?:\x20{message})?
+Python logging  {time} - {logger=[\w.$-]+} - (?:{caller=[\w.]+:\d+} - )?{LEVEL} - {message}
+Python logging, name first  {time} {logger=[\w.]+} {LEVEL}:? {message}
+Python logging, brackets  {time} \[{LEVEL}\] {logger=[\w.]+}: {message}
+structlog console  {time} \[{level} *\] {text}
+winston  {time} (?:\[{logger=[\w\x20.-]+}\] )?\[?{level}\]?: {text}
+Python basicConfig  {LEVEL}:{logger=[\w.]+}:{message}
+Uvicorn  {LEVEL}:\x20\x20+(?:{client=[\d.a-f:]+} - "{verb=[A-Z]+} {path} HTTP/[\d.]+" {status=\d+}.*|{message})
+brackets  \[{time}\] ?\[{level} *\](?: ?\[{logger=[\w.$-]+}\])?:? {text}
+level first  \[?{LEVEL}\]?:? +\[?{time}\]?(?: \[{thread}\])? (?:{logger=[\w.$]+\.[\w$]+|[A-Z]\w+}(?: -|:) )?{message}
+time and level  [[(]?{time}[\])]?[\s,;:|-]+\[?{LEVEL}\]?[\s:|-]+{text}
+audit  type={logger=\w+} msg=audit\({time=[\d.]+}:{id=\d+}\): ?{text}
+Go  {time=\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?} {caller=[\w./-]+\.go:\d+}: {line}
+RFC 1123 first  {time=[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]+ \w+} (?:{logger=[\w:.-]+} )?{message}
+text  (?:\[ *(?=%UPTIME%)|[[(])?{time}[\])]?(?!\w)[\s,;:|-]*{line}
+`
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('# '))
+  .map((line) => {
+    const end = line.indexOf('  ')
+    return [line.slice(0, end), line.slice(end + 2)]
+  })
+
+const WORDS =
+  'TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|FINE|FINER|FINEST|CONFIG|VERBOSE|PANIC|ALERT|EMERG'
+const ABBREVIATIONS = 'VRB|TRC|DBG|INF|WRN|ERR|FTL|CRIT|EMERGENCY|Information|information'
+const ANY_LEVEL = [WORDS, WORDS.toLowerCase(), WORDS.replace(/Bw+/g, (rest) => rest.toLowerCase())]
+  .concat(ABBREVIATIONS, ABBREVIATIONS.toLowerCase())
+  .join('|')
+const EPOCH = '\\d{9,19}(?:\\.\\d+)?(?=[\\s\\]),])'
+/** Seconds since a start, as dmesg writes them: `[   12.345678]`. */
+const UPTIME = '\\d{1,8}\\.\\d{6}(?=\\])'
+/** A time must not end where a fraction or a zone goes on: neither may be lost. */
+const TIME_ENDS = '(?!\\w|[.,]\\d|[+-]\\d\\d:?\\d\\d)'
+
+const PARTS: Readonly<Record<string, string>> = {
+  ...{ level: `(?:${ANY_LEVEL})`, LEVEL: `(?:${WORDS})`, logger: '[\\w.$/@-]+', thread: '[^\\]]*' },
+  ...{ message: '.*', text: '.*', line: '.*' },
+}
+/** A part, or a quantifier, which is none. */
+const PART = /\{(\w*[A-Za-z]\w*)(?:=((?:\\.|[^{}\\]|\{[^}]*\})*))?\}/g
+
+const COMPILED = new Map<string, readonly LineLayout[]>()
+
+/** Layouts in which times are written as `dateFormat` says, `'auto'` in any known way. */
+export function lineLayouts(dateFormat: string): readonly LineLayout[] {
+  const known = COMPILED.get(dateFormat)
+  if (known !== undefined) return known
+  const time = timeSource(dateFormat)
+  const layouts = LAYOUTS.map(([name, pattern]) => {
+    const groups: string[] = []
+    const source = compiled(pattern, time, groups)
+    return {
+      ...{ name, groups, pattern: new RegExp(`^(?:${source})$`) },
+      isEnvelope: groups.includes('line'),
+      head: pattern.includes('\\n') ? headOf(pattern, time) : undefined,
+    }
+  })
+  COMPILED.set(dateFormat, layouts)
+  return layouts
+}
+
+/** Parts that a line must follow, its time among them, to be close to a layout. */
+const MIN_PARTS = 2
+
+/**
+ * The layout that lines follow furthest on average, if it is for two parts: its name, and where the first of
+ * them leaves it.
+ */
+export function closestLayout(lines: readonly string[], dateFormat: string): string | undefined {
+  const [first] = lines
+  if (first === undefined) return undefined
+  const time = timeSource(dateFormat)
+  let best = { name: '', parts: 0, rest: '' }
+  for (const [name, pattern] of LAYOUTS) {
+    const beginnings = beginningsOf(pattern, time)
+    const reached = lines.map((line) => beginnings.findLast(({ source }) => source.test(line)))
+    const parts = reached.reduce((sum, one) => sum + (one?.parts ?? 0), 0) / lines.length
+    if (parts <= best.parts) continue
+    best = { name, parts, rest: first.slice(reached[0]?.source.exec(first)?.[0].length ?? 0) }
+  }
+  if (best.parts < MIN_PARTS) return undefined
+  return `closest is ${best.name}, but for ${JSON.stringify(best.rest.slice(0, 40))}`
+}
+
+/** What stands up to each part from the time on, but for parts within groups. */
+function beginningsOf(pattern: string, time: string): { parts: number; source: RegExp }[] {
+  const ends = Array.from(pattern.matchAll(PART), (found) => found.index + found[0].length)
+  return ends.flatMap((end, i) => {
+    const beginning = pattern.slice(0, end)
+    if (!beginning.includes('{time')) return []
+    try {
+      return [{ parts: i + 1, source: new RegExp(`^(?:${compiled(beginning, time, [])})`) }]
+    } catch {
+      return []
+    }
+  })
+}
+
+function timeSource(dateFormat: string): string {
+  const dates = dateFormat === 'auto' ? KNOWN_TIMES : `(?:${datePattern(dateFormat).source})`
+  return `(?:${dates}|${EPOCH}|${UPTIME})`
+}
+
+function headOf(pattern: string, time: string): RegExp {
+  return new RegExp(`^(?:${compiled(pattern.slice(0, pattern.indexOf('\\n')), time, [])})$`)
+}
+
+function compiled(pattern: string, time: string, groups: string[]): string {
+  const blanks = pattern.replace(/ ([*+?])?/g, (_, many) =>
+    many === '*' || many === '?' ? '[ \\t]*' : '[ \\t]+',
+  )
+  return withParts(blanks, time, groups)
+    .replaceAll('%LEVEL%', `(?:${WORDS})`)
+    .replaceAll('%UPTIME%', UPTIME)
+}
+
+function withParts(pattern: string, time: string, groups: string[]): string {
+  return pattern.replace(PART, (_, name: string, own: string | undefined) => {
+    groups.push(name === 'LEVEL' ? 'level' : name)
+    if (own !== undefined) return `(${withParts(own, time, groups)})`
+    return name === 'time' ? `(${time})${TIME_ENDS}` : `(${PARTS[name] ?? '\\S+'})`
+  })
+}

@@ -1,0 +1,332 @@
+import { roleOf } from './field-roles.ts'
+import { parsedObject } from './json-object.ts'
+import { type LineLayout, lineLayouts } from './line-layouts.ts'
+import { LogDraft } from './log-draft.ts'
+import { logfmtPairs, trailingPairs } from './logfmt.ts'
+import { type LineOptions, MessageStreams, RECORDS, type Stream } from './message-streams.ts'
+
+/** Formats of which no line is a record. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'log4j'])
+/** What a line within a record may have, and what a message in words has not. */
+const MAY_BE_LINE = /^\s*[{<[]|\d:\d\d|\d{9}|=|^[A-Za-z]{4,8}[:[]|^[A-Z]+ \//
+const ZERO = 48
+const NINE = 57
+const MAX_DEPTH = 5
+const MAX_KNOWN = 1 << 16
+/** Docker cuts lines at so many bytes, and leaves their end open. */
+const DOCKER_CUT = 16_384
+/** Colors and other controls of a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
+const CONTROLS = /\u001b\[[0-9;?]*[A-Za-z]/g
+
+/**
+ * Reads lines of logs: unwraps what carries them, layer by layer, down to the line that a program wrote;
+ * what each layer says is one message together.
+ */
+export class LineReader {
+  readonly #options: LineOptions
+  readonly #streams: MessageStreams
+  readonly #draft: LogDraft
+  readonly #layouts: readonly LineLayout[]
+  /** Layouts that lines had so far, in their order. */
+  #usual: readonly LineLayout[] = []
+  /** Forms of lines that have none. */
+  readonly #formless = new Set<number>()
+  readonly #keys: string[] = []
+  readonly #values: string[] = []
+  /** Whether what was read last has no time of its own. */
+  #isTimeless = false
+  /** Of a line that begins no message: what it says without what carries it, and whose it is. */
+  #inner: string | undefined
+  #origin: Stream | undefined
+  /** Columns that a line `#Fields:` names. */
+  #columns: readonly string[] = []
+
+  constructor(options: LineOptions) {
+    const { format, settings } = options
+    const isOnlyRecords = format === settings.format && RECORDS.has(format)
+    this.#options = options
+    this.#streams = new MessageStreams(options)
+    this.#draft = new LogDraft(settings)
+    if (settings.template.length > 0) this.#layouts = settings.template.map(templateLayout)
+    else this.#layouts = isOnlyRecords ? [] : lineLayouts(settings.dateFormat)
+  }
+
+  /** Takes one line of text. */
+  line(raw: string, line: number): void {
+    if (raw.trim() === '') return
+    const text = raw.includes('\u001b') ? raw.replace(CONTROLS, '') : raw
+    this.#begin()
+    this.#finish(this.#read(text, 0), { line, text: () => text })
+  }
+
+  /** Takes a record that is an object already. */
+  object(object: object, line: number): void {
+    this.#begin()
+    this.#finish(this.#object(object, 0), { line, text: () => JSON.stringify(object) })
+  }
+
+  /** Takes a record of `count` fields beside each other; `text` is what it was read from. */
+  pairs(
+    names: readonly string[],
+    values: readonly string[],
+    { count, line, text }: { count: number; line: number; text: () => string },
+  ): void {
+    this.#begin()
+    this.#finish(this.#pairs(names, values, count, 0), { line, text })
+  }
+
+  #finish(isMessage: boolean, place: { readonly line: number; readonly text: () => string }): void {
+    if (isMessage) this.#streams.take(this.#draft, place, this.#isTimeless)
+    else this.#streams.goOn(this.#origin ?? this.#stream(), this.#inner ?? place.text(), place)
+  }
+
+  #begin(): void {
+    this.#draft.clear()
+    this.#inner = undefined
+    this.#origin = undefined
+    this.#isTimeless = false
+  }
+
+  /** All lines were taken. */
+  end(): void {
+    this.#streams.end()
+  }
+
+  /** Reads a line, and the lines in it, into the draft; whether it begins a message. */
+  #read(text: string, depth: number): boolean {
+    const { format, settings } = this.#options
+    if (depth === MAX_DEPTH) return false
+    this.#isTimeless = false
+    if (settings.template.length > 0) return this.#layout(text, depth)
+    if (text.startsWith('{') && (depth > 0 || !TEXTS.has(settings.format))) {
+      const object = parsedObject(text)
+      if (object !== undefined) return this.#object(object, depth)
+      if (format === 'jsonl' && depth === 0) return false
+    }
+    if (depth === 0 && text.startsWith('#Fields:')) {
+      this.#columns = text.slice(8).trim().split(/\s+/)
+      return false
+    }
+    if (depth === 0 && this.#columns.length > 0 && this.#row(text)) return true
+    if (this.#layouts.length > 0 && (this.#two(text) || this.#layout(text, depth))) return true
+    const count = TEXTS.has(settings.format) ? 0 : logfmtPairs(text, this.#keys, this.#values)
+    if (count < 1 || (format !== 'logfmt' && !isRecord(this.#keys, count, depth))) return false
+    return this.#pairs(this.#keys, this.#values, count, depth)
+  }
+
+  /** Lines of two make one message; of the first alone nothing is told yet. */
+  #two(text: string): boolean {
+    const stream = this.#stream()
+    const whole = stream.head === '' ? '' : `${stream.head}\n${text}`
+    stream.head = ''
+    for (const { head, pattern, groups } of this.#layouts) {
+      if (head === undefined) continue
+      if (head.test(text)) {
+        stream.head = text
+        this.#draft.isPartial = true
+        return true
+      }
+      const found = whole === '' ? null : pattern.exec(whole)
+      if (found !== null) {
+        this.#groups(groups, found)
+        this.#draft.endLayer()
+        return true
+      }
+    }
+    return false
+  }
+
+  /** A row of a log whose columns a line `#Fields:` names. */
+  #row(text: string): boolean {
+    const values = text.split(/[ \t]+/)
+    if (values.length !== this.#columns.length) return false
+    const [date, time] = ['date', 'time'].map((name) => values[this.#columns.indexOf(name)])
+    if (date !== undefined && time !== undefined)
+      values[this.#columns.indexOf('time')] = `${date} ${time}`
+    const names = this.#columns.map((name) =>
+      name === 'date' && time !== undefined ? 'pid' : name,
+    )
+    this.#pairs(names, values, values.length, 0)
+    return true
+  }
+
+  #object(object: object, depth: number): boolean {
+    this.#draft.object(object)
+    return this.#within(this.#draft.endLayer(), depth)
+  }
+
+  #pairs(
+    keys: readonly string[],
+    values: readonly string[],
+    count: number,
+    depth: number,
+  ): boolean {
+    for (let i = 0; i < count; i++) this.#draft.field(keys[i] as string, values[i])
+    return this.#within(this.#draft.endLayer(), depth)
+  }
+
+  /**
+   * Reads what a record says as a line by itself; where it is none, it stays what the record says. False if
+   * the record goes on with a message before it.
+   */
+  #within(line: string | undefined, depth: number): boolean {
+    if (line === undefined) return true
+    const draft = this.#draft
+    const { isCarried } = draft
+    const stream = this.#stream()
+    const text = line.includes('\u001b') ? line.replace(CONTROLS, '') : line
+    if (isCarried && text.length >= DOCKER_CUT && !text.endsWith('\n')) {
+      stream.partial += text
+      draft.isPartial = true
+      return true
+    }
+    const whole = isCarried ? stream.partial + text : text
+    if (isCarried) stream.partial = ''
+    draft.name = whole
+    const end = whole.trimEnd().indexOf('\n')
+    const first = end < 0 ? whole.trimEnd() : whole.slice(0, end)
+    if ((stream.head !== '' || MAY_BE_LINE.test(first)) && this.#read(first, depth + 1)) {
+      if (end >= 0) draft.name += whole.slice(end)
+      return true
+    }
+    if (stream.message === undefined || end >= 0 || !stream.stack.continues(first, isCarried))
+      return true
+    this.#inner ??= first
+    this.#origin ??= stream
+    return false
+  }
+
+  /** Reads a line by the first layout it has, of those that lines had before if it has one of them. */
+  #layout(text: string, depth: number): boolean {
+    const isTemplate = this.#options.settings.template.length > 0
+    if (!isTemplate && /^[ \t]/.test(text)) return false
+    if (this.#usual.some((layout) => this.#match(layout, text, depth))) return true
+    const form = formOf(text)
+    if (this.#formless.has(form)) return false
+    let isCarried = this.#inner !== undefined
+    for (const layout of this.#layouts) {
+      if (this.#usual.includes(layout)) continue
+      if (this.#match(layout, text, depth)) {
+        if (layout.name !== 'text') this.#makeUsual(layout)
+        return true
+      }
+      isCarried ||= this.#inner !== undefined
+    }
+    if (this.#formless.size >= MAX_KNOWN) this.#formless.clear()
+    // What is carried may begin a message next time.
+    if (!isCarried && !isTemplate) this.#formless.add(form)
+    return false
+  }
+
+  #makeUsual(layout: LineLayout): void {
+    this.#usual = this.#layouts.filter((one) => one === layout || this.#usual.includes(one))
+  }
+
+  #match(
+    { name, pattern, groups, isEnvelope, head }: LineLayout,
+    text: string,
+    depth: number,
+  ): boolean {
+    if (head !== undefined) return false
+    const found = pattern.exec(text)
+    if (found === null) return false
+    const draft = this.#draft
+    const line = this.#groups(groups, found)
+    const message = draft.endLayer()
+    if (isEnvelope) return this.#envelope(line, { depth, isText: name === 'text' })
+    this.#isTimeless = !groups.includes('time')
+    if (draft.name === undefined) {
+      draft.name = ''
+      draft.isText = true
+    }
+    if (message?.startsWith('{')) this.#within(message, depth)
+    return true
+  }
+
+  /** Takes what a layout found, and returns the line that it carries. */
+  #groups(groups: readonly string[], found: RegExpExecArray): string {
+    const draft = this.#draft
+    let line = ''
+    const take = (name: string, value: string | undefined) => {
+      if (value === undefined) return
+      if (name === 'line') line = value
+      else
+        draft.field(
+          name === 'text' ? 'message' : name,
+          name === 'text' ? this.#withoutTail(value) : value,
+        )
+    }
+    if (groups.length === 0)
+      for (const [name, value] of Object.entries(found.groups ?? {})) take(name, value)
+    else for (let i = 0; i < groups.length; i++) take(groups[i] as string, found[i + 1])
+    return line
+  }
+
+  /** Reads the line that an envelope carries, which by itself may begin no message. */
+  #envelope(line: string, { depth, isText }: { depth: number; isText: boolean }): boolean {
+    const draft = this.#draft
+    const stream = this.#stream()
+    if (draft.isPartial) {
+      stream.partial += line
+      return true
+    }
+    const whole = stream.partial + line
+    stream.partial = ''
+    if (this.#read(whole, depth + 1)) return true
+    const isFurther = !isText && stream.message !== undefined && stream.stack.continues(whole, true)
+    if (draft.time === undefined || isFurther) {
+      this.#inner ??= whole
+      this.#origin ??= stream
+      // Other layouts start anew.
+      if (depth === 0) draft.clear()
+      return false
+    }
+    draft.name = whole
+    draft.isText = true
+    return true
+  }
+
+  #withoutTail(text: string): string {
+    const brace = text.endsWith('}') ? text.search(/ *\t?\{"/) : -1
+    const object = brace > 0 ? parsedObject(text.slice(brace).trim()) : undefined
+    if (object !== undefined) {
+      this.#draft.object(object)
+      return text.slice(0, brace)
+    }
+    const { message, count } = trailingPairs(text, this.#keys, this.#values)
+    for (let i = 0; i < count; i++) this.#draft.field(this.#keys[i] as string, this.#values[i])
+    return message
+  }
+
+  #stream(): Stream {
+    return this.#streams.of(this.#draft.stream)
+  }
+}
+
+/** Whether pairs are a record: within another that has the time they say what happened, else when. */
+function isRecord(keys: readonly string[], count: number, depth: number): boolean {
+  const roles = keys.slice(0, count).map((key) => roleOf(key).role)
+  const isNamed = roles.includes('message') || roles.includes('event') || roles.includes('name')
+  return (
+    count > 1 &&
+    /^[A-Za-z_@]/.test(keys[0] ?? '') &&
+    (roles.includes('time') || (depth > 0 && isNamed))
+  )
+}
+
+function templateLayout(pattern: RegExp): LineLayout {
+  return { name: 'template', pattern, groups: [], isEnvelope: false, head: undefined }
+}
+
+/** A number for the form of a line: what it says but for its digits. */
+function formOf(text: string): number {
+  let [one, other] = [0, 0]
+  for (let i = 0; i < text.length; i++) {
+    let code = text.charCodeAt(i)
+    if (code >= ZERO && code <= NINE) code = ZERO
+    one = (Math.imul(one, 31) + code) | 0
+    other = (Math.imul(other, 37) ^ code) & 0xfffff
+  }
+  return (one >>> 0) * 0x100000 + other
+}

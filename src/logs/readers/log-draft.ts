@@ -1,0 +1,218 @@
+import { isJsonObject } from '../../traces/readers/json-values.ts'
+import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
+import { type Level, levelOf, type Role, roleOf } from './field-roles.ts'
+import { parsedObject } from './json-object.ts'
+import type { ReadSettings } from './log-read-options.ts'
+
+/** A field of a message that is part of what it says. */
+export type LogField = readonly [key: string, value: string | number | boolean]
+
+/** Roles of which a layer has one: the first of the names that it has. */
+type Slot = Role | 'given' | 'instance'
+interface DraftRole {
+  readonly role: Slot | 'field'
+  readonly rank: number
+  readonly key: string
+  readonly isInstance: boolean
+}
+
+const MAX_DEPTH = 6
+/** A longer text in a field is not read as JSON. */
+const MAX_NESTED = 1 << 16
+
+/**
+ * What the layers of one line say about it. An inner layer has the last word, except that a time of day
+ * does not replace a date.
+ */
+export class LogDraft {
+  time: unknown
+  /** Of an outer layer, if that of the inner one cannot be read. */
+  outerTime: unknown
+  level: Level | undefined
+  logger: string | undefined
+  instance: string | undefined
+  /** What kind of message it is, or what it says. */
+  name: string | undefined
+  isText = false
+  value: unknown
+  fields: LogField[] = []
+  /** Text of an exception, maybe with its stack. */
+  thrown: string | undefined
+  thrownType: string | undefined
+  thrownMessage: string | undefined
+  /** Which of the streams that are mixed here it is of. */
+  stream = ''
+  isPartial = false
+  /** Whether what the last layer says is a line that it carries, and not a message of its own. */
+  isCarried = false
+
+  readonly #settings: ReadSettings
+  readonly #roles = new Map<string, DraftRole>()
+  readonly #slots = new Map<Slot, { rank: number; value: unknown; key: string }>()
+
+  constructor(settings: ReadSettings) {
+    this.#settings = settings
+  }
+
+  clear(): void {
+    this.time = undefined
+    this.outerTime = undefined
+    this.level = undefined
+    this.logger = undefined
+    this.instance = undefined
+    this.name = undefined
+    this.isText = false
+    this.value = undefined
+    if (this.fields.length > 0) this.fields = []
+    this.thrown = undefined
+    this.thrownType = undefined
+    this.thrownMessage = undefined
+    this.stream = ''
+    this.isPartial = false
+  }
+
+  /** Takes all fields of an object, and those of objects in it under paths with points. */
+  object(object: object, prefix = '', depth = 0): void {
+    for (const [key, value] of Object.entries(object)) {
+      const path = prefix + key
+      if (Array.isArray(value)) this.#list(path, value, depth)
+      else if (!isJsonObject(value)) this.field(path, value)
+      else if (typeof value['epochSecond'] === 'number') {
+        this.field(path, value['epochSecond'] + Number(value['nanoOfSecond'] ?? 0) / 1e9)
+      } else {
+        const plain = otlpValue(value) ?? value
+        if (!isJsonObject(plain)) this.field(path, plain)
+        else if (depth < MAX_DEPTH) this.object(plain, `${path}.`, depth + 1)
+      }
+    }
+  }
+
+  /** OTLP's attributes, journald's bytes and structlog's exceptions; other lists are no variables. */
+  #list(path: string, list: readonly unknown[], depth: number): void {
+    const { role } = this.#roleOf(path)
+    for (const [key, value] of otlpAttributes(list)) {
+      this.field(
+        path.startsWith('resource.') && key !== 'service.name' ? `resource.${key}` : key,
+        value,
+      )
+    }
+    if (role === 'message' && list.every((one) => typeof one === 'number')) {
+      this.field(path, new TextDecoder().decode(Uint8Array.from(list)))
+    } else if (role === 'thrown' && isJsonObject(list[0])) {
+      this.object(list[0], `${path}.`, depth + 1)
+    }
+  }
+
+  /** Takes one field. */
+  field(path: string, value: unknown): void {
+    if (value === null || value === undefined || value === '' || value === '-') return
+    const { role, rank, key, isInstance } = this.#roleOf(path)
+    if (isInstance) this.#take('instance', Number(path !== this.#settings.instance), value, key)
+    if (role === 'field') this.#plain(key, value)
+    else if (role === 'level' && levelOf(value, path) === undefined) this.#plain(key, value)
+    else if (role === 'level') this.#take(role, rank, levelOf(value, path), key)
+    else if (role === 'time' && Number(value) === 0 && /nano$/i.test(path)) return
+    else if (role === 'thrown' && typeof value !== 'string') return
+    else if (role !== 'context') this.#take(role, rank, value, key)
+    else if (key === 'pod' || key === 'container' || key === 'stream') this.stream += `${value} `
+  }
+
+  #roleOf(path: string): DraftRole {
+    const known = this.#roles.get(path)
+    if (known !== undefined) return known
+    const { time, name, value, numbers, instance } = this.#settings
+    const found = roleOf(path)
+    const isGiven = (given: string | null | undefined) =>
+      given?.toLowerCase() === path.toLowerCase()
+    const rankOf = (given: string | null | undefined) => Number(given !== path)
+    let { role, rank }: { role: Slot | undefined; rank: number } = found
+    if (isGiven(name)) [role, rank] = ['given', rankOf(name)]
+    else if (isGiven(time)) [role, rank] = ['time', rankOf(time)]
+    else if (isGiven(value)) [role, rank] = ['value', rankOf(value)]
+    else if (role === 'time' && time !== null) role = 'context'
+    else if (
+      role === 'value' ||
+      (name !== null && /^(?:event|message|line|name)$/.test(`${role}`))
+    ) {
+      role = undefined
+    }
+    if (numbers.length > 0 && role === undefined)
+      role = numbers.includes(path) ? undefined : 'context'
+    const isInstance =
+      isGiven(instance) || found.key === instance || path === `resource.${instance}`
+    const made = { role: role ?? 'field', rank, key: found.key, isInstance } as const
+    this.#roles.set(path, made)
+    return made
+  }
+
+  #take(slot: Slot, rank: number, value: unknown, key: string): void {
+    const known = this.#slots.get(slot)
+    if (known === undefined || rank < known.rank) this.#slots.set(slot, { rank, value, key })
+  }
+
+  #plain(key: string, value: unknown): void {
+    if (typeof value === 'string' && value.startsWith('{') && value.length < MAX_NESTED) {
+      const nested = parsedObject(value)
+      if (nested !== undefined) {
+        this.object(nested, `${key}.`, 1)
+        return
+      }
+    }
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      this.fields.push([key, value])
+    }
+  }
+
+  /** A layer is complete: what it says counts. Returns the line within it that is to be read by itself. */
+  endLayer(): string | undefined {
+    const slots = this.#slots
+    const text = (slot: Slot) => {
+      const found = slots.get(slot)
+      return found === undefined ? undefined : String(found.value)
+    }
+    if (slots.has('time')) this.#timeIs(slots.get('time')?.value)
+    this.level = (text('level') as Level | undefined) ?? this.level
+    this.value = slots.get('value')?.value ?? this.value
+    this.instance = text('instance') ?? this.instance
+    this.thrown = text('thrown') ?? this.thrown
+    this.thrownType = text('thrownType') ?? this.thrownType
+    this.thrownMessage = text('thrownMessage') ?? this.thrownMessage
+    this.isPartial = text('partial') === 'P'
+    this.isCarried = !slots.has('message')
+    const line = text('message') ?? text('line')
+    const named = text('given') ?? text('event') ?? (line === undefined ? text('name') : undefined)
+    const said = line ?? (named === undefined ? requestOf(text('verb'), text('path')) : undefined)
+    this.logger = text('logger') ?? (said === undefined ? undefined : text('name')) ?? this.logger
+    if (named !== undefined || line !== undefined) {
+      for (const slot of ['verb', 'path'] as const) {
+        const { key, value } = slots.get(slot) ?? {}
+        if (key !== undefined) this.#plain(key, value)
+      }
+    }
+    if (named !== undefined || said !== undefined) {
+      this.name = named ?? said
+      this.isText =
+        named === undefined ||
+        (slots.has('given') && this.#settings.isText(this.#settings.name ?? ''))
+    }
+    slots.clear()
+    return named === undefined ? line : undefined
+  }
+
+  #timeIs(time: unknown): void {
+    const isDate = typeof time === 'number' || HAS_DATE.test(String(time))
+    if (this.time !== undefined && !isDate) return
+    this.outerTime = this.time
+    this.time = time
+  }
+}
+
+/** A year, or seconds since 1970; behind a point digits are a fraction. */
+const HAS_DATE = /^[^.,]*\d{4}|^\w+, \d|^\d{6} /
+
+/** What was asked for, without its query: `GET /cart`. */
+function requestOf(verb: string | undefined, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  const route = path.replace(/ HTTP\/[\d.]+$/, '').replace(/[?#].*/s, '')
+  return verb === undefined ? route : `${verb} ${route}`
+}

@@ -1,0 +1,181 @@
+import { closestLayout } from './line-layouts.ts'
+import type { LogClock } from './log-clock.ts'
+import type { LogDraft } from './log-draft.ts'
+import type { LogFormat, ReadSettings } from './log-read-options.ts'
+import { type LogSink, SKIPPED } from './log-sink.ts'
+import { StackFollower, type Thrown, thrownIn } from './thrown.ts'
+
+export interface LineOptions {
+  readonly sink: LogSink
+  readonly settings: ReadSettings
+  readonly clock: LogClock
+  /** What lines are made of: anything, or only JSON, pairs, or text. */
+  readonly format: LogFormat
+}
+
+/** Lines of one origin, such as a container, among those of others. */
+export class Stream {
+  readonly stack = new StackFollower()
+  /** What further lines belong to. */
+  message: { readonly timeUs: number; readonly instance: string | undefined } | undefined
+  /** The beginning of a line that was cut. */
+  partial = ''
+  /** The first of two lines that make one message. */
+  head = ''
+}
+
+/** A line, and where it stood. */
+interface Place {
+  readonly line: number
+  readonly text: () => string
+}
+
+/** Formats of which each line is a record. */
+export const RECORDS: ReadonlySet<LogFormat> = new Set(['jsonl', 'logfmt'])
+const MAX_EXAMPLES = 5
+
+/**
+ * Hands on what the lines of a file say: messages, and the exceptions that they and the lines behind them
+ * name. A line that begins no message belongs to the one before it in its stream. Whatever a message or its
+ * stack trace says was thrown is an event of its own, once a message: `threw java.io.IOException: No space
+ * left`. So one cause has one name, whoever tells of it.
+ */
+export class MessageStreams {
+  readonly #options: LineOptions
+  readonly #streams = new Map<string, Stream>()
+  #lastUs = Number.NaN
+  #messages = 0
+  /** Lines that begin no message, and look like no stack either. */
+  #unread = 0
+  /** Those of them that were not counted as skipped yet. */
+  #doubtful = 0
+  readonly #examples: { readonly line: number; readonly text: string }[] = []
+
+  constructor(options: LineOptions) {
+    this.#options = options
+  }
+
+  /** The stream of a name. */
+  of(name: string): Stream {
+    const known = this.#streams.get(name) ?? new Stream()
+    this.#streams.set(name, known)
+    return known
+  }
+
+  /** A message is complete. One that is `isTimeless` has the time of the one before it. */
+  take(draft: LogDraft, { line, text }: Place, isTimeless: boolean): void {
+    const { sink, settings } = this.#options
+    const { instance, isText, name, level, logger, fields } = draft
+    if (draft.isPartial) {
+      sink.skip(SKIPPED.continuation, line, text())
+      return
+    }
+    const timeUs = draft.time === undefined && isTimeless ? this.#lastUs : this.#timeUs(draft)
+    // Of free text, a value is a field as others are.
+    const isState = draft.value !== undefined && (!isText || settings.value !== 'value')
+    const value = isState ? numberOf(draft.value) : undefined
+    if (!isState && draft.value !== undefined) fields.push(['value', String(draft.value)])
+    if (name === undefined) sink.skip(SKIPPED.noName, line, text())
+    else if (timeUs === undefined) sink.skip(SKIPPED.noTime, line, text())
+    else if (Number.isNaN(value)) sink.skip(SKIPPED.noNumber, line, text())
+    else {
+      const end = isText ? name.indexOf('\n') : -1
+      const said = end < 0 ? name : name.slice(0, end).trimEnd()
+      const component = logger === undefined ? '' : classOf(logger)
+      const stream = this.of(draft.stream)
+      stream.message = { timeUs, instance }
+      this.#messages++
+      sink.record({ line, timeUs, instance, name: said, isText, component, value, level, fields })
+      // A line without a time is one skipped line, whatever else it says.
+      if (Number.isNaN(timeUs)) return
+      this.#threw(stream, stream.stack.begin(isText ? said : ''), line)
+      this.#thrown(stream, draft, { line, more: end < 0 ? '' : name.slice(end + 1) })
+    }
+  }
+
+  /** Tells what fields of its own and the stack in it say was thrown. */
+  #thrown(stream: Stream, draft: LogDraft, { line, more }: { line: number; more: string }): void {
+    const { thrown, thrownType, thrownMessage = '' } = draft
+    const { stack } = stream
+    if (thrownType !== undefined) {
+      const [message = ''] = thrownMessage.split('\n', 1)
+      this.#threw(stream, stack.add({ className: thrownType, message }), line)
+    }
+    for (const text of [thrown, more]) {
+      const lines = text ? text.trimEnd().split('\n') : []
+      for (const one of lines) this.#threwAll(stream, stack.follow(one).thrown, line)
+    }
+    // What is called an error, and names no type.
+    if (thrown === undefined || stack.hasFound) return
+    this.#threw(stream, stack.add(thrownIn(thrown.split('\n', 1)[0] ?? '')), line)
+  }
+
+  #threwAll(stream: Stream, thrown: readonly Thrown[] | undefined, line: number): void {
+    for (const one of thrown ?? []) this.#threw(stream, one, line)
+  }
+
+  #threw({ message }: Stream, thrown: Thrown | undefined, line: number): void {
+    if (thrown === undefined || message === undefined) return
+    const { className, message: name } = thrown
+    const component = `threw ${className}`
+    this.#options.sink.record({ line, ...message, name, isText: true, component, level: 'error' })
+  }
+
+  /** A line that begins no message, and says `inner` in its stream. */
+  goOn(stream: Stream, inner: string, { line, text }: Place): void {
+    const { sink, format, settings } = this.#options
+    const isRecords = RECORDS.has(format)
+    if (stream.message === undefined) {
+      this.#unread++
+      sink.skip(isRecords ? SKIPPED.broken : SKIPPED.beforeFirst, line, text())
+      return
+    }
+    const { isStack, thrown = [] } = stream.stack.follow(inner)
+    if (thrown.length > 0) this.#threwAll(stream, thrown, line)
+    else if (isStack || (/^\s/.test(inner) && format !== 'jsonl')) {
+      sink.skip(SKIPPED.continuation, line, text())
+    } else if (settings.template.length > 0) sink.skip(SKIPPED.notMatched, line, text())
+    else if (isRecords) sink.skip(SKIPPED.broken, line, text())
+    else {
+      this.#unread++
+      this.#doubtful++
+      if (this.#examples.length < MAX_EXAMPLES) this.#examples.push({ line, text: text() })
+    }
+  }
+
+  /** All lines were taken. Where most begin no message, they are none that belong to one. */
+  end(): void {
+    const { sink, settings } = this.#options
+    const examples = this.#examples
+    const isMost = this.#unread > this.#messages
+    const texts = isMost ? examples.map(({ text }) => text) : []
+    const closest = closestLayout(texts, settings.dateFormat)
+    const unread = closest === undefined ? SKIPPED.unread : `${SKIPPED.unread}; ${closest}`
+    const reason = isMost ? unread : SKIPPED.continuation
+    for (const [i, { line, text }] of examples.entries()) {
+      sink.skip(reason, line, text, i < examples.length - 1 ? 1 : this.#doubtful - i)
+    }
+  }
+
+  /** The time of a message; `undefined` if it has none, NaN if that cannot be read. */
+  #timeUs({ time, outerTime }: LogDraft): number | undefined {
+    if (time === undefined) return undefined
+    const { clock } = this.#options
+    const usOf = (one: unknown) =>
+      typeof one === 'number' ? clock.number(one) : clock.text(String(one))
+    const timeUs = usOf(time)
+    this.#lastUs = Number.isNaN(timeUs) && outerTime !== undefined ? usOf(outerTime) : timeUs
+    return this.#lastUs
+  }
+}
+
+/** `org.apache.hadoop.hdfs.DFSClient` is `DFSClient`; names that are not Java's stay whole. */
+function classOf(logger: string): string {
+  const last = logger.slice(logger.lastIndexOf('.') + 1)
+  return /^[A-Z]/.test(last) ? last : logger
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
+}

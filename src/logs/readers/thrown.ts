@@ -1,0 +1,173 @@
+/** An exception, an error or a panic that somebody tells of. */
+export interface Thrown {
+  readonly className: string
+  /** `''` if it has none. */
+  readonly message: string
+}
+
+const KINDS = '(?:Exception|Error|Throwable|Failure|Fault)'
+const QUALIFIED = new RegExp(
+  `(?<![\\w.$])(?:[A-Za-z_$][\\w$]*\\.)+[A-Z][\\w$]*${KINDS}(?![\\w$.])`,
+  'g',
+)
+const MENTION = /Exception|Error|Throwable|Failure|Fault/
+const NAME = '(?:[A-Za-z_$][\\w$]*(?:\\.|::))*[A-Za-z_$][\\w$]*'
+
+/** Lines that name what was thrown, whatever stands around them. */
+const BEGINNINGS: readonly RegExp[] = [
+  new RegExp(
+    `^\\s*(?:Exception in thread "[^"]*" )?(?<class>(?:[A-Za-z_$][\\w$]*\\.)*[A-Z][\\w$]*${KINDS})(?:: (?<text>.*)|:?\\s*$)`,
+  ),
+  // Java's causes and .NET's inner exceptions.
+  new RegExp(
+    `^\\s*(?:Caused by:|Suppressed:|Wrapped by:|Exception in thread "[^"]*"|--->|Unhandled exception\\.) (?<class>${NAME})(?:: (?<text>.*)|:?\\s*$)`,
+  ),
+  // Go and Rust.
+  /^(?<class>panic|fatal error): (?<text>.*)$/,
+  /^thread '[^']*' (?:\(\d+\) )?(?<class>panicked) at (?:'(?<text>.*)', \S+$|\S+$)/,
+  // Ruby and PHP.
+  /^\S+:\d+:in [`'][^`']*': (?<text>.*) \((?<class>[A-Z][\w:]*)\)$/,
+  /^(?:PHP )?Fatal error: +Uncaught (?<class>[\w\\]+): (?<text>.*?)(?: in \S+:\d+)?$/,
+]
+/** What may have been thrown if a stack follows: a name at the beginning, or a usual one further on. */
+const CANDIDATES: readonly RegExp[] = [
+  new RegExp(`^(?:Uncaught |Unhandled )?(?<class>${NAME})(?: \\[\\w+\\])?(?:: (?<text>.*))?$`),
+  new RegExp(`(?<![\\w.$])(?<class>${NAME}${KINDS}|Error|Exception)(?: \\[\\w+\\])?: (?<text>.*)$`),
+]
+const FRAME = /^\s+at \S/
+const TRACEBACK = /^[\s|+]*Traceback \(most recent call last\):/
+const PYTHON = /^(?<class>(?:\w+\.)*[A-Za-z_]\w*)(?:: (?<text>.*))?$/
+const GO_FRAME =
+  /^(?:\[signal |created by |exit status|[\w./*()[\]-]+\(.*\)(?: in goroutine \d+)?$)/
+const PHRASES =
+  /^(?:goroutine \d+ \[|During handling of the above exception|The above exception was the direct cause|\s+\.\.\. \d+ more|--- End of|Stack trace:|#\d+ |note: run with|Node\.js v)/
+
+/** What a line behind a message is: part of a stack trace or not, and what it is the first to name. */
+interface Followed {
+  readonly isStack: boolean
+  readonly thrown?: readonly Thrown[]
+}
+
+/**
+ * Follows the lines behind one message, and finds what they say was thrown: by the form of stack traces
+ * of Java, .NET, Node, Python, Go, Rust, Ruby and PHP, whatever the types are called.
+ */
+export class StackFollower {
+  /** The line before the first frame of a stack may name what was thrown. */
+  #before = ''
+  #isPython = false
+  #isGo = false
+  readonly #known: string[] = []
+
+  /** A message begins; returns what its text names. */
+  begin(text: string): Thrown | undefined {
+    if (this.#known.length > 0) this.#known.length = 0
+    this.#isPython = false
+    this.#isGo = false
+    const mentioned = MENTION.test(text) ? lastMentioned(text) : undefined
+    this.#before = mentioned === undefined ? text : ''
+    return this.add(mentioned)
+  }
+
+  /** Returns what is told of the message, unless that is known. */
+  add(thrown: Thrown | undefined): Thrown | undefined {
+    if (thrown === undefined) return undefined
+    const key = `${thrown.className}: ${thrown.message}`
+    if (this.#known.includes(key)) return undefined
+    this.#known.push(key)
+    return thrown
+  }
+
+  /** A line that is not known to begin a message. */
+  follow(line: string): Followed {
+    const isIndented = /^\s/.test(line)
+    if (TRACEBACK.test(line)) {
+      this.#isPython = true
+      return { isStack: true }
+    }
+    if (FRAME.test(line)) {
+      const candidate = firstOf(CANDIDATES, this.#before)
+      return this.#found(candidate !== undefined && isType(candidate) ? [candidate] : [])
+    }
+    if (this.#isPython && !isIndented) {
+      this.#isPython = false
+      const named = firstOf([PYTHON], line)
+      if (named !== undefined) return this.#found([named])
+    }
+    const named = thrownAtStart(line)
+    if (named !== undefined) {
+      this.#isGo = named.className === 'panic' || named.className === 'fatal error'
+      // .NET tells of inner exceptions before the frames of the outer one.
+      const outer = line.includes('--->')
+        ? firstOf(CANDIDATES.slice(0, 1), this.#before)
+        : undefined
+      return this.#found(outer === undefined ? [named] : [outer, named])
+    }
+    if (isIndented) return { isStack: this.#isPython || this.#isGo || PHRASES.test(line) }
+    this.#before = line
+    return { isStack: PHRASES.test(line) || (this.#isGo && GO_FRAME.test(line)) }
+  }
+
+  /** Whether a line that may stand by itself goes on with what was told before. */
+  continues(line: string, isWhole: boolean): boolean {
+    if (this.#isPython || this.#isGo || /^\s/.test(line)) return true
+    if (TRACEBACK.test(line) || PHRASES.test(line)) return true
+    return isWhole && thrownAtStart(line) !== undefined
+  }
+
+  /** Whether the message, or a line behind it, named something. */
+  get hasFound(): boolean {
+    return this.#known.length > 0
+  }
+
+  #found(named: readonly Thrown[]): Followed {
+    this.#before = ''
+    return { isStack: true, thrown: named.flatMap((one) => this.add(one) ?? []) }
+  }
+}
+
+/** What a line begins with, as the first line of a stack trace. */
+export function thrownAtStart(line: string): Thrown | undefined {
+  const found = firstOf(BEGINNINGS, line)
+  return found === undefined ? undefined : (lastMentioned(found.message) ?? found)
+}
+
+/** What a text that is called an error says was thrown. */
+export function thrownIn(text: string): Thrown {
+  const found = thrownAtStart(text) ?? firstOf(CANDIDATES, text)
+  return found !== undefined && isType(found) ? found : { className: 'error', message: text.trim() }
+}
+
+function firstOf(patterns: readonly RegExp[], line: string): Thrown | undefined {
+  for (const pattern of patterns) {
+    const groups = pattern.exec(line)?.groups
+    if (groups === undefined) continue
+    return { className: groups['class'] as string, message: messageOf(groups['text'] ?? '') }
+  }
+  return undefined
+}
+
+/** One word in small letters is no type. */
+function isType({ className }: Thrown): boolean {
+  return /[A-Z]/.test(className)
+}
+
+/**
+ * The exception that a message names; of several, as in
+ * `FSError: java.io.IOException: No space left`, the last, which caused the others.
+ */
+function lastMentioned(text: string): Thrown | undefined {
+  if (!MENTION.test(text)) return undefined
+  let last: RegExpExecArray | undefined
+  for (const found of text.matchAll(QUALIFIED)) last = found
+  if (last === undefined) return undefined
+  const rest = text.slice(last.index + last[0].length)
+  return { className: last[0], message: rest.startsWith(':') ? messageOf(rest.slice(1)) : '' }
+}
+
+/** Behind a semicolon comes advice, such as where to read more; a bracket may have opened before. */
+function messageOf(text: string): string {
+  const end = text.search(/;(?:\s|$)/)
+  const message = (end < 0 ? text : text.slice(0, end)).trim()
+  return /[[(]/.test(message) ? message : message.replace(/[\])]+$/, '')
+}
