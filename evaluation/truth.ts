@@ -57,6 +57,12 @@ export interface Truth {
   /** `null` where it is not clear which requests are affected, or none is. */
   readonly affected: AffectedPredicate | null
   readonly relevant: RelevantPredicate
+  /** Parts of what the finding must say its requests have in common. */
+  readonly segment?: readonly string[]
+  /** Requests that hold up others, and what these wait for; `null` where some only seem to. */
+  readonly interferes?:
+    | (SpanPredicate & { readonly tenant: string; readonly resource: string })
+    | null
   /** Values of SM_P_THRESHOLD to evaluate with; 50 where none is given. */
   readonly smPThresholds?: readonly number[]
 }

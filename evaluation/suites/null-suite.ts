@@ -53,8 +53,11 @@ export interface NullResult extends NullComparison {
 /** Their before periods are the same service under the same requests, recorded on another day. */
 const SAME_RUNS = ['control', 'delay-100us', 'delay-1ms', 'delay-500us']
 
-/** Cases whose before period changes by itself: creating files takes longer as directories grow. */
-const CHANGING = ['create-behaviour']
+/**
+ * Cases whose before period changes by itself: creating files takes longer as directories grow; at the
+ * same processes a batch job begins after a while, and ends before the period does.
+ */
+const CHANGING = ['batch-job', 'create-behaviour', 'innocent-batch-job']
 
 /** A run is cut into as many stretches: five as runs before, one after. */
 const SIXTHS = 6

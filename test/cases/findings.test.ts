@@ -8,13 +8,17 @@ import type { TraceSet } from '../../src/traces/trace-set.ts'
 import { describeWithShared } from '../shared.ts'
 import { expectCauseFound, expectFound, RECORDED, sharedFindings } from './expect-findings.ts'
 
-test.each(['rmw', 'create-behaviour', 'control'])(
-  'the cause of %s is the first or second finding of at most ten',
-  async (name) => {
-    const [recorded] = await findCases(RECORDED, [name])
-    await expectCauseFound(recorded as NonNullable<typeof recorded>)
-  },
-)
+test.each([
+  'rmw',
+  'create-behaviour',
+  'control',
+  'batch-job',
+  'innocent-batch-job',
+  'broken-replica',
+])('the cause of %s is the first or second finding of at most ten', async (name) => {
+  const [recorded] = await findCases(RECORDED, [name])
+  await expectCauseFound(recorded as NonNullable<typeof recorded>)
+})
 
 describeWithShared('faults injected by others are the first or second finding', () => {
   test.each([

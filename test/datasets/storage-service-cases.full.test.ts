@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Case, Extent } from '../../datasets/storage-service/cases/case.ts'
+import { batchJob, innocentBatchJob } from '../../datasets/storage-service/cases/batch-job.ts'
+import { brokenReplica } from '../../datasets/storage-service/cases/broken-replica.ts'
+import type { Case, Extent, Side } from '../../datasets/storage-service/cases/case.ts'
 import { control } from '../../datasets/storage-service/cases/control.ts'
 import { createBehaviour } from '../../datasets/storage-service/cases/create-behaviour.ts'
 import { mdsConfig } from '../../datasets/storage-service/cases/mds-config.ts'
@@ -165,8 +167,85 @@ describe('the cases of the storage service', () => {
   })
 })
 
+describe('the cases with tenants', () => {
+  const { dataNodes } = brokenReplica
+  const service = new Constellation({ seed: 'test', sample: 1, dataNodes })
+  const replicas = brokenReplica.before.service.frontEnd.dataNodes
+  let broken: Trace[] = []
+  let batch: Trace[] = []
+
+  beforeAll(async () => {
+    await service.start()
+    const record = async (asked: Case, extent: Partial<Extent>) => {
+      const files = await recordCase(service, asked, {
+        ...{ requests: 160, blocks: 1, warmUp: 4, seed: 3, rehearsal: 2, ...extent },
+      })
+      const traces = await readTraces(files.after)
+      await Promise.all([rm(files.before), rm(files.after)])
+      return traces
+    }
+    broken = await record({ ...brokenReplica, changesAtBlock: 1 }, { blocks: 2, requests: 400 })
+    const { before, after: then } = batchJob
+    const served = (side: Side): Side => ({
+      ...side,
+      service: { ...side.service, frontEnd: { ...side.service.frontEnd, dataNodes: replicas } },
+    })
+    batch = await record(
+      { ...batchJob, before: served(before), after: served(then) },
+      { requests: 600 },
+    )
+    await service.stop()
+  }, 120_000)
+
+  afterAll(() => service.stop())
+
+  test('broken-replica fails large reads of the new version only, and reads take turns', () => {
+    const reads = broken.flatMap((trace) => named(trace, 'storage-data', 'SN READ'))
+    const failed = reads.filter(({ failed }) => failed)
+    expect(failed.length).toBeGreaterThan(0)
+    for (const { host, attributes } of failed) {
+      expect(host).toBe('storage-data-2')
+      expect(attributes.get('count')).toBeGreaterThanOrEqual(65_536)
+    }
+    const perHost = ['0', '1', '2'].map(
+      (one) => reads.filter(({ host }) => host === `storage-data-${one}`).length,
+    )
+    expect(Math.max(...perHost) - Math.min(...perHost)).toBeLessThanOrEqual(4)
+  })
+
+  test('every request of a tenant says whose it is', () => {
+    const tenants = new Set(batch.map((trace) => rootOf(trace)?.attributes.get('tenant.id')))
+    expect(tenants).toEqual(new Set(['acme', 'globex', 'batch-co']))
+  })
+
+  test('in batch-job nobody looks into a directory while it is listed', () => {
+    const at = (trace: Trace, name: string) => named(trace, 'mds', name)[0]
+    const isListing = (trace: Trace) => rootOf(trace)?.name === 'NFS3 READDIRPLUS'
+    const listings = batch.filter(isListing)
+    expect(listings.length).toBeGreaterThan(5)
+    for (const listing of listings) {
+      const [acquired, scan] = [at(listing, 'lock acquire'), at(listing, 'index scan')]
+      const others = batch
+        .filter((trace) => !isListing(trace))
+        .filter(
+          (trace) =>
+            at(trace, 'lock acquire')?.attributes.get('lock.name') ===
+            acquired?.attributes.get('lock.name'),
+        )
+      for (const other of others.flatMap((trace) => named(trace, 'mds', 'index get'))) {
+        expect(other.endNs <= (scan?.startNs ?? 0n) || other.startNs >= (scan?.endNs ?? 0n)).toBe(
+          true,
+        )
+      }
+    }
+  })
+})
+
 describe('what each truth says', () => {
-  const truths = [control, createBehaviour, mdsConfig, mdsPrefetch, periodicSpikes, rmw]
+  const truths = [
+    ...[batchJob, brokenReplica, control, createBehaviour, innocentBatchJob],
+    ...[mdsConfig, mdsPrefetch, periodicSpikes, rmw],
+  ]
   test.each(truths)('$name: a cause unless nothing changed', ({ truth }) => {
     expect(truth.cause === null).toBe(truth.kind === 'none')
     expect(truth.relevant.none === true).toBe(truth.kind === 'none')

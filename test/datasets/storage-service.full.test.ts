@@ -135,6 +135,7 @@ describe('the storage service', () => {
     expect([...keysOf('cache lookup')].sort()).toEqual(['cache.hit', 'cache.hits', 'cache.misses'])
     expect([...keysOf('lock acquire')].sort()).toEqual([
       'lock.kind',
+      'lock.name',
       'lock.wait_us',
       'queue.length',
     ])
@@ -192,7 +193,7 @@ describe('npm run record', () => {
     const run = promisify(execFile)(process.execPath, [...NODE_ARGUMENTS, 'nonsense'])
     await expect(run).rejects.toMatchObject({
       stderr: expect.stringContaining(
-        'nonsense is not a case. Give one of: control, create-behaviour,',
+        'nonsense is not a case. Give one of: batch-job, broken-replica,',
       ),
     })
   })

@@ -1,5 +1,6 @@
 import type { Order } from '../client/traffic.ts'
 import type { Workload } from '../client/workload.ts'
+import type { LargeReads } from '../storage-node/main.ts'
 import type { ServiceConfiguration } from './configuration.ts'
 import type { Truth } from './truth.ts'
 
@@ -19,6 +20,15 @@ export interface Extent {
   readonly warmUp: number
 }
 
+/** A data storage node to start. Each is a process of its own, so one host may have several, of which one is used. */
+export interface DataNode {
+  /** As `FrontEndConfiguration.dataNodes` calls it. */
+  readonly name: string
+  readonly host: string
+  readonly version?: string
+  readonly largeReads?: LargeReads
+}
+
 /** Something that changes between a before and an after period. */
 export interface Case {
   /** The name on the command line and of the folder recorded into. */
@@ -31,6 +41,10 @@ export interface Case {
   readonly extent?: Partial<Extent>
   /** How the requests of the two periods are sent; `'in turns'` unless given. */
   readonly order?: Order
+  /** Data storage nodes; one that is called `storage-data` unless given. */
+  readonly dataNodes?: readonly DataNode[]
+  /** Block that the after side starts with; before it, the after period does what before does. */
+  readonly changesAtBlock?: number
   /**
    * The periods are the start and the end of one run (of the before side), and this many requests
    * lie between them.

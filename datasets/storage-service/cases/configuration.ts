@@ -30,6 +30,8 @@ export interface MetadataServerConfiguration {
   readonly prefetchFiles: number
   /** Processor time burnt before an answer to GETLAYOUT; 0 for none. */
   readonly layoutSpinUs: number
+  /** Pause after a batch of the files of a directory that are listed, so that others get on. */
+  readonly scanPauseMs: number
 }
 
 /** How the front end behaves. */
@@ -42,6 +44,8 @@ export interface FrontEndConfiguration {
   readonly writeBackBatch: number
   /** Files whose attributes are kept in memory. */
   readonly attributeCacheFiles: number
+  /** Replicas that hold the data of files, by name: writes go to all, reads to one of them. */
+  readonly dataNodes: readonly string[]
 }
 
 /** Everything that can be set in the service. */
@@ -61,11 +65,13 @@ export const usualService: ServiceConfiguration = {
     distribution: { scheme: 'replication', data: 1, parity: 0 },
     prefetchFiles: 0,
     layoutSpinUs: 0,
+    scanPauseMs: 0,
   },
   frontEnd: {
     cacheBlocks: 128,
     dirtyBlockLimit: 8,
     writeBackBatch: 4,
     attributeCacheFiles: 130,
+    dataNodes: ['storage-data'],
   },
 }

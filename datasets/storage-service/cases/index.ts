@@ -1,3 +1,5 @@
+import { batchJob, innocentBatchJob } from './batch-job.ts'
+import { brokenReplica } from './broken-replica.ts'
 import type { Case } from './case.ts'
 import { control } from './control.ts'
 import { createBehaviour } from './create-behaviour.ts'
@@ -12,11 +14,14 @@ import { rmw } from './rmw.ts'
 
 /** Every case that can be recorded. */
 export const cases: readonly Case[] = [
+  batchJob,
+  brokenReplica,
   control,
   createBehaviour,
   delay100us,
   delay1ms,
   delay500us,
+  innocentBatchJob,
   mdsConfig,
   mdsPrefetch,
   periodicSpikes,

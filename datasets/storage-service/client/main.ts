@@ -9,6 +9,7 @@ import { thinkTimes } from './think-time.ts'
 import type { Batch, Traffic } from './traffic.ts'
 import { Worker } from './worker.ts'
 import { stepsOf } from './workloads/steps-of.ts'
+import { tenantsOfWorkers } from './workloads/tenants.ts'
 
 /** What the client is started with. */
 export interface ClientLaunch {
@@ -26,14 +27,17 @@ let turns = seededRandom('turns')
 
 /** Makes the directories and the files that the workload starts from. */
 async function prepare({ period, workload, seed }: Traffic): Promise<void> {
+  const tenants = workload.kind === 'tenants' ? tenantsOfWorkers(workload) : []
   const made = Array.from({ length: workload.workers }, (_, i) => {
-    const steps = stepsOf(workload, i, seededRandom(`${seed}/worker-${i}`))
-    const thinkMs = thinkTimes(workload, seededRandom(`${seed}/think-${i}`))
-    return new Worker(frontEnd, { steps, thinkMs, period })
+    const { id: tenant, workload: own = workload, startsAfter } = tenants[i] ?? {}
+    const steps = stepsOf(own, i, seededRandom(`${seed}/worker-${i}`))
+    const thinkMs = thinkTimes(own, seededRandom(`${seed}/think-${i}`))
+    const mayFail = own.kind === 'mixed' && own.mayFail
+    return new Worker(frontEnd, { steps, thinkMs, period, tenant, startsAfter, mayFail })
   })
   workers[period] = made
   turns = seededRandom(`${seed}/turns`)
-  await made[0]?.makeDirectories()
+  await made[0]?.makeDirectories(workload.directories)
   await Promise.all(made.map((worker) => worker.populate()))
 }
 

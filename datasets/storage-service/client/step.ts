@@ -14,14 +14,12 @@ export type Step =
       readonly stable: boolean
     }
   | {
-      readonly kind: 'mkdir' | 'commit' | 'create' | 'remove' | 'lookup' | 'getattr'
+      readonly kind: 'mkdir' | 'commit' | 'create' | 'remove' | 'lookup' | 'getattr' | 'list'
       readonly name: string
     }
 
 /** What one worker sends. */
 export interface Steps {
-  /** The directories that the workers share; only one worker makes them. */
-  directories(): Iterable<Step>
   /** The requests that bring this worker's files into being. */
   populate(): Iterable<Step>
   /** The next request; there is always one. */

@@ -14,7 +14,7 @@ export interface Batch {
   readonly periods: readonly Period[]
   /**
    * `'in turns'`: a request to one volume, and then the same to the other; a coin says
-   * who is first. `'together'`: to both at the same time, at the pace of each.
+   * who is first. `'together'`: to both at the same time, each worker at its own pace.
    */
   readonly order: Order
   /** Per volume. */

@@ -9,6 +9,29 @@ interface AnyWorkload {
   readonly directories: number
 }
 
+/** Several tenants, each with a workload and workers of its own. */
+export interface TenantsWorkload extends AnyWorkload {
+  readonly kind: 'tenants'
+  readonly tenants: readonly Tenant[]
+}
+
+/** One of those who share the service; its requests carry its id as baggage. */
+export interface Tenant {
+  readonly id: string
+  readonly workload: Exclude<Workload, TenantsWorkload>
+  /** Its workers start when all together have sent so many requests. */
+  readonly startsAfter?: number
+}
+
+/** One directory after the other listed, again and again. */
+export interface ListingWorkload extends AnyWorkload {
+  readonly kind: 'listing'
+  /** Number of the first directory that is listed; those up to `directories` follow. */
+  readonly firstDirectory: number
+  /** Files that each of them gets before the first request. */
+  readonly files: number
+}
+
 /** How often each kind of request comes, in shares of any sum. */
 export interface Mix {
   readonly read: number
@@ -26,6 +49,8 @@ export interface Mix {
  */
 export interface MixedWorkload extends AnyWorkload {
   readonly kind: 'mixed'
+  /** Some READs may fail; everything else must be answered. */
+  readonly mayFail?: boolean
   /** Files there are before the first request; every file belongs to one worker. */
   readonly files: number
   /** 16 KB blocks of a file at the start, evenly between these. */
@@ -93,3 +118,5 @@ export type Workload =
   | CreationWorkload
   | SourceBuildWorkload
   | SequentialWorkload
+  | ListingWorkload
+  | TenantsWorkload

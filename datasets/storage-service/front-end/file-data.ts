@@ -1,9 +1,8 @@
 import type { FrontEndConfiguration } from '../cases/configuration.ts'
-import type { RpcClient } from '../rpc/rpc-client.ts'
-import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { inStep } from '../telemetry/span.ts'
 import { BLOCK_BYTES, type Block, BlockCache } from './block-cache.ts'
 import { type BlockPart, blockParts, runs } from './block-range.ts'
+import type { DataNode } from './data-nodes.ts'
 
 export interface FileWrite {
   readonly offset: number
@@ -20,10 +19,10 @@ export interface FileWrite {
  */
 export class FileData {
   readonly #cache: BlockCache
-  readonly #node: RpcClient<StorageNodeOperations>
+  readonly #node: DataNode
   readonly #configuration: FrontEndConfiguration
 
-  constructor(node: RpcClient<StorageNodeOperations>, configuration: FrontEndConfiguration) {
+  constructor(node: DataNode, configuration: FrontEndConfiguration) {
     this.#node = node
     this.#configuration = configuration
     this.#cache = new BlockCache(configuration.cacheBlocks)

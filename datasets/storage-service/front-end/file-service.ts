@@ -4,8 +4,8 @@ import type { MetadataServerOperations, WithPrefetched } from '../metadata-serve
 import type { FileRecord } from '../metadata-server/page.ts'
 import type { RpcClient } from '../rpc/rpc-client.ts'
 import type { Reply } from '../rpc/rpc-server.ts'
-import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { AttributeCache } from './attribute-cache.ts'
+import type { DataNode } from './data-nodes.ts'
 import { FileData } from './file-data.ts'
 
 type Note = (attributes: Attributes) => void
@@ -23,7 +23,7 @@ export class FileService {
     configuration,
   }: {
     metadataServer: RpcClient<MetadataServerOperations>
-    dataNode: RpcClient<StorageNodeOperations>
+    dataNode: DataNode
     configuration: FrontEndConfiguration
   }) {
     this.#metadataServer = metadataServer
@@ -40,6 +40,12 @@ export class FileService {
   async lookup({ name }: Named): Promise<Reply<{ record: FileRecord }>> {
     const { result } = await this.#metadataServer.call('MDS LOOKUP', { name })
     return { result: { record: this.#found(name, result) } }
+  }
+
+  async list({ name }: Named, note: Note): Promise<Reply<{ entries: number }>> {
+    const { result } = await this.#metadataServer.call('MDS READDIR', { name })
+    note({ entries: result.entries })
+    return { result }
   }
 
   async mkdir({ name }: Named): Promise<Reply<object>> {

@@ -7,9 +7,9 @@ import { LockTable } from '../locks/lock-table.ts'
 import type { MetadataServerOperations } from '../metadata-server/operations.ts'
 import { RpcClient } from '../rpc/rpc-client.ts'
 import { serve } from '../rpc/rpc-server.ts'
-import type { StorageNodeOperations } from '../storage-node/operations.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { Volumes } from '../volumes/volumes.ts'
+import { DataNodes } from './data-nodes.ts'
 import { FileService } from './file-service.ts'
 import type { FrontEndOperations } from './operations.ts'
 
@@ -17,13 +17,14 @@ import type { FrontEndOperations } from './operations.ts'
 export interface FrontEndLaunch {
   readonly tracing: Tracing
   readonly metadataServerPort: number
-  readonly dataNodePort: number
+  /** By the name of the data storage node. */
+  readonly dataNodePorts: Readonly<Record<string, number>>
 }
 
-const { tracing, metadataServerPort, dataNodePort } = launched<FrontEndLaunch>()
+const { tracing, metadataServerPort, dataNodePorts } = launched<FrontEndLaunch>()
 const spans = startTracing(tracing)
 const metadataServer = new RpcClient<MetadataServerOperations>('mds', metadataServerPort)
-const dataNode = new RpcClient<StorageNodeOperations>('storage-data', dataNodePort)
+const dataNodes = new DataNodes(dataNodePorts)
 const volumes = new Volumes<{ readonly files: FileService; readonly locks: LockTable }>()
 
 /** Runs one request while no other is working on the same file. */
@@ -40,6 +41,7 @@ async function onFile<T>(name: string, work: (files: FileService) => Promise<T>)
 const port = await serve<FrontEndOperations>({
   'NFS3 GETATTR': ({ args, note }) => onFile(args.name, (files) => files.getattr(args, note)),
   'NFS3 LOOKUP': ({ args }) => onFile(args.name, (files) => files.lookup(args)),
+  'NFS3 READDIRPLUS': ({ args, note }) => onFile(args.name, (files) => files.list(args, note)),
   'NFS3 MKDIR': ({ args }) => onFile(args.name, (files) => files.mkdir(args)),
   'NFS3 CREATE': ({ args }) => onFile(args.name, (files) => files.create(args)),
   'NFS3 REMOVE': ({ args }) => onFile(args.name, (files) => files.remove(args)),
@@ -51,6 +53,7 @@ const port = await serve<FrontEndOperations>({
 
 answerControl(port, {
   configure: async ({ period, configuration }: Setup<FrontEndConfiguration>) => {
+    const dataNode = dataNodes.replicas(configuration.dataNodes)
     const files = new FileService({ metadataServer, dataNode, configuration })
     volumes.set(period, { files, locks: new LockTable() })
   },

@@ -4,6 +4,8 @@ import type { FileRecord } from '../metadata-server/page.ts'
 export interface FrontEndOperations {
   'NFS3 GETATTR': { args: { name: string }; result: { record: FileRecord } }
   'NFS3 LOOKUP': { args: { name: string }; result: { record: FileRecord } }
+  /** Every file of a directory with its record; only their number is sent back. */
+  'NFS3 READDIRPLUS': { args: { name: string }; result: { entries: number } }
   'NFS3 MKDIR': { args: { name: string }; result: object }
   'NFS3 CREATE': { args: { name: string }; result: { record: FileRecord } }
   'NFS3 REMOVE': { args: { name: string }; result: object }

@@ -5,7 +5,7 @@ const NS_PER_US = 1000
 
 /**
  * Runs `work` while holding the named lock; acquiring and releasing it are steps of their own in
- * the trace. `kind` goes into the trace instead of the name, which may be one of thousands.
+ * the trace, both with the lock's kind and name.
  */
 export async function withLock<T>(
   locks: LockTable,
@@ -15,7 +15,11 @@ export async function withLock<T>(
   const release = await inSpan('lock acquire', async (span) => {
     const askedNs = process.hrtime.bigint()
     const lock = locks.lockOf(name)
-    span.setAttributes({ 'lock.kind': kind, 'queue.length': lock.queueLength + Number(lock.held) })
+    span.setAttributes({
+      'lock.kind': kind,
+      'lock.name': name,
+      'queue.length': lock.queueLength + Number(lock.held),
+    })
     const granted = await locks.acquire(name)
     span.setAttribute('lock.wait_us', Number(process.hrtime.bigint() - askedNs) / NS_PER_US)
     return granted
@@ -23,6 +27,9 @@ export async function withLock<T>(
   try {
     return await work()
   } finally {
-    inStep('lock release', release)
+    inStep('lock release', (span) => {
+      span.setAttribute('lock.name', name)
+      release()
+    })
   }
 }

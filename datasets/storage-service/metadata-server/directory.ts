@@ -1,8 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Attributes } from '@opentelemetry/api'
 import { inSpan } from '../telemetry/span.ts'
 import type { FileRecord } from './page.ts'
 import { PagedIndex } from './paged-index.ts'
 import type { RemotePages } from './remote-pages.ts'
+
+/** Records that a scan looks up between two pauses. */
+const SCAN_BATCH = 8
 
 /** One directory: its index, each piece of work on it a step of its own in the trace. */
 export class Directory {
@@ -36,6 +40,18 @@ export class Directory {
     return this.#step('index scan', async () => ({
       value: await this.#index.neighbours(file, count),
     }))
+  }
+
+  /** Looks up every file, and pauses now and then to leave the processors to others. */
+  scan(pauseMs: number): Promise<number> {
+    return this.#step('index scan', async () => {
+      const files = await this.#index.neighbours('', Number.POSITIVE_INFINITY)
+      for (const [i, file] of files.entries()) {
+        await this.#index.get(file)
+        if (i % SCAN_BATCH === SCAN_BATCH - 1) await pause(pauseMs)
+      }
+      return { value: files.length }
+    })
   }
 
   put(file: string, record: FileRecord): Promise<FileRecord> {

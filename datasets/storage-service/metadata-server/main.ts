@@ -37,6 +37,7 @@ const volumes = new Volumes<{
   readonly names: Namespace
   readonly prefetchFiles: number
   readonly layoutSpinUs: number
+  readonly scanPauseMs: number
 }>()
 const names = () => volumes.current.names
 
@@ -69,20 +70,23 @@ const port = await serve<MetadataServerOperations>({
   'MDS CREATE': async ({ args: { name } }) => accessed(name, await names().create(name)),
   'MDS SETATTR': async ({ args: { name, sizeBytes } }) =>
     accessed(name, await names().grow(name, sizeBytes)),
+  'MDS READDIR': async ({ args: { name } }) => ({
+    result: { entries: await names().list(name, volumes.current.scanPauseMs) },
+  }),
   'MDS REMOVE': async ({ args }) => ({ result: { removed: await names().remove(args.name) } }),
 })
 
 answerControl(port, {
   configure: async ({ period, configuration }: Setup<MetadataServerConfiguration>) => {
     const { metadataNode, pageBytes, pageCachePages, distribution } = configuration
-    const { prefetchFiles, layoutSpinUs } = configuration
+    const { prefetchFiles, layoutSpinUs, scanPauseMs } = configuration
     const node = nodes[metadataNode]
     const cache = new PageCache(pageCachePages)
     const names = new Namespace(
       (directory) =>
         new RemotePages(`index of ${directory}`, { node, cache, pageBytes, distribution }),
     )
-    volumes.set(period, { names, prefetchFiles, layoutSpinUs })
+    volumes.set(period, { names, prefetchFiles, layoutSpinUs, scanPauseMs })
   },
   collect: collectSpans(spans),
 })

@@ -59,6 +59,11 @@ export class Namespace {
     return this.#inDirectory(path, (directory, file) => directory.remove(file))
   }
 
+  /** Looks up every file of a directory, which stays locked meanwhile; returns how many there are. */
+  list(directory: string, pauseMs: number): Promise<number> {
+    return this.#inDirectory(`${directory}/`, (index) => index.scan(pauseMs))
+  }
+
   /**
    * Records of up to `count` other files of the same directory. Each is looked up by itself, as if
    * it had been asked for: the directory's lock is acquired and released once per record.

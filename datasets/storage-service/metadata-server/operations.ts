@@ -22,5 +22,7 @@ export interface MetadataServerOperations {
     args: { name: string; sizeBytes: number }
     result: { record: FileRecord } & WithPrefetched
   }
+  /** How many files a directory has, each looked up. */
+  'MDS READDIR': { args: { name: string }; result: { entries: number } }
   'MDS REMOVE': { args: { name: string }; result: { removed: boolean } }
 }

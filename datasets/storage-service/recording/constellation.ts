@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Side } from '../cases/case.ts'
+import type { DataNode, Side } from '../cases/case.ts'
 import type { ClientLaunch } from '../client/main.ts'
 import type { Batch, Traffic } from '../client/traffic.ts'
 import type { Collection } from '../control/collect-spans.ts'
@@ -17,7 +17,11 @@ export interface ConstellationOptions {
   readonly seed: string
   /** Share of requests traced, 0 to 1. */
   readonly sample: number
+  /** The one of the usual service unless given. */
+  readonly dataNodes?: readonly DataNode[] | undefined
 }
+
+const USUAL_DATA_NODES: readonly DataNode[] = [{ name: 'storage-data', host: 'storage-data-0' }]
 
 /** The processes of one running service, the client that drives it, and the folder they use. */
 export class Constellation {
@@ -43,10 +47,14 @@ export class Constellation {
   /** Starts every process and waits until all are ready. If one fails, `stop` is still needed. */
   async start(): Promise<void> {
     this.#directory = await mkdtemp(join(scratchDirectory(), 'storage-service-'))
-    const [data, meta] = await Promise.all([
-      this.#storageNode('storage-data'),
-      this.#storageNode('storage-meta'),
-    ])
+    const meta = await this.#storageNode('storage-meta', {
+      ...{ name: 'storage-meta', host: 'storage-meta-0' },
+    })
+    const dataNodePorts: Record<string, number> = {}
+    for (const node of this.#dataNodes) {
+      dataNodePorts[node.name] = await this.#storageNode('storage-data', node)
+    }
+    const data = dataNodePorts[this.#dataNodes[0]?.name ?? ''] ?? meta
     const mds: MetadataServerLaunch = {
       tracing: this.#tracing('mds'),
       storagePorts: { 'storage-meta': meta, 'storage-data': data },
@@ -55,7 +63,7 @@ export class Constellation {
     const frontEnd: FrontEndLaunch = {
       tracing: this.#tracing('frontend'),
       metadataServerPort,
-      dataNodePort: data,
+      dataNodePorts,
     }
     const frontEndPort = await this.#launch('frontend', 'front-end/main.ts', frontEnd)
     const client: ClientLaunch = { frontEndPort }
@@ -69,10 +77,8 @@ export class Constellation {
   ): Promise<void> {
     const configure = (name: string, configuration: object) =>
       this.#process(name).command('configure', { period, configuration })
-    await Promise.all([
-      configure('storage-data', storageNodes),
-      configure('storage-meta', storageNodes),
-    ])
+    const nodes = ['storage-meta', ...this.#dataNodes.map(({ name }) => name)]
+    await Promise.all(nodes.map((name) => configure(name, storageNodes)))
     await configure('mds', metadataServer)
     await configure('frontend', frontEnd)
   }
@@ -104,10 +110,21 @@ export class Constellation {
     this.#directory = undefined
   }
 
-  async #storageNode(name: string): Promise<number> {
+  get #dataNodes(): readonly DataNode[] {
+    return this.#options.dataNodes ?? USUAL_DATA_NODES
+  }
+
+  async #storageNode(
+    service: string,
+    { name, host, version, largeReads }: DataNode,
+  ): Promise<number> {
     const directory = join(this.directory, name)
     await mkdir(directory)
-    const launch: StorageNodeLaunch = { tracing: this.#tracing(name), directory }
+    const launch: StorageNodeLaunch = {
+      tracing: { ...this.#tracing(service, host, name), ...(version && { version }) },
+      directory,
+      ...(largeReads && { largeReads }),
+    }
     return this.#launch(name, 'storage-node/main.ts', launch)
   }
 
@@ -117,9 +134,11 @@ export class Constellation {
     return started.ready()
   }
 
-  #tracing(service: string): Tracing {
-    const { seed, sample } = this.#options
-    return { service, host: `${service}-0`, seed, sample, clockAnchorNs: this.#clockAnchorNs }
+  /** Ids of spans differ from process to process. */
+  #tracing(service: string, host = `${service}-0`, process = service): Tracing {
+    const { sample } = this.#options
+    const seed = `${this.#options.seed}/${process}`
+    return { service, host, seed, sample, clockAnchorNs: this.#clockAnchorNs }
   }
 
   #process(name: string): ManagedProcess {

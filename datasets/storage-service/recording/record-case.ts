@@ -35,12 +35,13 @@ export async function recordCase(
     after: join(service.directory, 'after.jsonl'),
   }
   const unwanted = join(service.directory, 'unwanted.jsonl')
-  const { requestsBetween, order = 'in turns' } = recorded
+  const { requestsBetween, order = 'in turns', changesAtBlock = 0 } = recorded
   const periods: readonly Period[] = requestsBetween === undefined ? PERIODS : ['before']
 
   const setUp = async (block: number | 'rehearsal') => {
     for (const period of periods) {
-      const { service: configuration, workload } = recorded[period]
+      const isLater = typeof block === 'number' && block < changesAtBlock
+      const { service: configuration, workload } = recorded[isLater ? 'before' : period]
       await service.configure(period, configuration)
       await service.prepare({ period, workload, seed: `${seed}/block-${block}` })
     }

@@ -63,11 +63,13 @@ async function answer(
       throw new Error(`No operation ${operation} here; there are ${[...handlers.keys()]}.`)
     }
     const parent = propagation.extract(inPeriod(ROOT_CONTEXT, header.period), header.trace)
+    const carried = propagation.getBaggage(parent)?.getAllEntries() ?? []
+    const attributes = Object.fromEntries(carried.map(([key, { value }]) => [key, value]))
     const reply = await context.with(parent, () =>
       inSpan(
         operation,
         (span) => handler({ args, body, note: (attributes) => span.setAttributes(attributes) }),
-        { kind: SpanKind.SERVER },
+        { kind: SpanKind.SERVER, attributes },
       ),
     )
     respond({ id, result: reply.result }, reply.body)

@@ -6,6 +6,7 @@ import { collectSpans } from '../control/collect-spans.ts'
 import { launched } from '../control/launched.ts'
 import type { Setup } from '../control/setup.ts'
 import { serve } from '../rpc/rpc-server.ts'
+import { spin } from '../spin.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { Volumes } from '../volumes/volumes.ts'
 import { Disk } from './disk.ts'
@@ -16,19 +17,40 @@ import type { StorageNodeOperations } from './operations.ts'
 export interface StorageNodeLaunch {
   readonly tracing: Tracing
   readonly directory: string
+  readonly largeReads?: LargeReads
+}
+
+/** What a version does with reads of many bytes. */
+export interface LargeReads {
+  readonly fromBytes: number
+  /** Processor time that each burns. */
+  readonly spinUs: number
+  /** One in so many fails. */
+  readonly failEvery: number
 }
 
 const DISK_THREADS = 2
 
-const { tracing, directory } = launched<StorageNodeLaunch>()
+const { tracing, directory, largeReads } = launched<StorageNodeLaunch>()
 const spans = startTracing(tracing)
 const disk = new Disk(DISK_THREADS)
 const volumes = new Volumes<Objects>()
+let largeReadsSoFar = 0
+
+/** Verifies what was read, as a version that has such a fault does. */
+function verify(bytes: Buffer): void {
+  if (largeReads === undefined || bytes.length < largeReads.fromBytes) return
+  spin(largeReads.spinUs)
+  if (++largeReadsSoFar % largeReads.failEvery === 0) {
+    throw new Error(`EIO: the checksums of ${bytes.length} bytes do not match`)
+  }
+}
 
 const port = await serve<StorageNodeOperations>({
   'SN READ': async ({ args: { object, offset, count }, note }) => {
     note({ offset, count, 'queue.length': disk.queueLength })
     const bytes = await volumes.current.read({ object, offset, count })
+    verify(bytes)
     return { result: { count: bytes.length }, body: bytes }
   },
   'SN WRITE': async ({ args: { object, offset }, body, note }) => {

@@ -1,13 +1,17 @@
 import { context, propagation, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import {
+  CompositePropagator,
+  W3CBaggagePropagator,
+  W3CTraceContextPropagator,
+} from '@opentelemetry/core'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
   BasicTracerProvider,
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
-import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions'
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
 import { anchoredClock } from './clock.ts'
 import { seededIds } from './seeded-ids.ts'
 import { useClock } from './span.ts'
@@ -17,6 +21,8 @@ import { SpanBuffer } from './span-buffer.ts'
 export interface Tracing {
   readonly service: string
   readonly host: string
+  /** Version of the service; by default it has none. */
+  readonly version?: string
   readonly seed: string
   /** Share of requests traced, decided at the root (head sampling), 0 to 1. */
   readonly sample: number
@@ -31,14 +37,19 @@ export function startTracing(tracing: Tracing): SpanBuffer {
     resource: resourceFromAttributes({
       [ATTR_SERVICE_NAME]: tracing.service,
       'host.name': tracing.host,
+      ...(tracing.version === undefined ? {} : { [ATTR_SERVICE_VERSION]: tracing.version }),
     }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(tracing.sample) }),
-    idGenerator: seededIds(`${tracing.seed}/${tracing.service}`),
+    idGenerator: seededIds(tracing.seed),
     spanProcessors: [buffer],
   })
   useClock(anchoredClock(BigInt(tracing.clockAnchorNs)))
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  propagation.setGlobalPropagator(
+    new CompositePropagator({
+      propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
+    }),
+  )
   trace.setGlobalTracerProvider(provider)
   return buffer
 }

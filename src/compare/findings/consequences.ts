@@ -33,9 +33,9 @@ export function nestConsequences(categories: Categories, drafts: readonly Draft[
   )
 }
 
-/** Another load comes first, as all else may follow from it; what nothing accounts for last. */
-function placeOf({ kind }: Draft): number {
-  return kind === 'load' ? 0 : kind === 'unattributed' ? 2 : 1
+/** Another rate of requests comes first, as all else may follow from it; what nothing accounts for last. */
+function placeOf({ kind, size }: Draft): number {
+  return kind === 'load' && size?.per === 'second' ? 0 : kind === 'unattributed' ? 2 : 1
 }
 
 /** A delay seen elsewhere adds up; what a service does otherwise has the time that it takes in it. */

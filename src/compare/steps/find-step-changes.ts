@@ -324,7 +324,8 @@ function describeTimes(
   const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
   let usualUs = 0
   for (const request of had) usualUs += usualOf(request)
-  const isTail = significant && test.tailP < TAIL_LEVEL * alpha
+  // That something changed is sure already: tails only say whether it did for some.
+  const isTail = significant && test.tailP < alpha
   const few = isTail ? fewOf(strata, typical.shift * calls) : null
   const { shift, low, high } = few ?? typical
   const changedCalls = calls * (few?.minority.share ?? 1)

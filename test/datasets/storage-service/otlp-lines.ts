@@ -11,6 +11,7 @@ export interface RecordedSpan {
   readonly startNs: bigint
   readonly endNs: bigint
   readonly attributes: ReadonlyMap<string, unknown>
+  readonly failed: boolean
 }
 
 interface Attribute {
@@ -34,7 +35,11 @@ interface OtlpSpan {
   readonly startTimeUnixNano: string
   readonly endTimeUnixNano: string
   readonly attributes: readonly Attribute[]
+  readonly status: { readonly code?: number }
 }
+
+/** OTLP's code of a span that failed. */
+const STATUS_ERROR = 2
 
 /** The spans of a file of OTLP JSON lines, by trace. */
 export async function readTraces(path: string): Promise<RecordedSpan[][]> {
@@ -65,6 +70,7 @@ function recorded(span: OtlpSpan, about: ReadonlyMap<string, unknown>): Recorded
     startNs: BigInt(span.startTimeUnixNano),
     endNs: BigInt(span.endTimeUnixNano),
     attributes: plain(span.attributes),
+    failed: span.status.code === STATUS_ERROR,
   }
 }
 

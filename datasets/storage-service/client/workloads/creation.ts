@@ -1,7 +1,7 @@
 import type { Random } from '../../random.ts'
 import type { Steps } from '../step.ts'
 import type { CreationWorkload } from '../workload.ts'
-import { makeDirectories, pathOf } from './paths.ts'
+import { pathOf } from './paths.ts'
 
 const NAMES = 0x1000000
 
@@ -9,7 +9,6 @@ const NAMES = 0x1000000
 export function creationSteps(workload: CreationWorkload, worker: number, random: Random): Steps {
   const used = new Set<number>()
   return {
-    directories: () => makeDirectories(workload.directories),
     *populate() {},
     next() {
       let number = random.below(NAMES)

@@ -2,7 +2,7 @@ import { BLOCK_BYTES } from '../../front-end/block-cache.ts'
 import type { Random } from '../../random.ts'
 import type { Step, Steps } from '../step.ts'
 import type { Mix, MixedWorkload } from '../workload.ts'
-import { at, makeDirectories, pathOf } from './paths.ts'
+import { at, pathOf } from './paths.ts'
 
 const POPULATE_BYTES = 4 * BLOCK_BYTES
 
@@ -68,7 +68,6 @@ export function mixedSteps(workload: MixedWorkload, worker: number, random: Rand
   }
 
   return {
-    directories: () => makeDirectories(workload.directories),
     *populate() {
       for (const { name, blocks } of files) {
         yield { kind: 'create', name }

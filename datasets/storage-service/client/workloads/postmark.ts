@@ -1,7 +1,7 @@
 import type { Random } from '../../random.ts'
 import type { Step, Steps } from '../step.ts'
 import type { PostmarkWorkload } from '../workload.ts'
-import { at, makeDirectories, pathOf } from './paths.ts'
+import { at, pathOf } from './paths.ts'
 import { append, type OwnFile, readWhole, sizeBetween, writeNew } from './whole-file.ts'
 
 /** The requests of one worker. */
@@ -39,7 +39,6 @@ export function postmarkSteps(workload: PostmarkWorkload, worker: number, random
 
   const steps = transactions()
   return {
-    directories: () => makeDirectories(directories),
     *populate() {
       for (let i = 0; i < Math.floor(files / workers); i++) {
         const file = newFile()

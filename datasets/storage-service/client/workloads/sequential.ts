@@ -1,6 +1,6 @@
 import type { Step, Steps } from '../step.ts'
 import type { SequentialWorkload } from '../workload.ts'
-import { makeDirectories, pathOf } from './paths.ts'
+import { pathOf } from './paths.ts'
 
 /** The requests of one worker: one file after the other. */
 export function sequentialSteps(workload: SequentialWorkload, worker: number): Steps {
@@ -27,7 +27,6 @@ export function sequentialSteps(workload: SequentialWorkload, worker: number): S
 
   const steps = files()
   return {
-    directories: () => makeDirectories(directories),
     *populate() {},
     next: () => steps.next().value,
   }

@@ -1,7 +1,7 @@
 import type { Random } from '../../random.ts'
 import type { Step, Steps } from '../step.ts'
 import type { SourceBuildWorkload } from '../workload.ts'
-import { at, makeDirectories, pathOf } from './paths.ts'
+import { at, pathOf } from './paths.ts'
 import { append, type OwnFile, readWhole, sizeBetween, writeNew } from './whole-file.ts'
 
 /** The requests of one worker. */
@@ -42,7 +42,6 @@ export function sourceBuildSteps(
 
   const steps = packages()
   return {
-    directories: () => makeDirectories(directories),
     *populate() {
       for (const header of headers) {
         yield { kind: 'create', name: header.name }
