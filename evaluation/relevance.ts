@@ -56,11 +56,11 @@ function isChangedEdge(
 ): boolean {
   if (test?.rejected !== true) return false
   if (afterMeanUs > beforeMeanUs !== (direction === 'slower')) return false
-  const ends = categories.structure(category).classEnds[number]
+  const { classFrom, classTo } = categories.structure(category)
   const isNode = (node: number | undefined, predicate: NodePredicate | undefined) =>
     predicate === undefined ||
     matchesNode(categories.nodeLabel(category, node as number), predicate)
-  return isNode(ends?.from, from) && isNode(ends?.to, to)
+  return isNode(classFrom[number], from) && isNode(classTo[number], to)
 }
 
 /** Whether a node is of a service, an operation and an end of its span that a predicate names. */

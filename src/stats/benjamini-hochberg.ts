@@ -1,3 +1,4 @@
+// Families have tens of thousands of tests: the loops index with `!`.
 import { OptionError } from '../core/errors.ts'
 
 /**
@@ -21,29 +22,35 @@ import { OptionError } from '../core/errors.ts'
  */
 export function benjaminiHochberg(p: ArrayLike<number>): Float64Array {
   const values = Float64Array.from(p)
-  const descending = performedTests(values).sort((i, j) => at(values, j) - at(values, i))
-  const q = new Float64Array(values.length).fill(Number.NaN)
-  const m = descending.length
+  const ascending = performedTests(values).sort()
+  const m = ascending.length
+  const corrected = new Float64Array(m)
   let smallest = 1
-  for (const [place, index] of descending.entries()) {
-    smallest = Math.min(smallest, at(values, index) * (m / (m - place)))
-    q[index] = smallest
+  for (let at = m - 1; at >= 0; at--) {
+    smallest = Math.min(smallest, ascending[at]! * (m / (at + 1)))
+    corrected[at] = smallest
   }
-  return q
+  return values.map((value) => (Number.isNaN(value) ? value : corrected[find(ascending, value)]!))
 }
 
-function performedTests(p: Float64Array): number[] {
-  const performed: number[] = []
-  for (const [index, value] of p.entries()) {
-    if (Number.isNaN(value)) continue
+/** Where a value stands among ascending ones; of equal p, each has the same q. */
+function find(ascending: Float64Array, value: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ascending[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function performedTests(p: Float64Array): Float64Array {
+  for (let index = 0; index < p.length; index++) {
+    const value = p[index]!
     if (value < 0 || value > 1) {
       throw new OptionError(`p[${index}]`, value, 'a probability, or NaN for a test not performed')
     }
-    performed.push(index)
   }
-  return performed
-}
-
-function at(values: Float64Array, index: number): number {
-  return values[index] ?? Number.NaN
+  return p.filter((value) => !Number.isNaN(value))
 }

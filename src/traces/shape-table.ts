@@ -57,6 +57,11 @@ export class ShapeTable {
     return width(this.#columns.edgeOffsets, shape)
   }
 
+  /** How many nodes the shapes before `shape` have in all. */
+  nodesBefore(shape: number): number {
+    return this.#columns.nodeOffsets.values[shape]!
+  }
+
   /** Label codes of the nodes of `shape`. */
   labels(shape: number): Uint32Array {
     return slice(this.#columns.labels, this.#columns.nodeOffsets, shape)

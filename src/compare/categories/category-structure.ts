@@ -32,60 +32,77 @@ export interface CategoryStructure extends StructureOutline {
   /** Number of each edge's class in `edgeClasses`. */
   readonly classOf: Uint32Array
   /** The nodes that each class leads from and to; of several the first in preorder. */
-  readonly classEnds: readonly ClassEnds[]
-  /** Number of the edge class of each key that `edgeKeys` gives. */
-  readonly classNumbers: ReadonlyMap<number, number>
-  /** The same for the loops of folded flows. */
-  readonly loopNumbers: ReadonlyMap<number, number>
+  readonly classFrom: Uint32Array
+  readonly classTo: Uint32Array
+  /** Key of each class, see `StructureColours`; one of a loop may be that of an edge as well. */
+  readonly classKeys: Uint32Array
+  /** How many classes, the last ones, are loops of folded flows. */
+  readonly loops: number
 }
 
-/** Where an edge class starts and ends: nodes of a category's structure. */
-export interface ClassEnds {
+/** A loop of a folded flow: its key, and the colours at its ends. */
+export interface ColouredLoop {
+  readonly key: number
   readonly from: number
   readonly to: number
 }
 
-/** More colours than there ever are. */
-const COLOURS = 2 ** 26
-
 /**
- * Describes the structure of a category, given the colours of its nodes and their labels.
+ * Describes the structure of a category; texts when they are first asked for.
  *
- * @param loops the loops of folded flows, by the colours at their ends, see `edgeKeys`
+ * @param keys of the edges, see `StructureColours`
+ * @param loops of folded flows, each once
  */
 export function describeStructure(
   outline: StructureOutline,
-  colours: Uint32Array,
-  { labels, loops }: { labels: readonly string[]; loops: ReadonlySet<number> },
+  {
+    keys,
+    colours,
+    loops,
+    labelTexts,
+  }: {
+    keys: Uint32Array
+    colours: Uint32Array
+    loops: readonly ColouredLoop[]
+    labelTexts: readonly string[]
+  },
 ): CategoryStructure {
-  const { from, to, preorder } = outline
+  const { labelCodes, preorder } = outline
   const rank = placesIn(preorder)
-  const keys = edgeKeys(colours, from, to)
-  const classEnds: ClassEnds[] = []
-  const classNumbers = new Map<number, number>()
+  const numbers = new Map<number, number>()
+  const firsts: number[] = []
   for (const edge of inPreorder(outline, rank)) {
-    const key = keys[edge]!
-    if (classNumbers.has(key)) continue
-    classNumbers.set(key, classEnds.length)
-    classEnds.push({ from: from[edge]!, to: to[edge]! })
+    if (numbers.has(keys[edge]!)) continue
+    numbers.set(keys[edge]!, firsts.length)
+    firsts.push(edge)
   }
-  const plain = classEnds.length
-  const loopNumbers = new Map<number, number>()
-  const ends = loopEnds(loops, colours, preorder).sort(
+  const behind = loopEnds(loops, colours, preorder).sort(
     (a, b) => rank[a.from]! - rank[b.from]! || rank[a.to]! - rank[b.to]!,
   )
-  for (const { key, ...each } of ends) {
-    loopNumbers.set(key, classEnds.length)
-    classEnds.push(each)
-  }
+  const column = (own: Uint32Array, end: 'from' | 'to' | 'key') =>
+    Uint32Array.from([...firsts.map((edge) => own[edge]!), ...behind.map((loop) => loop[end])])
+  const classFrom = column(outline.from, 'from')
+  const classTo = column(outline.to, 'to')
+  let labels: readonly string[] | undefined
+  let edgeClasses: readonly EdgeClass[] | undefined
   return {
     ...outline,
-    ...{ labels, classEnds, classNumbers, loopNumbers },
-    root: labels[0] as string,
-    edgeClasses: describeClasses(classEnds, { labels, outline, plain }),
-    classOf: Uint32Array.from(keys, (key) => classNumbers.get(key) as number),
+    ...{ classFrom, classTo, classKeys: column(keys, 'key'), loops: behind.length },
+    classOf: keys.map((key) => numbers.get(key)!),
+    root: labelTexts[labelCodes[0]!]!,
+    get labels() {
+      labels ??= Array.from(labelCodes, (code) => labelTexts[code]!)
+      return labels
+    },
+    get edgeClasses() {
+      edgeClasses ??= describeClasses(this)
+      return edgeClasses
+    },
   }
 }
+
+/** More labels than there ever are. */
+const MAX_LABELS = 2 ** 26
 
 /** The edges by where they start and then by where they end, in preorder: sorted by counting. */
 function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array): Uint32Array {
@@ -100,55 +117,41 @@ function inPreorder({ from, to, preorder }: StructureOutline, rank: Uint32Array)
   return byStart.map((at) => byEnd[at]!)
 }
 
-/** The first nodes of these colours, for each loop. */
-function loopEnds(loops: ReadonlySet<number>, colours: Uint32Array, preorder: Uint32Array) {
-  if (loops.size === 0) return []
-  const first = new Map<number, number>()
-  for (const node of preorder) {
-    const colour = colours[node] as number
-    if (!first.has(colour)) first.set(colour, node)
-  }
-  return Array.from(loops, (key) => ({
-    key,
-    from: first.get(Math.floor(key / COLOURS)) as number,
-    to: first.get(key % COLOURS) as number,
-  }))
-}
-
-/** What makes edges of one class: the colours at their ends, as one number an edge. */
-export function edgeKeys(
+/** The loops with the first nodes of the colours at their ends. */
+function loopEnds(
+  loops: readonly ColouredLoop[],
   colours: Uint32Array,
-  from: ArrayLike<number>,
-  to: ArrayLike<number>,
-): Float64Array {
-  const keys = new Float64Array(from.length)
-  for (let edge = 0; edge < keys.length; edge++) {
-    keys[edge] = colours[from[edge]!]! * COLOURS + colours[to[edge]!]!
+  preorder: Uint32Array,
+): ColouredLoop[] {
+  const first = new Map<number, number>()
+  for (const node of loops.length === 0 ? [] : preorder) {
+    if (!first.has(colours[node]!)) first.set(colours[node]!, node)
   }
-  return keys
+  return loops.map(({ key, from, to }) => ({ key, from: first.get(from)!, to: first.get(to)! }))
 }
 
-function describeClasses(
-  ends: readonly ClassEnds[],
-  {
-    labels,
-    outline: { to, labelCodes },
-    plain,
-  }: { labels: readonly string[]; outline: StructureOutline; plain: number },
-): EdgeClass[] {
+function describeClasses({
+  labels,
+  labelCodes,
+  to,
+  classFrom,
+  classTo,
+  loops,
+}: CategoryStructure): EdgeClass[] {
   const entries = new Uint32Array(labels.length)
   for (let edge = 0; edge < to.length; edge++) entries[to[edge]!]!++
+  const plain = classFrom.length - loops
   const seen = new Map<number, number>()
-  return ends.map((each, number) => {
-    // Labels are fewer than colours.
-    const pair = labelCodes[each.from]! * COLOURS + labelCodes[each.to]!
+  return Array.from(classFrom, (source, number) => {
+    const target = classTo[number]!
+    const pair = labelCodes[source]! * MAX_LABELS + labelCodes[target]!
     const occurrence = seen.get(pair) ?? 0
     seen.set(pair, occurrence + 1)
     const described = {
-      from: labels[each.from] as string,
-      to: labels[each.to] as string,
+      from: labels[source]!,
+      to: labels[target]!,
       occurrence,
-      intoJoin: entries[each.to]! > 1,
+      intoJoin: entries[target]! > 1,
     }
     return number < plain ? described : { ...described, fromRoundBefore: true }
   })

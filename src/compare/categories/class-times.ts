@@ -1,5 +1,5 @@
 // Runs once an edge of a request: the loops index with `!`.
-import { CriticalPathFinder } from '../../flows/critical-path.ts'
+import { CriticalPathFinder, CriticalWalk, type WalkPlan } from '../../flows/critical-path.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import type { CategoryStructure } from './category-structure.ts'
@@ -45,10 +45,15 @@ export class ClassTimes {
   /** The flows as they were recorded. */
   readonly #flows: FlowSet
   readonly #whole: boolean
-  readonly #sumOf: Uint32Array | undefined
+  /** The sum that each edge class goes into. */
+  readonly #sumOf: Uint32Array
   readonly #finder: CriticalPathFinder
-  /** By recorded shape, the sum that each recorded edge goes into. */
-  readonly #sums = new Map<number, Uint32Array>()
+  readonly #walk = new CriticalWalk()
+  /** By recorded shape, the class of each recorded edge. */
+  readonly #classes = new Map<number, Uint32Array>()
+  /** The plan of all shapes, edges numbered as their classes, if no two edges share a class. */
+  readonly #commonPlan: WalkPlan | undefined
+  readonly #classUs: Float64Array
   #onPath = new Uint8Array(64)
 
   constructor(
@@ -57,15 +62,17 @@ export class ClassTimes {
     { whole = false, sumOf, finder }: ClassTimesOptions = {},
   ) {
     const { flows } = categories
-    const length =
-      sumOf === undefined
-        ? categories.structure(category).edgeClasses.length
-        : sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
+    const structure = categories.structure(category)
+    const classes = structure.classFrom.length
     this.#categories = categories
     this.#flows = whole ? flows : recordedFlows(flows)
     this.#whole = whole
-    this.#sumOf = sumOf
+    this.#sumOf = sumOf ?? Uint32Array.from({ length: classes }, (_, number) => number)
     this.#finder = finder ?? new CriticalPathFinder(this.#flows)
+    const isPlain = this.#flows === flows && classes === structure.from.length
+    this.#commonPlan = isPlain ? planOfClasses(this.#finder, structure) : undefined
+    this.#classUs = new Float64Array(classes)
+    const length = this.#sumOf.reduce((most, sum) => Math.max(most, sum + 1), 0)
     this.criticalUs = new Float64Array(length)
     this.criticalCount = new Uint32Array(length)
     this.otherUs = new Float64Array(length)
@@ -81,26 +88,45 @@ export class ClassTimes {
     otherUs.fill(0)
     otherCount.fill(0)
     waitingUs.fill(0)
+    const sumOf = this.#sumOf
     const shape = this.#flows.shapeOf[request]!
-    const sums = this.#sumsOf(request, shape)
-    const { to, entries } = this.#finder.plan(shape)
-    if (to.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * to.length)
-    const onPath = this.#onPath
-    this.#finder.mark(request, onPath)
+    const classes = this.#classesOf(request, shape)
     const latencyUs = this.#flows.latencies(request)
-    for (let edge = 0; edge < sums.length; edge++) {
-      const sum = sums[edge]!
+    const common = this.#commonPlan
+    const { to, entries } = common ?? this.#finder.plan(shape)
+    const onPath = this.#markPath(request, classes, latencyUs)
+    for (let edge = 0; edge < classes.length; edge++) {
+      const number = classes[edge]!
+      const planned = common === undefined ? edge : number
+      const sum = sumOf[number]!
       const latency = latencyUs[edge]!
-      if (onPath[edge] === 1) {
+      if (onPath[planned] === 1) {
         criticalUs[sum]! += latency
         criticalCount[sum]!++
-      } else if (entries[to[edge]!]! > 1) {
+      } else if (entries[to[planned]!]! > 1) {
         waitingUs[sum]! += latency
       } else {
         otherUs[sum]! += latency
         otherCount[sum]!++
       }
     }
+  }
+
+  /** Marks the edges on the critical path of a request with 1, numbered as in the plan. */
+  #markPath(request: number, classes: Uint32Array, latencyUs: Float64Array): Uint8Array {
+    if (classes.length > this.#onPath.length) this.#onPath = new Uint8Array(2 * classes.length)
+    const onPath = this.#onPath
+    if (this.#commonPlan === undefined) {
+      this.#finder.mark(request, onPath)
+      return onPath
+    }
+    const classUs = this.#classUs
+    for (let edge = 0; edge < classes.length; edge++) classUs[classes[edge]!] = latencyUs[edge]!
+    onPath.fill(0)
+    const responseTimeUs = this.#flows.responseTimeUs[request]!
+    const path = this.#walk.follow(this.#commonPlan, classUs, responseTimeUs)
+    for (let at = 0; at < path.length; at++) onPath[path[at]!] = 1
+    return onPath
   }
 
   /**
@@ -114,17 +140,24 @@ export class ClassTimes {
       : this.otherUs[sum]! / this.otherCount[sum]!
   }
 
-  #sumsOf(request: number, shape: number): Uint32Array {
-    const known = this.#sums.get(shape)
+  #classesOf(request: number, shape: number): Uint32Array {
+    const known = this.#classes.get(shape)
     if (known !== undefined) return known
-    const classOf = this.#whole
+    const classes = this.#whole
       ? this.#categories.edgeClassOf(shape)
       : this.#categories.recordedClassOf(request)
-    const sumOf = this.#sumOf
-    const sums = sumOf === undefined ? classOf : classOf.map((number) => sumOf[number]!)
-    this.#sums.set(shape, sums)
-    return sums
+    this.#classes.set(shape, classes)
+    return classes
   }
+}
+
+/** The plan of the shape that a category is shown by, its edges numbered as their classes. */
+function planOfClasses(
+  finder: CriticalPathFinder,
+  { shape, classOf, classFrom: from, classTo: to }: CategoryStructure,
+): WalkPlan {
+  const plan = finder.plan(shape)
+  return { ...plan, from, to, edgesByTarget: plan.edgesByTarget.map((edge) => classOf[edge]!) }
 }
 
 /** What one period says of an edge class. */

@@ -1,6 +1,10 @@
 import type { LoopEnds } from '../../flows/fold/folded-flows.ts'
 import { ShapeGraph, type ShapeTable } from '../../traces/shape-table.ts'
-import { type CategoryStructure, describeStructure, edgeKeys } from './category-structure.ts'
+import {
+  type CategoryStructure,
+  type ColouredLoop,
+  describeStructure,
+} from './category-structure.ts'
 import { type LabelOrder, labelOrder, type StructureColours } from './structure-colours.ts'
 import { depthFirst, type StructureOutline } from './structure-outline.ts'
 
@@ -26,7 +30,9 @@ export class StructureCatalog {
   readonly #outlines: StructureOutline[] = []
   readonly #structures: CategoryStructure[] = []
   readonly #preorders = new Map<number, Uint32Array>()
-  readonly #classOfEdges = new Map<number, Uint32Array>()
+  /** The class of each key of `#numbered`: of the other keys, what they last were. */
+  #numbers = new Uint32Array(1024)
+  #numbered = -1
   #shapesOf: readonly (readonly number[])[] | undefined
 
   constructor(contents: CatalogContents) {
@@ -99,9 +105,12 @@ export class StructureCatalog {
     const known = this.#structures[category]
     if (known !== undefined) return known
     const { colours, labelTexts } = this.#contents
-    const labels = Array.from(outline.labelCodes, (code) => labelTexts[code] as string)
-    const structure = describeStructure(outline, colours.colour(outline.shape).colours, {
-      ...{ labels, loops: this.#loopKeys(category) },
+    const ofNodes = colours.colour(outline.shape).colours
+    const structure = describeStructure(outline, {
+      keys: colours.edgeKeys(ofNodes, outline.from, outline.to),
+      colours: ofNodes,
+      loops: this.#loops(category),
+      labelTexts,
     })
     this.#structures[category] = structure
     return structure
@@ -109,39 +118,54 @@ export class StructureCatalog {
 
   /** For any shape, the number of each edge's class in its category's structure. */
   classOfEdges(shape: number): Uint32Array {
-    const known = this.#classOfEdges.get(shape)
-    if (known !== undefined) return known
     const { shapes, colours, categoryOfShape } = this.#contents
-    const { classNumbers } = this.structure(categoryOfShape[shape] as number)
-    const keys = edgeKeys(colours.colour(shape).colours, shapes.from(shape), shapes.to(shape))
-    const classes = new Uint32Array(keys.length)
-    for (let edge = 0; edge < keys.length; edge++) {
-      classes[edge] = classNumbers.get(keys[edge] as number) as number
+    const numbers = this.#classNumbers(categoryOfShape[shape] as number)
+    const ofNodes = colours.colour(shape).colours
+    const classes = colours.edgeKeys(ofNodes, shapes.from(shape), shapes.to(shape))
+    for (let edge = 0; edge < classes.length; edge++) {
+      classes[edge] = numbers[classes[edge] as number] as number
     }
-    this.#classOfEdges.set(shape, classes)
     return classes
+  }
+
+  /** The class of each key of a category. */
+  #classNumbers(category: number): Uint32Array {
+    if (category === this.#numbered) return this.#numbers
+    const { classKeys, loops } = this.structure(category)
+    const end = classKeys.reduce((most, key) => Math.max(most, key + 1), 0)
+    if (end > this.#numbers.length) this.#numbers = new Uint32Array(2 * end)
+    for (let number = 0; number < classKeys.length - loops; number++) {
+      this.#numbers[classKeys[number] as number] = number
+    }
+    this.#numbered = category
+    return this.#numbers
   }
 
   /** For the loops of a shape of folded flows, the numbers of their classes. */
   classOfLoops(shape: number, { from, to }: LoopEnds): Uint32Array {
     const { colours, categoryOfShape } = this.#contents
-    const { loopNumbers } = this.structure(categoryOfShape[shape] as number)
-    const keys = edgeKeys(colours.colour(shape).colours, from, to)
-    return Uint32Array.from(keys, (key) => loopNumbers.get(key) as number)
+    const { classKeys, loops } = this.structure(categoryOfShape[shape] as number)
+    const plain = classKeys.length - loops
+    const numbers = new Map(Array.from(classKeys.subarray(plain), (key, i) => [key, plain + i]))
+    const keys = colours.edgeKeys(colours.colour(shape).colours, from, to)
+    return keys.map((key) => numbers.get(key) as number)
   }
 
-  /** The loops of all shapes of a category, by the colours at their ends. */
-  #loopKeys(category: number): ReadonlySet<number> {
+  /** The loops of all shapes of a category. */
+  #loops(category: number): readonly ColouredLoop[] {
     const { colours, loopsOf, categoryOfShape } = this.#contents
-    const keys = new Set<number>()
-    if (loopsOf === undefined) return keys
+    if (loopsOf === undefined) return []
+    const found = new Map<number, ColouredLoop>()
     this.#shapesOf ??= shapesByCategory(categoryOfShape, this.size)
     for (const shape of this.#shapesOf[category] as readonly number[]) {
       const { from, to } = loopsOf(shape)
-      if (from.length === 0) continue
-      for (const key of edgeKeys(colours.colour(shape).colours, from, to)) keys.add(key)
+      const ofNodes = colours.colour(shape).colours
+      colours.edgeKeys(ofNodes, from, to).forEach((key, loop) => {
+        const [start, end] = [from[loop] as number, to[loop] as number]
+        found.set(key, { key, from: ofNodes[start] as number, to: ofNodes[end] as number })
+      })
     }
-    return keys
+    return [...found.values()]
   }
 }
 

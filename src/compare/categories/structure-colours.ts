@@ -15,12 +15,15 @@ export interface ShapeKey {
   readonly discrete: boolean
 }
 
+// The two highest bits of a colour say what it is interned with: what follows, or what leads to it.
+const DOWN = 1 << 30
+const UP = 1 << 31
+/** In place of neighbours where there are none: labels and interned pairs have higher numbers. */
+const NO_NEIGHBOURS = 0
 // What a chain of interned pairs is about; the first element of each.
-const LABEL = 0
-const DOWN = 1
-const UP = 2
-const KEY = 3
-const DISCRETE = 4
+const KEY = 1
+const DISCRETE = 2
+const FIRST_LABEL = 3
 
 /**
  * Colours the nodes of flows so that nodes which play different parts get different colours,
@@ -36,9 +39,9 @@ const DISCRETE = 4
 export class StructureColours {
   readonly #shapes: ShapeTable
   readonly #labelOf: Uint32Array
-  readonly #interner = new PairInterner()
-  /** Colours of each shape that was coloured before: as many numbers as the shapes have nodes. */
-  readonly #known = new Map<number, Uint32Array>()
+  readonly #interner: PairInterner
+  /** Colours of the nodes of all shapes that have a key. */
+  readonly #known: Uint32Array
   // What follows serves for shape after shape: allocating would take longer than colouring.
   readonly #graph = new ShapeGraph()
   #colours: Uint32Array = new Uint32Array(64)
@@ -52,14 +55,20 @@ export class StructureColours {
   /** @param labelOf the label to compare by, for each label code of `shapes` */
   constructor(shapes: ShapeTable, labelOf: Uint32Array) {
     this.#shapes = shapes
-    this.#labelOf = labelOf
+    this.#labelOf = labelOf.map((label) => FIRST_LABEL + label)
+    this.#interner = new PairInterner(
+      this.#labelOf.reduce((a, b) => Math.max(a, b), FIRST_LABEL) + 1,
+    )
+    this.#known = new Uint32Array(shapes.nodesBefore(shapes.size))
   }
 
   /** The key of a shape: one number for its structure. */
   key(shape: number): ShapeKey {
     const sweeps = this.#refine(shape)
-    this.#known.set(shape, this.#colours.slice(0, this.#graph.nodes))
-    const { nodes, edges } = this.#graph
+    const { nodes } = this.#graph
+    const known = this.#known
+    const before = this.#shapes.nodesBefore(shape)
+    for (let node = 0; node < nodes; node++) known[before + node] = this.#colours[node] as number
     const discrete = this.#distinct === nodes
     const kind = this.#interner.intern(discrete ? DISCRETE : KEY, sweeps)
     const start = this.#interner.intern(kind, nodes)
@@ -67,15 +76,19 @@ export class StructureColours {
     // A colour says which colours lead to it. Where no two nodes share one, those of the last nodes
     // say it all.
     if (discrete) return { key: this.#chain(start, this.#list, this.#listLastColours()), discrete }
-    const to = this.#shapes.to(shape)
-    const from = this.#shapes.from(shape)
-    const pairs = this.#swept
-    for (let edge = 0; edge < edges; edge++) {
-      const source = colours[from[edge] as number] as number
-      pairs[edge] = this.#interner.intern(source, colours[to[edge] as number] as number)
-    }
-    const key = this.#chain(this.#chain(start, colours, nodes), pairs, edges)
+    const pairs = this.edgeKeys(colours, this.#shapes.from(shape), this.#shapes.to(shape))
+    const key = this.#chain(this.#chain(start, colours, nodes), pairs, pairs.length)
     return { key, discrete }
+  }
+
+  /** What makes edges of one class: a number for the colours at their ends. */
+  edgeKeys(colours: Uint32Array, from: ArrayLike<number>, to: ArrayLike<number>): Uint32Array {
+    const keys = new Uint32Array(from.length)
+    for (let edge = 0; edge < keys.length; edge++) {
+      const source = colours[from[edge] as number] as number
+      keys[edge] = this.#interner.intern(source, colours[to[edge] as number] as number)
+    }
+    return keys
   }
 
   /** Lists the colours of the nodes that nothing follows; gives how many there are. */
@@ -89,15 +102,10 @@ export class StructureColours {
     return count
   }
 
-  /** A shape with the colours of its nodes, which are comparable between shapes. */
+  /** A shape that has a key with the colours of its nodes, which are comparable between shapes. */
   colour(shape: number): ColouredShape {
-    let colours = this.#known.get(shape)
-    if (colours === undefined) {
-      this.#refine(shape)
-      colours = this.#colours.slice(0, this.#graph.nodes)
-      this.#known.set(shape, colours)
-    }
-    return { shape, colours }
+    const [start, end] = [this.#shapes.nodesBefore(shape), this.#shapes.nodesBefore(shape + 1)]
+    return { shape, colours: this.#known.subarray(start, end) }
   }
 
   /** Colours a shape into `#colours`; gives the number of sweeps it took. */
@@ -107,8 +115,7 @@ export class StructureColours {
     this.#reserve(Math.max(graph.nodes, graph.edges))
     const labels = this.#shapes.labels(shape)
     for (let node = 0; node < graph.nodes; node++) {
-      const label = this.#labelOf[labels[node] as number] as number
-      this.#colours[node] = this.#interner.intern(LABEL, label)
+      this.#colours[node] = this.#labelOf[labels[node] as number] as number
     }
     let before = 0
     let sweeps = 0
@@ -145,9 +152,10 @@ export class StructureColours {
     const start = offsets[node] as number
     const count = (offsets[node + 1] as number) - start
     const swept = this.#swept
-    const colour = this.#interner.intern(side, this.#colours[node] as number)
-    if (count === 1) {
-      swept[node] = this.#interner.intern(colour, swept[nodes[start] as number] as number)
+    const colour = (this.#colours[node] as number) | side
+    if (count < 2) {
+      const next = count === 0 ? NO_NEIGHBOURS : (swept[nodes[start] as number] as number)
+      swept[node] = this.#interner.intern(colour, next)
       return
     }
     for (let i = 0; i < count; i++) this.#list[i] = swept[nodes[start + i] as number] as number
@@ -274,26 +282,30 @@ function hashText(text: string): number {
   return hash
 }
 
-/** Numbers below this are left for the caller to begin chains with. */
-export const FIRST_NUMBER = 16
-
 /**
  * Numbers pairs of numbers: equal pairs get the same number, different ones never do. Chained, it
- * numbers sequences of any length, as `intern(intern(intern(0, a), b), c)`, where 0 to 15 say what a chain is about.
+ * numbers sequences of any length, as `intern(intern(intern(0, a), b), c)`, where numbers below the
+ * first that it gives out say what a chain is about.
  */
 export class PairInterner {
-  #first = new Uint32Array(4096)
-  #second = new Uint32Array(4096)
+  readonly #firstNumber: number
+  #first = new Int32Array(4096)
+  #second = new Int32Array(4096)
   /** Open addressing: row of the pair + 1, 0 where free. */
   #slots = new Uint32Array(16384)
   #size = 0
 
-  /** All numbers given out are below this. */
-  get end(): number {
-    return this.#size + FIRST_NUMBER
+  /** @param firstNumber the number of the first pair */
+  constructor(firstNumber = 0) {
+    this.#firstNumber = firstNumber
   }
 
-  /** The number of a pair of numbers below 2³²; new pairs get the next number, from 16. */
+  /** All numbers given out are below this. */
+  get end(): number {
+    return this.#size + this.#firstNumber
+  }
+
+  /** The number of a pair of 32-bit integers; new pairs get the next number. */
   intern(first: number, second: number): number {
     const mask = this.#slots.length - 1
     let slot = hashPair(first, second) & mask
@@ -301,7 +313,9 @@ export class PairInterner {
       const found = this.#slots[slot] as number
       if (found === 0) return this.#add(first, second, slot)
       const row = found - 1
-      if (this.#first[row] === first && this.#second[row] === second) return row + FIRST_NUMBER
+      if (this.#first[row] === first && this.#second[row] === second) {
+        return row + this.#firstNumber
+      }
       slot = (slot + 1) & mask
     }
   }
@@ -313,12 +327,12 @@ export class PairInterner {
     this.#second[row] = second
     if (this.#size * 2 > this.#slots.length) this.#rehash()
     else this.#slots[slot] = row + 1
-    return row + FIRST_NUMBER
+    return row + this.#firstNumber
   }
 
   #grow(): void {
-    const first = new Uint32Array(this.#first.length * 2)
-    const second = new Uint32Array(this.#first.length * 2)
+    const first = new Int32Array(this.#first.length * 2)
+    const second = new Int32Array(this.#first.length * 2)
     first.set(this.#first)
     second.set(this.#second)
     this.#first = first

@@ -1,6 +1,8 @@
+// Runs once an edge of a category: the loops index with `!`.
 import type { NodeLabel } from '../../flows/node-labels.ts'
+import { growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
-import type { EdgeClass } from '../categories/category-structure.ts'
+import { PairInterner } from '../categories/structure-colours.ts'
 
 /**
  * What happens on an edge: work within one service (`'self'`), or the way between two, with
@@ -21,36 +23,44 @@ export interface PooledEdge {
 
 /** Numbers edges by the labels at their ends, over all categories. */
 export class EdgePool {
-  readonly edges: PooledEdge[] = []
   readonly #categories: Categories
-  readonly #numbers = new Map<number, number>()
+  readonly #pairs = new PairInterner()
+  /** Where each edge was found first: which edge class of which category. */
+  readonly #found = growingColumns({ category: 'u32', number: 'u32' })
 
   constructor(categories: Categories) {
     this.#categories = categories
   }
 
+  get size(): number {
+    return this.#found.number.length
+  }
+
   /** The pooled edge of each edge class of a category. */
   ofClasses(category: number): Uint32Array {
-    const structure = this.#categories.structure(category)
-    const { edgeClasses, classEnds, labelCodes } = structure
-    return Uint32Array.from(classEnds, ({ from: source, to: target }, number) => {
-      const { fromRoundBefore, from, to } = edgeClasses[number] as EdgeClass
-      const ends =
-        (labelCodes[source] as number) * this.#categories.labelCount +
-        (labelCodes[target] as number)
-      const key = 2 * ends + (fromRoundBefore ? 1 : 0)
-      let pooled = this.#numbers.get(key)
-      if (pooled === undefined) {
-        pooled = this.edges.length
-        this.#numbers.set(key, pooled)
-        const fromNode = this.#categories.nodeLabel(category, source)
-        const toNode = this.#categories.nodeLabel(category, target)
-        const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
-        const round = fromRoundBefore && { fromRoundBefore }
-        this.edges.push({ from, to, kind, fromNode, toNode, ...round })
-      }
-      return pooled
-    })
+    const { labelCodes, classFrom, classTo, loops } = this.#categories.structure(category)
+    const pooled = new Uint32Array(classFrom.length)
+    for (let number = 0; number < pooled.length; number++) {
+      const loop = number < pooled.length - loops ? 0 : 1
+      const [source, target] = [labelCodes[classFrom[number]!]!, labelCodes[classTo[number]!]!]
+      pooled[number] = this.#pairs.intern(2 * source + loop, target)
+      if (pooled[number]! < this.size) continue
+      this.#found.category.push(category)
+      this.#found.number.push(number)
+    }
+    return pooled
+  }
+
+  /** What is known of a pooled edge. */
+  edge(pooled: number): PooledEdge {
+    const category = this.#found.category.values[pooled]!
+    const number = this.#found.number.values[pooled]!
+    const { edgeClasses, classFrom, classTo } = this.#categories.structure(category)
+    const { from, to, fromRoundBefore } = edgeClasses[number]!
+    const fromNode = this.#categories.nodeLabel(category, classFrom[number]!)
+    const toNode = this.#categories.nodeLabel(category, classTo[number]!)
+    const kind = place(fromNode) === place(toNode) ? 'self' : 'network'
+    return { from, to, kind, fromNode, toNode, ...(fromRoundBefore && { fromRoundBefore }) }
   }
 }
 

@@ -5,12 +5,11 @@ import { recordedFlows } from '../../flows/fold/folded-flows.ts'
 import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
 import { finishColumns, growingColumns } from '../../traces/growing-columns.ts'
 import type { Categories } from '../categories/categories.ts'
-import { ClassSamples, ClassTimes } from '../categories/class-times.ts'
+import { ClassTimes } from '../categories/class-times.ts'
 import { EdgePool, type PooledEdge } from './edge-pool.ts'
 
 /** One pooled edge in one category: a value a request, in µs, ascending. */
 export interface EdgeStratum {
-  readonly category: number
   readonly before: Float64Array
   readonly after: Float64Array
 }
@@ -49,78 +48,67 @@ const CACHE = new WeakMap<Categories, EdgeTimes>()
  * but those into joins that did not wait for them. One pass over all requests.
  */
 export class EdgeTimes {
-  readonly edges: readonly PooledEdge[]
   /** What each period says of each edge. */
   readonly totals: readonly [before: EdgeTotals, after: EdgeTotals]
-  /** Each edge in each category that has it: its number there, and whether it is compared there. */
-  readonly #category: Uint32Array
-  readonly #local: Uint32Array
-  readonly #compared: Uint8Array
-  /** Rows of those columns by edge. */
+  readonly #pool: EdgePool
+  /** There is a row for each edge in each category that has it; these are the rows by edge. */
   readonly #rows: GroupedRows
-  /** By category. */
-  readonly #samples: readonly (readonly [before: ClassSamples, after: ClassSamples])[]
+  readonly #categoryOf: Uint32Array
+  readonly #values: readonly [before: RowValues, after: RowValues]
 
   constructor(categories: Categories) {
+    const { flows } = categories
     const pool = new EdgePool(categories)
-    const columns = growingColumns({ edge: 'u32', category: 'u32', local: 'u32', compared: 'u8' })
-    const samples: (readonly [ClassSamples, ClassSamples])[] = []
-    const totals = [new GrowingTotals(), new GrowingTotals()] as const
-    const timeOf = PERIODS.map((period) => cappedTimes(categories.flows, period))
-    const finder = new CriticalPathFinder(recordedFlows(categories.flows))
+    const { edgeOf, categoryOf, offsets, sumOf } = edgeRows(categories, pool)
+    const finder = new CriticalPathFinder(recordedFlows(flows))
+    const [before, after] = PERIODS.map((period) => ({
+      totals: emptyTotals(pool.size),
+      values: emptyValues(categories, period, categoryOf),
+      timeOf: cappedTimes(flows, period),
+    })) as [PeriodTimes, PeriodTimes]
     for (let category = 0; category < categories.size; category++) {
-      const { pooled, sumOf } = localNumbers(pool.ofClasses(category))
-      const times = new ClassTimes(categories, category, { sumOf, finder })
-      const [before, after] = PERIODS.map((period) => {
+      const first = offsets[category]!
+      const edges = edgeOf.subarray(first, offsets[category + 1])
+      const times = new ClassTimes(categories, category, { sumOf: sumOf[category], finder })
+      for (const period of PERIODS) {
         const members = categories.members(category, period)
-        const collected = new ClassSamples(pooled.length, members.length)
-        totals[period].reach(pool.edges.length)
         for (let i = 0; i < members.length; i++) {
           times.read(members[i]!)
-          collected.add(times)
-          totals[period].add(pooled, times, timeOf[period]!(members[i]!))
+          addRequest(period === BEFORE ? before : after, times, {
+            ...{ request: members[i]!, first, edges },
+          })
         }
-        return collected
-      }) as [ClassSamples, ClassSamples]
-      samples.push([before, after])
-      for (let local = 0; local < pooled.length; local++) {
-        const compared = isOftenCritical(before, local) || isOftenCritical(after, local)
-        columns.edge.push(pooled[local]!)
-        columns.category.push(category)
-        columns.local.push(local)
-        columns.compared.push(
-          compared && before.lengths[local]! > 0 && after.lengths[local]! > 0 ? 1 : 0,
-        )
       }
     }
-    const { edge, category, local, compared } = finishColumns(columns)
-    this.edges = pool.edges
-    this.totals = [totals[0].finish(), totals[1].finish()]
-    this.#category = category
-    this.#local = local
-    this.#compared = compared
-    this.#rows = groupRows(edge, pool.edges.length)
-    this.#samples = samples
+    this.totals = [before.totals, after.totals]
+    this.#values = [before.values, after.values]
+    this.#pool = pool
+    this.#categoryOf = categoryOf
+    this.#rows = groupRows(edgeOf, pool.size)
+  }
+
+  /** How many edges there are. */
+  get size(): number {
+    return this.#pool.size
+  }
+
+  edge(number: number): PooledEdge {
+    return this.#pool.edge(number)
   }
 
   /** All categories that have the edge. */
   categories(edge: number): readonly number[] {
-    return Array.from(this.#rowsOf(edge), (row) => this.#category[row]!)
+    return Array.from(this.#rowsOf(edge), (row) => this.#categoryOf[row]!)
   }
 
   /** Categories with requests in both periods, in which the edge is often critical. */
   strata(edge: number): readonly EdgeStratum[] {
+    const [before, after] = this.#values
     const strata: EdgeStratum[] = []
     for (const row of this.#rowsOf(edge)) {
-      if (this.#compared[row] === 0) continue
-      const category = this.#category[row]!
-      const [before, after] = this.#samples[category]!
-      const local = this.#local[row]!
-      strata.push({
-        category,
-        before: sortSample(before.values(local)),
-        after: sortSample(after.values(local)),
-      })
+      if (!isOftenCritical(before, row) && !isOftenCritical(after, row)) continue
+      if (before.counts[row] === 0 || after.counts[row] === 0) continue
+      strata.push({ before: sortedRow(before, row), after: sortedRow(after, row) })
     }
     return strata
   }
@@ -131,72 +119,124 @@ export class EdgeTimes {
   }
 }
 
-function isOftenCritical({ critical, requests }: ClassSamples, at: number): boolean {
-  return critical[at]! >= OFTEN_CRITICAL * requests
+/** What the rows of a category and its edge classes are. */
+interface EdgeRows {
+  /** The edge and the category of each row. */
+  readonly edgeOf: Uint32Array
+  readonly categoryOf: Uint32Array
+  /** The rows of category `c` are `offsets[c]` to `offsets[c + 1]`. */
+  readonly offsets: Uint32Array
+  /** By category, the row of each edge class, counted from the first of the category. */
+  readonly sumOf: readonly Uint32Array[]
 }
 
-/** Sorts a sample in place; insertion beats the general sort for the usual dozen. */
-function sortSample(values: Float64Array): Float64Array {
+function edgeRows(categories: Categories, pool: EdgePool): EdgeRows {
+  const rows = growingColumns({ edgeOf: 'u32', categoryOf: 'u32' })
+  const offsets = new Uint32Array(categories.size + 1)
+  const sumOf: Uint32Array[] = []
+  for (let category = 0; category < categories.size; category++) {
+    const sums = pool.ofClasses(category)
+    const known = new Map<number, number>()
+    for (let number = 0; number < sums.length; number++) {
+      const edge = sums[number]!
+      let sum = known.get(edge)
+      if (sum === undefined) {
+        sum = known.size
+        known.set(edge, sum)
+        rows.edgeOf.push(edge)
+        rows.categoryOf.push(category)
+      }
+      sums[number] = sum
+    }
+    sumOf.push(sums)
+    offsets[category + 1] = rows.edgeOf.length
+  }
+  return { ...finishColumns(rows), offsets, sumOf }
+}
+
+/** The latencies of each row in one period, one a request, in µs. */
+interface RowValues {
+  readonly latencyUs: Float64Array
+  /** The latencies of row `r` begin at entry `starts[r]` and are `counts[r]`. */
+  readonly starts: Uint32Array
+  readonly counts: Uint32Array
+  /** In how many requests a row is critical, and how many could have been. */
+  readonly critical: Uint32Array
+  readonly requests: Uint32Array
+}
+
+function emptyValues(categories: Categories, period: Period, categoryOf: Uint32Array): RowValues {
+  const size = categoryOf.length
+  const requests = categoryOf.map((category) => categories.count(category, period))
+  const starts = new Uint32Array(size)
+  for (let row = 1; row < size; row++) starts[row] = starts[row - 1]! + requests[row - 1]!
+  const length = size === 0 ? 0 : starts[size - 1]! + requests[size - 1]!
+  return {
+    latencyUs: new Float64Array(length),
+    ...{ starts, requests, counts: new Uint32Array(size), critical: new Uint32Array(size) },
+  }
+}
+
+function emptyTotals(edges: number): EdgeTotals {
+  const zeros = () => new Float64Array(edges)
+  return {
+    requests: zeros(),
+    criticalCalls: zeros(),
+    criticalUs: zeros(),
+    waitingUs: zeros(),
+    responseTimeUs: zeros(),
+  }
+}
+
+/** What one period says, while it is added up. */
+interface PeriodTimes {
+  readonly totals: EdgeTotals
+  readonly values: RowValues
+  /** Response time of a request, the slowest cut. */
+  readonly timeOf: (request: number) => number
+}
+
+/** Adds the request that `times` read last, given the edges of its category's rows from `first`. */
+function addRequest(
+  { totals, values, timeOf }: PeriodTimes,
+  times: ClassTimes,
+  { request, first, edges }: { request: number; first: number; edges: Uint32Array },
+): void {
+  const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = totals
+  const { latencyUs, starts, counts, critical } = values
+  const timeUs = timeOf(request)
+  for (let sum = 0; sum < edges.length; sum++) {
+    const edge = edges[sum]!
+    const calls = times.criticalCount[sum]!
+    requests[edge]!++
+    criticalCalls[edge]! += calls
+    criticalUs[edge]! += times.criticalUs[sum]!
+    waitingUs[edge]! += times.waitingUs[sum]!
+    responseTimeUs[edge]! += timeUs
+    const row = first + sum
+    if (calls > 0) critical[row]!++
+    else if (times.otherCount[sum] === 0) continue
+    latencyUs[starts[row]! + counts[row]!++] = times.latencyUs(sum)
+  }
+}
+
+function isOftenCritical({ critical, requests }: RowValues, row: number): boolean {
+  return critical[row]! >= OFTEN_CRITICAL * requests[row]!
+}
+
+/** Sorts the values of a row in place; insertion beats the general sort for the usual dozen. */
+function sortedRow({ latencyUs, starts, counts }: RowValues, row: number): Float64Array {
+  const start = starts[row]!
+  const end = start + counts[row]!
+  const values = latencyUs.subarray(start, end)
   if (values.length > 32) return values.sort()
-  for (let i = 1; i < values.length; i++) {
-    const value = values[i]!
+  for (let i = start + 1; i < end; i++) {
+    const value = latencyUs[i]!
     let at = i - 1
-    for (; at >= 0 && values[at]! > value; at--) values[at + 1] = values[at]!
-    values[at + 1] = value
+    for (; at >= start && latencyUs[at]! > value; at--) latencyUs[at + 1] = latencyUs[at]!
+    latencyUs[at + 1] = value
   }
   return values
-}
-
-/** The totals of a period while they are added up. */
-class GrowingTotals {
-  readonly #columns = growingColumns({
-    requests: 'f64',
-    criticalCalls: 'f64',
-    criticalUs: 'f64',
-    waitingUs: 'f64',
-    responseTimeUs: 'f64',
-  })
-
-  /** Adds the request of a category that was read last, given the edge of each of its sums. */
-  add(pooled: readonly number[], times: ClassTimes, responseTime: number): void {
-    const { requests, criticalCalls, criticalUs, waitingUs, responseTimeUs } = this.#columns
-    for (let local = 0; local < pooled.length; local++) {
-      const edge = pooled[local]!
-      requests.values[edge]!++
-      criticalCalls.values[edge]! += times.criticalCount[local]!
-      criticalUs.values[edge]! += times.criticalUs[local]!
-      waitingUs.values[edge]! += times.waitingUs[local]!
-      responseTimeUs.values[edge]! += responseTime
-    }
-  }
-
-  /** Makes room for this many edges. */
-  reach(edges: number): void {
-    for (const column of Object.values(this.#columns)) {
-      while (column.length < edges) column.push(0)
-    }
-  }
-
-  finish(): EdgeTotals {
-    return finishColumns(this.#columns)
-  }
-}
-
-/** The pooled edges of one category, numbered from 0, so that a request's sums are small. */
-interface LocalNumbers {
-  readonly pooled: readonly number[]
-  /** Local number of each edge class. */
-  readonly sumOf: Uint32Array
-}
-
-function localNumbers(pooledOf: Uint32Array): LocalNumbers {
-  const numbers = new Map<number, number>()
-  const sumOf = pooledOf.map((pooled) => {
-    const known = numbers.get(pooled) ?? numbers.size
-    numbers.set(pooled, known)
-    return known
-  })
-  return { pooled: [...numbers.keys()], sumOf }
 }
 
 /** The slowest hundredth of the requests, one at least, is taken to be no slower than the next. */

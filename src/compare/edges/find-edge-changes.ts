@@ -1,4 +1,5 @@
 // Runs for every edge: the loops index with `!`.
+import { range } from 'd3-array'
 import { defineOptions, type OptionsOf, readOptions, share } from '../../core/options.ts'
 import { Stage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
@@ -59,7 +60,7 @@ function testEdges(
   { alpha, minimumEffect }: EdgeOptions,
   negligibleUs: number,
 ): EdgeTests {
-  const count = times.edges.length
+  const count = times.size
   const tested = new Float64Array(count)
   const tests = {
     z: new Float64Array(count),
@@ -223,7 +224,7 @@ export class EdgeChanges extends Stage {
 
   /** All edges, the largest contribution to the change of response times first. */
   get edges(): readonly EdgeChange[] {
-    return this.#describe(this.#tested.times.edges.keys())
+    return this.#describe(range(this.#tested.times.size))
   }
 
   /** The same tests at a stricter level: edges that no longer reach it count as unchanged. */
@@ -256,7 +257,7 @@ export class EdgeChanges extends Stage {
     const significant = q[edge]! < this.options.alpha
     const size = (significant ? sizes.get(edge) : undefined) ?? UNCHANGED
     return {
-      ...times.edges[edge]!,
+      ...times.edge(edge),
       beforeRequests: before.requests[edge]!,
       afterRequests: after.requests[edge]!,
       categories: times.categories(edge),
@@ -301,9 +302,10 @@ export class EdgeChanges extends Stage {
    */
   breakdown(): StageTable {
     const rows = new Map<string, BreakdownRow>()
-    const { edges, totals } = edgeTimes(this.categories)
-    const [of, to] = totals
-    edges.forEach((edge, number) => {
+    const times = edgeTimes(this.categories)
+    const [of, to] = times.totals
+    for (let number = 0; number < times.size; number++) {
+      const edge = times.edge(number)
       const service = owner(edge)
       const { kind } = edge
       const key = JSON.stringify([service, kind])
@@ -313,7 +315,7 @@ export class EdgeChanges extends Stage {
       row.afterUs += to.criticalUs[number]!
       row.waiting[0] += of.waitingUs[number]!
       row.waiting[1] += to.waitingUs[number]!
-    })
+    }
     const { flows } = this.categories
     const before = Math.max(1, flows.count(BEFORE))
     const after = Math.max(1, flows.count(AFTER))

@@ -16,10 +16,8 @@ export function flowSide(
   { form, period, nameOf }: { form: FlowForm; period: Period; nameOf: (label: string) => string },
 ): FlowSide {
   const { category } = form
-  const { edgeClasses, classEnds } = categories.structure(category)
-  const backTo = new Set(
-    edgeClasses.flatMap(({ fromRoundBefore }, i) => (fromRoundBefore ? [classEnds[i]?.to] : [])),
-  )
+  const { edgeClasses, classTo, loops } = categories.structure(category)
+  const backTo = new Set(classTo.subarray(classTo.length - loops))
   const latencies = classLatencies(categories, { form, period })
   return {
     category,

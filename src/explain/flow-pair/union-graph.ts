@@ -146,7 +146,7 @@ function edgeTests(
   const usual = before.period === 'before' && after.period === 'after'
   const { categories } = responseTime
   // Edges of folded flows are drawn with all their rounds, and compared likewise.
-  const isFolded = categories.structure(category).loopNumbers.size > 0
+  const isFolded = categories.structure(category).loops > 0
   if (usual && category === after.category && !isFolded) {
     const edges = responseTime.edges(category)
     return (edge) => edges[edge.before.edgeClass]?.test ?? null

@@ -59,14 +59,13 @@ export type DrawnFlow = ReturnType<typeof drawnFlow>
  * closes a cycle, which no drawing from top to bottom can have, but it takes time like any other.
  */
 export function drawnFlow(structure: CategoryStructure) {
-  const { labels, from, to, classOf, classEnds, edgeClasses } = structure
+  const { labels, from, to, classOf, classFrom, classTo } = structure
   const places = new Map<number, number>()
-  const loops = edgeClasses.flatMap(({ fromRoundBefore }, number) => {
-    const ends = classEnds[number]
-    if (!fromRoundBefore || ends === undefined) return []
-    const place = places.get(ends.to) ?? labels.length + places.size
-    places.set(ends.to, place)
-    return [{ from: ends.from, to: place, number }]
+  const plain = classTo.length - structure.loops
+  const loops = Array.from(classTo.subarray(plain), (target, loop) => {
+    const place = places.get(target) ?? labels.length + places.size
+    places.set(target, place)
+    return { from: classFrom[plain + loop] as number, to: place, number: plain + loop }
   })
   const again = [...places.keys()]
   return {
