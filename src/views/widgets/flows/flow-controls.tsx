@@ -7,13 +7,7 @@ import { type FlowData, type FlowLevel, type FlowState, LEVELS, MODES } from './
 const WHOLE_MS = 4500
 
 /** Shows before or after alone, or plays from one to the other and stops at any moment of it. */
-export function FlowPlayer({
-  at,
-  onChange,
-}: {
-  readonly at: number
-  readonly onChange: (at: number) => void
-}) {
+export function FlowPlayer({ at, onChange }: { at: number; onChange: (at: number) => void }) {
   const [isPlaying, setPlaying] = useState(false)
   useEffect(() => {
     if (!isPlaying) return
@@ -58,18 +52,15 @@ export function FlowPlayer({
   )
 }
 
-/** Buttons in a row of which at most one is pressed. */
-function ButtonSet<K extends string>({
-  label,
-  names,
-  pressed,
-  onPress,
-}: {
+interface ButtonSetProps<K extends string> {
   readonly label: string
   readonly names: Readonly<Record<K, string>>
   readonly pressed: K | null
   readonly onPress: (key: K) => void
-}) {
+}
+
+/** Buttons in a row of which at most one is pressed. */
+function ButtonSet<K extends string>({ label, names, pressed, onPress }: ButtonSetProps<K>) {
   return (
     <fieldset class="fd-flow-set" aria-label={label}>
       {(Object.keys(names) as K[]).map((key) => (
@@ -94,16 +85,9 @@ interface FlowControlsProps {
 }
 
 /** Offers modes, levels, the way from difference to difference, and zoom. */
-export function FlowControls({
-  data: { regions, differences, components },
-  state,
-  onChange,
-  zoomBy,
-  onFit,
-  difference,
-  differenceCount,
-  onDifference,
-}: FlowControlsProps) {
+export function FlowControls({ data, state, onChange, ...props }: FlowControlsProps) {
+  const { regions, differences, components } = data
+  const { zoomBy, onFit, difference, differenceCount, onDifference } = props
   const hasGroups: Readonly<Record<FlowLevel, boolean>> = {
     steps: true,
     regions: regions.length > 0,

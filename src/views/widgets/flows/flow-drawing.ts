@@ -28,39 +28,19 @@ export interface DrawnStep extends Point {
   readonly opacity: number
 }
 
-export interface DrawnLink {
-  readonly link: SceneLink
-  readonly start: Point
-  readonly end: Point
-  /** Where it runs straight down. */
-  readonly columnX: number
-  /** How far down its work reaches; what follows only leads on. */
-  readonly workEnd: number
-  /** Whether all of it is waiting, on every side that is shown. */
-  readonly waits: boolean
-  readonly label: string
-  readonly labelY: number
-  readonly opacity: number
-}
+/** A line in its place. */
+export type DrawnLink = FlowPart['links'][number]
 
 /** A graph in a drawing: what is seen of it. */
-export interface FlowPart {
+export type FlowPart = ReturnType<typeof drawnPart>
+
+/** What a graph is of, and where its upper left corner is. */
+interface PartPlace {
   readonly side: FlowSide | 'both'
   /** Shared links are drawn as two lines, one for each latency. */
   readonly isDiff: boolean
   readonly x: number
-  readonly width: number
-  readonly steps: readonly DrawnStep[]
-  readonly links: readonly DrawnLink[]
-}
-
-/** A dashed line between a step and its like. */
-interface Correspondence {
-  readonly step: number
-  readonly from: Point
-  readonly to: Point
-  /** Drawn even where lines crowd. */
-  readonly isEnd: boolean
+  readonly y: number
 }
 
 export interface FlowDrawing {
@@ -69,7 +49,7 @@ export interface FlowDrawing {
   /** Headings; in between no side's. */
   readonly heads: readonly { x: number; text: string; side: FlowSide | null }[]
   readonly parts: readonly FlowPart[]
-  readonly correspondences: readonly Correspondence[]
+  readonly correspondences: ReturnType<typeof correspondences>
 }
 
 /** Everything in its place, before it is known which mode's state is shown. */
@@ -180,9 +160,9 @@ function headWidth(text: string): number {
 
 function drawnPart(
   { steps, links, placement }: PlacedFlow,
-  { side, isDiff, x, y }: Pick<FlowPart, 'side' | 'isDiff' | 'x'> & { readonly y: number },
+  { side, isDiff, x, y }: PartPlace,
   { tops, opacity = () => 1, workLength, label }: FlowFrame,
-): FlowPart {
+) {
   const drawn = steps.map((step, place) => ({
     step,
     x: x + (placement.middles[place] as number),
@@ -190,13 +170,19 @@ function drawnPart(
     opacity: opacity(step),
   }))
   const byId = new Map(drawn.map((each) => [each.step.id, each]))
-  const drawnLinks = links.map((link, line): DrawnLink => {
+  const drawnLinks = links.map((link, line) => {
     const [from, to] = [byId.get(link.from) as DrawnStep, byId.get(link.to) as DrawnStep]
     const start = { x: from.x, y: from.y + from.step.height }
     const workEnd = Math.min(to.y, start.y + workLength(link))
     return {
-      ...{ link, start, end: { x: to.x, y: to.y }, workEnd },
+      link,
+      start,
+      end: { x: to.x, y: to.y },
+      /** How far down its work reaches; what follows only leads on. */
+      workEnd,
+      /** Where it runs straight down. */
       columnX: x + (placement.lineMiddles[line] as number),
+      /** Whether all of it is waiting, on every side that is shown. */
       waits: SIDES.every((each) =>
         side === each || (side === 'both' && isOn(link, each)) ? link.waits[each] : true,
       ),
@@ -236,14 +222,12 @@ function sideBySide(
     height = Math.max(height, y + (heights[0] ?? 0))
     const x = left + (room - width) / 2
     left += room + GAP
+    const workLength = (link: SceneLink) => sideLength(link, side)
+    const label = (link: SceneLink) => sideLabel(link, side)
     return drawnPart(
       flow,
       { side, isDiff: false, x, y },
-      {
-        tops: tops[0] ?? [],
-        workLength: (link) => sideLength(link, side),
-        label: (link) => sideLabel(link, side),
-      },
+      { tops: tops[0] ?? [], workLength, label },
     )
   }) as [FlowPart, FlowPart]
   return {
@@ -257,7 +241,7 @@ function correspondences(
   scene: FlowScene,
   parts: readonly [FlowPart, FlowPart],
   leastApart: number,
-): Correspondence[] {
+) {
   const [before, after] = parts.map(({ steps }, i) => {
     const ends = steps.map(({ step: { id, width, height }, x, y }): [number, Point] => [
       id,
@@ -269,7 +253,9 @@ function correspondences(
   const runs = sharedRuns(scene)
   const lined = new Set(linedSteps(runs, [yIn(before), yIn(after)], leastApart))
   return runs.flat().map((step) => ({
-    ...{ step, isEnd: lined.has(step) },
+    step,
+    /** Drawn even where lines crowd. */
+    isEnd: lined.has(step),
     from: before.get(step) as Point,
     to: after.get(step) as Point,
   }))

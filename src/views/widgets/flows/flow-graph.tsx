@@ -73,16 +73,8 @@ export function FlowGraph(props: FlowGraphProps) {
   )
 }
 
-function Part({
-  part,
-  number,
-  data,
-  notes,
-  pinned,
-  selectedStep,
-  selectedEdge,
-  hands,
-}: FlowGraphProps & { readonly part: FlowPart; readonly number: number }) {
+function Part({ part, number, ...props }: FlowGraphProps & { part: FlowPart; number: number }) {
+  const { data, notes, pinned, selectedStep, selectedEdge, hands } = props
   return (
     <>
       {part.links.map((drawn) => {
@@ -118,22 +110,17 @@ function Part({
   )
 }
 
-/** A step as a box; a group of steps as a pile of boxes. */
-function StepBox({
-  drawn: { step, x, y },
-  words,
-  notes,
-  isPinned,
-  isSelected,
-  hands,
-}: {
+interface StepProps {
   readonly drawn: DrawnStep
   readonly words: string
   readonly notes: StepNotes | undefined
   readonly isPinned: boolean
   readonly isSelected: boolean
   readonly hands: Hands | undefined
-}) {
+}
+
+/** A step as a box; a group of steps as a pile of boxes. */
+function StepBox({ drawn: { step, x, y }, words, notes, isPinned, isSelected, hands }: StepProps) {
   const ink = useInk()
   const { width, height, lines, group, inBefore, inAfter, orderChanges } = step
   const changes = group?.changedEdges ?? 0
@@ -183,15 +170,7 @@ function stepLook(step: SceneStep) {
 }
 
 /** Shows notes of the reader: a star where there is a mark, the number where there is a comment. */
-function NoteBadge({
-  notes,
-  x,
-  y,
-}: {
-  readonly notes: StepNotes | undefined
-  readonly x: number
-  readonly y: number
-}) {
+function NoteBadge({ notes, x, y }: { notes: StepNotes | undefined; x: number; y: number }) {
   if (notes === undefined) return null
   const text = [notes.isMarked ? '★' : '', notes.numbers.join(' ')].filter(Boolean).join(' ')
   return <Badge {...{ x, y, text }} color="text" />
@@ -205,17 +184,14 @@ const BADGE = 8
 /** White is too faint on the color of before, dark letters are not, in both themes. */
 const ON_BEFORE = '#222222'
 
-function Badge({
-  x,
-  y,
-  color,
-  text,
-}: {
+interface BadgeProps {
   readonly x: number
   readonly y: number
   readonly color: 'before' | 'after' | 'changeText' | 'text'
   readonly text: string
-}) {
+}
+
+function Badge({ x, y, color, text }: BadgeProps) {
   const ink = useInk()
   const width = Math.max(2 * BADGE, 8 + 7 * text.length)
   return (

@@ -1,3 +1,4 @@
+import { Figure } from '../../drawing/figure.tsx'
 import type { Ink } from '../../drawing/ink.tsx'
 import { Text } from '../../drawing/ink.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
@@ -16,34 +17,22 @@ interface LegendInput {
   readonly drawings: readonly FlowDrawing[]
 }
 
-interface FlowLegendLayout {
-  readonly width: number
-  readonly height: number
-  /** What signs mean, and how long latencies are drawn, each in rows of its own. */
-  readonly blocks: readonly { readonly y: number; readonly entries: readonly LegendEntry[] }[]
-}
-
-/** Lays out a legend with what there is of the picture, in rows of a width. */
-export function legendLayout(input: LegendInput, width: number): FlowLegendLayout {
+/** Explains every color and stroke that is in the picture, and how long latencies are drawn. */
+export function FlowLegend({ width, ...input }: LegendInput & { readonly width: number }) {
   let height = 0
   const blocks = [signsOf(input), [TIME], LENGTHS].map((entries) => {
     const y = height
     height += layOutLegend(entries, width).height
-    return { y, entries }
+    return (
+      <g key={y} transform={`translate(0 ${y})`}>
+        <LegendRows entries={entries} width={width} />
+      </g>
+    )
   })
-  return { width, height, blocks }
-}
-
-/** Explains every color and stroke that is in the picture. */
-export function FlowLegend({ layout: { width, blocks } }: { readonly layout: FlowLegendLayout }) {
   return (
-    <>
-      {blocks.map(({ y, entries }) => (
-        <g key={y} transform={`translate(0 ${y})`}>
-          <LegendRows entries={entries} width={width} />
-        </g>
-      ))}
-    </>
+    <Figure class="fd-flow-legend" width={width} height={height} label="What colors and lines mean">
+      {blocks}
+    </Figure>
   )
 }
 

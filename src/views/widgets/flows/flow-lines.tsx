@@ -89,23 +89,19 @@ export const CORRESPONDENCE_DASH = '6 4'
 /** Widths of an outline, and of the empty space within. */
 export const OUTLINE = { outer: 14, inner: 9.5 } as const
 
-/**
- * Draws a link as a line: thick as far as there is work, thin where it waits, dotted where it only
- * leads on to a join; outlined where its latency changed.
- */
-export function FlowLinkLine({
-  part,
-  drawn,
-  words,
-  isSelected,
-  hands,
-}: {
+interface LineProps {
   readonly part: FlowPart
   readonly drawn: DrawnLink
   readonly words: string
   readonly isSelected: boolean
   readonly hands: Hands | undefined
-}) {
+}
+
+/**
+ * Draws a link as a line: thick as far as there is work, thin where it waits, dotted where it only
+ * leads on to a join; outlined where its latency changed.
+ */
+export function FlowLinkLine({ part, drawn, words, isSelected, hands }: LineProps) {
   const ink = useInk()
   const { link, start, end, columnX, workEnd, label, labelY } = drawn
   const route = flowRoute(start, end, columnX)
@@ -152,16 +148,10 @@ export function FlowLinkLine({
 }
 
 /** The lines themselves: one, or in a diff one for each of the two latencies. */
-function Strands({
-  part: { side, isDiff },
-  drawn: { link, start, end, waits, workEnd },
-  route,
-}: {
-  readonly part: FlowPart
-  readonly drawn: DrawnLink
-  readonly route: readonly Point[]
-}) {
+function Strands({ part, drawn, route }: Pick<LineProps, 'part' | 'drawn'> & { route: Point[] }) {
   const ink = useInk()
+  const { side, isDiff } = part
+  const { link, start, end, waits, workEnd } = drawn
   const isShared = link.inBefore && link.inAfter
   if (isShared && isDiff && !waits) {
     const both = diffEnds(link)

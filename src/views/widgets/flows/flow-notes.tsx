@@ -28,7 +28,7 @@ export function annotated(
   { mark, comment }: Note,
 ): FlowAnnotation[] {
   const known = noteOn(annotations, target)
-  const next = { ...target, ...(mark ? { mark } : {}), ...(comment === '' ? {} : { comment }) }
+  const next = { ...target, ...(mark && { mark }), ...(comment !== '' && { comment }) }
   const kept = mark || comment !== '' ? [next] : []
   if (known === undefined) return [...annotations, ...kept]
   return annotations.flatMap((note) => (note === known ? kept : [note]))
@@ -41,17 +41,14 @@ export interface StepNotes {
 }
 
 /** What is shown of the notes at boxes and lines, by their ids and places in the scene. */
-export interface ShownNotes {
-  readonly steps: ReadonlyMap<number, StepNotes>
-  readonly links: ReadonlyMap<SceneLink, StepNotes>
-}
+export type ShownNotes = ReturnType<typeof shownNotes>
 
 /** Returns notes at what stands for what they are on; those on edges inside a group at the group. */
 export function shownNotes(
   annotations: readonly FlowAnnotation[],
   { stepOf, links }: FlowScene,
   { edges }: FlowData,
-): ShownNotes {
+) {
   const steps = new Map<number, StepNotes>()
   const lines = new Map<SceneLink, StepNotes>()
   const add = <K,>(to: Map<K, StepNotes>, key: K, number: number) => {
@@ -74,18 +71,14 @@ export function noteSubject(data: FlowData, { node, edge }: FlowAnnotation): str
   return edge === undefined ? nodeName(data, node ?? 0) : edgeName(data, edge)
 }
 
-/** Lists the reader's notes, by the numbers that stand in the drawing. */
-export function FlowNotes({
-  data,
-  annotations,
-  onSelect,
-  onChange,
-}: {
+interface NotesProps extends Pick<FlowState, 'annotations'> {
   readonly data: FlowData
-  readonly annotations: readonly FlowAnnotation[]
   readonly onSelect: (selection: FlowSelection) => void
   readonly onChange: (changes: Partial<FlowState>) => void
-}) {
+}
+
+/** Lists the reader's notes, by the numbers that stand in the drawing. */
+export function FlowNotes({ data, annotations, onSelect, onChange }: NotesProps) {
   if (annotations.length === 0) return null
   return (
     <ol class="fd-flow-edges" aria-label="Notes">
@@ -113,16 +106,12 @@ export function FlowNotes({
   )
 }
 
-/** Marks and comments what is looked at. */
-export function NoteEditor({
-  annotations,
-  target,
-  onChange,
-}: {
-  readonly annotations: readonly FlowAnnotation[]
+interface EditorProps extends Pick<NotesProps, 'annotations' | 'onChange'> {
   readonly target: NoteTarget
-  readonly onChange: (changes: Partial<FlowState>) => void
-}) {
+}
+
+/** Marks and comments what is looked at. */
+export function NoteEditor({ annotations, target, onChange }: EditorProps) {
   const { mark = false, comment = '' } = noteOn(annotations, target) ?? {}
   const change = (changes: Partial<Note>) =>
     onChange({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })

@@ -1,4 +1,4 @@
-import { rollup, sum } from 'd3-array'
+import { group, sum } from 'd3-array'
 import { flowLayout } from '../../drawing/flow-layout.ts'
 
 /** Shortest and longest edge, in pixels. The shortest has room for its label and for two bends. */
@@ -43,17 +43,7 @@ interface PlacementInput {
 }
 
 /** Where everything stands, in pixels from the top left corner. */
-export interface Placement {
-  readonly width: number
-  /** One a moment. */
-  readonly heights: readonly number[]
-  /** Middles of boxes. */
-  readonly middles: readonly number[]
-  /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
-  readonly tops: readonly (readonly number[])[]
-  /** Where each line runs straight down. */
-  readonly lineMiddles: readonly number[]
-}
+export type Placement = ReturnType<typeof placeFlow>
 
 /** How high a bend is. */
 export const BEND = 13
@@ -72,7 +62,7 @@ const MAX_FOR_DAGRE = 700
  * other without fork or join stands straight below each other. Boxes and the straight parts of
  * lines overlap at no moment, and stay in their columns from moment to moment.
  */
-export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[]): Placement {
+export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[]) {
   const { boxes, lines } = input
   const tops = moments.map((moment) => topsAt(input, moment))
   const columns = columnsOf(input)
@@ -107,9 +97,13 @@ export function placeFlow(input: PlacementInput, moments: readonly FlowMoment[])
     top.map((y, box) => (Number.isNaN(y) ? 0 : y + (boxes[box]?.height ?? 0)))
   return {
     width: Math.max(0, ...sizes.map(({ right }, i) => (middles[i] as number) + right)),
+    /** One a moment. */
     heights: tops.map((top) => Math.max(0, ...ends(top))),
+    /** Of boxes. */
     middles: columnOf.map((column) => middles[column] as number),
+    /** Upper ends of boxes, a list a moment; `NaN` for boxes that are not there. */
     tops,
+    /** Where each line runs straight down. */
     lineMiddles: lineColumns.map((column) => middles[column] as number),
   }
 }
@@ -136,34 +130,17 @@ interface ColumnSize {
   readonly right: number
 }
 
-interface Columns {
-  /** For each box, the number of its column. */
-  readonly columnOf: readonly number[]
-  /** For each line, in which column it runs straight down. */
-  readonly lineColumns: readonly number[]
-  readonly sizes: readonly ColumnSize[]
-  /** How many columns have boxes; the rest are those of single lines. */
-  readonly chains: number
-}
-
 /**
  * Gives boxes that follow each other without a fork or a join one column. A line runs in the column
  * of the box that it alone enters or leaves, else in one of its own.
  */
-function columnsOf({ boxes, lines }: PlacementInput): Columns {
-  const entering = rollup(
-    lines,
-    (into) => into.length,
-    ({ to }) => to,
-  )
-  const leaving = rollup(
-    lines,
-    (out) => out.length,
-    ({ from }) => from,
-  )
-  const isAlone = ({ from, to }: BoxLine) => leaving.get(from) === 1 && entering.get(to) === 1
+function columnsOf({ boxes, lines }: PlacementInput) {
+  const [entering, leaving] = [group(lines, ({ to }) => to), group(lines, ({ from }) => from)]
+  const isEntered = (box: number) => entering.get(box)?.length === 1
+  const isLeft = (box: number) => leaving.get(box)?.length === 1
+  const isAlone = ({ from, to }: BoxLine) => isLeft(from) && isEntered(to)
   const above = new Map(lines.filter(isAlone).map(({ from, to }) => [to, from]))
-  const sizes: { left: number; right: number }[] = []
+  const sizes: ColumnSize[] = []
   const columnOf: number[] = []
   boxes.forEach(({ width }, box) => {
     const upper = above.get(box)
@@ -176,20 +153,27 @@ function columnsOf({ boxes, lines }: PlacementInput): Columns {
   const chains = sizes.length
   const lineColumns = lines.map(({ from, to, labelWidth }) => {
     const right = LABEL_GAP + labelWidth + AROUND_LABEL
-    const isShared = entering.get(to) === 1 || leaving.get(from) === 1
-    if (!isShared) return sizes.push({ left: HALF_LINE, right }) - 1
-    const column = columnOf[entering.get(to) === 1 ? to : from] as number
+    if (!isEntered(to) && !isLeft(from)) return sizes.push({ left: HALF_LINE, right }) - 1
+    const column = columnOf[isEntered(to) ? to : from] as number
     const size = sizes[column] as ColumnSize
     sizes[column] = { ...size, right: Math.max(size.right, right) }
     return column
   })
-  return { columnOf, lineColumns, sizes, chains }
+  return {
+    /** For each box, the number of its column. */
+    columnOf,
+    /** For each line, in which column it runs straight down. */
+    lineColumns,
+    sizes,
+    /** How many columns have boxes; the rest are those of single lines. */
+    chains,
+  }
 }
 
 /** Where columns would like to stand, so that few lines cross; all at the left of large graphs. */
 function wishedMiddles(
   { lines }: PlacementInput,
-  { columnOf, lineColumns, sizes, chains }: Columns,
+  { columnOf, lineColumns, sizes, chains }: ReturnType<typeof columnsOf>,
 ): number[] {
   const outer = lines
     .map(({ from, to }, line) => ({

@@ -10,7 +10,6 @@ import {
 import type {
   FlowComparison,
   FlowGroup,
-  QuietReason,
   UnionEdge,
 } from '../../../explain/flow-pair/flow-comparison.ts'
 import { boxSize } from '../../drawing/node-link.tsx'
@@ -98,45 +97,20 @@ export function groupsAt(
 }
 
 /** A box: a step, or a group of steps drawn as one. */
-export interface SceneStep extends CoalescedNode {
-  /** What it is called, and a smaller second line, which may be empty. */
-  readonly lines: FlowCaption
-  readonly width: number
-  readonly height: number
-  /** The group it is a step of, where that was opened. */
-  readonly openedGroup: number | null
-  /** How many changes of order it or its steps are in. */
-  readonly orderChanges: number
-}
+export type SceneStep = ReturnType<typeof sceneStep>
 
-export interface SceneLink extends CoalescedEdge {
-  /** The edge that stands for all it stands for: the one that changed, or that is waited for. */
-  readonly lead: UnionEdge
-  readonly beforeUs: number | null
-  readonly afterUs: number | null
-  /** Why a large change is not called significant; `null` where it is or where there is none. */
-  readonly reason: QuietReason | null
-  /** On a side, its length is waiting for another branch, not work; `false` where it is not. */
-  readonly waits: { readonly before: boolean; readonly after: boolean }
-}
+/** A line between two boxes. */
+export type SceneLink = ReturnType<typeof sceneLink>
 
 /** What is drawn of two flows; lines in ascending order of `from`. */
-export interface FlowScene {
-  readonly steps: readonly SceneStep[]
-  readonly links: readonly SceneLink[]
-  /** For each node of the union, the box that stands for it. */
-  readonly stepOf: readonly number[]
-}
+export type FlowScene = ReturnType<typeof flowScene>
 
 const MAX_CAPTION = 32
 /** Boxes have room for a sign in the corner. */
 const MIN_WIDTH = 72
 
 /** The union of both flows, some of its steps drawn as one. */
-export function flowScene(
-  data: FlowData,
-  { level, opened }: Pick<FlowState, 'level' | 'opened'>,
-): FlowScene {
+export function flowScene(data: FlowData, { level, opened }: Pick<FlowState, 'level' | 'opened'>) {
   const groups = groupsAt(data, level)
   const { nodes, edges, nodeOf } = coalesceFlow(data, { groups, opened })
   const openedGroup = new Map<number, number>()
@@ -148,6 +122,7 @@ export function flowScene(
     links: edges
       .map((edge) => sceneLink(data, edge))
       .sort((a, b) => a.from - b.from || a.to - b.to),
+    /** For each node of the union, the box that stands for it. */
     stepOf: nodeOf,
   }
 }
@@ -156,7 +131,7 @@ function sceneStep(
   { captions, orderChanges }: FlowData,
   node: CoalescedNode,
   openedGroup: ReadonlyMap<number, number>,
-): SceneStep {
+) {
   const { group, nodes } = node
   const first = nodes[0] as number
   const caption = group === null ? (captions[first] ?? [node.name, '']) : groupCaption(group)
@@ -166,10 +141,13 @@ function sceneStep(
   const { width, height } = boxSize(name, where)
   return {
     ...node,
-    lines: [name, where],
+    /** What it is called, and a smaller second line, which may be empty. */
+    lines: [name, where] as const,
     width: Math.max(MIN_WIDTH, Math.ceil(width)),
     height,
+    /** The group it is a step of, where that was opened. */
     openedGroup: openedGroup.get(first) ?? null,
+    /** How many changes of order it or its steps are in. */
     orderChanges: orderChanges.filter((change) => isIn(change, nodes)).length,
   }
 }
@@ -187,7 +165,7 @@ function groupCaption(group: FlowGroup): FlowCaption {
   return [place, `${counted(group.nodes.length, 'step')}, ${times}`]
 }
 
-function sceneLink({ edges }: FlowData, link: CoalescedEdge): SceneLink {
+function sceneLink({ edges }: FlowData, link: CoalescedEdge) {
   const bundle = link.edges.map((id) => edges[id] as UnionEdge)
   const lead = bundle.reduce((best, edge) => (weight(edge) > weight(best) ? edge : best))
   /** The mean latency, or of an edge that is never waited for its waiting. */
@@ -200,8 +178,14 @@ function sceneLink({ edges }: FlowData, link: CoalescedEdge): SceneLink {
     bundle.every((edge) => edge[side]?.mostlyWaiting ?? true)
   const quiet = bundle.find(({ reason }) => reason !== null)
   return {
-    ...{ ...link, lead, beforeUs: latencyUs('before'), afterUs: latencyUs('after') },
+    ...link,
+    /** The edge that stands for all it stands for: the one that changed, or that is waited for. */
+    lead,
+    beforeUs: latencyUs('before'),
+    afterUs: latencyUs('after'),
+    /** Why a large change is not called significant; `null` where it is or where there is none. */
     reason: link.verdict === 'changed' ? null : (quiet?.reason ?? null),
+    /** On a side, its length is waiting for another branch, not work. */
     waits: { before: waits('before'), after: waits('after') },
   }
 }

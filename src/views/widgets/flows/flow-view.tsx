@@ -9,9 +9,9 @@ import { exploreCode, useWidgetOptions, type ViewProps, type WidgetCall } from '
 import { FlowBeyond, FlowCanvas, placeOfNode, stepMiddle, thingPlace } from './flow-canvas.tsx'
 import { FlowControls, FlowPlayer } from './flow-controls.tsx'
 import { FlowDetails } from './flow-details.tsx'
-import { flowDrawing, layOutFlow } from './flow-drawing.ts'
+import { type FlowDrawing, flowDrawing, layOutFlow } from './flow-drawing.ts'
 import { FlowGraph } from './flow-graph.tsx'
-import { FlowLegend, legendLayout } from './flow-legend.tsx'
+import { FlowLegend } from './flow-legend.tsx'
 import { FlowNotes, noteSubject, shownNotes } from './flow-notes.tsx'
 import {
   differencesOf,
@@ -91,7 +91,6 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   const notes = useMemo(() => shownNotes(annotations, scene, data), [annotations, scene, data])
   const thing = selectedThing(scene, data, selection)
   const found = useMemo(() => differencesOf(data), [data])
-  const legend = legendLayout({ scene, mode, drawings: [drawing] }, width)
   const middleOf = (node: number, part: number) => {
     const step = placeOfNode(drawing, scene, node, part)
     return step === null ? null : stepMiddle(drawing, step)
@@ -162,14 +161,7 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
         />
         {isBeside ? <FlowBeyond {...{ drawing, window, zoom }} /> : null}
       </div>
-      <Figure
-        class="fd-flow-legend"
-        width={width}
-        height={legend.height}
-        label="What colors and lines mean"
-      >
-        <FlowLegend layout={legend} />
-      </Figure>
+      <FlowLegend {...{ scene, mode, width }} drawings={[drawing]} />
       <FlowDetails
         {...{ data, scene, state, thing }}
         onChange={change}
@@ -182,11 +174,8 @@ function FlowPage(props: ViewProps<FlowData, FlowsWidgetOptions>) {
   )
 }
 
-function windowOf(
-  width: number,
-  { width: contentWidth, height: contentHeight }: { width: number; height: number },
-  isBeside: boolean,
-): FlowWindow {
+function windowOf(width: number, drawing: FlowDrawing, isBeside: boolean): FlowWindow {
+  const { width: contentWidth, height: contentHeight } = drawing
   const { k } = firstSight({ width, height: MAX_HEIGHT, contentWidth, contentHeight }, { isBeside })
   const height = Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, Math.ceil(k * contentHeight + 2 * PAD)))
   return { width, height, contentWidth, contentHeight }
@@ -229,15 +218,13 @@ const COARSER = [
   { level: 'components', opened: [] },
 ] as const
 
-function StillDrawings({
-  data,
-  state: { mode, pin, at, annotations },
-  scene,
-}: {
+interface StillProps {
   readonly data: FlowData
   readonly state: FlowState
   readonly scene: FlowScene
-}) {
+}
+
+function StillDrawings({ data, state: { mode, pin, at, annotations }, scene }: StillProps) {
   const layout = layOutFlow(scene, mode)
   const moments = mode === 'animation' ? [...new Set([0, at, 1])] : [at]
   const drawings = moments.map((moment) =>
@@ -245,7 +232,6 @@ function StillDrawings({
   )
   const drawn = sum(drawings, ({ width }) => width + STILL_GAP) - STILL_GAP
   const width = Math.max(STILL_WIDTH, drawn)
-  const legend = legendLayout({ scene, mode, drawings }, width)
   const notes = shownNotes(annotations, scene, data)
   const pinned = pin === null ? null : (scene.stepOf[pin] ?? null)
   // Drawings that are narrower than the still stand in its middle.
@@ -266,9 +252,7 @@ function StillDrawings({
           </Figure>
         ))}
       </StillGroup>
-      <Figure width={width} height={legend.height} label="What colors and lines mean">
-        <FlowLegend layout={legend} />
-      </Figure>
+      <FlowLegend {...{ scene, mode, drawings, width }} />
     </>
   )
 }

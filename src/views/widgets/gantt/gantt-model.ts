@@ -1,4 +1,4 @@
-import { group, rollup, sort } from 'd3-array'
+import { group, sort } from 'd3-array'
 import {
   custom,
   defineOptions,
@@ -183,11 +183,7 @@ export const DEFAULT_ROWS = 60
  * the longest first, calls are unfolded as long as there is room for what they call.
  */
 export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
-  const children = rollup(
-    calls,
-    (found) => found.length,
-    ({ parent }) => parent,
-  )
+  const children = group(calls, ({ parent }) => parent)
   const callAt = (call: number) => calls[call] as GanttCall
   const callers = sort(
     [...calls.keys()].filter((call) => children.has(call)),
@@ -196,9 +192,9 @@ export function foldedTo(calls: readonly GanttCall[], rows: number): number[] {
   )
   const folded: number[] = []
   const unfolded = new Set([-1])
-  let left = children.get(-1) ?? 0
+  let left = children.get(-1)?.length ?? 0
   for (const call of callers) {
-    const more = children.get(call) ?? 0
+    const more = children.get(call)?.length ?? 0
     if (!unfolded.has(callAt(call).parent)) continue
     if (left + more > rows) folded.push(call)
     else {
@@ -219,27 +215,20 @@ export function uncriticalCalls(calls: readonly GanttCall[]): number[] {
     .map(([call]) => call)
 }
 
-export interface GanttRow {
-  readonly number: number
-  readonly call: GanttCall
-  readonly isFolded: boolean
-  /** Stretches on the critical path: its own, and those of what is folded away in it. */
-  readonly critical: readonly StretchUs[]
-}
+export type GanttRow = ReturnType<typeof ganttRows>[number]
 
 /** The rows that are left when some calls are folded. */
-export function ganttRows(calls: readonly GanttCall[], collapsed: readonly number[]): GanttRow[] {
+export function ganttRows(calls: readonly GanttCall[], collapsed: readonly number[]) {
   const folded = new Set(collapsed)
-  const rows: GanttRow[] = []
-  for (let number = 0; number < calls.length; ) {
-    const call = calls[number] as GanttCall
+  let next = 0
+  return calls.flatMap((call, number) => {
+    if (number < next) return []
     const isFolded = call.inner > 0 && folded.has(number)
-    const next = number + 1 + (isFolded ? call.inner : 0)
+    next = number + 1 + (isFolded ? call.inner : 0)
+    // Its own, and what is folded away in it.
     const critical = calls.slice(number, next).flatMap((each) => each.critical)
-    rows.push({ number, call, isFolded, critical })
-    number = next
-  }
-  return rows
+    return [{ number, call, isFolded, critical }]
+  })
 }
 
 /** Whether a search finds a call: all its words, in names, hosts or parameters. */

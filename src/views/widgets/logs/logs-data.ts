@@ -1,8 +1,8 @@
 import { group, sort } from 'd3-array'
-import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
+import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { readOptions } from '../../../core/options.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
-import type { AttentionGraph, AttentionOptions } from '../../../logs/attention/focus-attention.ts'
+import type { AttentionOptions } from '../../../logs/attention/focus-attention.ts'
 import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
 import {
@@ -13,56 +13,15 @@ import {
   leastMass,
   networkName,
 } from '../../../logs/dependencies/dependency-networks.ts'
-import {
-  Divergence,
-  type DivergenceOptions,
-  type PerformanceTest,
-  type VariableDivergence,
-} from '../../../logs/divergence/divergence.ts'
+import { Divergence, type VariableDivergence } from '../../../logs/divergence/divergence.ts'
 import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/features/features.ts'
 import { LogReport } from '../../../logs/features/log-report.ts'
-import {
-  LOG_CLASSES,
-  type LogClass,
-  LogSet,
-  VariableFeatures,
-} from '../../../logs/features/log-set.ts'
-import type { Metric, PerformanceMetric } from '../../../logs/performance/performance-metric.ts'
+import { LOG_CLASSES, LogSet, VariableFeatures } from '../../../logs/features/log-set.ts'
 import { thinned } from '../../charts/log-values.ts'
 
-interface CarriedFeatures {
-  readonly types: readonly Feature[]
-  readonly names: readonly string[]
-  /** By type: that of variable v in instance i at `v * instances + i`. */
-  readonly columns: readonly Float64Array[]
-}
+type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 
-interface CarriedLogs {
-  readonly counts: Readonly<Record<LogClass, number>>
-  /** Of them, how many have no performance and teach no dependency. */
-  readonly withoutMetric: Readonly<Record<LogClass, number>>
-  readonly metric: { readonly given: Metric } & Pick<PerformanceMetric, 'name' | 'unit'>
-  readonly performance: PerformanceTest
-  readonly minSplit: number
-  readonly wished: number
-  /** The smallest `minSplit` that there are dependencies for in the page. */
-  readonly least: number
-  readonly attention: AttentionOptions
-  readonly divergence: Pick<DivergenceOptions, 'alpha' | 'correction'>
-  readonly variables: readonly VariableDivergence[]
-  /** Names in the page that are not whole: code cannot use them. */
-  readonly cutNames: readonly string[]
-  readonly networks: readonly DependencyNetwork[]
-  readonly instances: readonly string[]
-  readonly classOf: Uint8Array
-  readonly metricValues: Float64Array
-  readonly features: Readonly<Record<VariableKind, CarriedFeatures>>
-  readonly leftOut: { readonly graphs: number; readonly variables: number }
-}
-
-export interface LogsData {
-  readonly carried: EncodedColumns<CarriedLogs>
-}
+export type LogsData = ReturnType<typeof logsData>
 
 /** About 10 bytes each, before compression. */
 const MAX_EDGES = 16_000
@@ -84,7 +43,7 @@ export function logsData(
   compared: LogComparison,
   wished: number,
   opened: VariableDivergence | undefined,
-): LogsData {
+) {
   const { logs, divergence, options, networks } = compared
   const { least, dropped, kept } = networksWithRoom(compared, wished)
   const variables = variablesToShow(divergence, kept, opened)
@@ -94,15 +53,18 @@ export function logsData(
   return {
     carried: encodeColumns({
       counts: logs.counts,
+      /** How many have no performance and teach no dependency. */
       withoutMetric: networks.leftOut,
       metric: { given: options.metric, name: networks.metric.name, unit: networks.metric.unit },
       performance: divergence.performance,
       minSplit: options.minSplit,
       wished: Math.min(wished, options.minSplit),
+      /** The smallest `minSplit` that there are dependencies for in the page. */
       least,
       attention: { balance, score, class: logClass, sharedDenominator },
       divergence: { alpha: options.alpha, correction: options.correction },
       variables: variables.map((variable) => ({ ...variable, name: shownName(variable.name) })),
+      /** Names in the page that are not whole: code cannot use them. */
       cutNames: variables.flatMap(({ name }) =>
         shownName(name) === name ? [] : [shownName(name)],
       ),
@@ -228,17 +190,14 @@ function instancesToShow({ logs, networks }: LogComparison): number[] {
 function carriedFeatures(
   logs: LogSet,
   variables: readonly VariableDivergence[],
-  {
-    instances,
-    shownName,
-  }: { readonly instances: readonly number[]; readonly shownName: (name: string) => string },
-): Readonly<Record<VariableKind, CarriedFeatures>> {
+  { instances, shownName }: { instances: readonly number[]; shownName: (name: string) => string },
+) {
   let room = MAX_VALUES
   const withRoom = variables.filter(({ features }) => {
     room -= features.length * instances.length
     return room >= 0
   })
-  const carry = (kind: VariableKind): CarriedFeatures => {
+  const carry = (kind: VariableKind) => {
     const all = logs.features(kind)
     const own = withRoom.filter((variable) => variable.kind === kind)
     const valuesOf = (type: Feature) =>
@@ -246,6 +205,7 @@ function carriedFeatures(
     return {
       types: all.types,
       names: own.map(({ name }) => shownName(name)),
+      /** By type: that of variable v in instance i at `v * instances + i`. */
       columns: all.types.map((type) => Float64Array.from(valuesOf(type))),
     }
   }
@@ -261,12 +221,7 @@ export interface GraphOptions extends Pick<AttentionOptions, 'balance' | 'class'
   readonly minSplit: number
 }
 
-export interface RestoredLogs extends Omit<CarriedLogs, 'divergence' | 'features' | 'networks'> {
-  readonly divergence: Divergence
-  readonly hasValues: (kind: VariableKind, name: string) => boolean
-  /** Graphs of networks that were carried, best first. */
-  readonly graphs: (options: GraphOptions) => readonly AttentionGraph[]
-}
+export type RestoredLogs = ReturnType<typeof restoreLogs>
 
 const NO_REPORT = new LogReport({
   lines: 0,
@@ -279,7 +234,7 @@ const NO_REPORT = new LogReport({
   inBothClasses: [],
 })
 
-export function restoreLogs({ carried }: LogsData): RestoredLogs {
+export function restoreLogs({ carried }: LogsData) {
   const data = decodeColumns(carried)
   const { metric, metricValues, performance, variables, features, networks, instances } = data
   const logs = new LogSet({
@@ -320,8 +275,9 @@ export function restoreLogs({ carried }: LogsData): RestoredLogs {
   return {
     ...data,
     divergence,
-    hasValues: (kind, name) => features[kind].names.includes(name),
-    graphs: ({ minSplit, ...changed }) =>
+    hasValues: (kind: VariableKind, name: string) => features[kind].names.includes(name),
+    /** Graphs of networks that were carried, best first. */
+    graphs: ({ minSplit, ...changed }: GraphOptions) =>
       focusAttention(divergence, restored.pruned(minSplit), {
         ...data.attention,
         ...changed,

@@ -1,6 +1,6 @@
 import type { Table } from 'arquero'
-import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
-import { type ColumnFormat, columnFormat } from '../../../core/table-cells.ts'
+import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
+import { columnFormat } from '../../../core/table-cells.ts'
 
 /** Kinds of columns by what all of their values are; `'other'` can only be looked at. */
 const KINDS = {
@@ -21,32 +21,18 @@ interface TableColumnData {
   readonly values: readonly (number | string | boolean | null)[]
 }
 
-export interface TableData {
+export type TableData = ReturnType<typeof tableData>
+
+interface TableCall {
   readonly title: string
   /** Name of the table in code. */
   readonly name: string
   readonly pageSize: number
-  readonly columns: EncodedColumns<readonly TableColumnData[]>
-  readonly totalColumns: number
-  /** Rows carried: the first of the table's own order and filter. */
-  readonly rows: number
-  readonly totalRows: number
-  /**
-   * Place of each row in the unsorted table, by which Arquero orders equal rows; `null` when they
-   * come in that order.
-   */
-  readonly origin: readonly number[] | null
-  readonly isGrouped: boolean
+  readonly limit: number
 }
 
 /** Returns the first `limit` rows of a table as plain JSON. */
-export function tableData(
-  table: Table,
-  {
-    limit,
-    ...options
-  }: Pick<TableData, 'title' | 'name' | 'pageSize'> & { readonly limit: number },
-): TableData {
+export function tableData(table: Table, { limit, ...options }: TableCall) {
   const indices = table.indices()
   const chosen = indices.subarray(0, limit)
   const columns = table.columnNames().map((name): TableColumnData => {
@@ -66,29 +52,22 @@ export function tableData(
     ...options,
     columns: encodeColumns(columns),
     totalColumns: columns.length,
+    /** Rows carried: the first of the table's own order and filter. */
     rows: chosen.length,
     totalRows: indices.length,
     isGrouped: table.isGrouped(),
+    /** Place of each row in the unsorted table, by which Arquero orders equal ones; `null` for that order. */
     origin: table.isOrdered() && chosen.length === indices.length ? [...chosen] : null,
   }
 }
 
-export interface TableColumn extends TableColumnData {
-  readonly format: ColumnFormat
-  readonly hasNull: boolean
-  readonly hasNaN: boolean
-  /** Whether its values are numbers, or dates in milliseconds. */
-  readonly isNumber: boolean
-  readonly isInteger: boolean
-  /** The number furthest from 0. */
-  readonly largest: number
-}
+export type TableColumn = ReturnType<typeof tableColumns>[number]
 
 /** Values that decide how many decimals a column has. */
 const SAMPLE = 1000
 
 /** Restores the columns of a table in a page. */
-export function tableColumns({ columns }: Pick<TableData, 'columns'>): TableColumn[] {
+export function tableColumns({ columns }: Pick<TableData, 'columns'>) {
   return decodeColumns(columns).map(({ name, kind, values }) => {
     const numbers = values.filter((value) => typeof value === 'number')
     const largest = numbers
@@ -97,9 +76,12 @@ export function tableColumns({ columns }: Pick<TableData, 'columns'>): TableColu
     // The first values and the largest decide how numbers are written.
     const sample = kind === 'number' ? [...values.slice(0, SAMPLE), largest] : []
     return {
-      ...{ name, kind, values, largest },
+      ...{ name, kind, values },
+      /** The number furthest from 0. */
+      largest,
       hasNull: values.includes(null),
       hasNaN: numbers.some(Number.isNaN),
+      /** Or dates, in milliseconds. */
       isNumber: kind === 'number' || kind === 'date',
       isInteger: numbers.every((number) => Number.isNaN(number) || Number.isInteger(number)),
       format: columnFormat(name, sample, 'spoken'),

@@ -24,20 +24,8 @@ export const TIMELINE_OPTIONS = defineOptions({
 
 export type TimelineOptions = OptionsOf<typeof TIMELINE_OPTIONS>
 
-/** Requests of one period as a page gets them: by arrival, in whole µs since the one before. */
-interface PackedRequests {
-  readonly gapsUs: readonly number[]
-  readonly timesUs: readonly number[]
-  readonly categories: readonly number[]
-}
-
-export interface TimelineData {
-  readonly packed: readonly [PackedRequests, PackedRequests]
-  /** Whole labels of the nodes that requests begin with. */
-  readonly roots: readonly string[]
-  /** Number in `roots`, and a short name, of each category. */
-  readonly categories: readonly (readonly [root: number, name: string])[]
-}
+/** Data of the timeline in a page. */
+export type TimelineData = ReturnType<typeof timelineData>
 
 /** Requests that are looked at: those of a category or that begin alike, or all without either. */
 export interface TimelineFilter {
@@ -64,25 +52,30 @@ const STEPS_PER_BIN = 10
 const MAX_NAME_LENGTH = 60
 
 /** Takes arrivals, response times and categories out of a comparison. */
-export function timelineData({ flows, categories }: Comparison): TimelineData {
+export function timelineData({ flows, categories }: Comparison) {
   const ofCategory = Array.from({ length: categories.size }, (_, of) => categories.root(of))
   const roots = [...new Set(ofCategory)]
   const numberOf = new Map(roots.map((root, i) => [root, i]))
   return {
+    /** Whole labels of the nodes that requests begin with. */
     roots,
-    categories: ofCategory.map((root, category) => [
-      numberOf.get(root) as number,
-      rootName(categories, category, MAX_NAME_LENGTH),
-    ]),
+    /** Number in `roots`, and a short name, of each category. */
+    categories: ofCategory.map(
+      (root, category) =>
+        [numberOf.get(root) as number, rootName(categories, category, MAX_NAME_LENGTH)] as const,
+    ),
     packed: [
       packRequests(flows, BEFORE, categories.categoryOf),
       packRequests(flows, AFTER, categories.categoryOf),
-    ],
+    ] as const,
   }
 }
 
-/** Leaves out requests whose times are not numbers: they cannot be drawn. */
-function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array): PackedRequests {
+/**
+ * Packs the requests of one period by arrival, in whole µs since the one before, without those whose
+ * times are not numbers: they cannot be drawn.
+ */
+function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array) {
   const first = period === BEFORE ? 0 : flows.count(BEFORE)
   const start = (request: number) => Math.floor(flows.startUs[request] as number)
   const time = (request: number) => flows.responseTimeUs[request] as number
@@ -99,7 +92,11 @@ function packRequests(flows: FlowSet, period: Period, categoryOf: Uint32Array): 
 }
 
 export function timelineModel({ packed }: Pick<TimelineData, 'packed'>) {
-  const unpack = ({ gapsUs, timesUs, categories }: PackedRequests): readonly TimelineRequest[] =>
+  const unpack = ({
+    gapsUs,
+    timesUs,
+    categories,
+  }: (typeof packed)[0]): readonly TimelineRequest[] =>
     Array.from(cumsum(gapsUs), (startUs, i) => ({
       startUs,
       timeUs: timesUs[i] as number,

@@ -11,38 +11,8 @@ import type { CallForest } from '../../../whatif/calls/index-calls.ts'
 import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 
-/** Requests of one period, as much of them as recomputing takes. */
-interface CarriedRequests {
-  readonly services: readonly string[]
-  readonly operations: readonly string[]
-  /** Calling path of each path, −1 for roots; callers come before what they call. */
-  readonly parentPath: Int32Array
-  readonly plans: readonly CarriedPlan[]
-  /** Numbers of calls of each request. */
-  readonly sizes: Uint32Array
-  readonly weight: Float64Array
-  readonly slackUs: number
-  // By call, level by level within a request, so that calls of one caller stand together.
-  readonly childCounts: Uint32Array
-  readonly path: Uint32Array
-  readonly planOf: Uint32Array
-  readonly offsetUs: Float64Array
-  readonly latencyUs: Float64Array
-  /** Between client and server: 0 for most where there are only spans of servers. */
-  readonly networkUs: Float64Array
-}
-
-/** A `WaitPlan` in lists, which are short. */
-interface CarriedPlan {
-  readonly order: readonly number[]
-  readonly waitsFor: readonly number[]
-  readonly replyWaitsFor: number
-  readonly setOffsets: readonly number[]
-  readonly setNodes: readonly number[]
-}
-
 export interface RequestSample {
-  readonly carried: EncodedColumns<CarriedRequests>
+  readonly carried: EncodedColumns<ReturnType<typeof carriedRequests>>
   readonly requests: number
   /** Number of requests that it was taken from … */
   readonly ofRequests: number
@@ -107,7 +77,8 @@ function sampleUpTo(
   return null
 }
 
-function carriedRequests(models: ExecutionModels, chosen: readonly number[]): CarriedRequests {
+/** Takes as much of requests out of their models as recomputing needs. */
+function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
   const { forest, planOf, plans, nodeCalls } = models.period(0)
   const { requestOffsets, childOffsets, offsetUs, latencyUs, serverUs } = forest
   const calls: number[] = []
@@ -129,10 +100,12 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]): Ca
   return {
     services: namesInPage(paths.values.map((path) => models.paths.service(path))),
     operations: namesInPage(paths.values.map((path) => models.paths.operation(path))),
+    /** Calling path of each path, −1 for roots; callers come before what they call. */
     parentPath: Int32Array.from(
       paths.values,
       (path) => paths.numbers.get(models.paths.parent(path)) ?? NONE,
     ),
+    /** In lists, which are short. */
     plans: ownPlans.values.map((number) => {
       const { order, waitsFor, replyWaitsFor, setOffsets, setNodes } = plans[number]!
       return {
@@ -140,14 +113,17 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]): Ca
         ...{ setOffsets: [...setOffsets], setNodes: [...setNodes] },
       }
     }),
+    /** Numbers of calls of each request. */
     sizes,
     weight: Float64Array.from(chosen, (request) => forest.weight[request]!),
     slackUs: models.options.slackUs,
+    // By call, level by level within a request, so that calls of one caller stand together.
     childCounts: Uint32Array.from(calls, (call) => childOffsets[call + 1]! - childOffsets[call]!),
     path: Uint32Array.from(calls, (call) => paths.numbers.get(forest.path[call]!)!),
     planOf: Uint32Array.from(calls, (call) => ownPlans.numbers.get(planOf[call]!)!),
     offsetUs: rounded((call) => offsetUs[call]!),
     latencyUs: rounded((call) => latencyUs[call]!),
+    /** Between client and server: 0 for most where there are only spans of servers. */
     networkUs: rounded((call) => latencyUs[call]! - serverUs[call]!),
   }
 }
@@ -204,11 +180,13 @@ export function restoreRequests({ carried }: RequestSample): RequestModel {
     const name = paths.nameOf(services[each]!, operations[each]!)
     paths.child(caller < 0 ? null : caller, name)
   })
-  const plans = columns.plans.map(({ order, waitsFor, replyWaitsFor, setOffsets, setNodes }) => ({
-    ...{ nodes: order.length, order: Uint32Array.from(order), replyWaitsFor },
-    waitsFor: Int32Array.from(waitsFor),
-    setOffsets: Uint32Array.from(setOffsets),
-    setNodes: Uint32Array.from(setNodes),
+  const plans = columns.plans.map((plan) => ({
+    nodes: plan.order.length,
+    order: Uint32Array.from(plan.order),
+    waitsFor: Int32Array.from(plan.waitsFor),
+    replyWaitsFor: plan.replyWaitsFor,
+    setOffsets: Uint32Array.from(plan.setOffsets),
+    setNodes: Uint32Array.from(plan.setNodes),
   }))
   const options = { slackUs, similarity: 0, share: 1 }
   const period = { forest, planOf, plans, nodeCalls: children, modelOf: nothing, orderOf: nothing }

@@ -1,20 +1,18 @@
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import type { CallName, CallPaths } from '../../../whatif/calls/call-paths.ts'
 import { LatencyDiagnosis } from '../../../whatif/diagnosis/latency-diagnosis.ts'
-import type { DivergenceName } from '../../../whatif/diagnosis/target-divergence.ts'
 import type { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import {
   type LatencyProfile,
-  type ProfileSummary,
   profileOf,
   profileSummary,
 } from '../../../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { findSingleChanges } from '../../../whatif/scenarios/single-changes.ts'
 import { diagnosisRows } from '../../charts/diagnosis-rows.ts'
-import { type RequestSample, restoreRequests, sampleRequests } from './request-sample.ts'
+import { restoreRequests, sampleRequests } from './request-sample.ts'
 import { PARTS, type WhatIfUnit } from './what-if-options.ts'
-import { type CarriedProfile, carriedProfile } from './what-if-profiles.tsx'
+import { carriedProfile } from './what-if-profiles.tsx'
 
 /** A service, or one of its operations, that can be changed. */
 export interface WhatIfRow extends CallName {
@@ -25,42 +23,12 @@ export interface WhatIfRow extends CallName {
 /** A row as a page carries it: a path of calls that ends there, then `halved`. */
 type CarriedRow = readonly [path: number, ...halved: number[]]
 
-export interface WhatIfCause {
-  readonly rank: number
-  readonly title: string
-  /** Share of the divergence by which it is closer to the target; negative if it is further. */
-  readonly gain: number
-  readonly divergence: number
-  /** `null` if it cannot be tested. */
-  readonly q: number | null
-  readonly significant: boolean
-  readonly touched: number
-  readonly profile: CarriedProfile
-  /** Place in the list of the cause it lies within, −1 for none. */
-  readonly parent: number
-  readonly level: number
-}
+export type WhatIfCause = WhatIfDiagnosis['causes'][number]
 
 /** Causes of a diagnosis, and how far response times are from its target. */
-export interface WhatIfDiagnosis {
-  readonly causes: readonly WhatIfCause[]
-  readonly causesInAll: number
-  readonly divergence: DivergenceName
-  readonly unchanged: number
-  readonly isComplete: boolean
-}
+export type WhatIfDiagnosis = ReturnType<typeof carriedDiagnosis>
 
-export interface WhatIfData {
-  readonly sample: RequestSample
-  readonly before: ProfileSummary
-  /** Rows that move the mean most come first. */
-  readonly rows: Readonly<Record<WhatIfUnit, readonly CarriedRow[]>>
-  /** Numbers of services and operations in the sample. */
-  readonly rowsInAll: Readonly<Record<WhatIfUnit, number>>
-  readonly target: { readonly title: string; readonly profile: CarriedProfile } | null
-  /** `null` for execution models. */
-  readonly diagnosis: WhatIfDiagnosis | null
-}
+export type WhatIfData = ReturnType<typeof whatIfData>
 
 /** Characters of JSON of the sample; the whole stays below 200,000. */
 const SAMPLE_SIZE = 165_000
@@ -74,7 +42,7 @@ const MAX_TITLE_LENGTH = 100
 export function whatIfData(
   subject: ExecutionModels | LatencyDiagnosis,
   { seed, requests }: { readonly seed: number; readonly requests: number },
-): WhatIfData {
+) {
   const diagnosis = subject instanceof LatencyDiagnosis ? subject : null
   const models = subject instanceof LatencyDiagnosis ? subject.models : subject
   const sample = sampleRequests(models, { seed, requests, size: SAMPLE_SIZE })
@@ -83,12 +51,15 @@ export function whatIfData(
   return {
     sample,
     before: profileSummary(recorded(models, 0)),
+    /** Those that move the mean most come first. */
     rows: {
       service: service.slice(0, MAX_ROWS.service),
       operation: operation.slice(0, MAX_ROWS.operation),
     },
+    /** In the sample. */
     rowsInAll: { service: service.length, operation: operation.length },
     target: targetOf(subject),
+    /** `null` for execution models. */
     diagnosis: diagnosis === null ? null : carriedDiagnosis(diagnosis),
   }
 }
@@ -97,7 +68,7 @@ function recorded(models: ExecutionModels, period: 0 | 1): LatencyProfile {
   return profileOf(new RequestModel(models, period).recorded)
 }
 
-function targetOf(subject: ExecutionModels | LatencyDiagnosis): WhatIfData['target'] {
+function targetOf(subject: ExecutionModels | LatencyDiagnosis) {
   if (subject instanceof LatencyDiagnosis) {
     const title = shortText(subject.targetTitle, MAX_TITLE_LENGTH)
     return { title, profile: carriedProfile(subject.target, TARGET_POINTS) }
@@ -107,7 +78,7 @@ function targetOf(subject: ExecutionModels | LatencyDiagnosis): WhatIfData['targ
 }
 
 /** Lists the best causes and those they lie within, which stand before them. */
-function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
+function carriedDiagnosis(diagnosis: LatencyDiagnosis) {
   const rows = diagnosisRows(diagnosis, MAX_CAUSES)
   const placeOf = new Map(rows.map(({ cause }, place) => [cause.rank, place]))
   const short = (value: number) => Number(value.toPrecision(4))
@@ -116,12 +87,15 @@ function carriedDiagnosis(diagnosis: LatencyDiagnosis): WhatIfDiagnosis {
     return {
       rank,
       title: tooltipText(scenario.title),
+      /** Share of the divergence by which it is closer to the target; negative if it is further. */
       gain: short(gain),
       divergence: short(divergence),
+      /** `null` if it cannot be tested. */
       q: Number.isFinite(q) ? short(q) : null,
       significant,
       touched,
       profile: carriedProfile(diagnosis.profile(rank).profile, CAUSE_POINTS),
+      /** Place in the list of the cause it lies within, −1 for none. */
       parent: placeOf.get(parent?.rank ?? 0) ?? -1,
       level,
     }

@@ -1,7 +1,7 @@
 import { extent } from 'd3-array'
 import { formatDuration } from '../../../core/units.ts'
-import type { LatencyProfile } from '../../../whatif/recompute/latency-profile.ts'
-import { type ProfileSummary, profileSummary } from '../../../whatif/recompute/latency-profile.ts'
+import type { LatencyProfile, ProfileSummary } from '../../../whatif/recompute/latency-profile.ts'
+import { profileSummary } from '../../../whatif/recompute/latency-profile.ts'
 import type { RequestModel } from '../../../whatif/recompute/request-model.ts'
 import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
@@ -12,11 +12,7 @@ import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
 /** A profile as a page carries it: the facts, and latencies at evenly spaced shares. */
-export interface CarriedProfile {
-  readonly facts: ProfileSummary
-  /** The least, those at (i + ½)/n of the requests, the most; µs. */
-  readonly latencyUs: readonly number[]
-}
+export type CarriedProfile = ReturnType<typeof carriedProfile>
 
 export interface DrawnProfile {
   readonly name: string
@@ -37,10 +33,11 @@ const MAX_NAME_LENGTH = 100
 const STEPS = 400
 
 /** Reduces a profile to `points` latencies. */
-export function carriedProfile(profile: LatencyProfile, points: number): CarriedProfile {
+export function carriedProfile(profile: LatencyProfile, points: number) {
   const at = (share: number) => Number(profile.quantile(share).toPrecision(4))
   return {
     facts: profileSummary(profile),
+    /** The least, those at (i + ½)/n of the requests, the most. */
     latencyUs: [at(0), ...Array.from({ length: points }, (_, i) => at((i + 0.5) / points)), at(1)],
   }
 }
