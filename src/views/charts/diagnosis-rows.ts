@@ -4,10 +4,9 @@ import type {
   LatencyDiagnosis,
 } from '../../whatif/diagnosis/latency-diagnosis.ts'
 
-/** A scenario and how deep below the others it is drawn. */
+/** A scenario, and how deep below the others it is drawn: 0 for those that were tried first. */
 export interface DiagnosisRow {
   readonly cause: DiagnosedScenario
-  /** 0 for those that were tried first. */
   readonly level: number
 }
 

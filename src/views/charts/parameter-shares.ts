@@ -1,3 +1,4 @@
+import { sum } from 'd3-array'
 import { grouped } from '../../core/words.ts'
 import type { Parameter } from '../../explain/parameters/left-out.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -62,7 +63,10 @@ export function parameterShares(
     const { codes, levels } = parameter
     const { counts, missing } = countCodes(codes, labels, levels.length)
     const values = counts.map((pair, code) => ({ label: levels[code] as string, pair }))
-    return { kind: 'values', values: commonest(values, { missing, limit, share }) }
+    return {
+      kind: 'values',
+      values: commonest(values, missingValue(share(missing)), { limit, share }),
+    }
   }
   const distinct = [...new Set(parameter.values)].filter((value) => !Number.isNaN(value))
   if (distinct.length > FEW_VALUES) return histogram(parameter.values, labels, share)
@@ -99,11 +103,8 @@ export function countCodes(codes: Int32Array, labels: Uint8Array, size: number) 
 
 function commonest(
   values: readonly { readonly label: string; readonly pair: CountPair }[],
-  {
-    missing,
-    limit,
-    share,
-  }: { missing: CountPair; limit: number; share: (pair: SharePair) => SharePair },
+  missing: ValueShares[],
+  { limit, share }: { limit: number; share: (pair: SharePair) => SharePair },
 ): ValueShares[] {
   const known = values
     .filter(({ pair: [zero, one] }) => zero + one > 0)
@@ -112,19 +113,10 @@ function commonest(
   // A row of its own for one is no longer than a row that sums it up.
   const shown = known.length === limit + 1 ? known : known.slice(0, limit)
   const others = known.slice(shown.length)
-  const sum = (group: 0 | 1) => others.reduce((total, { shares }) => total + shares[group], 0)
-  return [
-    ...shown,
-    ...(others.length === 0
-      ? []
-      : [
-          {
-            ...{ label: `${grouped(others.length)} others`, kind: 'others' as const },
-            shares: [sum(0), sum(1)] as const,
-          },
-        ]),
-    ...missingValue(share(missing)),
-  ]
+  if (others.length === 0) return [...shown, ...missing]
+  const of = (group: 0 | 1) => sum(others, ({ shares }) => shares[group])
+  const label = `${grouped(others.length)} others`
+  return [...shown, { label, shares: [of(0), of(1)], kind: 'others' }, ...missing]
 }
 
 function missingValue(shares: SharePair): ValueShares[] {

@@ -2,20 +2,7 @@ import { ascending } from 'd3-array'
 import type { ExecutionModel } from '../../whatif/models/execution-models.ts'
 
 /** Calls of a model that are drawn as one: equal ones at the same time, or one after the other. */
-export interface CallGroup {
-  /** Nodes of the model, ascending. */
-  readonly nodes: readonly number[]
-  readonly inSequence: boolean
-  /** Groups it waits for; none: the start. */
-  readonly waitsFor: readonly number[]
-}
-
-/** A model with its groups in an order in which each comes after those it waits for. */
-interface GroupedModel {
-  readonly groups: readonly CallGroup[]
-  /** Groups that the reply waits for; none: the start. */
-  readonly replyWaitsFor: readonly number[]
-}
+export type CallGroup = ReturnType<typeof groupedModel>['groups'][number]
 
 interface Growing {
   readonly name: string
@@ -33,13 +20,11 @@ export function groupedModel({
   nodes,
   predecessors,
   returnPredecessors,
-}: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>): GroupedModel {
+}: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>) {
   const names = nodes.map(({ service, operation }) => JSON.stringify([service, operation]))
-  const grown = [...names, 'reply'].map(
-    (name, node): Growing => ({
-      ...{ name, nodes: [node], inSequence: false, before: new Set(), after: new Set() },
-    }),
-  )
+  const grown = [...names, 'reply'].map((name, node): Growing => {
+    return { name, nodes: [node], inSequence: false, before: new Set(), after: new Set() }
+  })
   const links = [...predecessors, returnPredecessors]
   grown.forEach((group, node) => {
     for (const number of links[node] ?? []) {
@@ -54,9 +39,11 @@ export function groupedModel({
   const placesOf = (groups: ReadonlySet<Growing>) =>
     Array.from(groups, (group) => places.get(group) as number).sort(ascending)
   return {
+    /** Each after those it waits for. */
     groups: order.map(({ nodes: members, inSequence: isSequence, before }) => ({
       nodes: members.sort(ascending),
       inSequence: isSequence,
+      /** Groups; none for the start. */
       waitsFor: placesOf(before),
     })),
     replyWaitsFor: placesOf(reply.before),

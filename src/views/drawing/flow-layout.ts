@@ -8,17 +8,10 @@ export interface PlacedBox extends Point {
 }
 
 /** Where everything stands, in pixels from the top left corner. */
-export interface FlowLayout {
-  readonly width: number
-  readonly height: number
-  /** One for each node given. */
-  readonly nodes: readonly PlacedBox[]
-  /** One for each edge given: the way it takes, and where its label begins. */
-  readonly edges: readonly { readonly points: readonly Point[]; readonly label: Point }[]
-}
+export type FlowLayout = ReturnType<typeof flowLayout>
 
 /** A graph to be laid out; sizes are those of what is written in nodes and beside edges. */
-export interface LayoutInput {
+interface LayoutInput {
   readonly nodes: readonly { readonly width: number; readonly height: number }[]
   readonly edges: readonly { from: number; to: number; labelWidth: number; labelHeight: number }[]
 }
@@ -35,7 +28,7 @@ const CORNER = 14
  *
  * Source: Gansner et al. 1993, "A technique for drawing directed graphs", as in dagre.
  */
-export function flowLayout({ nodes, edges }: LayoutInput): FlowLayout {
+export function flowLayout({ nodes, edges }: LayoutInput) {
   const labels = edges.map(({ from, to, labelWidth: width, labelHeight: height }) => ({
     ...{ from, to, width, height, labelpos: 'r', labeloffset: 6 },
   }))
@@ -43,25 +36,19 @@ export function flowLayout({ nodes, edges }: LayoutInput): FlowLayout {
   const layered = layeredGraph(nodes, labels, settings)
   return {
     ...layered,
+    /** The way each takes, and where its label begins. */
     edges: edges.map(({ from, to, labelWidth, labelHeight }, i) => {
       const { points, x, y } = layered.edges[i] as LaidOutEdge
-      const [source, target] = [layered.nodes[from] as PlacedBox, layered.nodes[to] as PlacedBox]
+      const ends = [layered.nodes[from] as PlacedBox, layered.nodes[to] as PlacedBox] as const
       return {
-        points: upright(points, { source, target, label: { y, height: labelHeight } }),
+        points: upright(points, ends, { y, height: labelHeight }),
         label: { x: x - labelWidth / 2, y },
       }
     }),
   }
 }
 
-/** A graph as dagre places it: boxes, and edges with their way and the middle of their label. */
-interface LayeredGraph {
-  readonly width: number
-  readonly height: number
-  readonly nodes: readonly PlacedBox[]
-  readonly edges: readonly LaidOutEdge[]
-}
-
+/** An edge as dagre places it: its way, and the middle of its label. */
 interface LaidOutEdge extends Point {
   readonly points: readonly Point[]
 }
@@ -76,7 +63,7 @@ export function layeredGraph(
   boxes: LayoutInput['nodes'],
   edges: readonly { readonly from: number; readonly to: number }[],
   settings: Readonly<Record<string, unknown>>,
-): LayeredGraph {
+) {
   const graph = new graphlib.Graph({ multigraph: true })
   graph.setGraph({ ...settings })
   boxes.forEach(({ width, height }, number) => {
@@ -89,7 +76,7 @@ export function layeredGraph(
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
   return {
     ...{ width, height },
-    nodes: boxes.map((_, number) => {
+    nodes: boxes.map((_, number): PlacedBox => {
       const { x, y, ...size } = graph.node(String(number)) as PlacedBox
       return { x, y, width: size.width, height: size.height }
     }),
@@ -106,23 +93,15 @@ export function layeredGraph(
  */
 function upright(
   points: readonly Point[],
-  {
-    source,
-    target,
-    label,
-  }: {
-    source: PlacedBox
-    target: PlacedBox
-    label: { readonly y: number; readonly height: number }
-  },
+  [source, target]: readonly [PlacedBox, PlacedBox],
+  label: { readonly y: number; readonly height: number },
 ): Point[] {
-  const between = points.slice(1, -1).flatMap(({ x, y }) => {
-    if (Math.abs(y - label.y) > 0.5) return [{ x, y }]
-    return [
-      { x, y: y - label.height / 2 - 1 },
-      { x, y: y + label.height / 2 + 1 },
-    ]
-  })
+  const aside = label.height / 2 + 1
+  const between = points
+    .slice(1, -1)
+    .flatMap(({ x, y }) =>
+      Math.abs(y - label.y) > 0.5 ? { x, y } : [-aside, aside].map((by) => ({ x, y: y + by })),
+    )
   const startX = within(source, (between[0] ?? target).x)
   const endX = within(target, (between.at(-1) ?? source).x)
   const start = source.y + source.height / 2

@@ -272,7 +272,6 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
             key={frame.context.context}
             {...style}
             frame={frame}
-            found={foundIn(frame.context, options.search)}
             attributes={isStill ? {} : attributes(frame)}
           />
         ))}
@@ -281,17 +280,7 @@ function Icicle({ layout, pointed, onPoint, onZoom, ...style }: IcicleProps) {
   )
 }
 
-function foundIn(context: CallingContext, search: string): 'match' | 'other' | undefined {
-  if (search.trim() === '') return undefined
-  return matchesSearch(context, search) ? 'match' : 'other'
-}
-
-interface FoundProps {
-  readonly frames: readonly PlacedFrame[]
-  readonly search: string
-}
-
-function Found({ frames, search }: FoundProps) {
+function Found({ frames, search }: { frames: readonly PlacedFrame[]; search: string }) {
   if (search.trim() === '') return null
   const contexts = frames.map(({ context }) => context)
   const isFound = (context: CallingContext) => matchesSearch(context, search)

@@ -9,7 +9,7 @@ import type {
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { definePalette, Text, useColors, useInk } from '../../drawing/ink.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
-import { ALL, changeClass, type PlacedFrame } from './frame-layout.ts'
+import { ALL, changeClass, matchesSearch, type PlacedFrame } from './frame-layout.ts'
 import type { CallingContextOptions } from './options.ts'
 
 export const FRAME_HEIGHT = 22
@@ -54,34 +54,38 @@ export interface FrameStyle {
 
 interface FrameProps extends FrameStyle {
   readonly frame: PlacedFrame
-  /** What a search made of it. */
-  readonly found: 'match' | 'other' | undefined
   readonly attributes?: JSX.SVGAttributes<SVGGElement>
 }
 
 /** Draws a context as a rectangle with as much of its name as fits, and how it changed. */
-export function Frame({ frame, found, attributes = {}, ...style }: FrameProps) {
+export function Frame({ frame, attributes = {}, ...style }: FrameProps) {
   const { options, bounds, isCompared } = style
+  const isSearched = options.search.trim() !== ''
+  const isFound = matchesSearch(frame.context, options.search)
   const colors = useColors(CHANGE_COLORS)
   const ink = useInk()
   const width = Math.max(0.5, frame.width * style.width - 0.5)
   const isColored = isCompared && frame.context.context !== ALL
   const change = changeClass(bounds, frame.change) as ChangeClass
   const color = isColored ? colors[`on-change-${change}`] : ink.text
-  const [name, amount] = frameTexts(frame, { options, isColored, room: width - 2 * PADDING })
+  const [name, amount] = frameTexts(frame, {
+    measure: options.measure,
+    isColored,
+    room: width - 2 * PADDING,
+  })
   return (
     <g
       {...attributes}
       transform={`translate(${(frame.x * style.width).toFixed(2)} ${frame.row * FRAME_HEIGHT})`}
-      opacity={found === 'other' ? 0.45 : 1}
+      opacity={isSearched && !isFound ? 0.45 : 1}
     >
       <title>{frameWords(frame, options, isCompared)}</title>
       <rect
         width={width.toFixed(2)}
         height={FRAME_HEIGHT - 1}
         fill={isColored ? colors[`change-${change}`] : colors.frame}
-        stroke={found === 'match' ? ink.change : 'none'}
-        stroke-width={found === 'match' ? 2 : 0}
+        stroke={isFound ? ink.change : 'none'}
+        stroke-width={isFound ? 2 : 0}
       />
       {name === '' ? null : (
         <text x={PADDING} y="15" style={`fill:${color}`}>
@@ -100,11 +104,7 @@ export function Frame({ frame, found, attributes = {}, ...style }: FrameProps) {
 /** Name and amount: both where there is room, else the name; without its service where it must. */
 function frameTexts(
   { context, amount, change }: PlacedFrame,
-  {
-    options: { measure },
-    isColored,
-    room,
-  }: Pick<FrameStyle, 'options'> & { readonly isColored: boolean; readonly room: number },
+  { measure, isColored, room }: { measure: ContextMeasure; isColored: boolean; room: number },
 ): [name: string, amount: string] {
   const name = frameName(context)
   const said = isColored ? changeText(measure, change) : amountText(measure, amount)
@@ -153,10 +153,8 @@ const LEGEND_SIZE = 11
 const SIDE = 34
 
 /** Explains the colors of changes, with the amount where each begins. */
-export function ChangeLegend({
-  options: { measure, color },
-  bounds,
-}: Pick<FrameStyle, 'options' | 'bounds'>) {
+export function ChangeLegend({ options, bounds }: Pick<FrameStyle, 'options' | 'bounds'>) {
+  const { measure, color } = options
   const ink = useInk()
   const colors = useColors(CHANGE_COLORS)
   if (bounds.length === 0) return <Caption text="No change: nothing took any time" />
@@ -164,7 +162,6 @@ export function ChangeLegend({
   const title = `${what}, after − before, ${PARTS[color]}`
   const boxes = BOX * CHANGE_CLASSES.length
   const amounts = [...bounds.toReversed().map((bound) => -bound), ...bounds]
-  const soft = { style: `fill:${ink.soft}` }
   return (
     <Figure
       width={Math.max(SIDE * 2 + boxes, Math.ceil(textWidth(title, LEGEND_SIZE)) + 4)}
@@ -173,12 +170,12 @@ export function ChangeLegend({
     >
       <g font-size={LEGEND_SIZE}>
         <Text y="10">{title}</Text>
-        <text y="26" {...soft}>
+        <Text color="soft" y="26">
           less
-        </text>
-        <text x={SIDE * 2 + boxes} y="26" text-anchor="end" {...soft}>
+        </Text>
+        <Text color="soft" x={SIDE * 2 + boxes} y="26" anchor="end">
           more
-        </text>
+        </Text>
         {CHANGE_CLASSES.map((change, i) => (
           <rect
             key={change}
@@ -191,9 +188,9 @@ export function ChangeLegend({
           />
         ))}
         {amounts.map((amount, i) => (
-          <text key={amount} x={SIDE + BOX * (i + 1)} y="41" text-anchor="middle" {...soft}>
+          <Text color="soft" key={amount} x={SIDE + BOX * (i + 1)} y="41" anchor="middle">
             {changeText(measure, amount).replace('under 1 %', '<1 %')}
-          </text>
+          </Text>
         ))}
       </g>
     </Figure>

@@ -220,13 +220,9 @@ export function Marks({ name, data, plot, pinned, seen }: MarksProps) {
   )
 }
 
-interface RegionProps {
-  readonly region: Region
-  readonly plot: CategoryPlot
-}
-
 /** Draws the frame around a region of the scatter, wide enough for dots on its very edge. */
-export function RegionFrame({ region: [across, up], plot }: RegionProps) {
+export function RegionFrame({ region, plot }: { region: Region; plot: CategoryPlot }) {
+  const [across, up] = region
   const { box } = plot
   const end = plotPoint(plot, [across.high, up.high])
   const start = plotPoint(plot, [across.low ?? 0, up.low ?? 0])

@@ -154,12 +154,8 @@ const MARGIN = { right: 14, top: 50, bottom: 40 } as const
 
 function boxOf(width: number, left: number): PlotBox {
   const { right, top, bottom } = MARGIN
-  return {
-    left,
-    top,
-    width: Math.max(80, width - left - right),
-    height: PLOT_HEIGHT - top - bottom,
-  }
+  const height = PLOT_HEIGHT - top - bottom
+  return { left, top, width: Math.max(80, width - left - right), height }
 }
 
 function ticksIn(width: number): number {
@@ -228,22 +224,15 @@ export function keyedSpot(
   return ordered[Math.min(ordered.length - 1, Math.max(0, place + step))]
 }
 
-/** Values of one measure from `low` (`null`: from those that are 0 or missing) to `high`. */
-export interface MeasureBounds {
-  readonly measure: Measure
-  readonly low: number | null
-  readonly high: number
-}
-
-/** Categories within both bounds. */
-export type Region = readonly [across: MeasureBounds, up: MeasureBounds]
+/** Categories within the bounds of both measures. */
+export type Region = ReturnType<typeof regionBetween>
 
 /** Returns the bounds between two shares of an axis, rounded so that they can be written down. */
 export function boundsBetween(
   measure: Measure,
   scale: AxisScale,
   shares: readonly [number, number],
-): MeasureBounds {
+) {
   const isCount = MEASURES[measure].kind === 'count'
   const rounded = (value: number) => Number(value.toPrecision(3))
   const from = scale.value(Math.min(...shares))
@@ -251,6 +240,7 @@ export function boundsBetween(
   const low = isCount ? Math.ceil(from) : rounded(from)
   return {
     measure,
+    /** `null`: from values that are 0 or missing on. */
     low: low > 0 ? low : null,
     high: isCount ? Math.max(0, Math.floor(to)) : rounded(to),
   }
@@ -264,7 +254,7 @@ export function regionBetween(
   { box, x, y }: CategoryPlot,
   [across, up]: Axes,
   { one, other, room = 0 }: { readonly one: Point; readonly other: Point; readonly room?: number },
-): Region {
+) {
   const clamped = (share: number) => Math.min(1, Math.max(0, share))
   const right = (at: number) => clamped((at - box.left) / box.width)
   const upward = (at: number) => clamped(1 - (at - box.top) / box.height)
@@ -273,7 +263,7 @@ export function regionBetween(
   return [
     boundsBetween(across, x, [right(left), right(end)]),
     boundsBetween(up, y, [upward(bottom), upward(top)]),
-  ]
+  ] as const
 }
 
 /** Returns the categories in a region, those with the most requests first. */
