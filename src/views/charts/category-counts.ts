@@ -219,10 +219,7 @@ function dots(points: readonly CategoryPoint[], largest: number): SpecPart {
 }
 
 function changes(named: readonly CategoryPoint[]): SpecPart {
-  const labels = distinctTexts(
-    named.map(({ root, ids }) => `${root} (${ids})`),
-    36,
-  )
+  const labels = distinctTexts(named, 36, ({ root, ids }) => `${root} (${ids})`)
   const rows = named.map((point, i) => ({
     ...point,
     label: labels[i] as string,

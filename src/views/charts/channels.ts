@@ -62,10 +62,14 @@ export function tooltip(fields: TooltipFields): SpecPart[] {
 }
 
 /** Texts on one line, each of its own: shortened ones that are the same get a number. */
-export function distinctTexts(texts: readonly string[], longest: number): string[] {
+export function distinctTexts<T = string>(
+  items: readonly T[],
+  longest: number,
+  textOf: (item: T, i: number) => string = String,
+): string[] {
   const seen = new Map<string, number>()
-  return texts.map((text) => {
-    const short = shortText(text, longest)
+  return items.map((item, i) => {
+    const short = shortText(textOf(item, i), longest)
     const times = (seen.get(short) ?? 0) + 1
     seen.set(short, times)
     return times === 1 ? short : `${short} (${times})`

@@ -93,10 +93,7 @@ export function divergenceChart(
 }
 
 function rowsOf(drawn: readonly VariableDivergence[], end: number) {
-  const labels = distinctTexts(
-    drawn.map(({ name }) => name),
-    46,
-  )
+  const labels = distinctTexts(drawn, 46, ({ name }) => name)
   return drawn.map((variable, i) => {
     const { feature, t, p, beforeMean, afterMean } = strongestDifference(variable) as FeatureTest
     const isInfinite = !Number.isFinite(variable.score)

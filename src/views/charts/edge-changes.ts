@@ -43,10 +43,7 @@ export function edgeChangesChart(
     .filter(({ changed }) => changed || small)
     .sort((a, b) => Number(b.changed) - Number(a.changed))
   const shown = wanted.slice(0, limit)
-  const labels = distinctTexts(
-    shown.map((edge, i) => `${i + 1}. ${stepLabel(edge)}`),
-    84,
-  )
+  const labels = distinctTexts(shown, 84, (edge, i) => `${i + 1}. ${stepLabel(edge)}`)
   const rows = shown.map((edge, i) => rowOf(edge, labels[i] as string))
   const left = significant.length - wanted.length
   const axis = linearDurationAxis({

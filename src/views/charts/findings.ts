@@ -83,10 +83,7 @@ function rowsOf({ findings, observedChangeUs }: Findings) {
     { label: 'not accounted for', kind: 'not accounted for', ...rest },
     { label: 'observed change', kind: 'observed change', ...whole },
   ]
-  const labels = distinctTexts(
-    rows.map(({ label }) => label),
-    76,
-  )
+  const labels = distinctTexts(rows, 76, ({ label }) => label)
   return rows.map((row, i) => {
     const share = (row.endUs - row.startUs) / observedChangeUs
     return {

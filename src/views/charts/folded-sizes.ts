@@ -24,10 +24,7 @@ export function foldedSizesChart(
   const { limit } = readOptions(FOLDED_SIZES_CHART_OPTIONS, given)
   const all = foldedSizes(flows).objects() as readonly SizeRow[]
   const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)
-  const labels = distinctTexts(
-    kinds.map(({ root }) => root),
-    44,
-  )
+  const labels = distinctTexts(kinds, 44, ({ root }) => root)
   const rows = kinds.map(({ root, requests, nodesMean, foldedMean }, i) => ({
     label: labels[i] as string,
     name: tooltipText(root),

@@ -73,10 +73,7 @@ export function latencyProfilesChart(
     profiles instanceof ExecutionModels
       ? recordedCurves(profiles, options)
       : scenarioCurves('before' in profiles ? [profiles] : profiles, options)
-  const names = distinctTexts(
-    drawn.map(({ name }) => name),
-    MAX_NAME_LENGTH,
-  )
+  const names = distinctTexts(drawn, MAX_NAME_LENGTH, ({ name }) => name)
   const all = drawn.map((curve, i) => ({ ...curve, name: names[i] as string }))
   const range = positiveRange(all.map(({ profile }) => profile))
   const x = logDurationAxis({

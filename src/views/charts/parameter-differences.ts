@@ -147,10 +147,7 @@ function valueBars(
   names: readonly string[],
   parameter: string,
 ): SpecPart {
-  const labels = distinctTexts(
-    values.map(({ label }) => label),
-    MAX_VALUE_LENGTH,
-  )
+  const labels = distinctTexts(values, MAX_VALUE_LENGTH, ({ label }) => label)
   const rows = values.flatMap(({ label, shares }, i) =>
     shares.map((share, group) => ({
       label: labels[i] as string,

@@ -19,6 +19,7 @@ import {
   numberExtent,
   shareAlong,
 } from './axes.ts'
+import { tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import { PALETTE } from './palette.ts'
@@ -62,13 +63,9 @@ export function parameterStripChart(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>>,
 ): Chart {
-  const {
-    parameter: wanted,
-    question: name,
-    limit,
-  } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
-  const question = answerTo(explanation, name ?? undefined)
-  const parameter = parameterOf(explanation, question, wanted ?? undefined)
+  const { limit, ...asked } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
+  const question = answerTo(explanation, asked.question ?? undefined)
+  const parameter = parameterOf(explanation, question, asked.parameter ?? undefined)
   const strip: ParameterStrip = {
     ...{ explanation, groups: groupsOf(explanation, question) },
     dots: parameterDots(explanation, question, { parameter, limit }),
@@ -81,7 +78,9 @@ export function parameterStripChart(
       title: `${shortText(parameter.name, 70)}, ${subject.rows} by ${subject.rows}`,
       subtitle: [
         `A dot is a ${subject.rows}: ${groupSizes(strip.groups, subject)}.`,
-        ...divided(strip),
+        divided(strip),
+        question.slowAboveUs !== null &&
+          `Times beyond the dashed line (${formatDuration(question.slowAboveUs)}) are slow.`,
       ],
       omissions: omissions(strip),
       width: WIDTH,
@@ -94,45 +93,24 @@ export function parameterStripChart(
   )
 }
 
-function divided({
-  dots: { thresholds, firstSide, levels },
-  slowAboveUs,
-}: ParameterStrip): string[] {
-  const slow =
-    slowAboveUs === null
-      ? []
-      : [`Times beyond the dashed line (${formatDuration(slowAboveUs)}) are slow.`]
+function divided({ dots: { thresholds, firstSide, levels } }: ParameterStrip): string | false {
   const [first, ...more] = thresholds
-  if (first !== undefined) {
-    const others =
-      more.length === 0
-        ? ''
-        : `; thinner: further splits at ${more.slice(0, 4).map(numberText).join(', ')}${more.length > 4 ? ', …' : ''}`
-    return [
-      `The line is where the tree divides: at most ${numberText(first)}, or above${others}.`,
-      ...slow,
-    ]
+  if (first === undefined) {
+    const isDivided = firstSide > 0 && firstSide < levels.length
+    return isDivided && 'The tree divides the values at the line between them.'
   }
-  if (firstSide > 0 && firstSide < levels.length) {
-    return ['The tree divides the values at the line between them.', ...slow]
-  }
-  return slow
+  const some = more.slice(0, 4).map(numberText).join(', ')
+  const others = `; thinner: further splits at ${some}${more.length > 4 ? ', …' : ''}`
+  return `The line is where the tree divides: at most ${numberText(first)}, or above${more.length === 0 ? '' : others}.`
 }
 
-function omissions({
-  dots: { withoutPlace, thinned, dots },
-  explanation,
-  slowAboveUs,
-}: ParameterStrip) {
-  const { rows } = explanation.subject
+function omissions({ dots: { withoutPlace, thinned, dots }, ...strip }: ParameterStrip) {
+  const { rows } = strip.explanation.subject
   return [
-    thinned > 0
-      ? `${grouped(dots.length)} of ${counted(dots.length + thinned, rows)} are drawn.`
-      : '',
-    withoutPlace > 0
-      ? `${counted(withoutPlace, rows)} without a value${slowAboveUs === null ? '' : ' or a time'} ${withoutPlace === 1 ? 'is' : 'are'} not drawn.`
-      : '',
-  ].filter((sentence) => sentence !== '')
+    thinned > 0 && `${grouped(dots.length)} of ${counted(dots.length + thinned, rows)} are drawn.`,
+    withoutPlace > 0 &&
+      `${counted(withoutPlace, rows)} without a value${strip.slowAboveUs === null ? '' : ' or a time'} ${withoutPlace === 1 ? 'is' : 'are'} not drawn.`,
+  ]
 }
 
 function heightOf({ dots: { parameter, levels }, slowAboveUs }: ParameterStrip): number {
@@ -141,12 +119,8 @@ function heightOf({ dots: { parameter, levels }, slowAboveUs }: ParameterStrip):
 }
 
 function dotLayer(strip: ParameterStrip, colors: readonly [string, string]): SpecPart {
-  const {
-    dots: { dots, parameter, levels },
-    groups,
-    slowAboveUs,
-    traces,
-  } = strip
+  const { groups, slowAboveUs, traces } = strip
+  const { dots, parameter, levels } = strip.dots
   const isNumeric = parameter.kind === 'numeric'
   const span = stripExtent(strip)
   const values = dots.map(({ row, group, value, timeUs, across, along }) => {
@@ -173,14 +147,10 @@ function dotLayer(strip: ParameterStrip, colors: readonly [string, string]): Spe
         legend: { title: null, symbolOpacity: 1 },
         scale: { domain: [...groups.names], range: [...colors] },
       },
-      tooltip: [
-        { field: 'value', type: 'nominal', title: 'value' },
-        { field: 'group', type: 'nominal', title: 'group' },
-        { field: 'time', type: 'nominal', title: 'time' },
-        ...(traces.some((trace) => trace !== '')
-          ? [{ field: 'trace', type: 'nominal', title: 'trace' }]
-          : []),
-      ],
+      tooltip: tooltip({
+        ...{ value: 'value', group: 'group', time: 'time' },
+        ...(traces.some((trace) => trace !== '') && { trace: 'trace' }),
+      }),
     },
   }
 }

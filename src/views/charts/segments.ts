@@ -55,10 +55,7 @@ export function segmentsChart(
 }
 
 function rowsOf(segments: Segments['segments']) {
-  const labels = distinctTexts(
-    segments.map((segment) => `${ofText(segment)}: ${segment.text}`),
-    72,
-  )
+  const labels = distinctTexts(segments, 72, (segment) => `${ofText(segment)}: ${segment.text}`)
   return segments.flatMap((segment, i) => {
     const { measure, inside, outside, shareOfRequests, shareOfChange } = segment
     const text = (value: number) => (measure === 'time' ? formatDuration(value) : percent(value))

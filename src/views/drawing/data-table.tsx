@@ -186,15 +186,8 @@ function Head({ title, hint, isNumber = false, head, value, order, onSort }: Hea
   )
 }
 
-interface CellBarProps {
-  /** How much of the width it fills, from 0 to 1. */
-  readonly share: number
-  readonly width: number
-  readonly color: string
-}
-
-/** Draws an amount as a bar within a cell. */
-export function CellBar({ share, width, color }: CellBarProps) {
+/** Draws a share, from 0 to 1, as a bar within a cell. */
+export function CellBar({ share, width, color }: { share: number; width: number; color: string }) {
   return (
     <svg width={width} height="10" aria-hidden="true">
       <rect width={share * width} height="10" style={`fill:${color}`} />

@@ -4,7 +4,7 @@ import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue } from '../../../core/words.ts'
 import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
 import { actOnKey, Button } from '../../drawing/controls.tsx'
-import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
+import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
@@ -92,13 +92,7 @@ export function WhatIfCauses({ diagnosis, chosen, onChoose }: Shown) {
       cell: ({ gain }) => (
         <div class="fd-with-bar">
           <span>{gainText(gain)}</span>
-          <svg width={BAR} height="10" aria-hidden="true">
-            <rect
-              width={Math.max(0, Math.min(1, gain)) * BAR}
-              height={10}
-              style="fill:var(--fd-change)"
-            />
-          </svg>
+          <CellBar share={Math.max(0, Math.min(1, gain))} width={BAR} color="var(--fd-change)" />
         </div>
       ),
     },
