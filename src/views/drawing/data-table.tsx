@@ -1,10 +1,23 @@
-import { ascending, descending } from 'd3-array'
+import { ascending, descending, sum } from 'd3-array'
 import { type ComponentChildren, Fragment, type JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useContext, useState } from 'preact/hooks'
 import { grouped } from '../../core/words.ts'
 import { Button } from './controls.tsx'
-import { type StillCell, type StillColumn, StillTable } from './figure.tsx'
-import { useIsStill } from './medium.ts'
+import { TEXT_SIZE } from './figure.tsx'
+import { useInk } from './ink.tsx'
+import { MediumContext, type StillPart } from './medium.ts'
+import { fittedText, textWidth } from './text.ts'
+
+/** A cell of a still: text, or a drawing of its own that is at most a row high. */
+type StillCell =
+  | string
+  | { readonly text: string; readonly color?: string; readonly isBold?: boolean }
+  | CellDrawing
+
+interface CellDrawing {
+  readonly width: number
+  readonly drawing: ComponentChildren
+}
 
 export interface DataColumn<Row> {
   readonly title: string
@@ -18,7 +31,7 @@ export interface DataColumn<Row> {
   /** Cell of the still where the page's is not a text; `null` leaves the column out. */
   readonly still?: ((row: Row) => StillCell) | null
   /** Title in the still, where that is a drawing. */
-  readonly stillTitle?: StillColumn['title']
+  readonly stillTitle?: string | CellDrawing
   /** Content of the head instead of the title, such as a drawing. */
   readonly head?: ComponentChildren
   /** The whole head, a `<th>` of its own. */
@@ -68,26 +81,19 @@ export function DataTable<Row>({
   max = 12,
   few = Number.POSITIVE_INFINITY,
 }: DataTableProps<Row>) {
-  const isStill = useIsStill()
+  const { parts, width } = useContext(MediumContext)
   const [order, setOrder] = useState<SortOrder | null>(null)
   const [isWhole, setWhole] = useState(false)
   const rows = sortedRows(given, columns, order)
   // A button for one row more would need as much room as the row.
   const isLong = rows.length > few + 1
   const shown = isLong && !isWhole ? rows.slice(0, few) : rows
-  const drawn = isStill ? columns.filter(({ still }) => still !== null) : []
-  const stillCell = (row: Row, { still, cell }: DataColumn<Row>): StillCell =>
-    still ? still(row) : String(cell(row) ?? '')
+  if (parts !== null) {
+    parts.push(stillTable(columns, rows, { max, width }))
+    return null
+  }
   return (
-    <StillTable
-      columns={drawn.map(({ title, stillTitle = title, isNumber }) => ({
-        title: stillTitle,
-        align: isNumber ? 'end' : 'start',
-      }))}
-      rows={rows.slice(0, max).map((row) => drawn.map((column) => stillCell(row, column)))}
-      max={max}
-      total={rows.length}
-    >
+    <>
       <div class={`fd-scroll ${className}`} {...scroller}>
         <table role={role} aria-label={label} aria-rowcount={rowCount}>
           <thead>
@@ -135,7 +141,7 @@ export function DataTable<Row>({
           {isWhole ? `Only the first ${few}` : `${grouped(rows.length - few)} more`}
         </Button>
       ) : null}
-    </StillTable>
+    </>
   )
 }
 
@@ -192,5 +198,129 @@ export function CellBar({ share, width, color }: { share: number; width: number;
     <svg width={width} height="10" aria-hidden="true">
       <rect width={share * width} height="10" style={`fill:${color}`} />
     </svg>
+  )
+}
+
+const ROW = 21
+const GAP = 14
+/** Narrower columns say nothing. */
+const MIN_COLUMN = 40
+
+/** Makes the table of a still: rows of text, at most `max`, and how many more there are. */
+function stillTable<Row>(
+  all: readonly DataColumn<Row>[],
+  rows: readonly Row[],
+  { max, width }: { readonly max: number; readonly width: number },
+): StillPart {
+  const columns = all.filter(({ still }) => still !== null)
+  const head = columns.map(
+    ({ title, stillTitle = title }): StillCell =>
+      typeof stillTitle === 'string' ? { text: stillTitle, isBold: true } : stillTitle,
+  )
+  const cells = [
+    head,
+    ...rows
+      .slice(0, max)
+      .map((row) => columns.map(({ still, cell }) => still?.(row) ?? String(cell(row) ?? ''))),
+  ]
+  const widths = columnWidths(cells, width)
+  const lines = {
+    ...{ cells, widths, across: sum(widths) + GAP * (widths.length - 1) },
+    more: rows.length - (cells.length - 1),
+    anchors: columns.map(({ isNumber }) => (isNumber ? ('end' as const) : ('start' as const))),
+  }
+  const height = (cells.length + (lines.more > 0 ? 1 : 0)) * ROW
+  return { width: lines.across, height, children: <TableLines {...lines} /> }
+}
+
+function columnWidths(rows: readonly (readonly StillCell[])[], available: number): number[] {
+  const columns = (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]))
+  const widths = columns.map((column) => Math.ceil(Math.max(...column.map(cellWidth))))
+  // Text gives way, the widest column first, as it can lose its middle; drawings cannot.
+  const isText = columns.map((column) => !column.some(isDrawing))
+  let excess = sum(widths) + GAP * (columns.length - 1) - available
+  while (excess > 0) {
+    const texts = widths.filter((width, column) => isText[column] && width > MIN_COLUMN)
+    if (texts.length === 0) break
+    const widest = Math.max(...texts)
+    const next = Math.max(MIN_COLUMN, ...texts.filter((width) => width < widest))
+    const column = widths.findIndex((width, i) => isText[i] && width === widest)
+    const cut = Math.min(widest - next, excess)
+    widths[column] = widest - cut
+    excess -= cut
+  }
+  return widths
+}
+
+function isDrawing(cell: StillCell | undefined): cell is CellDrawing {
+  return typeof cell === 'object' && 'drawing' in cell
+}
+
+function cellWidth(cell: StillCell | undefined): number {
+  if (cell === undefined) return 0
+  if (isDrawing(cell)) return cell.width
+  return 1.08 * textWidth(typeof cell === 'string' ? cell : cell.text, TEXT_SIZE)
+}
+
+interface LinesProps {
+  readonly cells: readonly (readonly StillCell[])[]
+  readonly widths: readonly number[]
+  /** Width of all columns. */
+  readonly across: number
+  readonly more: number
+  readonly anchors: readonly ('start' | 'end')[]
+}
+
+function TableLines({ cells, widths, across, more, anchors }: LinesProps) {
+  const ink = useInk()
+  return (
+    <g font-size={TEXT_SIZE}>
+      {cells.map((row, i) => (
+        <g key={i} transform={`translate(0 ${i * ROW})`}>
+          {i === 0 ? null : <line x2={across} y1="0.5" y2="0.5" stroke={ink.line} />}
+          {row.map((cell, column) => {
+            const left = sum(widths.slice(0, column)) + GAP * column
+            const props = { cell, left, width: widths[column] ?? 0, anchor: anchors[column] }
+            return <Cell key={column} {...props} />
+          })}
+        </g>
+      ))}
+      {more > 0 ? (
+        <text y={(cells.length + 1) * ROW - 6} style={`fill:${ink.soft}`}>
+          … and {more} more
+        </text>
+      ) : null}
+    </g>
+  )
+}
+
+interface CellProps {
+  readonly cell: StillCell
+  readonly left: number
+  readonly width: number
+  readonly anchor: 'start' | 'end' | undefined
+}
+
+function Cell({ cell, left, width, anchor }: CellProps) {
+  const ink = useInk()
+  if (isDrawing(cell)) return <g transform={`translate(${left} 0)`}>{cell.drawing}</g>
+  const {
+    text,
+    color = ink.text,
+    isBold = false,
+  } = typeof cell === 'string' ? { text: cell } : cell
+  // Fitting would take leading no-break spaces away.
+  const indent = /^\u00a0*/.exec(text)?.[0] ?? ''
+  return (
+    <text
+      x={anchor === 'end' ? left + width : left}
+      y={ROW - 6}
+      text-anchor={anchor}
+      font-weight={isBold ? 600 : 400}
+      style={`fill:${color}`}
+    >
+      {indent}
+      {fittedText(text, width - textWidth(indent, TEXT_SIZE), TEXT_SIZE)}
+    </text>
   )
 }
