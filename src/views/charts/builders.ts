@@ -29,7 +29,6 @@ export interface Bars {
   readonly text?: string
   readonly y?: SpecPart
   readonly width?: number
-  readonly rowHeight?: number
 }
 
 /**
@@ -46,13 +45,12 @@ export function bars({
   text,
   y = rowNames(),
   width = 380,
-  rowHeight = ROW,
 }: Bars): SpecPart {
   const x = on(axis, from ?? to)
   const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
   return {
     width,
-    height: Math.max(1, rows.length) * rowHeight,
+    height: Math.max(1, rows.length) * ROW,
     data: { values: rows },
     layer: [
       {

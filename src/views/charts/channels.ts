@@ -95,13 +95,11 @@ export function textBeside({
   x,
   y,
   leftIf = 'false',
-  mark = {},
 }: {
   readonly field: string
   readonly x: SpecPart
   readonly y: SpecPart
   readonly leftIf?: string
-  readonly mark?: SpecPart
 }): SpecPart {
   return {
     mark: {
@@ -111,7 +109,6 @@ export function textBeside({
       baseline: 'middle',
       color: PALETTE.text,
       tooltip: false,
-      ...mark,
     },
     encoding: { x, y, text: { field, type: 'nominal' } },
   }

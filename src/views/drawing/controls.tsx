@@ -83,55 +83,41 @@ export function actOnKey(event: KeyboardEvent, acts: Readonly<Record<string, () 
   act()
 }
 
-/** A part of the width that is being marked, as shares from 0 to 1. */
-export type DraggedRange = readonly [from: number, to: number]
-
 /** Narrower than this is a click. */
 const MIN_RANGE = 0.005
-
-interface PointerHandlers {
-  readonly onPointerDown: (event: PointerEvent) => void
-  readonly onPointerMove: (event: PointerEvent) => void
-  readonly onPointerUp: (event: PointerEvent) => void
-  readonly onPointerCancel: () => void
-}
 
 /**
  * Marks a range by dragging across an element.
  *
- * @param onRange gets the range, from left to right, when the pointer is let go
+ * @param onRange gets the range, from left to right, when the pointer is let go; shares of the width
+ * @returns the range that is being marked, and what the element has to listen to
  */
-export function useDragRange(
-  onRange: (range: DraggedRange) => void,
-): readonly [dragged: DraggedRange | null, handlers: PointerHandlers] {
+export function useDragRange(onRange: (range: readonly [from: number, to: number]) => void) {
   const [start, setStart] = useState<number | null>(null)
   const [now, setNow] = useState(0)
-  const range: DraggedRange | null =
-    start === null ? null : [Math.min(start, now), Math.max(start, now)]
-  return [
-    range,
-    {
-      onPointerDown: (event) => {
-        if (event.button !== 0) return
-        ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
-        setStart(shareAt(event))
-        setNow(shareAt(event))
-        // Text would be selected on the way.
-        event.preventDefault()
-      },
-      onPointerMove: (event) => {
-        if (start !== null) setNow(shareAt(event))
-      },
-      onPointerUp: (event) => {
-        if (start === null) return
-        const end = shareAt(event)
-        setStart(null)
-        if (Math.abs(end - start) < MIN_RANGE) return
-        onRange([Math.min(start, end), Math.max(start, end)])
-      },
-      onPointerCancel: () => setStart(null),
+  const rangeTo = (end: number, begin: number) =>
+    [Math.min(begin, end), Math.max(begin, end)] as const
+  const handlers = {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return
+      ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
+      setStart(shareAt(event))
+      setNow(shareAt(event))
+      // Text would be selected on the way.
+      event.preventDefault()
     },
-  ]
+    onPointerMove: (event: PointerEvent) => {
+      if (start !== null) setNow(shareAt(event))
+    },
+    onPointerUp: (event: PointerEvent) => {
+      if (start === null) return
+      const end = shareAt(event)
+      setStart(null)
+      if (Math.abs(end - start) >= MIN_RANGE) onRange(rangeTo(end, start))
+    },
+    onPointerCancel: () => setStart(null),
+  }
+  return [start === null ? null : rangeTo(now, start), handlers] as const
 }
 
 function shareAt({ clientX, currentTarget }: PointerEvent): number {

@@ -8,19 +8,16 @@ export interface FlowGap {
   readonly nodes: number
 }
 
-/** The part of a flow that is drawn. */
-export interface FlowPart {
-  /** Numbers of the nodes drawn, ascending. */
-  readonly nodes: readonly number[]
-  /** Numbers of the edges between them. */
-  readonly edges: readonly number[]
-  readonly gaps: readonly FlowGap[]
-}
-
 interface Flow {
   readonly size: number
   readonly from: Uint32Array
   readonly to: Uint32Array
+}
+
+/** Which edges come first, and how many nodes are drawn at most. */
+interface PartOptions {
+  readonly order: readonly number[]
+  readonly limit: number
 }
 
 /**
@@ -28,10 +25,7 @@ interface Flow {
  * `order`, as many as fit. What follows what stays visible: drawn nodes with only left-out nodes
  * between them are joined by a gap.
  */
-export function flowPart(
-  flow: Flow,
-  { order, limit }: { order: readonly number[]; limit: number },
-): FlowPart {
+export function flowPart(flow: Flow, { order, limit }: PartOptions) {
   const nodes = flow.size <= limit ? range(flow.size) : endsOf(flow, { order, limit })
   const drawn = new Set(nodes)
   const edges = [...flow.from.keys()].filter(
@@ -40,10 +34,7 @@ export function flowPart(
   return { nodes, edges, gaps: nodes.length === flow.size ? [] : gapsOf(flow, { drawn, edges }) }
 }
 
-function endsOf(
-  { from, to }: Flow,
-  { order, limit }: { order: readonly number[]; limit: number },
-): number[] {
+function endsOf({ from, to }: Flow, { order, limit }: PartOptions): number[] {
   const drawn = new Set([0])
   for (const edge of order) {
     const added = [from[edge] as number, to[edge] as number].filter((node) => !drawn.has(node))

@@ -16,6 +16,11 @@ export interface LegendEntry {
   readonly width?: number
 }
 
+interface LegendProps<Entry> {
+  readonly entries: readonly Entry[]
+  readonly width: number
+}
+
 const TEXT_SIZE = 11
 const SAMPLE = 28
 const AFTER_SAMPLE = 7
@@ -39,13 +44,7 @@ function besideSample(width: number): number {
   return width === 0 ? 0 : width + AFTER_SAMPLE
 }
 
-export function LegendRows({
-  entries,
-  width,
-}: {
-  readonly entries: readonly LegendEntry[]
-  readonly width: number
-}) {
+export function LegendRows({ entries, width }: LegendProps<LegendEntry>) {
   const ink = useInk()
   const { places } = layOutLegend(entries, width)
   return (
@@ -74,13 +73,7 @@ interface Mark {
 }
 
 /** Explains marks in a figure of their own. */
-export function Legend({
-  entries,
-  width,
-}: {
-  readonly entries: readonly Mark[]
-  readonly width: number
-}) {
+export function Legend({ entries, width }: LegendProps<Mark>) {
   const drawn = entries.map(({ name, mark }) => ({
     text: name,
     width: mark === undefined ? 0 : 24,

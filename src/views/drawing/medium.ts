@@ -2,18 +2,9 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
 /** A part of a still, in the order of the view: a drawing, or a group of parts. */
-export type StillPart = StillDrawing | StillGroupPart
-
-export interface StillDrawing {
-  readonly width: number
-  readonly height: number
-  readonly children: ComponentChildren
-}
-
-export interface StillGroupPart {
-  readonly parts: readonly StillPart[]
-  readonly direction: 'row' | 'column'
-}
+export type StillPart =
+  | { readonly width: number; readonly height: number; readonly children: ComponentChildren }
+  | { readonly parts: readonly StillPart[]; readonly direction: 'row' | 'column' }
 
 /** Where a view is drawn: in a page, or in a still, a picture without controls or scripts. */
 export interface Medium {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { textWidth } from '../charts/text-width.ts'
 import { type FlowLayout, flowLayout, type PlacedBox } from './flow-layout.ts'
 import { type Ink, Text, useInk } from './ink.tsx'
-import { type Point, smoothPath, tenth } from './path.ts'
+import { smoothPath, tenth } from './path.ts'
 import { fittedText } from './text.ts'
 
 export interface GraphBox {
@@ -107,15 +107,8 @@ export function NodeLink({
   )
 }
 
-function Line({
-  line: { text, note, tooltip, look, isChanged = false, halo },
-  points,
-  label,
-}: {
-  readonly line: GraphLine
-  readonly points: readonly Point[]
-  readonly label: Point
-}) {
+function Line({ line, points, label }: FlowLayout['edges'][number] & { readonly line: GraphLine }) {
+  const { text, note, tooltip, look, isChanged = false, halo } = line
   const ink = useInk()
   const path = smoothPath(points, 'y')
   const end = points.at(-1) ?? { x: 0, y: 0 }
@@ -133,13 +126,13 @@ function Line({
         style={`fill:${ink[look.color]}`}
         fill-opacity={look.opacity}
       />
-      <text
+      <Text
         {...textAt}
+        color={isChanged ? 'changeText' : 'text'}
         font-weight={isChanged ? 600 : 400}
-        style={`fill:${isChanged ? ink.changeText : ink.text}`}
       >
         {text}
-      </text>
+      </Text>
       {note === undefined ? null : (
         <Text color="soft" x={textAt.x} y={textAt.y + LINE} font-style="italic">
           {note}
@@ -162,18 +155,9 @@ export function strokeOf(
   }
 }
 
-export function NodeBox({
-  box: {
-    name,
-    detail,
-    tooltip,
-    look: { fill = 'raised', stroke = 'line', width: line, dash } = {},
-  },
-  x,
-  y,
-  width,
-  height,
-}: PlacedBox & { readonly box: GraphBox }) {
+export function NodeBox({ box, x, y, width, height }: PlacedBox & { readonly box: GraphBox }) {
+  const { name, detail, tooltip, look = {} } = box
+  const { fill = 'raised', stroke = 'line', width: line, dash } = look
   const ink = useInk()
   const room = width - PADDING / 2
   return (

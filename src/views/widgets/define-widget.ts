@@ -71,22 +71,19 @@ export const STAGE_NAME = text({
   sentence: 'Name of the stage in the line of code',
 })
 
-/** The state of a widget as options, how to change it, and the line of code that shows it again. */
-export interface WidgetState<Options> {
-  readonly options: Options
-  readonly change: (changes: Partial<Options>) => void
-  readonly code: string
-}
-
-/** Keeps a widget's state as values of its option table. */
+/**
+ * Keeps a widget's state as values of its option table.
+ *
+ * @returns the options, how to change them, and the line of code that shows the same again
+ */
 export function useWidgetOptions<Table extends OptionTable>(
   table: Table,
   { options: initial, call }: Pick<ViewProps<unknown, OptionsOf<Table>>, 'options' | 'call'>,
-): WidgetState<OptionsOf<Table>> {
+) {
   const [options, setOptions] = useState(initial)
   return {
     options,
-    change: (changes) => setOptions((now) => ({ ...now, ...changes })),
+    change: (changes: Partial<OptionsOf<Table>>) => setOptions((now) => ({ ...now, ...changes })),
     code: exploreCode(table, options, call),
   }
 }

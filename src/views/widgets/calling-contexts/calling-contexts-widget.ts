@@ -16,7 +16,7 @@ import {
   CallingContextView,
 } from './calling-contexts-view.tsx'
 import { amountText, CHANGE_COLORS } from './frame-drawing.tsx'
-import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.ts'
+import { CALLING_CONTEXT_OPTIONS } from './options.ts'
 
 /**
  * Where the time of all requests goes, as an icicle: what is called stands below its caller, as wide
@@ -27,36 +27,29 @@ import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.t
 export const callingContextsWidget = defineWidget({
   name: 'calling-contexts',
   title: 'Calling contexts',
-  description,
+  description: ({ contexts, requests, omitted }: CallingContextData) => {
+    const all = new CallingContexts({ contexts, requests })
+    const mean = (period: Period) =>
+      amountText('time', all.totalUs(period) / Math.max(1, requests[period]))
+    const chains = counted(contexts.length + omitted, 'chain')
+    return requests[AFTER] === 0
+      ? `${chains} of calls; a mean request took ${mean(BEFORE)}. Widths show the time that requests waited there.`
+      : `${chains} of calls; a mean request took ${mean(BEFORE)} before and ${mean(AFTER)} after. ` +
+          'Widths show the time that requests waited there, colors what changed.'
+  },
   options: CALLING_CONTEXT_OPTIONS,
-  data,
+  data: (source: Comparison | CallingContexts, { focus, limit }) => {
+    const all = source instanceof Comparison ? findCallingContexts(source.flows) : source
+    const contexts = largestContexts(all, limit)
+    if (focus !== null && !contexts.some(({ context }) => context === focus)) {
+      throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
+    }
+    return { contexts, requests: all.requests, omitted: all.contexts.length - contexts.length }
+  },
   view: CallingContextView,
   style: CALLING_CONTEXT_STYLE,
   palettes: [CHANGE_COLORS],
 })
-
-function data(
-  source: Comparison | CallingContexts,
-  { focus, limit }: CallingContextOptions,
-): CallingContextData {
-  const all = source instanceof Comparison ? findCallingContexts(source.flows) : source
-  const contexts = largestContexts(all, limit)
-  if (focus !== null && !contexts.some(({ context }) => context === focus)) {
-    throw new OptionError('focus', focus, 'the number of a context that is shown, or null')
-  }
-  return { contexts, requests: all.requests, omitted: all.contexts.length - contexts.length }
-}
-
-function description({ contexts, requests, omitted }: CallingContextData): string {
-  const all = new CallingContexts({ contexts, requests })
-  const mean = (period: Period) =>
-    amountText('time', all.totalUs(period) / Math.max(1, requests[period]))
-  const chains = counted(contexts.length + omitted, 'chain')
-  return requests[AFTER] === 0
-    ? `${chains} of calls; a mean request took ${mean(BEFORE)}. Widths show the time that requests waited there.`
-    : `${chains} of calls; a mean request took ${mean(BEFORE)} before and ${mean(AFTER)} after. ` +
-        'Widths show the time that requests waited there, colors what changed.'
-}
 
 /**
  * Returns the `limit` contexts that take most time or most requests of either period. Their callers

@@ -1,5 +1,5 @@
 import { OptionError } from '../../../core/errors.ts'
-import { defineOptions, number, type OptionsOf, optionalWord } from '../../../core/options.ts'
+import { defineOptions, number, optionalWord } from '../../../core/options.ts'
 import { tooltipText } from '../../../core/shown-text.ts'
 import { counted } from '../../../core/words.ts'
 import type { Explanation } from '../../../explain/parameters/explanation.ts'
@@ -22,8 +22,6 @@ export const EXPLANATION_WIDGET_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
-export type ExplanationWidgetOptions = OptionsOf<typeof EXPLANATION_WIDGET_OPTIONS>
-
 /**
  * Why requests changed: the tree of low-level parameters, its paths as sentences, and every parameter
  * by itself. A click or Enter on a split takes its parameter out, together with all that divide the
@@ -34,29 +32,22 @@ export type ExplanationWidgetOptions = OptionsOf<typeof EXPLANATION_WIDGET_OPTIO
 export const explanationWidget = defineWidget({
   name: 'explanation',
   title: 'Explanation',
-  description,
+  description: (carried: ExplanationData) => {
+    const { subject, paths } = restoreExplanation(carried).explanation
+    return (
+      `${tooltipText(subject.title)}: ${counted(paths.length, 'explanation')} by low-level parameters; ` +
+      'click a split to take its parameter out, or a parameter to see its values.'
+    )
+  },
   options: EXPLANATION_WIDGET_OPTIONS,
-  data,
+  data: (explanation: Explanation, { question, characters }) => {
+    if (question !== null && explanation.question(question) === undefined) {
+      const asked = explanation.questions.map((one) => `'${one.question}'`)
+      throw new OptionError('question', question, `one that was asked: ${asked.join(' or ')}`)
+    }
+    return explanationData(explanation, characters)
+  },
   view: ExplanationView,
   style: EXPLANATION_STYLE,
   hasCharts: true,
 })
-
-function data(
-  explanation: Explanation,
-  { question, characters }: ExplanationWidgetOptions,
-): ExplanationData {
-  if (question !== null && explanation.question(question) === undefined) {
-    const asked = explanation.questions.map((one) => `'${one.question}'`)
-    throw new OptionError('question', question, `one that was asked: ${asked.join(' or ')}`)
-  }
-  return explanationData(explanation, characters)
-}
-
-function description(carried: ExplanationData): string {
-  const { subject, paths } = restoreExplanation(carried).explanation
-  return (
-    `${tooltipText(subject.title)}: ${counted(paths.length, 'explanation')} by low-level parameters; ` +
-    'click a split to take its parameter out, or a parameter to see its values.'
-  )
-}

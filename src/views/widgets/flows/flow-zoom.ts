@@ -25,12 +25,8 @@ const READABLE = 0.62
 const READABLE_BESIDE = 0.58
 
 /** Returns the smallest and the largest scale: all of the drawing, or large letters. */
-export function scaleBounds({
-  width,
-  height,
-  contentWidth,
-  contentHeight,
-}: FlowWindow): [least: number, most: number] {
+export function scaleBounds(window: FlowWindow): [least: number, most: number] {
+  const { width, height, contentWidth, contentHeight } = window
   const whole = Math.min(
     (width - 2 * PAD) / Math.max(1, contentWidth),
     (height - 2 * PAD) / Math.max(1, contentHeight),
@@ -46,15 +42,13 @@ export function scaleBounds({
  */
 export function firstSight(
   window: FlowWindow,
-  {
-    rootX = window.contentWidth / 2,
-    isBeside = false,
-  }: { rootX?: number; isBeside?: boolean } = {},
+  { rootX, isBeside = false }: { rootX?: number; isBeside?: boolean } = {},
 ): FlowSight {
   const wide = (window.width - 2 * PAD) / Math.max(1, window.contentWidth)
   const least = isBeside && wide >= READABLE_BESIDE ? READABLE_BESIDE : READABLE
   const k = Math.min(1, Math.max(least, wide))
-  const x = wide >= k ? (window.width - k * window.contentWidth) / 2 : window.width / 2 - k * rootX
+  const middle = rootX ?? window.contentWidth / 2
+  const x = wide >= k ? (window.width - k * window.contentWidth) / 2 : window.width / 2 - k * middle
   return boundedSight({ k, x, y: PAD }, window)
 }
 

@@ -1,9 +1,8 @@
 import { FlowdeltaError, OptionError, show } from '../../../core/errors.ts'
-import { defineOptions, type OptionsOf, oneOf, optionalText, share } from '../../../core/options.ts'
+import { defineOptions, oneOf, optionalText, share } from '../../../core/options.ts'
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
-import type { Feature } from '../../../logs/features/features.ts'
 import { defineWidget, STAGE_NAME } from '../define-widget.ts'
 import { type LogsData, logsData, restoreLogs } from './logs-data.ts'
 import { LOGS_STYLE, LogsView } from './logs-view.tsx'
@@ -24,8 +23,6 @@ export const LOGS_WIDGET_OPTIONS = defineOptions({
   name: STAGE_NAME,
 })
 
-export type LogsWidgetOptions = OptionsOf<typeof LOGS_WIDGET_OPTIONS>
-
 /**
  * Graphs of what performance depends on, as in the paper's figures: letters as large as a variable
  * differs, lines as thick as a dependency is strong, arrows where one always comes before the other,
@@ -37,39 +34,31 @@ export type LogsWidgetOptions = OptionsOf<typeof LOGS_WIDGET_OPTIONS>
 export const logsWidget = defineWidget({
   name: 'logs',
   title: 'Logs',
-  description,
+  description: (carried: LogsData) => {
+    const { metric, counts, variables, leftOut } = restoreLogs(carried)
+    const all = variables.length + leftOut.variables
+    return (
+      `What ${shortText(metric.name, 60)} depends on in ${counted(counts.before, 'instance')} before and ` +
+      `${grouped(counts.after)} after, among ${counted(all, 'variable')}; ` +
+      'set m and α, and open a variable.'
+    )
+  },
   options: LOGS_WIDGET_OPTIONS,
-  data,
+  data: (compared: LogComparison, { least, kind, feature, variable }) => {
+    const { types } = compared.logs.features(kind)
+    if (feature !== null && !types.some((type) => type === feature)) {
+      const known = types.map((each) => `'${each}'`)
+      throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
+    }
+    const opened = compared.divergence.variable(kind, variable ?? '')
+    if (variable !== null && opened === undefined) {
+      throw new FlowdeltaError(
+        `The logs have no ${kind} ${show(variable)}. See divergence.table().`,
+      )
+    }
+    return logsData(compared, least, opened)
+  },
   view: LogsView,
   style: LOGS_STYLE,
   hasCharts: true,
 })
-
-function data(
-  compared: LogComparison,
-  { least, kind, feature, variable }: LogsWidgetOptions,
-): LogsData {
-  const types: readonly Feature[] = compared.logs[kind === 'event' ? 'events' : 'states'].types
-  if (feature !== null && !types.some((type) => type === feature)) {
-    throw new OptionError(
-      'feature',
-      feature,
-      `one of ${types.map((each) => `'${each}'`).join(', ')}`,
-    )
-  }
-  const opened = compared.divergence.variable(kind, variable ?? '')
-  if (variable !== null && opened === undefined) {
-    throw new FlowdeltaError(`The logs have no ${kind} ${show(variable)}. See divergence.table().`)
-  }
-  return logsData(compared, least, opened)
-}
-
-function description(carried: LogsData): string {
-  const { metric, counts, variables, leftOut } = restoreLogs(carried)
-  const all = variables.length + leftOut.variables
-  return (
-    `What ${shortText(metric.name, 60)} depends on in ${counted(counts.before, 'instance')} before and ` +
-    `${grouped(counts.after)} after, among ${counted(all, 'variable')}; ` +
-    'set m and α, and open a variable.'
-  )
-}

@@ -34,7 +34,13 @@ import { SWIMLANE_STYLE, SwimlaneView } from './swimlane-view.tsx'
 export const swimlanesWidget = defineWidget({
   name: 'swimlanes',
   title: 'Swimlanes',
-  description,
+  description: ({ sides, title }: SwimlaneData) => {
+    const said = sides.map(
+      ({ period, responseTimeUs, messages, choice }) =>
+        `${period} ${formatDuration(responseTimeUs)} with ${grouped(messages.length)} messages (${choice})`,
+    )
+    return `${title}: ${said.join('; ')}.`
+  },
   options: SWIMLANE_OPTIONS,
   data,
   initial: (comparison: Comparison, options: SwimlaneOptions) => ({
@@ -132,12 +138,4 @@ function ofTraces(flows: FlowSet, traces: string | SwimlaneTraces): Chosen[] {
     ...(traces.before === undefined ? [] : rows(traces.before, [BEFORE])),
     ...(traces.after === undefined ? [] : rows(traces.after, [AFTER])),
   ]
-}
-
-function description({ sides, title }: SwimlaneData): string {
-  const said = sides.map(
-    ({ period, responseTimeUs, messages, choice }) =>
-      `${period} ${formatDuration(responseTimeUs)} with ${grouped(messages.length)} messages (${choice})`,
-  )
-  return `${title}: ${said.join('; ')}.`
 }

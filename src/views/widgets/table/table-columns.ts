@@ -14,7 +14,7 @@ const KINDS = {
 type ColumnKind = keyof typeof KINDS
 
 /** A column as a page gets it. */
-interface TableColumnData {
+export interface TableColumnData {
   readonly name: string
   readonly kind: ColumnKind
   /** Dates in milliseconds, others (lists, objects, big integers, mixtures) as text. */

@@ -4,12 +4,7 @@ import { OptionError } from '../../../core/errors.ts'
 import type { VarianceSources } from '../../../explain/variance/find-variance.ts'
 import { findVariance } from '../../../explain/variance/find-variance.ts'
 import { defineWidget } from '../define-widget.ts'
-import {
-  VARIANCE_WIDGET_OPTIONS,
-  type VarianceData,
-  type VarianceWidgetOptions,
-  varianceData,
-} from './variance-data.ts'
+import { VARIANCE_WIDGET_OPTIONS, type VarianceData, varianceData } from './variance-data.ts'
 import { VARIANCE_STYLE, VarianceView } from './variance-view.tsx'
 
 /**
@@ -30,21 +25,19 @@ export const varianceWidget = defineWidget({
     'Kinds of request by how unpredictable they are; open one to see which edges of its flow ' +
     'make it so, what these vary together with, and to mark why.',
   options: VARIANCE_WIDGET_OPTIONS,
-  data,
+  data: (
+    stage: Comparison | VarianceSources,
+    { large, period, marks, category, limit },
+  ): EncodedColumns<VarianceData> => {
+    const comparison = stage instanceof Comparison ? stage : null
+    const variance =
+      stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
+    if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
+      const expected = `the number of a category of more than ${variance.options.large} requests`
+      throw new OptionError('category', category, expected)
+    }
+    return encodeColumns(varianceData(variance, comparison, { limit, category }))
+  },
   view: VarianceView,
   style: VARIANCE_STYLE,
 })
-
-function data(
-  stage: Comparison | VarianceSources,
-  { large, period, marks, category, limit }: VarianceWidgetOptions,
-): EncodedColumns<VarianceData> {
-  const comparison = stage instanceof Comparison ? stage : null
-  const variance =
-    stage instanceof Comparison ? findVariance(stage, { large, period, marks }) : stage
-  if (category !== null && !variance.ranked.some((spread) => spread.category === category)) {
-    const expected = `the number of a category of more than ${variance.options.large} requests`
-    throw new OptionError('category', category, expected)
-  }
-  return encodeColumns(varianceData(variance, comparison, { limit, category }))
-}

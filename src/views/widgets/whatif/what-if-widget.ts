@@ -5,12 +5,7 @@ import type { ExecutionModels } from '../../../whatif/models/execution-models.ts
 import { defineWidget } from '../define-widget.ts'
 import { restoreRequests } from './request-sample.ts'
 import { type WhatIfData, whatIfData } from './what-if-data.ts'
-import {
-  predictedProfile,
-  readChanges,
-  WHAT_IF_WIDGET_OPTIONS,
-  type WhatIfWidgetOptions,
-} from './what-if-options.ts'
+import { predictedProfile, readChanges, WHAT_IF_WIDGET_OPTIONS } from './what-if-options.ts'
 import { WHAT_IF_STYLE, WhatIfView } from './what-if-view.tsx'
 
 /**
@@ -27,31 +22,25 @@ import { WHAT_IF_STYLE, WhatIfView } from './what-if-view.tsx'
 export const whatIfWidget = defineWidget({
   name: 'what-if',
   title: 'What if?',
-  description,
+  description: ({ sample, target }: WhatIfData) => {
+    const all = counted(sample.ofRequests, 'request')
+    const size =
+      sample.requests === sample.ofRequests ? all : `${grouped(sample.requests)} of ${all}`
+    return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
+  },
   options: WHAT_IF_WIDGET_OPTIONS,
-  data,
+  data: (subject: LatencyDiagnosis | ExecutionModels, { changes, cause, ...sampled }) => {
+    const carried = whatIfData(subject, sampled)
+    const causes = carried.diagnosis?.causes ?? []
+    if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
+      const expected =
+        causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
+      throw new OptionError('cause', cause, expected)
+    }
+    // A service that no request of the sample calls has no slider.
+    predictedProfile(restoreRequests(carried.sample), readChanges(changes))
+    return carried
+  },
   view: WhatIfView,
   style: WHAT_IF_STYLE,
 })
-
-function data(
-  subject: LatencyDiagnosis | ExecutionModels,
-  { changes, cause, ...sampled }: WhatIfWidgetOptions,
-): WhatIfData {
-  const carried = whatIfData(subject, sampled)
-  const causes = carried.diagnosis?.causes ?? []
-  if (cause !== null && !causes.some(({ rank }) => rank === cause)) {
-    const expected =
-      causes.length === 0 ? 'null: there are no causes' : 'the rank of one of the best causes'
-    throw new OptionError('cause', cause, expected)
-  }
-  // A service that no request of the sample calls has no slider.
-  predictedProfile(restoreRequests(carried.sample), readChanges(changes))
-  return carried
-}
-
-function description({ sample, target }: WhatIfData): string {
-  const all = counted(sample.ofRequests, 'request')
-  const size = sample.requests === sample.ofRequests ? all : `${grouped(sample.requests)} of ${all}`
-  return `Drag a service’s speed, and the response times of ${size} follow${target === null ? '' : `, beside those of ${target.title}`}.`
-}
