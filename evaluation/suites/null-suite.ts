@@ -4,7 +4,6 @@ import { compare } from '../../src/compare/comparison.ts'
 import { at } from '../../src/core/entries.ts'
 import { loadTraces } from '../../src/traces/load-traces.ts'
 import type { SpanTraces } from '../../src/traces/span-traces.ts'
-import { selectTraces } from '../../src/whatif/calls/select-traces.ts'
 import { findCases } from '../recorded-cases.ts'
 import { alarmLines, type NullComparison, reportingShare } from './null-text.ts'
 import { type Half, halfOf, sharedData } from './shared-data.ts'
@@ -214,7 +213,7 @@ export function stretchInTime(
   )
   const rows = Array.from(ids.keys()).sort((a, b) => at(starts, a) - at(starts, b))
   const cut = (part: number) => Math.round((part * rows.length) / of)
-  return selectTraces(traces, rows.slice(cut(number), cut(number + 1)))
+  return traces.pick(rows.slice(cut(number), cut(number + 1)))
 }
 
 /** Returns the suite's results as a document. */

@@ -52,14 +52,14 @@ export class SimulatedSpans {
 
   finish(name: string): SpanTraces {
     const rows = this.#parent.length
-    const hosts = new Dictionary()
-    hosts.code('')
+    const nameless = () => new Dictionary([''])
     this.#offsets.push(rows)
     return new SpanTraces(
       name,
       {
         ...{ epochNs: EPOCH_NS, ids: this.#ids, spanOffsets: this.#offsets.take() },
-        ...{ services: this.services, operations: this.operations, hosts },
+        ...{ services: this.services, operations: this.operations },
+        ...{ hosts: nameless(), versionNames: nameless() },
         spans: {
           parent: this.#parent.take(),
           startUs: this.#startUs.take(),
@@ -67,13 +67,13 @@ export class SimulatedSpans {
           service: this.#service.take(),
           operation: this.#operation.take(),
           host: new Uint32Array(rows),
+          version: new Uint32Array(rows),
           kind: this.#kind.take(),
           status: new Uint8Array(rows),
           followsFrom: new Uint8Array(rows),
         },
         attributes: new AttributesBuilder().finish(rows, new Int32Array(0)),
         weight: undefined,
-        versions: new Map(),
       },
       new QualityLog().finish(this.#ids.length),
     )

@@ -3,6 +3,7 @@ import type { Comparison } from '../compare/comparison.ts'
 import type { Finding } from '../compare/findings/finding.ts'
 import { entryNamed, FlowdeltaError } from '../core/errors.ts'
 import { count, defineOptions, flag, text } from '../core/options.ts'
+import { readDuration } from '../core/units.ts'
 import { counted } from '../core/words.ts'
 import { explain, explainMutation } from '../explain/parameters/explain.ts'
 import { withinBudget } from './comparison-budget.ts'
@@ -64,9 +65,9 @@ export function addCompare(command: Command, args: readonly string[]): void {
     .action(runCompare)
 }
 
-async function runCompare(flags: CompareFlags): Promise<void> {
+async function runCompare(files: string[], flags: CompareFlags): Promise<void> {
   const { json, verbose, limit, budget, explain: rank } = flags
-  const comparison = await compareFiles({ ...flags })
+  const comparison = await compareFiles({ ...flags, files })
   const explained = rank === undefined ? null : explainRank(comparison, rank)
   const printed = { comparison, limit, budget, explained }
   const all = {
@@ -145,15 +146,7 @@ function errorRate({ kind, direction, size, segment, calls: [call] }: Finding): 
   return 100 * (segment?.inside.afterMean ?? size.value)
 }
 
-const UNITS_US: Readonly<Record<string, number>> = {
-  us: 1,
-  µs: 1,
-  μs: 1,
-  ms: 1000,
-  s: 1_000_000,
-  min: 60_000_000,
-}
-const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|us|µs|μs|ms|s|min)$/
+const CONDITION = /^(contribution|shift)\s*>\s*(\d+(?:\.\d+)?)\s*(%|[a-zµμ]+)$/
 const ERRORS = /^errors\s*>\s*(\d+(?:\.\d+)?)\s*%$/
 
 /**
@@ -168,20 +161,20 @@ function failOn(text: string): FailOn {
   const share = ERRORS.exec(text.trim())?.[1]
   if (share !== undefined) return { text, holds: (finding) => errorRate(finding) > Number(share) }
   const [, quantity, digits, unit = ''] = CONDITION.exec(text.trim()) ?? []
-  if (quantity === undefined || (quantity === 'shift' && unit === '%')) {
+  const limitUs = readDuration(`${digits}${unit}`)
+  if (quantity === undefined || (unit === '%' ? quantity === 'shift' : Number.isNaN(limitUs))) {
     throw new InvalidArgumentError(
       "Give 'contribution>5%', 'contribution>2s', 'shift>10ms', 'errors>1%' or 'any'.",
     )
   }
-  const limit = Number(digits)
   if (unit === '%') {
+    const limit = Number(digits)
     return {
       text,
       holds: ({ contributionUs }, { edges }) =>
         contributionUs > 0 && 100 * contributionUs > limit * edges.usualUs,
     }
   }
-  const limitUs = limit * (UNITS_US[unit] ?? Number.NaN)
   return {
     text,
     holds:

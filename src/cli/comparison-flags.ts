@@ -6,13 +6,20 @@ import { OptionError } from '../core/errors.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { bothPeriods, loadPeriod } from './load-period.ts'
+import {
+  addSplit,
+  bothPeriods,
+  isSplit,
+  loadPeriod,
+  loadSplit,
+  type SplitFlags,
+} from './load-period.ts'
 
 /** Flags of `addComparisonFlags` that are no options of a table. */
-export interface ComparisonFlags {
+export interface ComparisonFlags extends SplitFlags {
   /** Files of each run: as many runs as `--before` is given. */
   readonly before: string[][]
-  readonly after: string[]
+  readonly after?: string[]
   readonly beforeParameters?: string[]
   readonly afterParameters?: string[]
   readonly scaleCounts?: boolean
@@ -41,15 +48,16 @@ const BEFORE = '--before'
  * @param args what the command line was given: it tells which files stand behind which `--before`
  */
 export function addComparisonFlags(command: Command, args: readonly string[]): Command {
-  command
-    .requiredOption(
+  const period = isSplit(args) ? 'option' : 'requiredOption'
+  addSplit(command)
+    [period](
       `${BEFORE} <file...>`,
       'Traces of the good period; given more than once, each is a run of its own, and changes are ' +
         'tested against the differences between runs',
     )
-    .requiredOption('--after <file...>', 'Traces of the bad period')
+    [period]('--after <file...>', 'Traces of the bad period')
     .hook('preAction', (_, action) => {
-      action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before')))
+      action.setOptionValue('before', filesOfRuns(args, action.getOptionValue('before') ?? []))
     })
   addOptions(command, COMPARISON_OPTIONS)
     .addOption(
@@ -69,10 +77,13 @@ export function addComparisonFlags(command: Command, args: readonly string[]): C
 export async function compareFiles(flags: ComparisonFlags & Flags): Promise<Comparison> {
   const { beforeParameters = [], afterParameters = [] } = flags
   requireOnce(flags.before)
-  const [before, after] = await bothPeriods(
-    loadRuns(flags, beforeParameters),
-    loadPeriod('after', flags.after, flags, afterParameters),
-  )
+  const [before, after] =
+    flags.split === undefined
+      ? await bothPeriods(
+          loadRuns(flags, beforeParameters),
+          loadPeriod('after', flags.after ?? [], flags, afterParameters),
+        )
+      : await loadSplit(flags, [flags.before.flat(), flags.after], beforeParameters)
   return compare(before, after, { ...optionsFrom(COMPARISON_OPTIONS, flags), ...countsOf(flags) })
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../compare/findings/finding.ts'
 import type { Onset } from '../compare/onset/onset.ts'
 import type { Exemplars } from '../compare/ranking/rank-mutations.ts'
-import { SEGMENT_OPS, type Segment, type SegmentCondition } from '../compare/segments/segments.ts'
+import type { Segment, SegmentCondition } from '../compare/segments/segments.ts'
 import type { SegmentSide } from '../compare/segments/test-segment.ts'
 import { CALL_CHOICES } from '../compare/steps/call-counts.ts'
 import type { Operation } from '../compare/steps/call-order.ts'
@@ -21,6 +21,7 @@ import type { ParameterDifference } from '../explain/parameters/parameter-differ
 import type { ExplainedPath } from '../explain/parameters/parameter-question.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
 import type { PathCondition } from '../stats/decision-tree/tree-paths.ts'
+import { CONDITION_OPS } from '../traces/selection/condition.ts'
 import {
   about,
   COUNT,
@@ -255,7 +256,7 @@ const SEGMENT_SIDE = record<SegmentSide>({
 const SEGMENT = about(
   'Requests that it is confined to. Means and changes are µs of time, shares of failures or choices.',
   record<Segment>({
-    text: about('All conditions in words.', TEXT),
+    text: about('All conditions in words, as --where takes them.', TEXT),
     measure: words('time', 'errors', 'structure'),
     operation: about('Only requests of this operation; null for all.', orNull(TEXT)),
     callingOperation: orNull(TEXT),
@@ -263,8 +264,9 @@ const SEGMENT = about(
       record<SegmentCondition>({
         attribute: TEXT,
         service: about('Whose spans have it; null for roots.', orNull(TEXT)),
-        op: words(...SEGMENT_OPS),
+        op: words(...CONDITION_OPS),
         values: listOf(TEXT),
+        orNotRecorded: about('Whether it also holds where it is not recorded.', FLAG),
       }),
     ),
     equivalents: about('What the same requests have in common.', listOf(TEXT)),

@@ -5,7 +5,9 @@ import { COMPARISON_OPTIONS, FOLD_RULE_OPTIONS } from '../compare/comparison-opt
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import { unfinishedFolding } from '../compare/fairness/period-problems.ts'
 import { dataQuality } from '../compare/fairness/trace-problems.ts'
-import { FlowdeltaError } from '../core/errors.ts'
+import { FlowdeltaError, show } from '../core/errors.ts'
+import { defineOptions, text } from '../core/options.ts'
+import { counted, grouped } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
@@ -47,6 +49,65 @@ export async function bothPeriods<Before, After>(
   return Promise.all([before, after])
 }
 
+export const SPLIT_FLAGS = defineOptions({
+  split: text({
+    default: null,
+    or: null,
+    flag: 'split <how>',
+    sentence:
+      "Divide one recording into before and after instead: 'duration > 500ms', 'version = 1.42 | 1.43', a time, two stretches '10:00Z..10:30Z | 11:00Z..11:30Z', or an attribute of two values; see `traces.split`",
+  }),
+})
+
+/** Flags of `addSplit`. */
+export interface SplitFlags {
+  readonly split?: string
+  /** Files of the recording that is divided. */
+  readonly files?: readonly string[]
+}
+
+/** Whether arguments say that one recording is divided. */
+export function isSplit(args: readonly string[]): boolean {
+  return args.some((arg) => arg === '--split' || arg.startsWith('--split='))
+}
+
+/** Lets a command divide one recording instead of reading two periods. */
+export function addSplit(command: Command): Command {
+  return addOptions(
+    command.argument('[file...]', 'Traces of one recording, for --split'),
+    SPLIT_FLAGS,
+  )
+}
+
+/**
+ * Loads one recording and divides it.
+ *
+ * @param periods files of `--before` and `--after`; those of the first alone may be the recording
+ * @throws FlowdeltaError for other than one recording and two groups
+ */
+export async function loadSplit(
+  { split = '', files = [], ...flags }: SplitFlags & Flags,
+  [before = [], after = []]: readonly (readonly string[] | undefined)[],
+  parameters: readonly string[] = [],
+): Promise<[before: TraceSet, after: TraceSet]> {
+  const source = [...files, ...before]
+  if (source.length === 0 || after.length > 0) {
+    throw new FlowdeltaError(
+      `--split divides one recording, not two periods. Give its files alone: --split ${show(split)} FILE…`,
+    )
+  }
+  const groups: readonly TraceSet[] = (
+    await loadPeriod(undefined, source, flags, parameters)
+  ).split(split)
+  const [first, second] = groups
+  if (first !== undefined && second !== undefined && groups.length === 2) return [first, second]
+  const names = groups.slice(0, 4).map(({ name, size }) => `${name} (${grouped(size)})`)
+  throw new FlowdeltaError(
+    `--split ${show(split)} gives ${counted(groups.length, 'group')}: ${names.join(', ')}. ` +
+      "Give two, as 'region = eu | us'.",
+  )
+}
+
 /** Returns warnings whose answers name flags as well. */
 export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWarning[] {
   const flags = flagsOf(COMPARISON_OPTIONS, LOAD_OPTIONS)
@@ -78,13 +139,16 @@ export function addOnePeriod(command: Command): Command {
  */
 export async function categorizeFiles(
   files: readonly string[],
-  flags: Flags,
+  flags: SplitFlags & Flags,
   after?: readonly string[],
 ): Promise<LoadedCategories> {
-  const [first, second] = await bothPeriods(
-    loadPeriod(after === undefined ? undefined : 'before', files, flags),
-    after === undefined ? undefined : loadPeriod('after', after, flags),
-  )
+  const [first, second] =
+    flags.split === undefined
+      ? await bothPeriods(
+          loadPeriod(after === undefined ? undefined : 'before', files, flags),
+          after === undefined ? undefined : loadPeriod('after', after, flags),
+        )
+      : await loadSplit(flags, [files, after])
   const built = buildFlows(
     second === undefined ? first : [first, second],
     optionsFrom(FLOW_OPTIONS, flags),

@@ -39,9 +39,10 @@ export function addReport(command: Command, args: readonly string[]): void {
   addOptions(addComparisonFlags(command, args), REPORT_FLAGS).action(runReport)
 }
 
-async function runReport(flags: ReportFlags): Promise<void> {
-  const { after, markdown, traceUrl = null } = flags
-  const before = flags.before.flat()
+async function runReport(files: string[], flags: ReportFlags): Promise<void> {
+  const { markdown, traceUrl = null } = flags
+  const before = [...files, ...flags.before.flat()]
+  const after = flags.split === undefined ? (flags.after ?? []) : before
   const out = flags.out ?? (markdown ? STANDARD_OUTPUT : undefined)
   // A wrong option is reported before minutes are spent on the traces.
   if (out === undefined) {
@@ -52,7 +53,7 @@ async function runReport(flags: ReportFlags): Promise<void> {
   if (inputs.includes(resolve(out))) {
     throw new OptionError('out', out, 'another file than the traces that are read')
   }
-  const comparison = await compareFiles({ ...flags })
+  const comparison = await compareFiles({ ...flags, files })
   const options = { traceUrl, files: { before, after }, madeBy: `flowdelta ${packageJson.version}` }
   connectCharts()
   const report = markdown ? reportMarkdown(comparison, options) : reportHtml(comparison, options)

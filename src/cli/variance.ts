@@ -35,7 +35,7 @@ import {
   words,
 } from './document.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { addOnePeriod, categorizeFiles } from './load-period.ts'
+import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
 import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
 
 const VARIANCE_FLAGS = defineOptions({
@@ -49,7 +49,7 @@ const VARIANCE_FLAGS = defineOptions({
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags {
+interface VarianceFlags extends SplitFlags {
   readonly after?: string[]
   readonly json: boolean
   readonly limit: number
@@ -62,6 +62,7 @@ export function addVariance(command: Command): void {
     '--after <file...>',
     'Traces of a second period, to compare variances with',
   )
+  addOptions(command, SPLIT_FLAGS)
   addOptions(command, VARIANCE_OPTIONS)
   addOptions(command, VARIANCE_FLAGS).action(runVariance)
 }
@@ -71,12 +72,13 @@ async function runVariance(files: string[], flags: VarianceFlags & Flags): Promi
   const marks = flags.marks === undefined ? [] : await readMarks(flags.marks)
   const { categories, warnings } = await categorizeFiles(files, flags, after)
   const options = optionsFrom(VARIANCE_OPTIONS, flags)
-  const period = after === undefined ? 'before' : 'both'
+  const isOne = after === undefined && flags.split === undefined
+  const period = isOne ? 'before' : 'both'
   const variance = findVariance(categories, { ...options, period, marks })
   const { large } = variance.options
   const results: VarianceResults = {
     variance,
-    spreads: after === undefined ? null : compareSpreads(categories, { large }),
+    spreads: isOne ? null : compareSpreads(categories, { large }),
     warnings: [...warnings, ...unusedMarks(variance.unused)],
     limit,
   }

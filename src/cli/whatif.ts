@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
 import { count, defineOptions, flag } from '../core/options.ts'
+import { readDuration } from '../core/units.ts'
 import { grouped } from '../core/words.ts'
 import { LOAD_OPTIONS } from '../traces/load-traces.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
@@ -17,10 +18,17 @@ import { learnExecutionModels } from '../whatif/models/learn-execution-models.ts
 import { profileOf, profileQuantiles } from '../whatif/recompute/latency-profile.ts'
 import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
-import { combineScenarios, parseScenario, UNITS_US } from '../whatif/scenarios/parse-scenario.ts'
+import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
 import { addOptions, type Flags, optionsFrom } from './flags.ts'
-import { bothPeriods, loadPeriod } from './load-period.ts'
+import {
+  addSplit,
+  bothPeriods,
+  isSplit,
+  loadPeriod,
+  loadSplit,
+  type SplitFlags,
+} from './load-period.ts'
 import { type PrintedWarning, print, warningLines } from './printing.ts'
 import {
   diagnosisResults,
@@ -57,7 +65,7 @@ const PRINT_FLAGS = defineOptions({
 const MAX_IN_TEXT = 12
 const MAX_IN_JSON = 1000
 
-interface WhatifFlags {
+interface WhatifFlags extends SplitFlags {
   readonly before: string[]
   readonly after?: string[]
   readonly target?: WishTarget
@@ -67,9 +75,9 @@ interface WhatifFlags {
 }
 
 /** `flowdelta whatif`: which single change explains a change of latency, or what one would do. */
-export function addWhatif(command: Command): void {
-  command
-    .requiredOption('--before <file...>', 'Traces of the good period')
+export function addWhatif(command: Command, args: readonly string[]): void {
+  addSplit(command)
+    [isSplit(args) ? 'option' : 'requiredOption']('--before <file...>', 'Traces of the good period')
     .option('--after <file...>', 'Traces of the bad period, which is to be explained')
     .addOption(
       new Option('--target <wish>', "A wish instead of traces: 'p99<300ms'")
@@ -85,19 +93,22 @@ export function addWhatif(command: Command): void {
   command.action(runWhatif)
 }
 
-async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
+async function runWhatif(files: string[], flags: WhatifFlags & Flags): Promise<void> {
   const { json, limit, apply, after, target } = flags
-  if (after === undefined && target === undefined && apply === undefined) {
+  if ([after, target, apply, flags.split].every((given) => given === undefined)) {
     throw new FlowdeltaError(
       'There is nothing to explain. Give --after with traces, --target with a wish, or --apply with a scenario.',
     )
   }
   const load = async (name: string, files: readonly string[]) =>
     requireSpans(await loadPeriod(name, files, flags), `the ${name} period`)
-  const [before, later] = await bothPeriods(
-    load('before', flags.before),
-    after === undefined ? null : load('after', after),
-  )
+  const [before, later] =
+    flags.split === undefined
+      ? await bothPeriods(
+          load('before', flags.before),
+          after === undefined ? null : load('after', after),
+        )
+      : await splitSpans({ ...flags, files })
   const warnings = whatifWarnings(later === null ? [before] : [before, later])
   if (apply !== undefined) {
     const predictions = predictScenarios(before, later, {
@@ -118,6 +129,11 @@ async function runWhatif(flags: WhatifFlags & Flags): Promise<void> {
     () => WHATIF_DOCUMENT.write(diagnosisResults(diagnosis, limit ?? MAX_IN_JSON, warnings)),
     () => withWarnings(whatifText(diagnosis, limit ?? MAX_IN_TEXT, target), warnings),
   )
+}
+
+async function splitSpans(flags: WhatifFlags & Flags): Promise<[SpanTraces, SpanTraces]> {
+  const [before, after] = await loadSplit(flags, [flags.before, flags.after])
+  return [requireSpans(before, before.name), requireSpans(after, after.name)]
 }
 
 /** Warnings after what was found, as `compare` has them. */
@@ -195,15 +211,14 @@ function applied(models: ExecutionModels, scenario: Scenario): ScenarioProfile {
   }
 }
 
-const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)$/i
+const WISH = /^p(\d+(?:\.\d+)?)\s*<=?\s*(.+)$/i
 
 /** Reads a wish, `p99<300ms`; commander adds the option's name to the message. */
 function wishFrom(text: string): WishTarget {
-  const [, percents, amount, unit = ''] = WISH.exec(text.trim()) ?? []
+  const [, percents, below = ''] = WISH.exec(text.trim()) ?? []
+  const belowUs = readDuration(below)
   const quantile = Number((Number(percents) / 100).toPrecision(12))
-  if (quantile > 0 && quantile < 1) {
-    return { quantile, belowUs: Number(amount) * (UNITS_US[unit.toLowerCase()] ?? Number.NaN) }
-  }
+  if (quantile > 0 && quantile < 1 && belowUs >= 0) return { quantile, belowUs }
   throw new InvalidArgumentError(
     "Give a quantile and a time, as 'p99<300ms'; units are us, ms and s.",
   )

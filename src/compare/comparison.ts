@@ -177,12 +177,13 @@ export class Comparison extends Stage {
    * be asked of them alone. The order of siblings and clocks are those of all requests. Requests of
    * one trace stay together.
    *
-   * @param selection a finding with a segment, a segment, or which requests count, by their row in
-   *   `flows`
-   * @throws FlowdeltaError for a finding that has no segment, and where a period has no such request
+   * @param selection a finding with a segment, a segment, conditions as `traces.where` takes them, or
+   *   which requests count, by their row in `flows`
+   * @throws FlowdeltaError for a finding that has no segment, text that is no condition, and where a
+   *   period has no such request
    *
    * @example
-   * comparison.where(comparison.segments.segments[0]).findings.text()
+   * comparison.where('duration > 1us').findings.text()
    */
   where(selection: RequestSelection): Comparison {
     const { before, after } = selectedRows(selection, this.flows)

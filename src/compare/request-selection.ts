@@ -1,10 +1,13 @@
 import { FlowdeltaError, show } from '../core/errors.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
+import { FoldedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
+import { type Condition, parseConditions } from '../traces/selection/condition.ts'
 import type { Segment } from './segments/segments.ts'
 
 /** What `comparison.where` takes. */
 export type RequestSelection =
+  | string
   | Pick<Segment, 'requests'>
   | { readonly segment?: Segment }
   | ((request: number) => boolean)
@@ -12,19 +15,36 @@ export type RequestSelection =
 /**
  * Returns the rows of the requests that are selected, by period.
  *
- * @throws FlowdeltaError for a finding that has no segment, and where a period has no such request
+ * @throws FlowdeltaError for a finding that has no segment, text that is no condition, and where a
+ *   period has no such request
  */
 export function selectedRows(selection: RequestSelection, flows: FlowSet): Selection {
   if (typeof selection === 'function') return nonEmpty(requestsBetween(flows, { where: selection }))
+  if (typeof selection === 'string') {
+    const isInside = matchingRequests(parseConditions(selection), flows)
+    return nonEmpty(requestsBetween(flows, { where: isInside }))
+  }
   const segment = 'segment' in selection ? selection.segment : selection
   const requests = segment !== undefined && 'requests' in segment ? segment.requests : undefined
   if (!Array.isArray(requests)) {
     throw new FlowdeltaError(
-      `comparison.where got ${show(selection)}, which has no segment. Give a finding that says 'only where', a segment, or a function of a request's row.`,
+      `comparison.where got ${show(selection)}, which has no segment. Give a finding that says 'only where', a segment, conditions as text, or a function of a request's row.`,
     )
   }
   const inside = new Set<number>(requests)
   return nonEmpty(requestsBetween(flows, { where: (request) => inside.has(request) }))
+}
+
+/** Whether conditions hold for the trace of a request. */
+function matchingRequests(conditions: readonly Condition[], flows: FlowSet) {
+  const { periods, recordedIn, traceOf } = flows instanceof FoldedFlows ? flows.unfolded : flows
+  for (const one of conditions) {
+    // What one period alone recorded is known all the same.
+    if (!periods.some((traces) => traces.knows(one))) periods[0]?.requireKnown([one])
+  }
+  const marks = periods.map((traces) => traces.matching(conditions))
+  return (request: number) =>
+    marks[recordedIn[request] as number]?.[traceOf[request] as number] === 1
 }
 
 /** Names the trace of a request, and its period. */

@@ -3,6 +3,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu
 /** Characters that a terminal obeys, but for line ends and tabs. */
 const CONTROL = /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu
 const LONGEST_TOOLTIP = 300
+/** Longer names from traces lose their middle. */
+const MAX_NAME_LENGTH = 100
 
 /**
  * Text from a trace on one line of at most `longest` characters, the middle left out where it is
@@ -28,6 +30,11 @@ export function visibleText(text: string): string {
     CONTROL,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+}
+
+/** A name from a trace as it can be printed. */
+export function printable(name: string): string {
+  return shortText(name, MAX_NAME_LENGTH)
 }
 
 /** Text from a trace for a tooltip: whole, unless it is very long. */

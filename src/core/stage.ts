@@ -18,15 +18,19 @@ export abstract class Stage extends Displayable {
 /**
  * Makes the base class of stages whose columns are their fields: names, types and meanings stand
  * once, in `Columns`.
+ *
+ * @param base what it extends itself
  */
-export function columnarStage<Columns extends object>() {
-  abstract class ColumnarStage extends Stage {
+export function columnarStage<Columns extends object, Base extends Stage = Stage>(
+  base: abstract new () => Stage = Stage,
+) {
+  abstract class ColumnarStage extends base {
     constructor(columns: Columns) {
       super()
       Object.assign(this, columns)
     }
   }
-  return ColumnarStage as abstract new (
+  return ColumnarStage as unknown as abstract new (
     columns: Columns,
-  ) => Stage & Readonly<Columns>
+  ) => Base & Readonly<Columns>
 }

@@ -10,6 +10,23 @@ export const DURATION_UNITS: readonly (readonly [factor: number, unit: string])[
   [3600e6, 'h'],
 ]
 
+/** Length in µs of every unit as it may be written. */
+export const UNITS_US: ReadonlyMap<string, number> = new Map([
+  ...DURATION_UNITS.map(([us, unit]) => [unit, us] as const),
+  ...(['us', 'μs'] as const).map((unit) => [unit, 1] as const),
+])
+
+/**
+ * Reads a duration as it is written, in µs; `NaN` for anything else.
+ *
+ * @example
+ * readDuration('1.5 ms') // 1500
+ */
+export function readDuration(text: string): Microseconds {
+  const [, size, unit = ''] = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-zµμ]+)$/i.exec(text.trim()) ?? []
+  return Number((Number(size) * (UNITS_US.get(unit.toLowerCase()) ?? Number.NaN)).toPrecision(15))
+}
+
 /**
  * A duration in the unit a person would say it in, to three significant digits.
  *

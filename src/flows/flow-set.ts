@@ -1,11 +1,11 @@
 import { defineOptions, number, type OptionsOf, oneOf } from '../core/options.ts'
 import { columnarStage, Stage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
+import type { Outcomes } from '../traces/outcomes.ts'
 import type { ShapeTable } from '../traces/shape-table.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { ClockOffsets } from './clocks/clock-offsets.ts'
 import type { NodeLabels } from './node-labels.ts'
-import type { Outcomes } from './outcomes.ts'
 
 /** 0 for the before period, 1 for the after period. */
 export type Period = 0 | 1

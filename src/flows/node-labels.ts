@@ -1,4 +1,5 @@
 import { Dictionary } from '../traces/dictionary.ts'
+import { pointNames } from '../traces/graph-traces.ts'
 
 /** Which moment a node stands for: a span's start, its end, or a recorded trace point. */
 export type Phase = 'call' | 'reply' | 'point'
@@ -52,17 +53,7 @@ export function labelText({ service, operation, host, phase }: NodeLabel): strin
   return `${where} ${operation} ${phase}`
 }
 
-/**
- * Takes a Stardust label apart: `machine__thread__POINT`. Labels in another form have no host.
- */
+/** A trace point's label, taken apart. */
 export function parsePointLabel(text: string): NodeLabel {
-  const machineEnd = text.indexOf('__')
-  const threadEnd = machineEnd < 0 ? -1 : text.indexOf('__', machineEnd + 2)
-  const split = threadEnd < 0 ? 0 : threadEnd + 2
-  return {
-    service: '',
-    operation: text.slice(split),
-    host: split === 0 ? '' : text.slice(0, threadEnd),
-    phase: 'point',
-  }
+  return { service: '', ...pointNames(text), phase: 'point' }
 }

@@ -1,12 +1,12 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from '../traces/dictionary.ts'
 import { finishColumns, growingColumns, growingUint32 } from '../traces/growing-columns.ts'
+import { Outcomes, readOutcomes } from '../traces/outcomes.ts'
 import { ShapeTable } from '../traces/shape-table.ts'
 import type { SpanTraces } from '../traces/span-traces.ts'
 import { AS_RECORDED, type ClockOffsets, findClockOffsets } from './clocks/clock-offsets.ts'
 import { AFTER, BEFORE, type FlowOptions, FlowReport, FlowSet, type Period } from './flow-set.ts'
 import { NodeLabels } from './node-labels.ts'
-import { Outcomes, readOutcomes } from './outcomes.ts'
 import { type SiblingOrder, siblingOrder } from './sibling-order.ts'
 import { indexSpanCalls, type SpanCalls } from './span-calls.ts'
 import { NS } from './span-tree.ts'

@@ -1,6 +1,6 @@
 // Runs once a span, node or edge: the loops index with `!`.
 import { Dictionary } from './dictionary.ts'
-import { groupRows } from './group-rows.ts'
+import { entriesWithin, groupRows } from './group-rows.ts'
 import { gatherColumns, growingColumns } from './growing-columns.ts'
 
 /** What a low-level parameter can be. */
@@ -65,6 +65,19 @@ export class Attributes {
     for (let entry = this.offsets[owner] ?? 0; entry < end; entry++) {
       visit(key[entry]!, value[entry]!, type[entry] as AttributeType)
     }
+  }
+
+  /** The parameters of some owners, in their order. */
+  pick(owners: Uint32Array): Attributes {
+    const { columns } = this
+    const { offsets, entries } = entriesWithin(this.offsets, owners)
+    return new Attributes({
+      ...columns,
+      offsets,
+      key: entries.map((entry) => columns.key[entry]!),
+      type: Uint8Array.from(entries, (entry) => columns.type[entry]!),
+      value: Float64Array.from(entries, (entry) => columns.value[entry]!),
+    })
   }
 
   /** The text that a code stands for. */

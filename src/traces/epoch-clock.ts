@@ -1,3 +1,5 @@
+import { readDuration } from '../core/units.ts'
+
 const YEAR_2000_US = Date.UTC(2000, 0, 1) * 1e3
 const YEAR_9999_US = Date.UTC(9999, 0, 1) * 1e3
 
@@ -52,4 +54,44 @@ export class EpochClock {
     this.#epochSeconds ??= seconds
     return (seconds - this.#epochSeconds) * 1e6 + micros
   }
+}
+
+const MOMENT = /^(\d{4}-\d\d-\d\d)?(?:[T ])?(\d\d?:\d\d(?::\d\d)?)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?$/i
+const DAY_US = 86_400e6
+
+/**
+ * Reads a time: `2026-10-01T11:15:30.5Z`, a day, a time of day (`11:15Z`, on the day that the
+ * recording began), or how long after it began (`5min`). UTC unless it says otherwise.
+ *
+ * @param recording when it began, µs since 1970; a time of day is at `notBeforeUs` or later
+ * @returns µs since 1970; `null` for text of another form
+ *
+ * @example
+ * readMoment('10s', { epochUs: 1e15 }) // 1000000010000000
+ */
+export function readMoment(
+  text: string,
+  {
+    epochUs,
+    notBeforeUs = null,
+  }: { readonly epochUs: number; readonly notBeforeUs?: number | null },
+): number | null {
+  const afterUs = readDuration(text)
+  if (!Number.isNaN(afterUs)) return epochUs + afterUs
+  const [, day, time, fraction = '', zone = 'Z'] = MOMENT.exec(text.trim()) ?? []
+  if (day === undefined && (time === undefined || !isTimeOfDay(epochUs))) return null
+  const date = day ?? new Date(epochUs / 1e3).toISOString().slice(0, 10)
+  const ms = Date.parse(`${date}T${(time ?? '00:00').padStart(5, '0')}${zone.toUpperCase()}`)
+  if (Number.isNaN(ms)) return null
+  const us = ms * 1e3 + Math.round(Number(fraction || 0) * 1e6)
+  return day === undefined && notBeforeUs !== null && us <= notBeforeUs ? us + DAY_US : us
+}
+
+/** A time, µs since 1970, as `readMoment` reads it for a recording that began at `epochUs`. */
+export function isoTime(us: number, epochUs: number): string {
+  if (!isTimeOfDay(us)) return `${(us - epochUs) / 1e6}s`
+  const ms = Math.floor(us / 1e3)
+  const rest = Math.round(us - ms * 1e3)
+  const text = new Date(ms).toISOString().slice(0, -1)
+  return `${rest === 0 ? text.replace(/:00\.000$|\.000$/, '') : `${text}${String(rest).padStart(3, '0')}`}Z`
 }

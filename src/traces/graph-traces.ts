@@ -2,9 +2,13 @@ import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
 import { type Attributes, AttributesBuilder, type AttributeValue } from './attributes.ts'
 import { Dictionary } from './dictionary.ts'
+import { entriesWithin } from './group-rows.ts'
 import { finishColumns, growingColumns } from './growing-columns.ts'
 import type { ParameterTables } from './parameter-tables.ts'
-import type { Quality, QualityLog } from './quality.ts'
+import type { Quality, QualityLog, Selected } from './quality.ts'
+import { builtIn, type Subject } from './selection/condition.ts'
+import type { Reader, Recorded } from './selection/condition-tests.ts'
+import { SelectableTraces } from './selection/selectable-traces.ts'
 import { ShapeGraph, ShapeTable } from './shape-table.ts'
 
 /** Columns of traces that were recorded as trace-point graphs, one row a trace. */
@@ -28,7 +32,7 @@ interface GraphColumns {
 }
 
 /** The traces of one period as trace-point graphs with explicit forks and joins. */
-export class GraphTraces extends columnarStage<GraphColumns>() {
+export class GraphTraces extends columnarStage<GraphColumns, SelectableTraces>(SelectableTraces) {
   readonly kind = 'graphs'
   /** Name of the period in messages and charts. */
   readonly name: string
@@ -64,6 +68,82 @@ export class GraphTraces extends columnarStage<GraphColumns>() {
       edges: Uint32Array.from(this.shapeOf, (shape) => this.shapes.edgeCount(shape)),
     })
   }
+
+  /** Part of `where`: what is known of requests, and attributes of any of their trace points. */
+  reader(subject: Subject): Reader | undefined {
+    if (subject.service !== null) return undefined
+    const { attributes, startUs, responseTimeUs } = this
+    const ofRoot = (part: 'host' | 'operation') => (trace: number) => {
+      const root = this.labels[this.shapes.labels(this.shapeOf[trace] ?? 0)[0] ?? 0] ?? ''
+      const name = pointNames(root)[part]
+      return name === '' ? [] : [name]
+    }
+    const name = builtIn(subject)
+    if (name === 'duration') return (trace) => [responseTimeUs[trace] ?? Number.NaN]
+    if (name === 'time') return (trace) => [startUs[trace] ?? Number.NaN]
+    if (name === 'host' || name === 'operation') return ofRoot(name)
+    const { attribute } = subject
+    if (attributes?.keys.find(attribute) === undefined) return undefined
+    const first = this.#firstNodes()
+    return (trace) => {
+      const values: AttributeValue[] = []
+      for (let node = first[trace] ?? 0; node < (first[trace + 1] ?? 0); node++) {
+        const value = attributes.get(node, attribute)
+        if (value !== undefined) values.push(value)
+      }
+      return values
+    }
+  }
+
+  /** Part of `where`: trace points have no services. */
+  callers(): undefined {
+    return undefined
+  }
+
+  /** Part of `where`. */
+  names(): ReturnType<Recorded['names']> {
+    const own = this.attributes?.keys.values ?? []
+    return { attributes: ['operation', 'host', 'duration', 'time', ...own], services: [] }
+  }
+
+  /** Some of the traces, by row, as a period of their own. */
+  pick(
+    rows: ArrayLike<number>,
+    { name = this.name, selected }: { readonly name?: string; readonly selected?: Selected } = {},
+  ): this {
+    const { shapes, labels, attributes, ids, latencyUs } = this
+    const chosen = Uint32Array.from(rows)
+    const { offsets, entries } = entriesWithin(this.latencyOffsets, chosen)
+    const columns = {
+      ...{ shapes, labels, latencyOffsets: offsets },
+      ids: Array.from(chosen, (trace) => ids[trace] ?? ''),
+      startUs: Float64Array.from(chosen, (trace) => this.startUs[trace] ?? Number.NaN),
+      responseTimeUs: Float64Array.from(chosen, (trace) => this.responseTimeUs[trace] ?? 0),
+      shapeOf: chosen.map((trace) => this.shapeOf[trace] ?? 0),
+      latencyUs: Float64Array.from(entries, (entry) => latencyUs[entry] ?? Number.NaN),
+      attributes: attributes?.pick(entriesWithin(this.#firstNodes(), chosen).entries) ?? null,
+    }
+    return new GraphTraces(name, columns, this.#quality.ofSome(selected)) as this
+  }
+
+  /** The nodes of trace `i` are `i` to `i + 1` of all traces' nodes, counted through. */
+  #firstNodes(): Uint32Array {
+    const first = new Uint32Array(this.size + 1)
+    this.shapeOf.forEach((shape, trace) => {
+      first[trace + 1] = (first[trace] ?? 0) + this.shapes.nodeCount(shape)
+    })
+    return first
+  }
+}
+
+/**
+ * Takes a Stardust label apart: `machine__thread__POINT`. Labels in another form have no host.
+ */
+export function pointNames(label: string): { readonly host: string; readonly operation: string } {
+  const machineEnd = label.indexOf('__')
+  const threadEnd = machineEnd < 0 ? -1 : label.indexOf('__', machineEnd + 2)
+  const split = threadEnd < 0 ? 0 : threadEnd + 2
+  return { operation: label.slice(split), host: split === 0 ? '' : label.slice(0, threadEnd) }
 }
 
 /** One trace-point graph as a reader hands it over; arrays may be longer than the counts say. */

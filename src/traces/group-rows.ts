@@ -22,6 +22,29 @@ export function groupRows(groupOf: ArrayLike<number>, groups: number): GroupedRo
   return { offsets, rows }
 }
 
+/**
+ * Returns the entries of some groups, one group after the other.
+ *
+ * @param offsets the entries of group `g` are `offsets[g]` to `offsets[g + 1]`
+ * @returns the same of the groups chosen, and their entries
+ */
+export function entriesWithin(
+  offsets: Uint32Array,
+  groups: Uint32Array,
+): { readonly offsets: Uint32Array; readonly entries: Uint32Array } {
+  const chosen = new Uint32Array(groups.length + 1)
+  groups.forEach((group, i) => {
+    chosen[i + 1] = chosen[i]! + offsets[group + 1]! - offsets[group]!
+  })
+  const entries = new Uint32Array(chosen[groups.length]!)
+  groups.forEach((group, i) => {
+    for (let k = 0; k < chosen[i + 1]! - chosen[i]!; k++) {
+      entries[chosen[i]! + k] = offsets[group]! + k
+    }
+  })
+  return { offsets: chosen, entries }
+}
+
 /** Returns where each number stands in an order of 0 to n − 1. */
 export function placesIn(order: ArrayLike<number>): Uint32Array {
   const places = new Uint32Array(order.length)

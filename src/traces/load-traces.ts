@@ -33,6 +33,7 @@ import {
 import { TRACEBENCH } from './readers/tracebench.ts'
 import { xtraceReader } from './readers/xtrace.ts'
 import { zipkinReader } from './readers/zipkin.ts'
+import { parseConditions } from './selection/condition.ts'
 import { SpanTracesBuilder } from './span-traces-builder.ts'
 import type { TraceSet } from './trace-set.ts'
 import {
@@ -86,6 +87,20 @@ export const LOAD_OPTIONS = defineOptions({
     default: false,
     sentence:
       'Make attributes of OTLP resources and tags of Jaeger processes attributes of their spans, as resource.<key>',
+  }),
+  where: text({
+    default: null,
+    or: null,
+    flag: 'where <conditions>',
+    sentence:
+      "Keep the requests for which conditions hold, as 'tenant.tier = enterprise and duration > 500ms'; see `traces.where`",
+  }),
+  between: text({
+    default: null,
+    or: null,
+    flag: 'between <from..to>',
+    sentence:
+      "Keep the requests that arrived in a stretch of time, as '2026-10-01T10:00Z..11:00Z' or '5min..10min' after the recording began",
   }),
   threads: flag({
     default: true,
@@ -146,6 +161,27 @@ export type LoadOptions = Partial<OptionsOf<typeof LOAD_OPTIONS>>
 export async function loadTraces(
   files: TraceSource | readonly TraceSource[],
   options: LoadOptions = {},
+): Promise<TraceSet> {
+  const { where, between } = readOptions(LOAD_OPTIONS, options)
+  // A wrong condition is reported before minutes are spent on the files.
+  if (where !== null) parseConditions(where)
+  const stretch = between === null ? null : requireStretch(between)
+  const { where: _, between: __, ...read } = options
+  const all = await readTraces(files, read)
+  const during = stretch === null ? all : all.between(...stretch)
+  return where === null ? during : during.where(where)
+}
+
+/** Divides a stretch of time at its two points; what is left out is open. */
+function requireStretch(text: string): [from: string | null, to: string | null] {
+  const [, from, to] = /^(.*?)\.\.(.*)$/.exec(text) ?? []
+  if (from !== undefined && to !== undefined) return [from.trim() || null, to.trim() || null]
+  throw new OptionError('between', text, "two times, as '2026-10-01T10:00Z..11:00Z'")
+}
+
+async function readTraces(
+  files: TraceSource | readonly TraceSource[],
+  options: LoadOptions,
 ): Promise<TraceSet> {
   const { name, format, strict, csv, tables, parameters, resourceAttributes, threads, onProgress } =
     readOptions(LOAD_OPTIONS, options)

@@ -17,16 +17,33 @@ export interface QualityIssue {
 
 const LISTED_PER_CODE = 1000
 
+/** Which of some traces were selected. */
+export interface Selected {
+  /** In words, as `where` takes it where it is a condition. */
+  readonly condition: string
+  readonly traces: number
+  /** Traces that it was selected from, and those in none of the groups that were selected. */
+  readonly of: number
+  readonly leftOut: number
+}
+
 interface QualityCounts {
   readonly issues: readonly QualityIssue[]
   readonly counts: ReadonlyMap<string, number>
   /** Traces that were loaded. */
   readonly traces: number
   readonly skippedTraces: number
+  /** What was selected since, one after the other. */
+  readonly selected: readonly Selected[]
 }
 
 /** What a load left out or had doubts about: counts are exact, the list keeps 1,000 a code. */
 export class Quality extends columnarStage<QualityCounts>() {
+  /** The quality of some of the traces. */
+  ofSome(selected: Selected | undefined): Quality {
+    return new Quality({ ...this, selected: [...this.selected, ...(selected ? [selected] : [])] })
+  }
+
   /** One row a kind of issue: code, effect, count, and the first one found. */
   table(): StageTable {
     const codes = [...this.counts.keys()]
@@ -91,6 +108,7 @@ export class QualityLog {
       counts: this.#counts,
       traces,
       skippedTraces: this.#skippedTraces,
+      selected: [],
     })
   }
 }

@@ -9,7 +9,6 @@ import type { ParameterTables } from './parameter-tables.ts'
 import type { QualityLog } from './quality.ts'
 import { resolveParents, SpanIds } from './resolve-parents.ts'
 import {
-  ServiceVersionCounts,
   SPAN_KINDS,
   SPAN_STATUSES,
   type SpanColumns,
@@ -53,6 +52,7 @@ export class SpanTracesBuilder {
   readonly #services = new Dictionary()
   readonly #operations = new Dictionary()
   readonly #hosts = new Dictionary()
+  readonly #versions = new Dictionary()
   readonly #otherIds = new Dictionary()
   readonly #ids = new SpanIds(this.#otherIds)
   readonly #parentIds = new SpanIds(this.#otherIds)
@@ -63,13 +63,13 @@ export class SpanTracesBuilder {
     service: 'u32',
     operation: 'u32',
     host: 'u32',
+    version: 'u32',
     kind: 'u8',
     status: 'u8',
     followsFrom: 'u8',
   })
   readonly #attributes = new AttributesBuilder()
   readonly #sampling = new SamplingWeights()
-  readonly #versions = new ServiceVersionCounts()
 
   /** @param parameters from tables beside the traces, where there are any */
   constructor(quality: QualityLog, parameters?: ParameterTables) {
@@ -115,7 +115,7 @@ export class SpanTracesBuilder {
       this.#attributes.add(row, key, value)
       if (version === '' && key === VERSION_ATTRIBUTE) version = String(value)
     }
-    if (version !== '') this.#versions.add(span.service, version)
+    spans.version.push(this.#versions.code(version))
     if (span.probability !== undefined) {
       const isRoot = this.#parentIds.isNone(row)
       this.#sampling.note(this.#trace.values[row]!, span.probability, isRoot)
@@ -157,9 +157,9 @@ export class SpanTracesBuilder {
         services: this.#services,
         operations: this.#operations,
         hosts: this.#hosts,
+        versionNames: this.#versions,
         attributes: this.#attributes.finish(order.length, position),
         weight: this.#sampling.finish(traces),
-        versions: this.#versions.counts,
       },
       this.#quality.finish(traces.length),
     )

@@ -1,63 +1,23 @@
 import { columnarStage } from '../core/stage.ts'
 import { type StageTable, stageTable } from '../core/stage-table.ts'
-import type { Attributes } from './attributes.ts'
-import type { Dictionary } from './dictionary.ts'
-import type { Quality } from './quality.ts'
+import type { Quality, Selected } from './quality.ts'
+import { BUILT_IN, type Subject } from './selection/condition.ts'
+import type { Reader, Recorded } from './selection/condition-tests.ts'
+import { SelectableTraces } from './selection/selectable-traces.ts'
+import { pickSpans, rootOf, spanCallers, spanValues } from './selection/span-values.ts'
+import {
+  type ServiceVersions,
+  SPAN_KINDS,
+  SPAN_STATUSES,
+  type SpanTraceColumns,
+} from './span-columns.ts'
 
-/** What a span says of itself; codes in `SpanColumns.kind`. */
-export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
-export type SpanKind = (typeof SPAN_KINDS)[number]
-
-/** How a span ended; codes in `SpanColumns.status`. */
-export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const
-export type SpanStatus = (typeof SPAN_STATUSES)[number]
-
-/** `SpanColumns.parent` of a span that has no parent. */
-export const NO_PARENT = -1
-/** `SpanColumns.parent` of a span whose parent is not among the loaded spans. */
-export const PARENT_MISSING = -2
-
-/** Columns of spans, those of one trace next to each other. */
-export interface SpanColumns {
-  /** Row of the parent span, or `NO_PARENT`, or `PARENT_MISSING`. */
-  readonly parent: Int32Array
-  /** Start, µs since `epochNs`. */
-  readonly startUs: Float64Array
-  readonly durationUs: Float64Array
-  readonly service: Uint32Array
-  readonly operation: Uint32Array
-  /** Code of the host, machine or pod; the empty string where none was recorded. */
-  readonly host: Uint32Array
-  /** Index in `SPAN_KINDS`. */
-  readonly kind: Uint8Array
-  /** Index in `SPAN_STATUSES`. */
-  readonly status: Uint8Array
-  /** 1 where the span only follows from its parent, which does not wait for it. */
-  readonly followsFrom: Uint8Array
-}
-
-/** Columns of traces that were recorded as span trees, one row a trace. */
-interface SpanTraceColumns {
-  readonly epochNs: bigint
-  readonly ids: readonly string[]
-  /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
-  readonly spanOffsets: Uint32Array
-  readonly spans: SpanColumns
-  readonly services: Dictionary
-  readonly operations: Dictionary
-  readonly hosts: Dictionary
-  readonly attributes: Attributes
-  /**
-   * How many requests each trace stands for, 1 / sampling probability; `NaN` where a trace does not
-   * say. Undefined where none does.
-   */
-  readonly weight: Float64Array | undefined
-  /** Spans by service and `service.version`, of the services that name theirs. */
-  readonly versions: ServiceVersions
-}
+export * from './span-columns.ts'
 
 /** The traces of one period as span trees. */
-export class SpanTraces extends columnarStage<SpanTraceColumns>() {
+export class SpanTraces extends columnarStage<SpanTraceColumns, SelectableTraces>(
+  SelectableTraces,
+) {
   readonly kind = 'spans'
   /** Name of the period in messages and charts. */
   readonly name: string
@@ -81,7 +41,7 @@ export class SpanTraces extends columnarStage<SpanTraceColumns>() {
   /** One row a trace: id, start and duration of its first root span, its name, and its size. */
   table(): StageTable {
     const { spans, spanOffsets } = this
-    const roots = Uint32Array.from(this.ids, (_, trace) => this.#root(trace))
+    const roots = Uint32Array.from(this.ids, (_, trace) => rootOf(this, trace))
     return stageTable({
       trace: this.ids,
       startUs: Float64Array.from(roots, (span) => spans.startUs[span] ?? Number.NaN),
@@ -115,27 +75,43 @@ export class SpanTraces extends columnarStage<SpanTraceColumns>() {
     })
   }
 
-  #root(trace: number): number {
-    const first = this.spanOffsets[trace] ?? 0
-    const end = this.spanOffsets[trace + 1] ?? first
-    const root = this.spans.parent.subarray(first, end).indexOf(NO_PARENT)
-    return first + Math.max(root, 0)
+  /** How many spans each service reported under each version of itself, by service. */
+  get versions(): ServiceVersions {
+    const { spans, services, versionNames } = this
+    const counts = new Map<string, Map<string, number>>()
+    spans.version.forEach((code, span) => {
+      const version = versionNames.value(code)
+      if (version === '') return
+      const service = services.value(spans.service[span] ?? 0)
+      const versions = counts.get(service) ?? new Map<string, number>()
+      counts.set(service, versions.set(version, (versions.get(version) ?? 0) + 1))
+    })
+    return counts
   }
-}
 
-/** How many spans each service reported under each version of itself, by service. */
-export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>
+  /** Part of `where`. */
+  reader(subject: Subject): Reader | undefined {
+    return spanValues(this, subject)
+  }
 
-/** The attribute of a resource, a process or a span that holds its service's version. */
-export const VERSION_ATTRIBUTE = 'service.version'
+  /** Part of `where`. */
+  callers(service: string): ((trace: number) => boolean) | undefined {
+    return spanCallers(this, service)
+  }
 
-/** Counts spans by service and version. */
-export class ServiceVersionCounts {
-  readonly counts = new Map<string, Map<string, number>>()
+  /** Part of `where`. */
+  names(): ReturnType<Recorded['names']> {
+    return {
+      attributes: [...BUILT_IN, ...this.attributes.keys.values],
+      services: this.services.values,
+    }
+  }
 
-  add(service: string, version: string): void {
-    const versions = this.counts.get(service)
-    if (versions === undefined) this.counts.set(service, new Map([[version, 1]]))
-    else versions.set(version, (versions.get(version) ?? 0) + 1)
+  /** Some of the traces, by row, as a period of their own. */
+  pick(
+    rows: ArrayLike<number>,
+    { name = this.name, selected }: { readonly name?: string; readonly selected?: Selected } = {},
+  ): this {
+    return new SpanTraces(name, pickSpans(this, rows), this.#quality.ofSome(selected)) as this
   }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { randomSource } from '../../src/stats/random.ts'
-import { selectTraces } from '../../src/whatif/calls/select-traces.ts'
 import { diagnoseLatency } from '../../src/whatif/diagnosis/diagnose-latency.ts'
 import { describeWithShared } from '../shared.ts'
 import { OB, period, TT } from './recorded-faults.ts'
@@ -44,7 +43,7 @@ describeWithShared('halves of one period: no scenario is significant', () => {
     for (let seed = 1; seed <= HALVES; seed++) {
       const rows = randomSource(seed).shuffle(Array.from({ length: traces.size }, (_, row) => row))
       const [one, other] = [rows.slice(0, middle), rows.slice(middle)]
-      const diagnosis = diagnoseLatency(selectTraces(traces, one), selectTraces(traces, other))
+      const diagnosis = diagnoseLatency(traces.pick(one), traces.pick(other))
       const found = diagnosis.ranked.filter(({ significant }) => significant)
       expect(
         found.map(({ scenario }) => scenario.title),

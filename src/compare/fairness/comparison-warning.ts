@@ -18,6 +18,7 @@ export type WarningCode =
   | 'orphans'
   | 'truncated-traces'
   | 'duplicate-traces'
+  | 'selected'
   | 'skipped-traces'
   | 'data-quality'
   | 'undecided-structures'

@@ -1,5 +1,6 @@
 import { describePlace } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
+import { counted, grouped } from '../../core/words.ts'
 import type { ClockOffset } from '../../flows/clocks/clock-offsets.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { quantile } from '../../stats/quantile.ts'
@@ -346,11 +347,27 @@ const TOLD_BY: Partial<Record<WarningCode, string>> = {
  */
 const HARMLESS = new Set(['no-parameters', 'unused-parameters', 'repeated-parameter', 'clock-skew'])
 
-/** Reports what a load left out or doubted, except what `told` says already. */
+/** Reports which traces were selected, and what a load left out or doubted, except what `told` says. */
 export function dataQuality(
   traces: TraceSet,
   told: readonly ComparisonWarning[],
 ): ComparisonWarning[] {
+  return [...selectedTraces(traces), ...loadProblems(traces, told)]
+}
+
+function selectedTraces(traces: TraceSet): ComparisonWarning[] {
+  return traces.quality().selected.map(({ condition, traces: kept, of, leftOut }) => {
+    const rest =
+      leftOut === 0 || leftOut === of - kept ? '' : `; ${grouped(leftOut)} are in no group`
+    return warning('selected', {
+      finding: `${traces.name}: ${grouped(kept)} of ${counted(of, 'trace')}, where ${condition}${rest}.`,
+      effect: 'Everything said is about these alone.',
+      answer: 'Load without `where`, `between` or `split` for all of them.',
+    })
+  })
+}
+
+function loadProblems(traces: TraceSet, told: readonly ComparisonWarning[]): ComparisonWarning[] {
   const quality = traces.quality()
   const known = told.map(({ code }) => TOLD_BY[code])
   const left = [...quality.counts].filter(([code]) => !known.includes(code) && !HARMLESS.has(code))
@@ -370,7 +387,7 @@ export function dataQuality(
       }),
     ]
   }
-  const all = skippedTraces + traces.size
+  const all = skippedTraces + quality.traces
   return [
     warning('skipped-traces', {
       finding: `${traces.name}: ${partOf(skippedTraces, all)} traces could not be used: ${found.join('; ')}.`,

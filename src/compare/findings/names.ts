@@ -1,17 +1,11 @@
-import { shortText } from '../../core/shown-text.ts'
+import { printable } from '../../core/shown-text.ts'
 import type { NodeLabel } from '../../flows/node-labels.ts'
 import { place } from '../edges/edge-pool.ts'
 
-/** Longer names from traces lose their middle. */
-const MAX_NAME_LENGTH = 100
+export { printable } from '../../core/shown-text.ts'
 
 /** Kinds of request named one by one. */
 const MAX_KINDS_NAMED = 2
-
-/** Returns a name from a trace as it can be printed. */
-export function printable(name: string): string {
-  return shortText(name, MAX_NAME_LENGTH)
-}
 
 /** Returns where a node is, to be printed. */
 export function placeName(node: NodeLabel): string {

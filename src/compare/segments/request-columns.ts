@@ -29,6 +29,9 @@ export interface RequestColumn {
   readonly codesOf: (requests: Uint32Array) => Uint16Array
   /** Text of each code; of numbers, those of one code lie from this one up to the next code's. */
   readonly values: readonly string[]
+  /** Whether some requests have the code `MISSING`, and some the code `RARE`. */
+  readonly hasMissing: boolean
+  readonly hasRare: boolean
 }
 
 /** An attribute that requests are not divided by, and why. */
@@ -179,6 +182,7 @@ class GrowingColumn {
     })
     return {
       ...{ attribute: this.attribute, kind: 'values', service },
+      ...{ hasMissing: isMixed, hasRare: often.length < values.length },
       codesOf: reader(this.#codes, place, places),
       values: ['', '', ...often.map((value) => texts[value]!)],
     }
@@ -208,6 +212,7 @@ class GrowingColumn {
     })
     return {
       ...{ attribute: this.attribute, kind: 'numbers', service },
+      ...{ hasMissing: this.#known < this.#codes.length, hasRare: false },
       codesOf: reader(this.#codes, place, places),
       values: ['', '', ...lows.map(String)],
     }
@@ -285,6 +290,7 @@ export function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
     .slice(0, most)
     .map(([service]) => ({
       ...{ attribute: service, kind: 'called', service: null, values: ['', '', 'called'] },
+      ...{ hasMissing: true, hasRare: false },
       codesOf: (rows: Uint32Array) =>
         Uint16Array.from(rows, (request) =>
           calls.get(service)!.has(flows.shapeOf[request]!) ? FIRST_VALUE : MISSING,

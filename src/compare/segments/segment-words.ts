@@ -1,7 +1,7 @@
 // Runs once a request and column: the loops index with `!`.
-import { printable } from '../findings/names.ts'
+import { condition } from '../../traces/selection/condition.ts'
 import type { Measured } from './measured.ts'
-import { MISSING, RARE, type RequestColumn } from './request-columns.ts'
+import { MISSING, RARE } from './request-columns.ts'
 import type { Candidate, CodedRows, Condition } from './scan-conditions.ts'
 import type { SegmentCondition } from './segments.ts'
 
@@ -46,53 +46,27 @@ export function equivalentsOf(
   })
 }
 
-function columnName({ attribute, service }: RequestColumn): string {
-  return service === null ? printable(attribute) : `${printable(service)} ${printable(attribute)}`
-}
-
-/** Returns a condition in words. */
+/** Returns a condition as `where` takes it. */
 export function conditionOf({ column, codes }: Condition): SegmentCondition {
-  const { attribute, service, kind, values } = column
-  const name = columnName(column)
-  const of = { attribute, service }
-  const make = (op: SegmentCondition['op'], used: readonly string[], text: string) => ({
-    ...of,
-    op,
-    values: used,
-    text,
-  })
-  if (kind === 'called') {
-    return codes.has(MISSING)
-      ? make('does not call', [], `${name} is not called`)
-      : make('calls', [], `${name} is called`)
-  }
+  const { attribute, service, kind, values, hasMissing, hasRare } = column
+  const subject = { service, attribute, isAttribute: attribute !== 'host' }
+  const holdsMissing = hasMissing && codes.has(MISSING)
+  if (kind === 'called') return condition(subject, holdsMissing ? 'does not call' : 'calls')
   const known = Array.from({ length: values.length - 2 }, (_, i) => i + 2)
-  const used = known.filter((code) => codes.has(code))
-  if (used.length === 0) return make('not recorded', [], `${name} is not recorded`)
-  if (used.length === known.length && !codes.has(MISSING)) {
-    return make('recorded', [], `${name} is recorded`)
+  const [used, unused] = [true, false].map((is) => known.filter((code) => codes.has(code) === is))
+  const texts = (some: readonly number[]) => some.map((code) => values[code]!)
+  if (used!.length === 0) return condition(subject, 'not recorded')
+  const holdsRare = hasRare && codes.has(RARE)
+  if (unused!.length === 0 && holdsRare === hasRare && !holdsMissing) {
+    return condition(subject, 'recorded')
   }
   if (kind === 'numbers') {
     const isBelow = codes.has(2)
-    const limit = values[isBelow ? used.at(-1)! + 1 : used[0]!]!
-    return isBelow
-      ? make('below', [limit], `${name} < ${limit}`)
-      : make('from', [limit], `${name} ≥ ${limit}`)
+    const limit = isBelow ? used!.at(-1)! + 1 : used![0]!
+    return condition(subject, isBelow ? 'below' : 'from', texts([limit]), holdsMissing)
   }
-  const isRest = codes.has(RARE) || used.length > known.length / 2
-  const named = (isRest ? known.filter((code) => !codes.has(code)) : used).map(
-    (code) => values[code]!,
-  )
-  const text = anyOf(named)
-  if (isRest && named.length > 0 && known.length > 2)
-    return make('is not', named, `${name} is not ${text}`)
-  const all = used.map((code) => values[code]!)
-  return make('is', all, `${name} = ${anyOf(all)}`)
-}
-
-/** `a`, `a or b`, `a, b or c`. */
-function anyOf(values: readonly string[]): string {
-  const names = values.map(printable)
-  const last = names.pop() ?? ''
-  return names.length === 0 ? last : `${names.join(', ')} or ${last}`
+  const isRest = holdsRare || (!hasRare && known.length > 2 && used!.length > unused!.length)
+  return isRest
+    ? condition(subject, 'is not', texts(unused!), hasMissing && !holdsMissing)
+    : condition(subject, 'is', texts(used!), holdsMissing)
 }

@@ -2,6 +2,7 @@ import { defineOptions, flag, number, type OptionsOf } from '../../core/options.
 import { Stage } from '../../core/stage.ts'
 import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
 import { LEFT_OUT_WORDS } from '../../traces/attribute-names.ts'
+import type { Condition as SegmentCondition } from '../../traces/selection/condition.ts'
 import { EDGE_OPTIONS } from '../edges/find-edge-changes.ts'
 import type { CallChoice } from '../steps/call-counts.ts'
 import type { Step } from '../steps/step-times.ts'
@@ -25,26 +26,9 @@ export const SEGMENT_OPTIONS = defineOptions({
   }),
 })
 
+export type { SegmentCondition }
+
 export type SegmentOptions = OptionsOf<typeof SEGMENT_OPTIONS>
-
-/** How conditions of segments hold an attribute against values. */
-export const SEGMENT_OPS = [
-  ...(['is', 'is not', 'from', 'below', 'recorded', 'not recorded'] as const),
-  ...(['calls', 'does not call'] as const),
-] as const
-
-/** What requests of a segment have in common. */
-export interface SegmentCondition {
-  /** Attribute, `host`, or a service that is called. */
-  readonly attribute: string
-  /** Service whose spans have the attribute; `null` for roots of requests. */
-  readonly service: string | null
-  /** `'is'`: one of `values`; `'is not'`: none of them, `'from'`, `'below'`: numbers from, below the only one. */
-  readonly op: (typeof SEGMENT_OPS)[number]
-  readonly values: readonly string[]
-  /** In words: `tenant.tier = enterprise`. */
-  readonly text: string
-}
 
 /** Requests in which something changed, where outside it hardly did. */
 export interface Segment {
@@ -58,7 +42,7 @@ export interface Segment {
   readonly callingOperation: string | null
   /** All of them hold. */
   readonly conditions: readonly SegmentCondition[]
-  /** All conditions in words. */
+  /** All conditions in words, as `where` takes them. */
   readonly text: string
   /** Other conditions that the same requests meet. */
   readonly equivalents: readonly string[]

@@ -1,6 +1,6 @@
 // Runs once a failing span: the loops index with `!`.
 import type { FlowSet } from '../../flows/flow-set.ts'
-import type { Outcome, Outcomes } from '../../flows/outcomes.ts'
+import type { Outcome, Outcomes } from '../../traces/outcomes.ts'
 import type { Operation } from './call-order.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 import { allVisits, type ShapeVisits, type Visit } from './visits.ts'

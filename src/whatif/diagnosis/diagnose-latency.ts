@@ -1,6 +1,6 @@
 import type { TraceSet } from '../../traces/trace-set.ts'
 import { requireSpans, shownName } from '../calls/index-calls.ts'
-import { sampleTraces } from '../calls/select-traces.ts'
+import { sampleTraces } from '../calls/sample-traces.ts'
 import { learnExecutionModels } from '../models/learn-execution-models.ts'
 import { profileOf } from '../recompute/latency-profile.ts'
 import { RequestModel } from '../recompute/request-model.ts'

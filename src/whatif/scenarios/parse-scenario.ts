@@ -1,4 +1,6 @@
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
+import { QUOTED, unquoted } from '../../core/quoted.ts'
+import { UNITS_US } from '../../core/units.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
 import type { FeatureChoice } from './features.ts'
 import { reweightRequests } from './reweight-requests.ts'
@@ -8,10 +10,6 @@ import type { Scenario } from './scenario.ts'
 const FORMS =
   "'inventory*0.5', 'network:inventory*2', 'server:inventory+10ms', 'preprocessing:inventory-1ms', 'inventory GET /items*2' (one operation) or 'attribute:cache.hit=true:90%'; names with signs of these forms go between double quotes"
 
-export const UNITS_US: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 }
-
-/** A name between double quotes, in which a backslash takes the next character as it is. */
-const QUOTED = '"(?:[^"\\\\]|\\\\[^])*"'
 const SIZE = '(?:[*×]\\s*(\\d+(?:\\.\\d+)?)|([+-])\\s*(\\d+(?:\\.\\d+)?)\\s*(us|µs|ms|s))'
 const SCALE = new RegExp(
   `^(?:(server|network|preprocessing):)?(?:(${QUOTED})(?:\\s+(${QUOTED}|.+?))?|(.+?))\\s*${SIZE}$`,
@@ -63,7 +61,7 @@ export function parseScenario(text: string): Scenario {
   const [, part, service, operation, name = '', factor, sign, amount, unit = ''] = scale
   const size =
     factor === undefined
-      ? { addUs: Number(`${sign}${amount}`) * (UNITS_US[unit] as number) }
+      ? { addUs: Number(`${sign}${amount}`) * (UNITS_US.get(unit) as number) }
       : { factor: Number(factor) }
   const change = { ...(part === undefined ? {} : { part: part as Part }), ...size }
   if (service === undefined) return named(name, change)
@@ -72,14 +70,6 @@ export function parseScenario(text: string): Scenario {
     ...(operation !== undefined && { operation: unquoted(operation) }),
   })
 }
-
-/** What stands between quotes; a name without any is meant as it is. */
-function unquoted(name: string): string {
-  if (!(name.length > 1 && name.startsWith('"') && name.endsWith('"'))) return name
-  return name.slice(1, -1).replace(/\\([\s\S])/g, (_, character) => ESCAPES[character] ?? character)
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
 type Part = NonNullable<ScaleOptions['part']>
 

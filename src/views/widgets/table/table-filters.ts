@@ -1,6 +1,6 @@
 import { codeText, fieldLiteral, patternSource } from '../../../core/code-literals.ts'
 import { isDuration } from '../../../core/table-cells.ts'
-import { DURATION_UNITS } from '../../../core/units.ts'
+import { UNITS_US } from '../../../core/units.ts'
 import { isFilterable, numberAt, type TableColumn } from './table-columns.ts'
 
 /** A test of rows, and the same as an Arquero expression of the row `d`. */
@@ -13,11 +13,6 @@ export interface FilterProblem {
   readonly problem: string
 }
 
-const UNITS = new Map([
-  ...DURATION_UNITS.map(([us, unit]) => [unit, us] as const),
-  ['us', 1],
-  ['μs', 1],
-])
 const AMOUNT = String.raw`([-−]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(µs|μs|us|ms|s|min|h)?`
 /** `> 100`, `2..5 ms`, `12`. */
 const NUMBERS = new RegExp(
@@ -128,5 +123,5 @@ function amountOf({ name }: TableColumn, size: string, unit: string | undefined)
 }
 
 function stepOf(unit: string | undefined): number | undefined {
-  return UNITS.get(unit?.toLowerCase() ?? '')
+  return UNITS_US.get(unit?.toLowerCase() ?? '')
 }

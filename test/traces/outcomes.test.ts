@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { buildFlows } from '../../src/flows/build-flows.ts'
-import { messageTemplate } from '../../src/flows/outcomes.ts'
+import { messageTemplate } from '../../src/traces/outcomes.ts'
 import { jaegerReader } from '../../src/traces/readers/jaeger.ts'
 import { otlpReader } from '../../src/traces/readers/otlp.ts'
 import { zipkinReader } from '../../src/traces/readers/zipkin.ts'

@@ -1,7 +1,7 @@
 // Runs once a span or attribute: the loops index with `!`.
 import { shortText } from '../core/shown-text.ts'
-import type { AttributeValue } from '../traces/attributes.ts'
-import { SPAN_STATUSES, type SpanStatus, type SpanTraces } from '../traces/span-traces.ts'
+import type { AttributeValue } from './attributes.ts'
+import { SPAN_STATUSES, type SpanStatus, type SpanTraceColumns } from './span-columns.ts'
 
 /** How spans ended: all that ended alike share one. */
 export interface Outcome {
@@ -99,7 +99,7 @@ const GRPC_FAILURES: readonly number[] = [2, 4, 12, 13, 14, 15]
  *
  * @returns kinds of outcome, and the index of that of each row of each period
  */
-export function readOutcomes(periods: readonly SpanTraces[]): {
+export function readOutcomes(periods: readonly Pick<SpanTraceColumns, 'spans' | 'attributes'>[]): {
   readonly kinds: readonly Outcome[]
   readonly ofRows: readonly Uint8Array[]
 } {

@@ -1,0 +1,225 @@
+import { FlowdeltaError, nearestName, show } from '../../core/errors.ts'
+import { printable } from '../../core/shown-text.ts'
+import { formatDuration, readDuration } from '../../core/units.ts'
+import { counted, grouped } from '../../core/words.ts'
+import type { AttributeValue } from '../attributes.ts'
+import { isoTime, readMoment } from '../epoch-clock.ts'
+import { builtIn, type Condition, condition, type Subject } from './condition.ts'
+
+/** Returns what is known of the request of a trace: nothing, one value, or those of several spans. */
+export type Reader = (trace: number) => readonly AttributeValue[]
+
+/** A moment: text as on the command line, a `Date`, or µs since 1970. */
+export type Moment = string | Date | number
+
+/** What conditions ask of traces that were recorded. */
+export interface Recorded {
+  readonly name: string
+  readonly size: number
+  readonly epochNs: bigint
+  /** Reads what a condition asks for; `undefined` where nothing that was recorded is called so. */
+  reader(subject: Subject): Reader | undefined
+  /** Reads which requests call a service; `undefined` where there is no such service. */
+  callers(service: string): ((trace: number) => boolean) | undefined
+  /** Names that conditions may use. */
+  names(): { readonly attributes: readonly string[]; readonly services: readonly string[] }
+}
+
+/** Values and names that a message lists. */
+const MAX_LISTED = 8
+
+interface ConditionTest {
+  readonly holds: (trace: number) => boolean
+  /** Whether anything recorded is called so. */
+  readonly isKnown: boolean
+  /** Whether a trace has what is asked for. */
+  readonly isRecorded: (trace: number) => boolean
+}
+
+/** Tells for which traces a condition holds. */
+export function conditionTest(recorded: Recorded, asked: Condition): ConditionTest {
+  const { op, values, orNotRecorded } = asked
+  const always = () => true
+  if (op === 'calls' || op === 'does not call') {
+    const calls = recorded.callers(asked.attribute)
+    const holds = (trace: number) => (calls?.(trace) ?? false) === (op === 'calls')
+    return { holds, isKnown: calls !== undefined, isRecorded: always }
+  }
+  const reader = recorded.reader(asked)
+  const read: Reader = reader ?? (() => [])
+  const isKnown = reader !== undefined
+  const isRecorded = (trace: number) => read(trace).length > 0
+  if (op === 'recorded' || op === 'not recorded') {
+    const holds = (trace: number) => isRecorded(trace) === (op === 'recorded')
+    return { holds, isKnown, isRecorded: always }
+  }
+  const fits = op === 'is' || op === 'is not' ? isOneOf(values) : orderTest(recorded, asked)
+  const isAny = (trace: number) => {
+    const own = read(trace)
+    return own.length === 0 ? orNotRecorded : own.some(fits)
+  }
+  const holds = op === 'is not' ? (trace: number) => !isAny(trace) : isAny
+  return { holds, isKnown, isRecorded: orNotRecorded ? always : isRecorded }
+}
+
+/** What is compared with a number, by how it is written. */
+const ORDERED = {
+  duration: { needs: "a number with a unit, as '500ms'", read: readDuration },
+  time: { needs: "a time, as '2026-10-01T11:15Z'", read: () => Number.NaN },
+  attribute: {
+    needs: 'a number, in the unit in which it was recorded',
+    read: (written: string) => Number(written || Number.NaN),
+  },
+}
+
+function orderTest(recorded: Recorded, asked: Condition): (value: AttributeValue) => boolean {
+  const [written = ''] = asked.values
+  const name = builtIn(asked)
+  const { needs, read } = ORDERED[name === 'duration' || name === 'time' ? name : 'attribute']
+  const limit = name === 'time' ? (momentUs(recorded, written) ?? Number.NaN) : read(written)
+  if (Number.isNaN(limit)) {
+    throw new FlowdeltaError(
+      `Condition ${asked.text} compares with ${show(written)}. Give ${needs}.`,
+    )
+  }
+  return (value) => {
+    const number = value === '' || typeof value === 'boolean' ? Number.NaN : Number(value)
+    if (asked.op === 'from') return number >= limit
+    if (asked.op === 'above') return number > limit
+    return asked.op === 'below' ? number < limit : number <= limit
+  }
+}
+
+/** Whether a value is one of some, as it was recorded or as it is printed; equal numbers are one. */
+function isOneOf(texts: readonly string[]): (value: AttributeValue) => boolean {
+  const wanted = new Set(texts)
+  const numbers = new Set(texts.map((text) => Number(text || Number.NaN)))
+  const known = new Map<AttributeValue, boolean>()
+  return (value) => {
+    let is = known.get(value)
+    if (is === undefined) {
+      const text = String(value)
+      is =
+        wanted.has(text) ||
+        wanted.has(printable(text)) ||
+        (typeof value === 'number' && numbers.has(value))
+      known.set(value, is)
+    }
+    return is
+  }
+}
+
+/**
+ * Returns when a moment is, in µs since 1970.
+ *
+ * @param notBeforeUs a time of day is at this or later
+ * @throws FlowdeltaError for what is no moment
+ */
+export function requireMoment(
+  recorded: Recorded,
+  moment: Moment,
+  notBeforeUs: number | null = null,
+): number {
+  const us = momentUs(recorded, moment, notBeforeUs)
+  if (us !== null) return us
+  throw new FlowdeltaError(
+    `${show(moment)} is no time. Give '2026-10-01T11:15Z', '11:15Z' on the day of the recording, or '5min' after it began.`,
+  )
+}
+
+/** As `requireMoment`, but `null` for what is no moment. */
+export function momentUs(
+  { epochNs }: Recorded,
+  moment: unknown,
+  notBeforeUs: number | null = null,
+): number | null {
+  if (typeof moment === 'string') {
+    return readMoment(moment, { epochUs: Number(epochNs) / 1e3, notBeforeUs })
+  }
+  const us = moment instanceof Date ? moment.getTime() * 1e3 : moment
+  return typeof us === 'number' && Number.isFinite(us) ? us : null
+}
+
+/** Returns the values of what a condition asks for, and how many traces have each, frequent ones first. */
+export function valuesOf(recorded: Recorded, subject: Subject): [value: string, traces: number][] {
+  const read = recorded.reader(subject)
+  const counts = new Map<string, number>()
+  for (let trace = 0; trace < recorded.size; trace++) {
+    for (const value of new Set(read?.(trace))) {
+      counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
+    }
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)
+}
+
+/** The error for a condition on something that nothing recorded has. */
+export function unknownName(recorded: Recorded, asked: Condition): FlowdeltaError {
+  const { attributes, services } = recorded.names()
+  const isCall = asked.op === 'calls' || asked.op === 'does not call'
+  const service = isCall ? asked.attribute : asked.service
+  const isService = isCall || (service !== null && !services.includes(service))
+  const [what, name, known] = isService
+    ? (['service', service ?? '', services] as const)
+    : (['attribute', asked.attribute, attributes] as const)
+  const meant = nearestName(name, known)
+  const there = known.length === 0 ? `There are no ${what}s` : `It has ${listed(known)}`
+  const next = meant === undefined ? `${there}.` : `Did you mean ${meant}?`
+  const mayBeResource = meant === undefined && !isService
+  return new FlowdeltaError(
+    `Condition ${asked.text}: ${recorded.name} has no ${what} ${printable(name)}. ${next}` +
+      (mayBeResource ? ' Attributes of resources are loaded with resourceAttributes.' : ''),
+    mayBeResource ? { resourceAttributes: true } : {},
+  )
+}
+
+/** The error for conditions that hold for no trace, with the values that there are. */
+export function nothingSelected(
+  recorded: Recorded,
+  conditions: readonly Condition[],
+  text: string,
+): FlowdeltaError {
+  const each = conditions.map((asked) => {
+    const { holds } = conditionTest(recorded, asked)
+    return { asked, count: Array.from({ length: recorded.size }, (_, i) => i).filter(holds).length }
+  })
+  const counts = each.map(({ asked, count }) => `${asked.text} holds for ${grouped(count)}`)
+  const empty = each.filter(({ count }) => count === 0)
+  const said = empty.map(({ asked }) => valuesText(recorded, asked))
+  return new FlowdeltaError(
+    [
+      `None of the ${counted(recorded.size, 'trace')} of ${recorded.name} has ${text}.`,
+      ...(conditions.length > 1 ? [`${counts.join(', ')}.`] : []),
+      ...new Set(said),
+    ].join(' '),
+  )
+}
+
+/** Says which values there are of what a condition asks for. */
+function valuesText(recorded: Recorded, asked: Condition): string {
+  if (asked.op === 'calls' || asked.op === 'does not call') return 'Give another service.'
+  const name = condition(asked, 'recorded').text.replace(/ is recorded$/, '')
+  const values = valuesOf(recorded, asked)
+  const texts = values.map(([value]) => value)
+  if (texts.length === 0) return `${name} is not recorded in any of them.`
+  const numbers = Float64Array.from(texts, (text) => Number(text || Number.NaN)).sort()
+  if (texts.length > MAX_LISTED && numbers.every(Number.isFinite)) {
+    const kind = builtIn(asked)
+    const epochUs = Number(recorded.epochNs) / 1e3
+    const shown = (value = Number.NaN) =>
+      kind === 'duration'
+        ? formatDuration(value)
+        : kind === 'time'
+          ? isoTime(value, epochUs)
+          : `${value}`
+    return `${name} goes from ${shown(numbers[0])} to ${shown(numbers.at(-1))}.`
+  }
+  const meant = asked.values.flatMap((value) => nearestName(value, texts) ?? [])[0]
+  const hint = meant === undefined ? '' : ` Did you mean ${printable(meant)}?`
+  const all = values.map(([value, traces]) => `${printable(value) || '""'} (${grouped(traces)})`)
+  return `${name} is ${listed(all)}.${hint}`
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED
+  return `${names.slice(0, MAX_LISTED).join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`
+}

@@ -1,0 +1,208 @@
+import { FlowdeltaError, show } from '../../core/errors.ts'
+import { QUOTED, quoted, unquoted } from '../../core/quoted.ts'
+import { printable } from '../../core/shown-text.ts'
+
+/** How conditions hold what is known of a request against values. */
+export const CONDITION_OPS = [
+  ...(['is', 'is not', 'from', 'below', 'above', 'up to', 'recorded', 'not recorded'] as const),
+  ...(['calls', 'does not call'] as const),
+] as const
+
+export type ConditionOp = (typeof CONDITION_OPS)[number]
+
+/** Whose value a condition asks for. */
+export interface Subject {
+  /** Attribute, one of `BUILT_IN`, or a service that is called. */
+  readonly attribute: string
+  /** Service whose spans have it; `null` for roots of requests. */
+  readonly service: string | null
+  /** Whether it is an attribute even if it is called like one of `BUILT_IN`. */
+  readonly isAttribute: boolean
+}
+
+/** Something that holds for some requests. */
+export interface Condition extends Subject {
+  /**
+   * `'is'`: one of `values`; `'is not'`: none of them; `'from'`, `'below'`, `'above'`, `'up to'`:
+   * numbers from, below, above or up to the only one.
+   */
+  readonly op: ConditionOp
+  readonly values: readonly string[]
+  /** Whether requests that have no such value count as if they had one of `values`. */
+  readonly orNotRecorded: boolean
+  /** In words, as `parseConditions` reads it: `tenant.tier = enterprise`. */
+  readonly text: string
+}
+
+/** What is known of every request beside attributes. A name between quotes is always an attribute. */
+export const BUILT_IN = [
+  ...(['service', 'operation', 'host', 'version', 'duration', 'outcome', 'time'] as const),
+] as const
+
+export type BuiltIn = (typeof BUILT_IN)[number]
+
+/** Names of OpenTelemetry for the same. */
+const ALSO: Readonly<Record<string, BuiltIn>> = {
+  ...{ 'service.name': 'service', 'host.name': 'host', 'service.version': 'version' },
+}
+
+/** Which of `BUILT_IN` a subject asks for; `null` for an attribute. */
+export function builtIn({ attribute, isAttribute }: Subject): BuiltIn | null {
+  if (isAttribute) return null
+  return BUILT_IN.find((name) => name === (ALSO[attribute] ?? attribute)) ?? null
+}
+
+const SIGNS: Readonly<Record<string, ConditionOp>> = {
+  ...{ '=': 'is', '==': 'is', is: 'is', '!=': 'is not', '≠': 'is not', 'is not': 'is not' },
+  ...{ '>=': 'from', '≥': 'from', '>': 'above', '<': 'below', '<=': 'up to', '≤': 'up to' },
+}
+const SIGN_OF = {
+  ...{ is: '=', 'is not': 'is not', from: '≥', below: '<', above: '>', 'up to': '≤' },
+} as const
+
+/** Each condition by what holds where it does not. */
+const OPPOSITES: Readonly<Record<ConditionOp, ConditionOp>> = {
+  ...{ is: 'is not', 'is not': 'is', from: 'below', below: 'from', above: 'up to' },
+  ...{ 'up to': 'above', recorded: 'not recorded', 'not recorded': 'recorded' },
+  ...{ calls: 'does not call', 'does not call': 'calls' },
+}
+
+const BARE = '[^\\s"=<>!≠≤≥|,]+'
+const NAME = `${QUOTED}|${BARE}`
+const SIGN = '==?|!=|≠|<=|≤|>=|≥|<|>|(?<=[\\s"])is\\s+not(?=\\s)|(?<=[\\s"])is(?=\\s)'
+const CLAUSE = new RegExp(`^(${NAME})(?:\\s+(${NAME}))??\\s*(${SIGN})\\s*(.*)$`, 's')
+const PLAIN = new RegExp(`^${BARE}$`)
+const AND = '\\s+and(?:\\s+|$)'
+const OR = '\\s*[,|]\\s*(?:or\\s+)?|\\s+or\\s+'
+const NOT_RECORDED = 'not recorded'
+
+/** Values that would be read as something else without quotes. */
+const UNCLEAR = new RegExp(
+  `["]|^\\s|\\s$|^$|${AND}|${OR}|^(?:(?:not\\s+)?(?:recorded|called)|not\\s.*)$`,
+  'i',
+)
+
+/**
+ * Reads conditions on requests: `tenant.tier = enterprise and duration > 500ms`.
+ *
+ * A condition is `NAME = VALUE` or another comparison (`!=`, `<`, `<=`, `>`, `>=`, or `is` and
+ * `is not`), `NAME is recorded` (or `is not recorded`), or `SERVICE is called` (or `is not called`).
+ * Several values are divided by commas, `or` or `|`; `not recorded` may be one of them. A NAME is an
+ * attribute or one of `BUILT_IN`; a service before it asks for that service's spans:
+ * `database db.shard = 7`. Durations have a unit; times are as in `between`. What contains signs or
+ * words of these forms goes between double quotes.
+ *
+ * @throws FlowdeltaError for text of another form
+ *
+ * @example
+ * parseConditions('host = b, d or e and size>=9').map(({ op }) => op) // [ 'is', 'from' ]
+ */
+export function parseConditions(text: string): readonly Condition[] {
+  if (typeof text !== 'string') {
+    throw new FlowdeltaError(
+      `${show(text)} is no condition. Give text: 'tenant.tier = enterprise'.`,
+    )
+  }
+  return dividedBy(AND, text).map(parseClause)
+}
+
+function parseClause(clause: string): Condition {
+  const [, first = '', second, sign = '', rest = ''] = CLAUSE.exec(clause) ?? []
+  const op = SIGNS[sign.replace(/\s+/g, ' ').toLowerCase()]
+  if (op === undefined) {
+    throw new FlowdeltaError(
+      `${show(clause)} is no condition. Write 'tenant.tier = enterprise', 'duration > 500ms', ` +
+        "'coupon is recorded' or 'database is called'; names and values with signs or spaces go between double quotes.",
+    )
+  }
+  const named = second ?? first
+  const subject = {
+    service: second === undefined ? null : unquoted(first),
+    attribute: unquoted(named),
+    isAttribute: named.startsWith('"'),
+  }
+  const state = op === 'is' || op === 'is not' ? /^(recorded|called)$/i.exec(rest)?.[1] : undefined
+  if (state !== undefined) {
+    const isRecorded = state.toLowerCase() === 'recorded'
+    const holds = isRecorded ? 'recorded' : 'calls'
+    return condition(
+      isRecorded ? subject : { ...subject, service: null },
+      op === 'is' ? holds : OPPOSITES[holds],
+    )
+  }
+  const { values, orNotRecorded } = parseValues(rest)
+  if (op !== 'is' && op !== 'is not' && values.length > 1) {
+    throw new FlowdeltaError(
+      `Condition ${show(clause)} compares with several values. Give one number.`,
+    )
+  }
+  return condition(subject, op, values, orNotRecorded)
+}
+
+/**
+ * Reads values, divided by commas, `or` or `|`.
+ *
+ * @throws FlowdeltaError for none
+ */
+export function parseValues(text: string): Pick<Condition, 'values' | 'orNotRecorded'> {
+  const written = dividedBy(OR, text)
+  const known = written.filter((value) => value.toLowerCase() !== NOT_RECORDED)
+  if (known.includes('') || known.length === 0) {
+    throw new FlowdeltaError(`${show(text)} lacks a value. Give one; an empty one is written "".`)
+  }
+  return { values: known.map(unquoted), orNotRecorded: known.length < written.length }
+}
+
+/** Makes a condition, with its text. */
+export function condition(
+  subject: Subject,
+  op: ConditionOp,
+  values: readonly string[] = [],
+  orNotRecorded = false,
+): Condition {
+  const { service, attribute, isAttribute } = subject
+  const shown = values.map(printable)
+  const text = conditionText(subject, op, [
+    ...shown.map((value) => (UNCLEAR.test(value) ? quoted(value) : value)),
+    ...(orNotRecorded ? [NOT_RECORDED] : []),
+  ])
+  return { service, attribute, isAttribute, op, values, orNotRecorded, text }
+}
+
+function conditionText(subject: Subject, op: ConditionOp, values: readonly string[]): string {
+  const { service, attribute, isAttribute } = subject
+  const isClear =
+    PLAIN.test(attribute) && !(isAttribute && builtIn({ ...subject, isAttribute: false }))
+  const name = isClear ? attribute : quoted(attribute)
+  const names =
+    service === null ? name : `${PLAIN.test(service) ? service : quoted(service)} ${name}`
+  if (op === 'recorded') return `${names} is recorded`
+  if (op === 'not recorded') return `${names} is not recorded`
+  if (op === 'calls') return `${names} is called`
+  if (op === 'does not call') return `${names} is not called`
+  const last = values.at(-1) ?? ''
+  const all = values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
+  return `${names} ${SIGN_OF[op]} ${all}`
+}
+
+/** All conditions in words. */
+export function conditionsText(conditions: readonly Condition[]): string {
+  return conditions.map(({ text }) => text).join(' and ')
+}
+
+/** What holds of those requests for which conditions do not, in words. */
+export function oppositeText(conditions: readonly Condition[]): string {
+  const [first] = conditions
+  if (first === undefined || conditions.length > 1) return `not (${conditionsText(conditions)})`
+  return condition(first, OPPOSITES[first.op], first.values, first.orNotRecorded).text
+}
+
+/** Divides text where a pattern stands outside of quotes. */
+export function dividedBy(pattern: string, text: string): string[] {
+  const parts = ['']
+  for (const [all, , divides] of text.matchAll(new RegExp(`(${QUOTED})|(${pattern})|[^]`, 'gi'))) {
+    if (divides === undefined) parts[parts.length - 1] += all
+    else parts.push('')
+  }
+  return parts.map((part) => part.trim())
+}

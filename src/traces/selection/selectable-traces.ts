@@ -1,0 +1,240 @@
+// Counts once a trace: indexes with `!`.
+import { FlowdeltaError, show } from '../../core/errors.ts'
+import { Stage } from '../../core/stage.ts'
+import { counted } from '../../core/words.ts'
+import { isoTime } from '../epoch-clock.ts'
+import type { Quality, Selected } from '../quality.ts'
+import {
+  type Condition,
+  condition,
+  conditionsText,
+  dividedBy,
+  oppositeText,
+  parseConditions,
+  parseValues,
+  type Subject,
+} from './condition.ts'
+import {
+  conditionTest,
+  type Moment,
+  momentUs,
+  nothingSelected,
+  type Reader,
+  type Recorded,
+  requireMoment,
+  unknownName,
+  valuesOf,
+} from './condition-tests.ts'
+
+/** Groups of one attribute's values beyond this many are refused. */
+const MAX_GROUPS = 100
+
+/** The traces of one period, some of which can be selected, always whole. */
+export abstract class SelectableTraces extends Stage implements Recorded {
+  abstract readonly name: string
+  abstract readonly size: number
+  abstract readonly epochNs: bigint
+  abstract quality(): Quality
+
+  abstract reader(subject: Subject): Reader | undefined
+  abstract callers(service: string): ((trace: number) => boolean) | undefined
+  abstract names(): ReturnType<Recorded['names']>
+  /** Some of the traces, by row, as traces of their own. */
+  abstract pick(
+    rows: ArrayLike<number>,
+    as?: { readonly name?: string; readonly selected?: Selected },
+  ): this
+
+  /**
+   * Returns the traces of requests for which conditions hold: `'tenant.tier = enterprise and
+   * duration > 500ms'`. What a finding prints after "only where" can stand here.
+   *
+   * A condition asks for one of `service`, `operation`, `host`, `version`, `duration`, `outcome`
+   * (`ok`, `error` or `unset`), `time`, or an attribute: of the root where any root has it, else of
+   * any span. With a service before it, it asks for the first span with which a request enters that
+   * service: `database db.shard = 7`. `is not` also holds where nothing was recorded. Traces with
+   * several roots are selected by the first. `quality().selected` counts what was left out.
+   *
+   * @param conditions see `parseConditions` for all forms
+   * @throws FlowdeltaError for text of another form, a name that nothing recorded has (with the one
+   *   that was probably meant), and where nothing is left (with the values that there are)
+   *
+   * @example
+   * before.where('duration > 1us').size
+   */
+  where(conditions: string): this {
+    const parsed = parseConditions(conditions)
+    return this.#only(parsed, conditionsText(parsed))
+  }
+
+  /**
+   * Returns the traces of requests that arrived from one moment on, up to but without another.
+   *
+   * @param from text (`'2026-10-01T10:00Z'`, `'10:00Z'`, `'5min'` after the recording began; UTC
+   *   unless it says otherwise), a `Date`, or µs since 1970; `null` for the beginning
+   * @param to the same; `null` for the end
+   * @throws FlowdeltaError for what is no moment, and where no request arrived
+   *
+   * @example
+   * before.between('0s', '10min').size
+   */
+  between(from: Moment | null, to: Moment | null): this {
+    const conditions = this.#rangeOf(from, to)
+    return this.#only(conditions, conditionsText(conditions))
+  }
+
+  /**
+   * Divides the traces into groups, to be compared with each other.
+   *
+   * - conditions, `'duration > 500ms'`: those for which they do not hold, then those for which they do;
+   * - values, `'version = 1.42 | 1.43'`: one group for each;
+   * - an attribute, `'region'`: one group for each value, in order;
+   * - a moment, `'2026-10-01T11:15Z'`: those before, then those from then on;
+   * - stretches of time, `'10:00Z..10:30Z | 11:00Z..11:30Z'`: one group for each.
+   *
+   * Requests of which nothing is recorded that conditions ask for are in no group, and so are those
+   * that would be in several. `quality().selected` of each group counts these.
+   *
+   * @param by one of these; conditions are those of `where`
+   * @throws FlowdeltaError as `where` does, for every group that is empty
+   *
+   * @example
+   * const [usual, slow] = before.split('duration > 250us')
+   */
+  split(by: string): this[] {
+    const groups = this.#groupsOf(by)
+    const memberships = new Uint8Array(this.size)
+    for (const { rows } of groups) for (const row of rows) memberships[row]!++
+    const leftOut = this.size - memberships.filter((count) => count === 1).length
+    return groups.map(({ text, rows, conditions }) => {
+      const own = rows.filter((row) => memberships[row] === 1)
+      if (own.length === 0) throw nothingSelected(this, conditions, text)
+      const selected = { condition: text, traces: own.length, of: this.size, leftOut }
+      return this.pick(own, { name: text, selected })
+    })
+  }
+
+  /** Marks the traces for which conditions hold; what no trace has recorded holds for none. */
+  matching(conditions: readonly Condition[]): Uint8Array {
+    return this.#marked(conditions.map((one) => conditionTest(this, one)).map(({ holds }) => holds))
+  }
+
+  /** Whether anything that was recorded is called as a condition says. */
+  knows(one: Condition): boolean {
+    return conditionTest(this, one).isKnown
+  }
+
+  /** @throws FlowdeltaError for the first condition on something that nothing recorded has */
+  requireKnown(conditions: readonly Condition[]): void {
+    for (const one of conditions) if (!this.knows(one)) throw unknownName(this, one)
+  }
+
+  #only(conditions: readonly Condition[], text: string): this {
+    this.requireKnown(conditions)
+    const rows = rowsOf(this.matching(conditions))
+    if (rows.length === 0) throw nothingSelected(this, conditions, text)
+    const [traces, of] = [rows.length, this.size]
+    return this.pick(rows, { selected: { condition: text, traces, of, leftOut: of - traces } })
+  }
+
+  #marked(tests: readonly ((trace: number) => boolean)[]): Uint8Array {
+    return Uint8Array.from({ length: this.size }, (_, trace) =>
+      Number(tests.every((holds) => holds(trace))),
+    )
+  }
+
+  #groupsOf(by: string): Group[] {
+    const stretches = dividedBy('\\|', String(by)).map((part) =>
+      /^([^=<>]*)\.\.([^=<>]*)$/.exec(part),
+    )
+    if (stretches.every((stretch) => stretch !== null)) {
+      return stretches.map(([, from, to]) => this.#group(this.#rangeOf(from || null, to || null)))
+    }
+    if (momentUs(this, by) !== null) {
+      return [this.#group(this.#rangeOf(null, by)), this.#group(this.#rangeOf(by, null))]
+    }
+    const subject = this.#subjectOf(by)
+    if (subject !== null) return this.#groupsOfValues(subject)
+    const clauses = dividedBy('\\s+and\\s+', by)
+    const divided = clauses.map((clause) => dividedBy('\\|', clause))
+    const conditions = parseConditions(divided.map(([first]) => first).join(' and '))
+    const at = divided.findIndex((values) => values.length > 1)
+    const isDivided = divided.filter((values) => values.length > 1).length
+    if (at < 0) return this.#bothSides(conditions)
+    const dividing = conditions[at] as Condition
+    if (isDivided > 1 || dividing.op !== 'is') {
+      throw new FlowdeltaError(
+        `${show(by)} divides by ${isDivided > 1 ? 'two names' : dividing.op}. Write the values of one name: 'version = 1.42 | 1.43'.`,
+      )
+    }
+    const groups = (divided[at] as string[]).slice(1).map(parseValues)
+    return [dividing, ...groups].map(({ values, orNotRecorded }) =>
+      this.#group(conditions.with(at, condition(dividing, 'is', values, orNotRecorded))),
+    )
+  }
+
+  /** Where conditions do not hold though they could, and where they do. */
+  #bothSides(conditions: readonly Condition[]): Group[] {
+    this.requireKnown(conditions)
+    const inside = this.matching(conditions)
+    const read = conditions.map((one) => conditionTest(this, one).isRecorded)
+    const outside = this.#marked([(trace) => inside[trace] === 0, ...read])
+    return [
+      { conditions, text: oppositeText(conditions), rows: rowsOf(outside) },
+      { conditions, text: conditionsText(conditions), rows: rowsOf(inside) },
+    ]
+  }
+
+  #group(conditions: readonly Condition[]): Group {
+    this.requireKnown(conditions)
+    const rows = rowsOf(this.matching(conditions))
+    return { conditions, text: conditionsText(conditions), rows }
+  }
+
+  #groupsOfValues(subject: Subject): Group[] {
+    const values = valuesOf(this, subject).map(([value]) => value)
+    if (values.length > MAX_GROUPS) {
+      const some = `${subject.attribute} = ${values.slice(0, 2).join(' | ')}`
+      throw new FlowdeltaError(
+        `${subject.attribute} has ${counted(values.length, 'value')}. Give those to compare: ${show(some)}.`,
+      )
+    }
+    return values
+      .sort(new Intl.Collator('en', { numeric: true }).compare)
+      .map((value) => this.#group([condition(subject, 'is', [value])]))
+  }
+
+  /** What a text without comparison names; `null` for other text. */
+  #subjectOf(by: string): Subject | null {
+    if (/[=<>!≠≤≥|]|\sis\s/.test(by)) return null
+    const asked = parseConditions(`${by} is recorded`)
+    this.requireKnown(asked)
+    return asked[0] as Subject
+  }
+
+  #rangeOf(from: Moment | null, to: Moment | null): Condition[] {
+    const time = { service: null, attribute: 'time', isAttribute: false }
+    const epochUs = Number(this.epochNs) / 1e3
+    const fromUs = from === null ? null : requireMoment(this, from)
+    const toUs = to === null ? null : requireMoment(this, to, fromUs)
+    if (fromUs !== null && toUs !== null && fromUs >= toUs) {
+      throw new FlowdeltaError(
+        `No time lies between ${show(from)} and ${show(to)}. Give the earlier moment first.`,
+      )
+    }
+    return [
+      ...(fromUs === null ? [] : [condition(time, 'from', [isoTime(fromUs, epochUs)])]),
+      ...(toUs === null ? [] : [condition(time, 'below', [isoTime(toUs, epochUs)])]),
+    ]
+  }
+}
+
+interface Group {
+  readonly conditions: readonly Condition[]
+  readonly text: string
+  readonly rows: readonly number[]
+}
+
+function rowsOf(marks: Uint8Array): number[] {
+  return Array.from(marks.keys()).filter((row) => marks[row] === 1)
+}

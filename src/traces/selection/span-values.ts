@@ -1,0 +1,151 @@
+// Runs once a span: the loops index with `!`.
+import type { AttributeValue } from '../attributes.ts'
+import type { Dictionary } from '../dictionary.ts'
+import { entriesWithin } from '../group-rows.ts'
+import { readOutcomes } from '../outcomes.ts'
+import { NO_PARENT, type SpanTraceColumns } from '../span-columns.ts'
+import { type BuiltIn, builtIn, type Subject } from './condition.ts'
+import type { Reader } from './condition-tests.ts'
+
+/** What is known of one span; `undefined` where that is nothing. */
+type SpanReader = (span: number) => AttributeValue | undefined
+
+/** Row of the span that stands for the request of a trace: its first root. */
+export function rootOf({ spans, spanOffsets }: SpanTraceColumns, trace: number): number {
+  const first = spanOffsets[trace] ?? 0
+  const root = spans.parent.subarray(first, spanOffsets[trace + 1] ?? first).indexOf(NO_PARENT)
+  return first + Math.max(root, 0)
+}
+
+/** Reads what a condition asks for of each trace; `undefined` where nothing recorded is called so. */
+export function spanValues(traces: SpanTraceColumns, subject: Subject): Reader | undefined {
+  const read = spanReader(traces, subject)
+  if (read === undefined) return undefined
+  if (subject.service !== null) {
+    const service = traces.services.find(subject.service)
+    if (service === undefined) return undefined
+    const entries = entriesOf(traces, service)
+    return (trace) => (entries[trace]! < 0 ? [] : listOf(read(entries[trace]!)))
+  }
+  const { ids, spanOffsets } = traces
+  const roots = Uint32Array.from(ids, (_, trace) => rootOf(traces, trace))
+  const ofRoot: Reader = (trace) => listOf(read(roots[trace]!))
+  if (roots.some((root) => read(root) !== undefined)) return ofRoot
+  return (trace) => {
+    const values: AttributeValue[] = []
+    for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
+      const value = read(span)
+      if (value !== undefined) values.push(value)
+    }
+    return values
+  }
+}
+
+function listOf(value: AttributeValue | undefined): readonly AttributeValue[] {
+  return value === undefined ? [] : [value]
+}
+
+function spanReader(traces: SpanTraceColumns, subject: Subject): SpanReader | undefined {
+  const { attributes } = traces
+  const { attribute } = subject
+  const known = [attribute, `resource.${attribute}`].find(
+    (name) => attributes.keys.find(name) !== undefined,
+  )
+  const ofAttribute =
+    known === undefined ? undefined : (span: number) => attributes.get(span, known)
+  const name = builtIn(subject)
+  if (name === null) return ofAttribute
+  const own = BUILT_IN_READERS[name](traces)
+  const isSaid = traces.spans.parent.some((_, span) => own(span) !== undefined)
+  return isSaid ? own : (ofAttribute ?? own)
+}
+
+const BUILT_IN_READERS: Readonly<Record<BuiltIn, (traces: SpanTraceColumns) => SpanReader>> = {
+  service: ({ spans, services }) => named(spans.service, services),
+  operation: ({ spans, operations }) => named(spans.operation, operations),
+  host: ({ spans, hosts }) => named(spans.host, hosts),
+  version: ({ spans, versionNames }) => named(spans.version, versionNames),
+  duration:
+    ({ spans }) =>
+    (span) =>
+      spans.durationUs[span],
+  time: ({ spans, epochNs }) => {
+    const epochUs = Number(epochNs) / 1e3
+    return (span) => epochUs + spans.startUs[span]!
+  },
+  outcome: (traces) => {
+    const { kinds, ofRows } = readOutcomes([traces])
+    return (span) => kinds[ofRows[0]![span]!]!.outcome
+  },
+}
+
+function named(codes: Uint32Array, names: Dictionary): SpanReader {
+  return (span) => names.value(codes[span]!) || undefined
+}
+
+/** The span with which each request enters a service: nearest to the root, then earliest; -1 for none. */
+function entriesOf({ ids, spans, spanOffsets }: SpanTraceColumns, service: number): Int32Array {
+  const { parent, startUs } = spans
+  return Int32Array.from(ids, (_, trace) => {
+    let [entry, least] = [-1, Number.POSITIVE_INFINITY]
+    for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
+      if (spans.service[span] !== service || spans.service[parent[span]!] === service) continue
+      let depth = 0
+      for (let above = parent[span]!; above >= 0; above = parent[above]!) depth++
+      if (depth > least || (depth === least && startUs[span]! >= startUs[entry]!)) continue
+      ;[entry, least] = [span, depth]
+    }
+    return entry
+  })
+}
+
+/** Reads which requests call a service from another one; `undefined` where there is none. */
+export function spanCallers(
+  { spans, spanOffsets, services }: SpanTraceColumns,
+  service: string,
+): ((trace: number) => boolean) | undefined {
+  const code = services.find(service)
+  if (code === undefined) return undefined
+  return (trace) => {
+    for (let span = spanOffsets[trace]!; span < spanOffsets[trace + 1]!; span++) {
+      const parent = spans.parent[span]!
+      if (spans.service[span] === code && parent >= 0 && spans.service[parent] !== code) return true
+    }
+    return false
+  }
+}
+
+/** Some traces, in columns of their own. */
+export function pickSpans(traces: SpanTraceColumns, rows: ArrayLike<number>): SpanTraceColumns {
+  const { epochNs, ids, spanOffsets, spans, weight } = traces
+  const { services, operations, hosts, versionNames } = traces
+  const chosen = Uint32Array.from(rows)
+  const { offsets, entries: kept } = entriesWithin(spanOffsets, chosen)
+  const parent = new Int32Array(kept.length)
+  chosen.forEach((trace, i) => {
+    const moved = offsets[i]! - spanOffsets[trace]!
+    for (let at = offsets[i]!; at < offsets[i + 1]!; at++) {
+      // What is negative says why there is no parent.
+      const own = spans.parent[kept[at]!]!
+      parent[at] = own < 0 ? own : own + moved
+    }
+  })
+  const codes = (column: Uint32Array) => kept.map((span) => column[span]!)
+  const bytes = (column: Uint8Array) => Uint8Array.from(kept, (span) => column[span]!)
+  const times = (column: Float64Array) => Float64Array.from(kept, (span) => column[span]!)
+  return {
+    ...{ epochNs, services, operations, hosts, versionNames },
+    ids: Array.from(chosen, (trace) => ids[trace]!),
+    spanOffsets: offsets,
+    spans: {
+      parent,
+      ...{ startUs: times(spans.startUs), durationUs: times(spans.durationUs) },
+      ...{ service: codes(spans.service), operation: codes(spans.operation) },
+      ...{ host: codes(spans.host), version: codes(spans.version) },
+      ...{ kind: bytes(spans.kind), status: bytes(spans.status) },
+      followsFrom: bytes(spans.followsFrom),
+    },
+    attributes: traces.attributes.pick(kept),
+    weight: weight && Float64Array.from(chosen, (trace) => weight[trace]!),
+  }
+}

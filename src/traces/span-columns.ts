@@ -1,0 +1,61 @@
+import type { Attributes } from './attributes.ts'
+import type { Dictionary } from './dictionary.ts'
+
+/** What a span says of itself; codes in `SpanColumns.kind`. */
+export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const
+export type SpanKind = (typeof SPAN_KINDS)[number]
+
+/** How a span ended; codes in `SpanColumns.status`. */
+export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const
+export type SpanStatus = (typeof SPAN_STATUSES)[number]
+
+/** `SpanColumns.parent` of a span that has no parent. */
+export const NO_PARENT = -1
+/** `SpanColumns.parent` of a span whose parent is not among the loaded spans. */
+export const PARENT_MISSING = -2
+
+/** Columns of spans, those of one trace next to each other. */
+export interface SpanColumns {
+  /** Row of the parent span, or `NO_PARENT`, or `PARENT_MISSING`. */
+  readonly parent: Int32Array
+  /** Start, µs since `epochNs`. */
+  readonly startUs: Float64Array
+  readonly durationUs: Float64Array
+  readonly service: Uint32Array
+  readonly operation: Uint32Array
+  /** Code of the host, machine or pod; the empty string where none was recorded. */
+  readonly host: Uint32Array
+  /** Code of the version of its service; the empty string where none was recorded. */
+  readonly version: Uint32Array
+  /** Index in `SPAN_KINDS`. */
+  readonly kind: Uint8Array
+  /** Index in `SPAN_STATUSES`. */
+  readonly status: Uint8Array
+  /** 1 where the span only follows from its parent, which does not wait for it. */
+  readonly followsFrom: Uint8Array
+}
+
+/** Columns of traces that were recorded as span trees, one row a trace. */
+export interface SpanTraceColumns {
+  readonly epochNs: bigint
+  readonly ids: readonly string[]
+  /** The spans of trace `i` are rows `spanOffsets[i]` to `spanOffsets[i + 1]`. */
+  readonly spanOffsets: Uint32Array
+  readonly spans: SpanColumns
+  readonly services: Dictionary
+  readonly operations: Dictionary
+  readonly hosts: Dictionary
+  readonly versionNames: Dictionary
+  readonly attributes: Attributes
+  /**
+   * How many requests each trace stands for, 1 / sampling probability; `NaN` where a trace does not
+   * say. Undefined where none does.
+   */
+  readonly weight: Float64Array | undefined
+}
+
+/** How many spans each service reported under each version of itself, by service. */
+export type ServiceVersions = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** The attribute of a resource, a process or a span that holds its service's version. */
+export const VERSION_ATTRIBUTE = 'service.version'

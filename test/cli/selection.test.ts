@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { grouped } from '../../src/core/words.ts'
+import { flowdelta, ROOT, schemaErrors } from './run-cli.ts'
+
+const CASE = `${ROOT}datasets/storage-service/rmw`
+const [GOOD, BAD] = [`${CASE}/before.jsonl.gz`, `${CASE}/after.jsonl.gz`]
+const PERIODS = ['--before', GOOD, '--after', BAD]
+
+describe('--where and --between', () => {
+  test('keep some requests of both periods, and say how many were left out', async () => {
+    const { code, out, err } = await flowdelta(
+      ...['compare', ...PERIODS, '--where', 'storage-data is called', '--json'],
+    )
+    expect([code, err]).toEqual([0, ''])
+    const document = JSON.parse(out)
+    expect(schemaErrors('compare', document)).toBeNull()
+    const { before } = document.requests
+    expect(before).toBeLessThan(5000)
+    expect(document.warnings).toContainEqual(
+      expect.objectContaining({
+        code: 'selected',
+        message: `before: ${grouped(before)} of 5,000 traces, where storage-data is called.`,
+      }),
+    )
+    const [{ title }] = document.findings
+    expect(title).toContain('NFS3 WRITE now calls storage-data SN READ')
+  })
+
+  test.each(['compare', 'whatif'])('an error of %s names what there is', async (command) => {
+    const { code, err } = await flowdelta(command, ...PERIODS, '--where', 'opration = "NFS3 WRITE"')
+    expect(code).toBe(2)
+    expect(err).toMatch(/before has no attribute opration\. Did you mean operation\?$/m)
+  })
+
+  test('attributes of resources are advised as a flag', async () => {
+    const { err } = await flowdelta('variance', GOOD, '--where', 'cloud.zone = a')
+    expect(err).toMatch(/On the command line: --resource-attributes\.\n$/)
+  })
+
+  test.each(['variance', 'explosion'])('are flags of %s', async (command) => {
+    const { code, out } = await flowdelta(command, GOOD, '--between', '0s..1s')
+    expect(code).toBe(0)
+    expect(out).toMatch(/! selected: .*: [\d,]+ of 5,000 traces, where time ≥ /)
+  })
+})
+
+describe('--split', () => {
+  test('compares slow requests with usual ones of one recording', async () => {
+    const { code, out, err } = await flowdelta(
+      'compare',
+      '--split',
+      'duration > 3ms',
+      BAD,
+      '--json',
+    )
+    expect([code, err]).toEqual([0, ''])
+    const { requests, warnings } = JSON.parse(out)
+    expect(requests.before + requests.after).toBe(5000)
+    expect(warnings.map(({ message }: { message: string }) => message)).toContain(
+      'duration > 3ms: 47 of 5,000 traces, where duration > 3ms.',
+    )
+  })
+
+  test('explains one stretch of time by another, and compares their variance', async () => {
+    const halves = ['--split', '0s..2s | 2s..4s', BAD]
+    const whatif = await flowdelta('whatif', ...halves, '--sample', '300', '--depth', '1')
+    expect([whatif.code, whatif.err]).toEqual([0, ''])
+    expect(whatif.out).toContain('are in no group')
+    const { spreads } = JSON.parse((await flowdelta('variance', ...halves, '--json')).out)
+    expect(spreads).toBeDefined()
+  })
+
+  test.each([
+    [
+      ['compare', '--split', 'operation', BAD],
+      /gives \d+ groups: .* Give two, as 'region = eu \| us'/,
+    ],
+    [['compare', '--split', '1s', ...PERIODS], 'Give its files alone: --split "1s" FILE…'],
+    [['whatif', '--split', '1s'], 'Give its files alone'],
+    [['compare', '--split', 'outcome = late', BAD], 'has outcome = late. outcome is '],
+  ])('%j is an error', async (args, message) => {
+    const { code, err } = await flowdelta(...args)
+    expect(code).toBe(2)
+    expect(err).toMatch(message)
+  })
+})
