@@ -120,10 +120,14 @@ export type {
 export type { ParameterTable, Sampling } from './explain/parameters/parameter-table.ts'
 export type { MarkedMutations } from './explain/variance/account-for-marks.ts'
 export { accountForMarks } from './explain/variance/account-for-marks.ts'
-export type { CategoryVariance, EdgeVariance } from './explain/variance/category-variance.ts'
+export type {
+  CategoryVariance,
+  EdgeCovariance,
+  EdgeCovariances,
+  EdgeVariance,
+} from './explain/variance/category-variance.ts'
 export type { SpreadComparison } from './explain/variance/compare-spreads.ts'
 export { compareSpreads, compareVariances } from './explain/variance/compare-spreads.ts'
-export type { EdgeCovariance, EdgeCovariances } from './explain/variance/edge-covariances.ts'
 export type {
   CategorySpread,
   VarianceOptions,

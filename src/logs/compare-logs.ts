@@ -1,4 +1,5 @@
-import { FlowdeltaError, show } from '../core/errors.ts'
+import { greatest, sum } from 'd3-array'
+import { FlowdeltaError, type OptionAdvice, show } from '../core/errors.ts'
 import {
   changeOptions,
   defineOptions,
@@ -9,15 +10,20 @@ import {
 } from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
+import { counted, grouped } from '../core/words.ts'
 import { ATTENTION_OPTIONS, type Attention, focusAttention } from './attention/focus-attention.ts'
 import { DEPENDENCY_OPTIONS, type DependencyNetworks } from './dependencies/dependency-networks.ts'
 import { learnDependencies } from './dependencies/learn-dependencies.ts'
 import { DIVERGENCE_OPTIONS, type Divergence } from './divergence/divergence.ts'
 import { findDivergence } from './divergence/find-divergence.ts'
-import { LogSet } from './features/log-set.ts'
-import { type LogWarning, logWarnings } from './log-warnings.ts'
-import { type MetricTail, metricTail } from './performance/metric-tail.ts'
-import { METRIC_OPTIONS, requirePerformance } from './performance/performance-metric.ts'
+import { LOG_CLASSES, LogSet } from './features/log-set.ts'
+import {
+  METRIC_OPTIONS,
+  type MetricTail,
+  metricTail,
+  requirePerformance,
+} from './performance/performance-metric.ts'
+import { isLost, skipAdvice, skipText } from './readers/log-sink.ts'
 
 /**
  * Compares two sets of logs: what differs between before and after, which variables performance depends
@@ -194,4 +200,82 @@ export class LogComparison extends Stage {
     }
     Object.defineProperty(shared, name, { enumerable: true, get })
   }
+}
+
+/** Something that a comparison of logs should be read with. */
+export interface LogWarning {
+  readonly code:
+    | 'lines-skipped'
+    | 'same-files'
+    | 'one-instance'
+    | 'empty-instances'
+    | 'unread-files'
+  readonly message: string
+  /** Options that the message names. */
+  readonly advice: OptionAdvice
+}
+
+/** From this share of skipped lines on, what is compared may not be what was logged. */
+const MAX_SKIPPED_SHARE = 0.05
+const SHOWN = 3
+
+/** What was not read of two sets of logs, or cannot be told from them, the gravest first. */
+function logWarnings(logs: LogSet): readonly LogWarning[] {
+  return [
+    ...linesSkipped(logs),
+    ...sameFiles(logs),
+    ...oneInstance(logs),
+    ...emptyInstances(logs),
+    ...unreadFiles(logs),
+  ]
+}
+
+function linesSkipped({ report }: LogSet): LogWarning[] {
+  const lost = report.skipped.filter(({ reason }) => isLost(reason))
+  const lines = sum(lost, ({ count }) => count)
+  const most = greatest(lost, ({ count }) => count)
+  if (most === undefined || lines < MAX_SKIPPED_SHARE * report.lines) return []
+  const { text, options } = skipAdvice(most.reason)
+  const message = `${counted(lines, 'line')} of ${grouped(report.lines)} gave no message: ${skipText(most)}.`
+  const advised = text === '' ? message : `${message} ${text}.`
+  return warning('lines-skipped', advised, options)
+}
+
+function warning(code: LogWarning['code'], message: string, advice: OptionAdvice = {}) {
+  return [{ code, message, advice }]
+}
+
+function sameFiles({ report: { inBothClasses } }: LogSet): LogWarning[] {
+  if (inBothClasses.length === 0) return []
+  const message = `${listed(inBothClasses)} ${isAre(inBothClasses)} given as before and as after, and cannot differ from ${inBothClasses.length === 1 ? 'itself' : 'themselves'}. Name each file once.`
+  return warning('same-files', message)
+}
+
+function oneInstance({ counts }: LogSet): LogWarning[] {
+  const alone = LOG_CLASSES.filter((logClass) => counts[logClass] === 1)
+  if (alone.length === 0) return []
+  const message = `Only ${alone.map((logClass) => `1 instance ${logClass}`).join(' and ')}: a test needs two in each period. A file is an instance, and so is a directory with all that is in it. Name the files (dir/*), or name the field that holds the instance of a line with \`instance\`.`
+  return warning('one-instance', message, { instance: null })
+}
+
+function emptyInstances({ report: { emptyInstances: empty } }: LogSet): LogWarning[] {
+  if (empty.length === 0) return []
+  const message = `${listed(empty)} ${empty.length === 1 ? 'has' : 'have'} no message, and count${empty.length === 1 ? 's' : ''} as ${counted(empty.length, 'instance')} in which nothing happened. Leave out what should not count.`
+  return warning('empty-instances', message)
+}
+
+function unreadFiles({ report: { unreadFiles: unread } }: LogSet): LogWarning[] {
+  if (unread.length === 0) return []
+  const message = `${listed(unread)} ${isAre(unread)} in no known log format and ${unread.length === 1 ? 'was' : 'were'} ignored. Name the format with \`format\` if this should be read.`
+  return warning('unread-files', message, { format: null })
+}
+
+function isAre({ length }: readonly string[]): string {
+  return length === 1 ? 'is' : 'are'
+}
+
+function listed(names: readonly string[]): string {
+  const left = names.length - SHOWN
+  const shown = names.slice(0, SHOWN).join(', ')
+  return left > 0 ? `${shown} and ${grouped(left)} more` : shown
 }

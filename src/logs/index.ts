@@ -1,4 +1,5 @@
 export type { Attention, AttentionGraph, AttentionOptions } from './attention/focus-attention.ts'
+export type { LogWarning } from './compare-logs.ts'
 export { compareLogs, type LogComparison, type LogComparisonOptions } from './compare-logs.ts'
 export type {
   DependencyNetwork,
@@ -14,14 +15,12 @@ export type {
 export { LogBuilder } from './features/log-builder.ts'
 export type { LogReport } from './features/log-report.ts'
 export type { LogClass, LogSet } from './features/log-set.ts'
-export type { LogWarning } from './log-warnings.ts'
 export {
   type LatencyWeightOptions,
   type LogWeights,
   latencyWeights,
 } from './performance/instance-weights.ts'
-export type { MetricTail } from './performance/metric-tail.ts'
-export type { Metric } from './performance/performance-metric.ts'
+export type { Metric, MetricTail } from './performance/performance-metric.ts'
 export type { LogMask, MiningOptions } from './readers/drain/log-templates.ts'
 export { LogTemplates } from './readers/drain/log-templates.ts'
 export { mineLogTemplates } from './readers/drain/mine-log-templates.ts'

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { LogBuilder } from '../../src/logs/features/log-builder.ts'
 import { instanceWeights, latencyWeights } from '../../src/logs/performance/instance-weights.ts'
-import { heavyTail, metricTail } from '../../src/logs/performance/metric-tail.ts'
-import { performanceMetric } from '../../src/logs/performance/performance-metric.ts'
+import {
+  heavyTail,
+  metricTail,
+  performanceMetric,
+} from '../../src/logs/performance/performance-metric.ts'
 import { describeWithShared, sharedJson } from '../shared.ts'
 
 interface Oracle {

@@ -10,7 +10,7 @@ import type { RankedMutation } from '../../compare/ranking/rank-mutations.ts'
 import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { type RequestEdges, requestEdges, snapTogether } from './edge-covariances.ts'
+import { type RequestEdges, requestEdges, snapTogether } from './category-variance.ts'
 import { MarkedEdges } from './marked-edges.ts'
 import { isAccepted, requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 

@@ -1,16 +1,15 @@
 import type { Categories } from '../../compare/categories/categories.ts'
 import type { EdgeClass } from '../../compare/categories/category-structure.ts'
-import { FlowdeltaError } from '../../core/errors.ts'
+import { ClassTimes } from '../../compare/categories/class-times.ts'
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
 import { columnarStage } from '../../core/stage.ts'
-import { type StageTable, stageTable } from '../../core/stage-table.ts'
+import { rowTable, type StageTable, stageTable } from '../../core/stage-table.ts'
 import { percent } from '../../core/words.ts'
+import type { Period } from '../../flows/flow-set.ts'
+import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
+import { incompleteBeta } from '../../stats/distributions.ts'
 import type { Moments } from '../../stats/moments.ts'
 import { type PeriodName, periodOfName } from './compare-spreads.ts'
-import {
-  type CovarianceOptions,
-  type EdgeCovariances,
-  findCovariances,
-} from './edge-covariances.ts'
 import type { VarianceKind } from './variance-marks.ts'
 
 /** An edge class that is on the critical path of some request, and how much it varies. */
@@ -128,4 +127,230 @@ export class CategoryVariance extends columnarStage<CategoryVarianceColumns>() {
     const head = `Category ${this.category}, ${this.period}. ${this.note}`
     return `${head}\n${this.table().displayText()}`
   }
+}
+
+interface CovarianceOptions {
+  /** Significance level of q, above 0 and below 1. */
+  readonly alpha: number
+}
+
+/** How the latencies of two edges go together. */
+export interface EdgeCovariance
+  extends Pick<EdgeClass, 'from' | 'to' | 'occurrence' | 'fromRoundBefore'> {
+  /** Number of the other edge class. */
+  readonly edge: number
+  /** Requests in which both latencies are known. */
+  readonly requests: number
+  /** Sample covariance, in µs²; NaN for fewer than two requests. */
+  readonly covarianceUs2: number
+  /** Pearson's r, −1 to 1; NaN where either does not vary. */
+  readonly correlation: number
+  /** Of a t-test of r = 0; NaN where r is, or for ten requests or fewer. */
+  readonly p: number
+  /** p corrected over the edges that could be tested (Benjamini-Hochberg). */
+  readonly q: number
+  /** Whether q is below alpha. */
+  readonly covaries: boolean
+}
+
+/** Fewer pairs than this or as many say nothing of a correlation. */
+const FEW = 10
+
+interface CovarianceColumns {
+  /** The edge the others are set beside. */
+  readonly edge: EdgeClass & { readonly edge: number }
+  readonly options: CovarianceOptions
+  /** Covarying ones first, then by the size of their correlation. */
+  readonly others: readonly EdgeCovariance[]
+}
+
+/** The edges of a category and how they covary with one of them, in one period. */
+export class EdgeCovariances extends columnarStage<CovarianceColumns>() {
+  /** The edges whose covariance is not 0, as far as the test tells. */
+  get covarying(): EdgeCovariance[] {
+    return this.others.filter(({ covaries }) => covaries)
+  }
+
+  /** One row another edge of the category. */
+  table(): StageTable {
+    return rowTable(this.others, [
+      'edge',
+      'from',
+      'to',
+      'occurrence',
+      'requests',
+      'covarianceUs2',
+      'correlation',
+      'p',
+      'q',
+      'covaries',
+    ])
+  }
+}
+
+/**
+ * Finds how the latencies of all other edge classes of a category covary with those of one, in one
+ * pass over its requests; only that one's row of the covariance matrix is kept.
+ *
+ * Null hypothesis of each test: Pearson's correlation is 0; t-test with n − 2 degrees of freedom,
+ * for more than ten requests. An edge into a join counts where the join waited for it.
+ */
+function findCovariances(
+  categories: Categories,
+  category: number,
+  { edge, period, alpha }: CovarianceOptions & { readonly edge: number; readonly period: Period },
+): EdgeCovariances {
+  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
+  const { edgeClasses } = categories.structure(category)
+  const together = edgeClasses.map(() => new CoMoments())
+  for (const { latencyUs } of requestEdges(categories, category, period)) {
+    const own = latencyUs[edge] as number
+    for (const [other, moments] of together.entries()) moments.add(own, latencyUs[other] as number)
+  }
+  const numbers = edgeClasses.map((_, other) => other).filter((other) => other !== edge)
+  const p = numbers.map((other) => correlationP(together[other] as CoMoments))
+  const q = benjaminiHochberg(p)
+  const others = numbers.map((other, i): EdgeCovariance => {
+    const { from, to, occurrence, fromRoundBefore } = edgeClasses[other] as EdgeClass
+    const { count: requests, covariance: covarianceUs2, correlation } = together[other] as CoMoments
+    return {
+      ...{ edge: other, from, to, occurrence, requests, covarianceUs2, correlation },
+      ...(fromRoundBefore && { fromRoundBefore }),
+      p: p[i] as number,
+      q: q[i] as number,
+      covaries: (q[i] as number) < alpha,
+    }
+  })
+  others.sort(
+    (a, b) =>
+      Number(b.covaries) - Number(a.covaries) || strength(b) - strength(a) || a.edge - b.edge,
+  )
+  const own = { ...(edgeClasses[edge] as EdgeClass), edge }
+  return new EdgeCovariances({ edge: own, options: { alpha }, others })
+}
+
+function strength({ correlation }: EdgeCovariance): number {
+  return Number.isNaN(correlation) ? -1 : Math.abs(correlation)
+}
+
+/** P(|r| at least this large) when the true correlation is 0: t = r·√((n − 2)/(1 − r²)). */
+function correlationP({ correlation: r, count: n }: CoMoments): number {
+  if (n <= FEW || Number.isNaN(r)) return Number.NaN
+  return incompleteBeta((n - 2) / 2, 0.5, (1 - r) * (1 + r), r * r)
+}
+
+/**
+ * Means, variances and covariance of two quantities in one pass. Updates keep sums of products of
+ * deviations, and values count from the first, so that a large common offset does not eat the
+ * covariance.
+ *
+ * Source: Welford 1962, "Note on a method for calculating corrected sums of squares and products",
+ * Technometrics 4(3):419-420; Chan, Golub and LeVeque 1983.
+ */
+export class CoMoments {
+  count = 0
+  /** The first values; means count from there. */
+  #origin = 0
+  #otherOrigin = 0
+  #mean = 0
+  #otherMean = 0
+  #squares = 0
+  #otherSquares = 0
+  #products = 0
+
+  /** Adds a pair; does nothing where either value is NaN. */
+  add(value: number, otherValue: number): void {
+    if (Number.isNaN(value) || Number.isNaN(otherValue)) return
+    this.count++
+    if (this.count === 1) {
+      this.#origin = value
+      this.#otherOrigin = otherValue
+    }
+    const from = value - this.#origin
+    const otherFrom = otherValue - this.#otherOrigin
+    const ahead = from - this.#mean
+    const otherAhead = otherFrom - this.#otherMean
+    this.#mean += ahead / this.count
+    this.#otherMean += otherAhead / this.count
+    const otherBehind = otherFrom - this.#otherMean
+    this.#squares += ahead * (from - this.#mean)
+    this.#otherSquares += otherAhead * otherBehind
+    this.#products += ahead * otherBehind
+  }
+
+  /** Mean of the second values; NaN without pairs. */
+  get otherMean(): number {
+    return this.count === 0 ? Number.NaN : this.#otherOrigin + this.#otherMean
+  }
+
+  /** Sample variance of the second values; NaN for fewer than two pairs. */
+  get otherVariance(): number {
+    return this.count < 2 ? Number.NaN : this.#otherSquares / (this.count - 1)
+  }
+
+  /** Sample covariance; NaN for fewer than two pairs. */
+  get covariance(): number {
+    return this.count < 2 ? Number.NaN : this.#products / (this.count - 1)
+  }
+
+  /** Pearson's correlation, −1 to 1; NaN where either does not vary. */
+  get correlation(): number {
+    const scale = Math.sqrt(this.#squares * this.#otherSquares)
+    if (!(scale > 0)) return Number.NaN
+    return Math.min(1, Math.max(-1, this.#products / scale))
+  }
+}
+
+/** What one request says of the edge classes of its category; the arrays are used again for the next. */
+export interface RequestEdges {
+  readonly responseTimeUs: number
+  /** Time of each class on the critical path of the request, in µs; 0 where it is off it. */
+  readonly criticalUs: Float64Array
+  /** Edges of each class on the critical path. */
+  readonly criticalCount: Uint32Array
+  /**
+   * Latency of each class, in µs: of the branch on the critical path, else the mean over identical
+   * branches; over repetitions that were folded likewise. NaN for an edge into a join that did not wait for it, which is waiting for another.
+   */
+  readonly latencyUs: Float64Array
+}
+
+export function* requestEdges(
+  categories: Categories,
+  category: number,
+  period: Period,
+): Generator<RequestEdges> {
+  const times = new ClassTimes(categories, category)
+  const { criticalUs, criticalCount } = times
+  const latencyUs = new Float64Array(criticalUs.length)
+  for (const request of categories.members(category, period)) {
+    times.read(request)
+    for (let number = 0; number < latencyUs.length; number++) {
+      latencyUs[number] = times.latencyUs(number)
+    }
+    const responseTimeUs = categories.flows.responseTimeUs[request] as number
+    yield { responseTimeUs, criticalUs, criticalCount, latencyUs }
+  }
+}
+
+/**
+ * Values closer to each other than `within` as one value: what lies between them is rounding, and
+ * must not tell two samples apart. A value is that of the least one it is no further from.
+ *
+ * @param within in the unit of the values; 0 changes nothing
+ */
+export function snapTogether(
+  before: Float64Array,
+  after: Float64Array,
+  within: number,
+): { before: Float64Array; after: Float64Array } {
+  const ascending = Float64Array.from([...before, ...after]).sort()
+  const snapped = new Map<number, number>()
+  let first = Number.NEGATIVE_INFINITY
+  for (const value of ascending) {
+    if (!(value - first <= within)) first = value
+    snapped.set(value, first)
+  }
+  const snap = (value: number) => snapped.get(value) ?? value
+  return { before: before.map(snap), after: after.map(snap) }
 }

@@ -14,9 +14,13 @@ import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { ecdf } from '../../stats/ecdf.ts'
-import { CategoryVariance, type EdgeVariance } from './category-variance.ts'
+import {
+  CategoryVariance,
+  CoMoments,
+  type EdgeVariance,
+  requestEdges,
+} from './category-variance.ts'
 import { nameOfPeriod, type PeriodName, periodOfName } from './compare-spreads.ts'
-import { CoMoments, requestEdges } from './edge-covariances.ts'
 import { MarkedEdges } from './marked-edges.ts'
 import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
 

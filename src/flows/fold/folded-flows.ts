@@ -5,7 +5,7 @@ import { count, defineOptions, flag, type OptionsOf, oneOf, text } from '../../c
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { moments } from '../../stats/moments.ts'
 import { type FlowColumns, FlowSet } from '../flow-set.ts'
-import type { FoldedShapes } from './fold-shapes.ts'
+import type { FoldedShapes } from './fold-graph.ts'
 import { type EdgeNote, type FoldedGraph, logicalOrder } from './folded-graph.ts'
 
 /** Options of `foldFlows`. */
