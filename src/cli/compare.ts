@@ -11,11 +11,11 @@ import { COMPARISON_DOCUMENT, type ExplainedRank, FINDING_DOCUMENT } from './com
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
 import { comparisonText, findingText } from './comparison-text.ts'
 import { type PrintedFinding, printedFindings } from './finding-document.ts'
-import { addOptions } from './flags.ts'
-import { print } from './printing.ts'
+import { addOptions, type FlagsOf } from './flags.ts'
+import { JSON_FLAG, print } from './printing.ts'
 
 const COMPARE_FLAGS = defineOptions({
-  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  json: JSON_FLAG,
   verbose: flag({
     default: false,
     sentence: 'Print warnings in full, edges of findings, and every ranked mutation',
@@ -41,15 +41,8 @@ const COMPARE_FLAGS = defineOptions({
   }),
 })
 
-interface CompareFlags extends ComparisonFlags {
-  readonly json: boolean
-  readonly verbose: boolean
-  readonly budget: number
-  readonly finding?: string
-  readonly limit: number
-  readonly explain?: number
-  readonly failOn?: readonly FailOn[]
-}
+type CompareFlags = ComparisonFlags &
+  FlagsOf<typeof COMPARE_FLAGS> & { readonly failOn?: readonly FailOn[] }
 
 /** `flowdelta compare`: what changed between two periods, as text or as JSON. */
 export function addCompare(command: Command, args: readonly string[]): void {

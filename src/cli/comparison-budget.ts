@@ -138,19 +138,11 @@ function mostTelling(list: readonly Json[], length: number): readonly Json[] {
   return list.filter((entry) => kept.has(entry))
 }
 
-/** What a budget left out of the document of a comparison. */
-export interface LeftOut extends Readonly<Record<(typeof LISTS)[number], number>> {
-  /** Ids of findings and ranks of mutations that lack some of what they rest on. */
-  readonly shortenedFindings: readonly string[]
-  readonly shortenedMutations: readonly number[]
-  readonly budget: number
-  readonly how: string
-}
-
+/** Counts what a budget left out, and names what lacks some of what it rests on. */
 function leftOut(
   full: Lists,
   { kept, all, budget }: { kept: Lists; all: Readonly<Record<string, number>>; budget: number },
-): LeftOut {
+) {
   const count = (name: keyof Lists) => (all[name] ?? full[name].length) - kept[name].length
   const shortened = (name: 'findings' | 'mutations') =>
     kept[name].filter((entry, i) => printedJson(entry) !== printedJson(full[name][i]))

@@ -1,9 +1,9 @@
 import type { Comparison } from '../compare/comparison.ts'
-import { COMPARISON_OPTIONS, type ComparisonOptions } from '../compare/comparison-options.ts'
+import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import type { ComparisonWarning } from '../compare/fairness/comparison-warning.ts'
 import type { Explanation } from '../explain/parameters/explanation.ts'
 import { AFTER, BEFORE } from '../flows/flow-set.ts'
-import { type LeftOut, mutationsWithin } from './comparison-budget.ts'
+import { mutationsWithin } from './comparison-budget.ts'
 import {
   about,
   COUNT,
@@ -46,6 +46,11 @@ export interface ExplainedRank {
   readonly mutation: Explanation | null
 }
 
+const PARAMETERS = made(
+  ({ comparison }: { readonly comparison: Comparison }) => comparison.options,
+  parameters(COMPARISON_OPTIONS),
+)
+
 const CHANGE = record<Comparison>({
   usualUs: about(
     'What the requests after would have taken at the mean before.',
@@ -66,7 +71,7 @@ const CHANGE = record<Comparison>({
   ),
 })
 
-const LEFT_OUT = record<LeftOut>({
+const LEFT_OUT = record({
   findings: COUNT,
   warnings: COUNT,
   mutations: COUNT,
@@ -85,10 +90,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
   'comparison',
   'What `flowdelta compare --json` prints.',
   {
-    parameters: made<PrintedComparison, ComparisonOptions>(
-      ({ comparison }) => comparison.options,
-      parameters(COMPARISON_OPTIONS),
-    ),
+    parameters: PARAMETERS,
     suggestedThreshold: about(
       'Suggested SM_P_THRESHOLD; by chance, counts change by more in only 5 % of comparisons.',
       made(({ comparison }) => comparison.structural.suggestedThreshold, NUMBER),
@@ -127,15 +129,7 @@ export const COMPARISON_DOCUMENT = document<PrintedComparison>(
     mutations: about('In order of rank; cut at --limit.', made(mutationsOf, listOf(MUTATION))),
     truncated: about(
       'Present when --limit or --budget left some out: how many there are in all.',
-      made(
-        truncatedOf,
-        optional(
-          record<{ categories: number; mutations: number }>({
-            categories: COUNT,
-            mutations: COUNT,
-          }),
-        ),
-      ),
+      made(truncatedOf, optional(record({ categories: COUNT, mutations: COUNT }))),
     ),
     leftOut: about(
       'Present when --budget left something out: how many entries of each list, what lacks some of what it rests on, and how to get it.',
@@ -176,10 +170,7 @@ export const FINDING_DOCUMENT = document<WholeFinding>(
   'finding',
   'What `flowdelta compare --finding ID --json` prints: one finding with all that it rests on.',
   {
-    parameters: made<WholeFinding, ComparisonOptions>(
-      ({ comparison }) => comparison.options,
-      parameters(COMPARISON_OPTIONS),
-    ),
+    parameters: PARAMETERS,
     finding: WHOLE_FINDING,
     consequences: about(
       'Findings beneath it, in full.',

@@ -12,7 +12,7 @@ import { quantile } from '../stats/quantile.ts'
 import type { ExplainedRank, PrintedComparison, WholeFinding } from './comparison-document.ts'
 import type { PrintedFinding } from './finding-document.ts'
 import { withFlags } from './load-period.ts'
-import { textTable } from './printing.ts'
+import { leftOutLines, textTable } from './printing.ts'
 
 /** What could make a terminal do something, from a name in a trace; all but line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -110,7 +110,6 @@ function evidenceTables({ steps, calls, changedStructure, changedEdges }: Printe
 function verboseBlocks(comparison: Comparison, limit: number): string[] {
   const { mutations } = comparison.ranking
   const shown = mutations.slice(0, limit)
-  const left = mutations.length - shown.length
   return [
     overview(comparison),
     ...withFlags(comparison.warnings()).map(
@@ -120,7 +119,7 @@ function verboseBlocks(comparison: Comparison, limit: number): string[] {
     mutationCounts(comparison),
     ...shown.map((mutation) => mutationText(comparison, mutation)),
     ...(mutations.length === 0 ? [nothingFound(comparison)] : []),
-    ...(left > 0 ? [`… and ${left} more; raise --limit to see them.`] : []),
+    ...leftOutLines(mutations.length - shown.length),
   ]
 }
 

@@ -20,6 +20,9 @@ export interface Made<In> {
   made(value: In): unknown
 }
 
+/** What a list holds. */
+export type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
+
 type Fields<In> = { readonly [Name in keyof In]?: Part<In[Name]> | Made<In> } & {
   readonly [name: string]: Part<never> | Made<In>
 }
@@ -137,6 +140,19 @@ export function document<In>(name: string, description: string, fields: Fields<I
     },
     write: (value) => write(value) as Readonly<Record<string, unknown>>,
   }
+}
+
+/** How many things there are, where `--limit` left some of them out. */
+export function truncated<In>(
+  things: string,
+  get: (value: In) => { readonly all: number; readonly limit: number },
+): Made<In> {
+  const counts = record<Readonly<Record<string, number>>>({ [things]: COUNT })
+  const part = made((value: In) => {
+    const { all, limit } = get(value)
+    return all > limit ? { [things]: all } : undefined
+  }, optional(counts))
+  return about('Present when --limit left something out.', part)
 }
 
 /** Requests or the like of each period. */

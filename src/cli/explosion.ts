@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { COMPARISON_OPTIONS } from '../compare/comparison-options.ts'
 import { FlowdeltaError, type OptionAdvice } from '../core/errors.ts'
-import { count, defineOptions, flag } from '../core/options.ts'
+import { count, defineOptions } from '../core/options.ts'
 import { shortNumber } from '../core/words.ts'
 import {
   diagnoseExplosion,
@@ -11,6 +11,7 @@ import {
   about,
   COUNT,
   document,
+  type Each,
   listOf,
   MEASURED,
   made,
@@ -19,12 +20,12 @@ import {
   TEXT,
   WARNINGS,
 } from './document.ts'
-import { addOptions, adviceFlags, type Flags, flagsOf } from './flags.ts'
+import { addOptions, adviceFlags, type Flags, type FlagsOf, flagsOf } from './flags.ts'
 import { addOnePeriod, categorizeFiles } from './load-period.ts'
-import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+import { JSON_FLAG, type PrintedWarning, print, textTable, warningLines } from './printing.ts'
 
 const EXPLOSION_FLAGS = defineOptions({
-  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  json: JSON_FLAG,
   hosts: count({
     default: null,
     or: null,
@@ -37,18 +38,15 @@ const EXPLOSION_FLAGS = defineOptions({
   }),
 })
 
-interface ExplosionFlags {
-  readonly json: boolean
-  readonly hosts?: number
-  readonly replicas?: number
-}
-
 /** `flowdelta explosion`: are there too many categories to test, why, and what would help. */
 export function addExplosion(command: Command): void {
   addOptions(addOnePeriod(command), EXPLOSION_FLAGS).action(runExplosion)
 }
 
-async function runExplosion(files: string[], flags: ExplosionFlags & Flags): Promise<void> {
+async function runExplosion(
+  files: string[],
+  flags: FlagsOf<typeof EXPLOSION_FLAGS> & Flags,
+): Promise<void> {
   const { json, hosts, replicas } = flags
   if ((hosts === undefined) !== (replicas === undefined)) {
     throw new FlowdeltaError('--hosts and --replicas belong together. Give both or neither.')
@@ -71,8 +69,6 @@ export interface ExplosionResults {
 function flagText({ options }: { readonly options: OptionAdvice | null }): string | null {
   return options === null ? null : adviceFlags(flagsOf(COMPARISON_OPTIONS), options).join(' ')
 }
-
-type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
 
 const REMEDY = record<Each<ExplosionDiagnosis['remedies']>>({
   remedy: TEXT,

@@ -32,6 +32,7 @@ import {
   NUMBER,
   optional,
   orNull,
+  type Part,
   PERIOD_COUNTS,
   RANK,
   record,
@@ -60,40 +61,26 @@ const MAX_PATHS = 20
 const MAX_PARAMETERS = 50
 const MAX_LEFT_OUT = 200
 
-export const EFFECT = record<Effect>({
+/** How large a change is, and how sure. */
+export const EFFECT = record({
   medianShiftUs: MEASURED,
   probabilitySlower: about('Share of pairs in which the request after is slower.', MEASURED),
   q: about('p corrected for the number of tests.', MEASURED),
   interval: about('95 % interval of the shift.', listOf(MEASURED)),
 })
 
-/** How large a change is, and how sure. */
-export interface Effect {
-  readonly medianShiftUs: number
-  readonly interval: readonly number[]
-  readonly probabilitySlower: number
-  readonly q: number
-}
+export type Effect = Parameters<typeof EFFECT.write>[0]
 
 export const EXEMPLARS = about(
   'Trace ids of typical requests.',
   record<Exemplars>({ before: listOf(TEXT), after: listOf(TEXT) }),
 )
 
-const CONDITION = record<Condition>({
-  column: TEXT,
-  op: words('<=', '>', 'in'),
-  value: {
-    schema: { anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }] },
-    write: (value) => value,
-  },
-})
-
-interface Condition {
-  readonly column: string
-  readonly op: string
-  readonly value: number | readonly string[]
+const VALUE: Part<number | readonly string[]> = {
+  schema: { anyOf: [{ type: 'number' }, { type: 'array', items: { type: 'string' } }] },
+  write: (value) => value,
 }
+const CONDITION = record({ column: TEXT, op: words('<=', '>', 'in'), value: VALUE })
 
 const PATH = record<ExplainedPath & { readonly sentence: string }>({
   question: words('what-differs', 'what-is-slow'),
@@ -214,28 +201,21 @@ const SIZE = record<FindingSize>({
   interval: about('95 % confidence interval.', listOf(MEASURED)),
 })
 
-interface SinceTimes {
-  readonly time: string
-  readonly low: string
-  readonly high: string
-  readonly fromStart: boolean
-}
-
-const SINCE = record<SinceTimes>({
+const SINCE = record({
   time: TEXT,
   low: about('95 % confidence interval.', TEXT),
   high: TEXT,
   fromStart: about('Whether it was there from the first request after on.', FLAG),
 })
 
-function sinceTimes({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset): SinceTimes {
+function sinceTimes({ timeUs, lowUs, highUs, fromStart, isTimeOfDay }: Onset) {
   const text = (us: number) =>
     isTimeOfDay ? new Date(us / 1e3).toISOString() : `PT${(us / 1e6).toFixed(6)}S`
   return { time: text(timeUs), low: text(lowUs), high: text(highUs), fromStart }
 }
 
 /** Requests of one period that a finding is about, and all of them. */
-const REQUESTS_OF = record<{ readonly n: number; readonly of: number }>({
+const REQUESTS_OF = record({
   n: about('Have what changed, or do what more or fewer do now.', COUNT),
   of: about('All requests of the period.', COUNT),
 })
@@ -377,7 +357,7 @@ export function printedFindings({ findings, flows }: Comparison): PrintedFinding
 /** Something with its explanation, if one was asked for. */
 export type Explained<T> = T & { readonly explanation?: Explanation | undefined }
 
-function conditionsOf(condition: PathCondition): Condition[] {
+function conditionsOf(condition: PathCondition): Parameters<typeof CONDITION.write>[0][] {
   const { column } = condition
   if (condition.kind === 'levels') return [{ column, op: 'in', value: condition.levels }]
   const { above, atMost } = condition

@@ -5,9 +5,15 @@ import type { OptionRow, OptionsOf, OptionTable } from '../core/options.ts'
 /** What commander makes of a command's flags. */
 export type Flags = Readonly<Record<string, unknown>>
 
+/** What commander makes of the flags of a table: what is `null` by default is undefined unless given. */
+export type FlagsOf<Table extends OptionTable> = {
+  readonly [Name in keyof Table]: null extends Table[Name]['default']
+    ? Exclude<Table[Name]['default'], null> | undefined
+    : Table[Name]['default']
+}
+
 /** A flag that sets an option of a table. */
 class OptionFlag extends Option {
-  /** Name of the option in its table. */
   readonly option: string
 
   constructor(name: string, row: OptionRow<unknown>) {

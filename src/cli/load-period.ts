@@ -117,12 +117,6 @@ export function withFlags(warnings: readonly ComparisonWarning[]): ComparisonWar
   })
 }
 
-/** Requests by category, and what was left out or in doubt on the way. */
-export interface LoadedCategories {
-  readonly categories: Categories
-  readonly warnings: readonly PrintedWarning[]
-}
-
 const TABLES = [CATEGORY_OPTIONS, FLOW_OPTIONS, FOLD_RULE_OPTIONS, LOAD_OPTIONS]
 
 /** Adds what it takes to load and to categorize the traces of a single period. */
@@ -133,7 +127,7 @@ export function addOnePeriod(command: Command): Command {
 }
 
 /**
- * Loads and categorizes the requests in files.
+ * Loads and categorizes the requests in files; warns of what was left out or is in doubt.
  *
  * @param after files of a second period, to be compared with the first
  */
@@ -141,22 +135,19 @@ export async function categorizeFiles(
   files: readonly string[],
   flags: SplitFlags & Flags,
   after?: readonly string[],
-): Promise<LoadedCategories> {
+): Promise<{ categories: Categories; warnings: readonly PrintedWarning[] }> {
   const [first, second] =
     flags.split === undefined
       ? await bothPeriods(
-          loadPeriod(after === undefined ? undefined : 'before', files, flags),
-          after === undefined ? undefined : loadPeriod('after', after, flags),
+          loadPeriod(after && 'before', files, flags),
+          after && loadPeriod('after', after, flags),
         )
       : await loadSplit(flags, [files, after])
-  const built = buildFlows(
-    second === undefined ? first : [first, second],
-    optionsFrom(FLOW_OPTIONS, flags),
-  )
+  const periods = second === undefined ? [first] : [first, second]
+  const built = buildFlows(second ? [first, second] : first, optionsFrom(FLOW_OPTIONS, flags))
   const { fold = 'none' } = optionsFrom(FOLD_RULE_OPTIONS, flags)
   const { omitHosts = false } = optionsFrom(CATEGORY_OPTIONS, flags)
   const flows = fold === 'none' ? built : foldFlows(built, { log2: fold === 'log2', omitHosts })
-  const periods = second === undefined ? [first] : [first, second]
   return {
     categories: categorize(flows, { omitHosts }),
     warnings: withFlags([

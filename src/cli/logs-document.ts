@@ -3,6 +3,7 @@ import {
   about,
   COUNT,
   document,
+  type Each,
   FLAG,
   listOf,
   MEASURED,
@@ -12,6 +13,7 @@ import {
   type Part,
   record,
   TEXT,
+  truncated,
   WARNINGS,
   words,
 } from './document.ts'
@@ -31,7 +33,6 @@ export interface PrintedLogs {
   readonly limit: number
 }
 
-type Each<Items> = Items extends readonly (infer Item)[] ? Item : never
 type Variable = Each<LogComparison['divergence']['variables']>
 type Graph = Each<LogComparison['attention']['graphs']>
 
@@ -151,14 +152,7 @@ export const LOGS_DOCUMENT = document<PrintedLogs>('logs', 'What `flowdelta logs
       listOf(ANYTHING),
     ),
   ),
-  truncated: about(
-    'Present when --limit left something out.',
-    made(
-      ({ compared: { divergence }, limit }) =>
-        divergence.variables.length > limit
-          ? { variables: divergence.variables.length }
-          : undefined,
-      optional(record<{ variables: number }>({ variables: COUNT })),
-    ),
-  ),
+  truncated: truncated('variables', ({ compared, limit }) => ({
+    ...{ all: compared.divergence.variables.length, limit },
+  })),
 })

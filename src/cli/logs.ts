@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { FlowdeltaError, show } from '../core/errors.ts'
-import { count, defineOptions, flag } from '../core/options.ts'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
 import { counted, grouped, percent, pValue, shortNumber } from '../core/words.ts'
@@ -19,27 +18,24 @@ import { loadLogs } from '../logs/readers/load-logs.ts'
 import { LOG_READ_OPTIONS, type LogFields } from '../logs/readers/log-read-options.ts'
 import { skipAdvice, skipText } from '../logs/readers/log-sink.ts'
 import { tText, valueText } from '../views/charts/log-values.ts'
-import { addOptions, adviceSentence, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, adviceSentence, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { LOGS_DOCUMENT, type PrintedLogs } from './logs-document.ts'
-import { print, textTable, warningLines } from './printing.ts'
+import {
+  leftOutLines,
+  listFlags,
+  MAX_IN_JSON,
+  MAX_IN_TEXT,
+  print,
+  textTable,
+  warningLines,
+} from './printing.ts'
 
 /** Options with flags of their own: names of metrics and Distalyzer's names of periods are read here. */
 const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 
-const PRINT_FLAGS = defineOptions({
-  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
-  limit: count({
-    default: null,
-    or: null,
-    sentence: 'List at most this many variables (default: 12 in text, 1000 in JSON)',
-  }),
-})
+const PRINT_FLAGS = listFlags('variables')
 
-/** Listed unless `--limit` says otherwise. */
-const MAX_IN_TEXT = 12
-const MAX_IN_JSON = 1000
-
-interface LogsFlags {
+interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
   readonly before?: readonly string[]
   readonly after?: readonly string[]
   /** Distalyzer's names of the two. */
@@ -49,8 +45,6 @@ interface LogsFlags {
   readonly fields?: LogFields
   readonly metric: string
   readonly class: LogClass
-  readonly json: boolean
-  readonly limit?: number
 }
 
 /** `flowdelta logs`: what differs between two sets of logs, and what performance depends on. */
@@ -179,10 +173,7 @@ const NODES = 10
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to
  * look first.
  */
-function logsText(
-  { compared, warnings, limit }: PrintedLogs,
-  flags: readonly Option[],
-): string {
+function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
   return [
     warningLines(warnings).join('\n'),
     inputText(compared, flags),
@@ -260,11 +251,10 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
       ]
     }),
   )
-  const left = differing.length - limit
   return [
     `${grouped(differing.length)} of ${all} differ${differing.length === 1 ? 's' : ''} significantly:`,
     table,
-    ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
+    ...leftOutLines(differing.length - limit),
   ].join('\n')
 }
 
@@ -282,11 +272,10 @@ function newMessagesText({ divergence, logs }: LogComparison, limit: number): st
         grouped(presence.afterMessages),
       ]),
   )
-  const left = found.length - limit
   return [
     `Logged only after, ${counted(found.length, 'event')}:`,
     table,
-    ...(left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []),
+    ...leftOutLines(found.length - limit),
   ].join('\n')
 }
 

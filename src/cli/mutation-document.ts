@@ -33,7 +33,6 @@ const CATEGORY_TIMES = record<Moments>({
 
 type Moments = ReturnType<Comparison['categories']['responseTimeMoments']>
 
-/** A category of a comparison. */
 interface CategoryOf {
   readonly comparison: Comparison
   readonly id: number
@@ -63,20 +62,21 @@ export const CATEGORY = record<CategoryOf>({
   ),
 })
 
-/** An edge of a mutation's category. */
 interface EdgeOf {
   readonly comparison: Comparison
   readonly category: number
   readonly edge: EdgeComparison
 }
 
+const EDGE_TIMES = record({ meanUs: MEASURED, sdUs: MEASURED })
+
 const EDGE = record<EdgeOf>({
   from: made(({ edge }) => edge.edge.from, TEXT),
   to: made(({ edge }) => edge.edge.to, TEXT),
   occurrence: made(({ edge }) => edge.edge.occurrence, COUNT),
   onCriticalPath: made(({ edge }) => edge.onCriticalPath, FLAG),
-  before: edgeTimes(({ edge }) => ({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs })),
-  after: edgeTimes(({ edge }) => ({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs })),
+  before: made(({ edge }) => ({ meanUs: edge.beforeMeanUs, sdUs: edge.beforeSdUs }), EDGE_TIMES),
+  after: made(({ edge }) => ({ meanUs: edge.afterMeanUs, sdUs: edge.afterSdUs }), EDGE_TIMES),
   statistic: made(({ edge }) => edge.test?.statistic ?? Number.NaN, MEASURED),
   p: made(({ edge }) => edge.test?.p ?? Number.NaN, MEASURED),
   tested: made(({ edge }) => edge.test?.testable ?? false, FLAG),
@@ -189,13 +189,4 @@ function mutationEffect({ comparison, kind, category, precursors }: MutationOf):
 function edgeEffect({ comparison, category, edge }: EdgeOf): Effect | null {
   if (edge.test === null) return null
   return { ...comparison.responseTime.edgeMedianEffect(category, edge.number), q: edge.test.q }
-}
-
-function edgeTimes(get: (edge: EdgeOf) => EdgeMoments) {
-  return made(get, record<EdgeMoments>({ meanUs: MEASURED, sdUs: MEASURED }))
-}
-
-interface EdgeMoments {
-  readonly meanUs: number
-  readonly sdUs: number
 }

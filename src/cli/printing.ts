@@ -1,10 +1,29 @@
+import { count, defineOptions, flag } from '../core/options.ts'
 import { visibleText } from '../core/shown-text.ts'
+import { grouped } from '../core/words.ts'
 
 /** A warning as commands print it. */
 export interface PrintedWarning {
   readonly code: string
   readonly message: string
   readonly detail?: string
+}
+
+/** The flag of commands that print a document. */
+export const JSON_FLAG = flag({ default: false, sentence: 'Print a JSON document instead of text' })
+
+/** Flags of commands that list fewer things as text than in a document, unless `--limit` says how many. */
+export function listFlags(things: string) {
+  const sentence = `List at most this many ${things} (default: ${MAX_IN_TEXT} in text, ${MAX_IN_JSON} in JSON)`
+  return defineOptions({ json: JSON_FLAG, limit: count({ default: null, or: null, sentence }) })
+}
+
+export const MAX_IN_TEXT = 12
+export const MAX_IN_JSON = 1000
+
+/** Returns the line below a list that `--limit` cut; none where nothing was left out. */
+export function leftOutLines(left: number): string[] {
+  return left > 0 ? [`… and ${grouped(left)} more; raise --limit to see them.`] : []
 }
 
 /** Writes a document as it is printed. */

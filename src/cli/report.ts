@@ -9,7 +9,7 @@ import { connectCharts } from '../views/notebook/connect-charts.ts'
 import { REPORT_OPTIONS, reportHtml } from '../views/report/report-html.ts'
 import { reportMarkdown } from '../views/report/report-markdown.ts'
 import { addComparisonFlags, type ComparisonFlags, compareFiles } from './comparison-flags.ts'
-import { addOptions } from './flags.ts'
+import { addOptions, type FlagsOf } from './flags.ts'
 
 const REPORT_FLAGS = defineOptions({
   out: text({
@@ -25,12 +25,6 @@ const REPORT_FLAGS = defineOptions({
   }),
 })
 
-interface ReportFlags extends ComparisonFlags {
-  readonly out?: string
-  readonly traceUrl?: string
-  readonly markdown: boolean
-}
-
 /** What `--out` says for standard output. */
 const STANDARD_OUTPUT = '-'
 
@@ -39,7 +33,10 @@ export function addReport(command: Command, args: readonly string[]): void {
   addOptions(addComparisonFlags(command, args), REPORT_FLAGS).action(runReport)
 }
 
-async function runReport(files: string[], flags: ReportFlags): Promise<void> {
+async function runReport(
+  files: string[],
+  flags: ComparisonFlags & FlagsOf<typeof REPORT_FLAGS>,
+): Promise<void> {
   const { markdown, traceUrl = null } = flags
   const before = [...files, ...flags.before.flat()]
   const after = flags.split === undefined ? (flags.after ?? []) : before

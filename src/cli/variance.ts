@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { FlowdeltaError } from '../core/errors.ts'
-import { count, defineOptions, flag, text } from '../core/options.ts'
+import { count, defineOptions, text } from '../core/options.ts'
 import { tooltipText } from '../core/shown-text.ts'
 import { formatDuration } from '../core/units.ts'
 import { counted, percent, pValue } from '../core/words.ts'
@@ -31,12 +31,20 @@ import {
   type Part,
   record,
   TEXT,
+  truncated,
   WARNINGS,
   words,
 } from './document.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import { addOnePeriod, categorizeFiles, SPLIT_FLAGS, type SplitFlags } from './load-period.ts'
-import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+import {
+  JSON_FLAG,
+  leftOutLines,
+  type PrintedWarning,
+  print,
+  textTable,
+  warningLines,
+} from './printing.ts'
 
 const VARIANCE_FLAGS = defineOptions({
   marks: text({
@@ -45,15 +53,12 @@ const VARIANCE_FLAGS = defineOptions({
     flag: 'marks <file>',
     sentence: 'Edges whose variance is understood, as the variance explorer saves them',
   }),
-  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
+  json: JSON_FLAG,
   limit: count({ default: 1000, sentence: 'List at most this many categories' }),
 })
 
-interface VarianceFlags extends SplitFlags {
+interface VarianceFlags extends FlagsOf<typeof VARIANCE_FLAGS>, SplitFlags {
   readonly after?: string[]
-  readonly json: boolean
-  readonly limit: number
-  readonly marks?: string
 }
 
 /** `flowdelta variance`: which kinds of request are unpredictable, and where their variance is. */
@@ -179,10 +184,13 @@ const SPREAD = record<CategorySpreadTest & { readonly root: string }>({
   changed: made(({ rejected }) => rejected, FLAG),
 })
 
-const SPREADS = record<SpreadComparison & { readonly limit: number }>({
-  overall: record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
+const SPREADS = record<{ readonly spreads: SpreadComparison; readonly limit: number }>({
+  overall: made(
+    ({ spreads }) => spreads.overall,
+    record<SpreadComparison['overall']>({ statistic: MEASURED, p: MEASURED }),
+  ),
   categories: made(
-    ({ tests, categories, limit }) =>
+    ({ spreads: { tests, categories }, limit }) =>
       tests.slice(0, limit).map((test) => ({ ...test, root: categories.root(test.category) })),
     listOf(SPREAD),
   ),
@@ -212,31 +220,14 @@ export const VARIANCE_DOCUMENT = document<VarianceResults>(
         listOf(CATEGORY),
       ),
     ),
-    truncated: about(
-      'Present when --limit left something out.',
-      made(
-        ({ variance: { ranked }, limit }) =>
-          ranked.length > limit ? { categories: ranked.length } : undefined,
-        optional(record<{ categories: number }>({ categories: COUNT })),
-      ),
-    ),
+    truncated: truncated('categories', ({ variance, limit }) => ({
+      ...{ all: variance.ranked.length, limit },
+    })),
     spreads: about(
       'With --after: whether response times spread otherwise than before.',
       made(
-        ({ spreads, limit }) =>
-          spreads === null
-            ? undefined
-            : {
-                overall: spreads.overall,
-                tests: spreads.tests,
-                categories: spreads.categories,
-                limit,
-              },
-        optional(
-          SPREADS as Part<
-            Pick<SpreadComparison, 'overall' | 'tests' | 'categories'> & { limit: number }
-          >,
-        ),
+        ({ spreads, limit }) => (spreads === null ? undefined : { spreads, limit }),
+        optional(SPREADS),
       ),
     ),
     warnings: WARNINGS,
@@ -259,14 +250,13 @@ export function varianceText({ variance, spreads, warnings, limit }: VarianceRes
       ...[formatDuration(meanUs), Number.isNaN(c2) ? '–' : c2.toPrecision(3)],
     ]),
   )
-  const left = ranked.length - shown.length
   return [
     summary(variance),
     ...warningLines(warnings),
     ...(shown.length === 0 ? [nextStep(variance)] : [table]),
     ...shown.slice(0, MOST.categories).map((spread) => sourceText(variance, spread, both)),
     ...(spreads === null ? [] : [spreadsText(spreads)]),
-    ...(left > 0 ? [`… and ${left} more; raise --limit to see them.`] : []),
+    ...leftOutLines(ranked.length - shown.length),
   ].join('\n\n')
 }
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { least } from 'd3-array'
 import { FlowdeltaError, OptionError } from '../core/errors.ts'
-import { count, defineOptions, flag } from '../core/options.ts'
+import { defineOptions } from '../core/options.ts'
 import { shortText } from '../core/shown-text.ts'
 import { formatDuration, readDuration } from '../core/units.ts'
 import { counted, grouped, percent, pValue } from '../core/words.ts'
@@ -28,7 +28,7 @@ import { RequestModel } from '../whatif/recompute/request-model.ts'
 import { applyScenario, type ScenarioProfile } from '../whatif/scenarios/apply-scenario.ts'
 import { combineScenarios, parseScenario } from '../whatif/scenarios/parse-scenario.ts'
 import type { Scenario } from '../whatif/scenarios/scenario.ts'
-import { addOptions, type Flags, optionsFrom } from './flags.ts'
+import { addOptions, type Flags, type FlagsOf, optionsFrom } from './flags.ts'
 import {
   addSplit,
   bothPeriods,
@@ -37,7 +37,16 @@ import {
   loadSplit,
   type SplitFlags,
 } from './load-period.ts'
-import { type PrintedWarning, print, textTable, warningLines } from './printing.ts'
+import {
+  leftOutLines,
+  listFlags,
+  MAX_IN_JSON,
+  MAX_IN_TEXT,
+  type PrintedWarning,
+  print,
+  textTable,
+  warningLines,
+} from './printing.ts'
 import {
   diagnosisResults,
   type Predictions,
@@ -59,26 +68,13 @@ const MODEL_FLAGS = defineOptions({
   similarity: { ...DIAGNOSIS_OPTIONS.similarity, flag: 'similarity <distance>', parse: Number },
 })
 
-const PRINT_FLAGS = defineOptions({
-  json: flag({ default: false, sentence: 'Print a JSON document instead of text' }),
-  limit: count({
-    default: null,
-    or: null,
-    sentence: 'List at most this many causes (default: 12 in text, 1000 in JSON)',
-  }),
-})
+const PRINT_FLAGS = listFlags('causes')
 
-/** Listed unless `--limit` says otherwise. */
-const MAX_IN_TEXT = 12
-const MAX_IN_JSON = 1000
-
-interface WhatifFlags extends SplitFlags {
+interface WhatifFlags extends FlagsOf<typeof PRINT_FLAGS>, SplitFlags {
   readonly before: string[]
   readonly after?: string[]
   readonly target?: WishTarget
   readonly apply?: string[]
-  readonly json: boolean
-  readonly limit?: number
 }
 
 /** `flowdelta whatif`: which single change explains a change of latency, or what one would do. */
@@ -237,12 +233,11 @@ const MAX_TARGET_LENGTH = 120
 /** A diagnosis as text: do the profiles differ, which cause explains it best, and the next ones. */
 function whatifText(diagnosis: LatencyDiagnosis, limit: number, wish?: WishTarget): string {
   const { ranked, state } = diagnosis
-  const left = ranked.length - limit
   return [
     profilesText(diagnosis),
     [verdictText(diagnosis), wish === undefined ? '' : wishText(diagnosis, wish)].join(' ').trim(),
     ranked.length === 0 ? '' : causesTable(diagnosis, limit),
-    left > 0 ? `… and ${grouped(left)} more; raise --limit to see them.` : '',
+    ...leftOutLines(ranked.length - limit),
     state === 'complete' ? '' : 'Stopped before everything was tried.',
   ]
     .filter((part) => part !== '')
