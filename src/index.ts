@@ -71,6 +71,7 @@ export type {
   CallingContexts,
 } from './explain/calling-contexts/find-calling-contexts.ts'
 export { findCallingContexts } from './explain/calling-contexts/find-calling-contexts.ts'
+export type { HostClassOptions } from './explain/explosion/compare-hosts.ts'
 export type {
   ExplosionDiagnosis,
   ExplosionOptions,
@@ -89,7 +90,7 @@ export {
 export type { ExplosionCause, ExplosionPart } from './explain/explosion/find-causes.ts'
 export { findHostClasses } from './explain/explosion/find-host-classes.ts'
 export type { Remedy, RemedyName } from './explain/explosion/find-remedies.ts'
-export type { HostClass, HostClasses, HostClassOptions } from './explain/explosion/host-classes.ts'
+export type { HostClass, HostClasses } from './explain/explosion/host-classes.ts'
 export { labelWithoutIds, labelWithoutThreads } from './explain/explosion/label-parts.ts'
 export type { CoalescedFlow } from './explain/flow-pair/coalesce-flow.ts'
 export { coalesceFlow } from './explain/flow-pair/coalesce-flow.ts'

@@ -1,6 +1,7 @@
 import type { FlowSet } from '../../flows/flow-set.ts'
 import type { NodeLabel, NodeLabels } from '../../flows/node-labels.ts'
 import { neighborsOf, ShapeGraph } from '../../traces/shape-table.ts'
+import { machineOf } from '../explosion/label-parts.ts'
 
 /** Something that was called, or a step between two trace points that belong to no call. */
 export interface FlowCall {
@@ -166,12 +167,6 @@ function numbered(
   return { calls, callOfEdge }
 }
 
-interface PointRole {
-  /** The point's name without the word that says which end it is: `NFS3_READ`. */
-  readonly name: string
-  readonly ends: boolean
-}
-
 const OPENING = /(^|_)(CALL|REQUEST|START|BEGIN|ENTER|ENTRY)(_TYPE)?(?=_|$)/i
 const CLOSING = /(^|_)(REPLY|RESPONSE|RETURN|END|EXIT|DONE)(_TYPE)?(?=_|$)/i
 
@@ -179,15 +174,11 @@ const CLOSING = /(^|_)(REPLY|RESPONSE|RETURN|END|EXIT|DONE)(_TYPE)?(?=_|$)/i
  * Reads a trace point's name: `NFS3_READ_CALL_TYPE` begins `NFS3_READ`, which
  * `NFS3_READ_REPLY_TYPE` ends. What follows the first line is a semantic label and says neither.
  */
-export function pointRole({ operation }: NodeLabel): PointRole {
+export function pointRole({ operation }: NodeLabel): { name: string; ends: boolean } {
   const [first = ''] = operation.split(/\n|\\n/)
   const ends = CLOSING.test(first)
   const name = first.replace(ends ? CLOSING : OPENING, '')
   return { name: name === '' ? first : name, ends }
-}
-
-function machineOf({ host }: NodeLabel): string {
-  return host.split('__')[0] as string
 }
 
 export function pointName({ operation }: NodeLabel): string {

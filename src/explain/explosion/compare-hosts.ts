@@ -1,7 +1,21 @@
 // Hundreds of hosts are half a million pairs: the loops index with `!`.
+import { sum } from 'd3-array'
+import { defineOptions, level, number, type OptionsOf } from '../../core/options.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { ksTwoSample } from '../../stats/ks-two-sample.ts'
 import { wassersteinDistance } from '../../stats/wasserstein.ts'
+
+/** Options of `findHostClasses`. */
+export const HOST_CLASS_OPTIONS = defineOptions({
+  alpha: level({ default: 0.05, sentence: 'Two hosts differ when q is below this' }),
+  minimumEffect: number({
+    default: 0.1,
+    min: 0,
+    sentence:
+      'And when their times lie apart by at least this share of their mean (Wasserstein distance): with enough spans, any two hosts differ a little',
+  }),
+})
+export type HostClassOptions = OptionsOf<typeof HOST_CLASS_OPTIONS>
 
 /** How long one operation took, by host, in one period: one value a request. */
 export interface OperationSamples {
@@ -69,7 +83,7 @@ export class HostPairs {
  */
 export function compareHosts(
   samples: readonly OperationSamples[],
-  { alpha, minimumEffect }: { readonly alpha: number; readonly minimumEffect: number },
+  { alpha, minimumEffect }: HostClassOptions,
 ): HostPairs {
   const hosts = [...new Set(samples.flatMap(({ byHost }) => [...byHost.keys()]))].sort()
   const numbers = new Map(hosts.map((host, i) => [host, i]))
@@ -89,30 +103,21 @@ export function compareHosts(
     }
   }
   const q = benjaminiHochberg(tests.map(({ p }) => p))
-  tests.forEach((test, i) => {
-    note(test, q[i]!, { alpha, minimumEffect })
+  tests.forEach(({ pair, operation, statistic, samples }, i) => {
+    const own = q[i]!
+    pair.tests++
+    const surest = !(own > pair.q) && !(own === pair.q && statistic <= pair.statistic)
+    // Distances are worked out only where they decide or are shown.
+    if (!surest && (own >= alpha || pair.different)) return
+    const effect = relativeDistance(...samples)
+    if (own < alpha && effect >= minimumEffect) pair.different = true
+    if (surest) Object.assign(pair, { operation, statistic, q: own, effect })
   })
   return pairs
-}
-
-function note(
-  { pair, operation, statistic, samples }: Test,
-  q: number,
-  { alpha, minimumEffect }: { readonly alpha: number; readonly minimumEffect: number },
-): void {
-  pair.tests++
-  const surest = !(q > pair.q) && !(q === pair.q && statistic <= pair.statistic)
-  // Distances are worked out only where they decide or are shown.
-  if (!surest && (q >= alpha || pair.different)) return
-  const effect = relativeDistance(...samples)
-  if (q < alpha && effect >= minimumEffect) pair.different = true
-  if (surest) Object.assign(pair, { operation, statistic, q, effect })
 }
 
 function relativeDistance(one: Float64Array, other: Float64Array): number {
   const { distance } = wassersteinDistance(one, other, { sorted: true })
   if (distance === 0) return 0
-  const sum = (times: Float64Array) => times.reduce((total, time) => total + time, 0)
-  const mean = (sum(one) + sum(other)) / (one.length + other.length)
-  return distance / Math.abs(mean)
+  return distance / Math.abs((sum(one) + sum(other)) / (one.length + other.length))
 }

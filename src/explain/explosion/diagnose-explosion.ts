@@ -84,15 +84,12 @@ export function diagnoseExplosion(
     categories,
     ...findRemedies(variants, { fold, causes }),
     sizes: categorySizes(categories),
-    expected:
-      cluster === null
-        ? null
-        : expectedCategories(
-            cluster.hosts,
-            cluster.replicas,
-            cluster.requests ?? categories.flows.size,
-          ),
+    expected: cluster && expectedIn(cluster, categories.flows.size),
   })
+}
+
+function expectedIn({ hosts, replicas, requests }: Cluster, size: number): ExpectedCategories {
+  return expectedCategories(hosts, replicas, requests ?? size)
 }
 
 interface DiagnosisContents extends ExplosionCauses, Remedies {
@@ -149,7 +146,9 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
         `Without all that, ${about}${counted(remaining, 'category', 'categories')} would be left.`,
       )
     }
-    if (best !== undefined && helps(best, this.sizes)) {
+    const helps = (remedy: Remedy) =>
+      remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
+    if (best !== undefined && helps(best)) {
       lines.push(
         `What helps most is ${best.remedy} (${best.code}): ` +
           `${counted(best.categories, 'category', 'categories')}, ${shortNumber(best.requestsPerCategory)} ` +
@@ -184,10 +183,6 @@ export class ExplosionDiagnosis extends columnarStage<DiagnosisContents>() {
   override displayText(): string {
     return `${this.text()}\n${this.table().displayText()}`
   }
-}
-
-function helps(remedy: Remedy, sizes: CategorySizes): boolean {
-  return remedy.categories < sizes.categories && remedy.testableShare > sizes.testableShare
 }
 
 function sizeText({ categories, requestsPerCategory, testableShare }: CategorySizes): string {

@@ -1,4 +1,4 @@
-import { group, rollup } from 'd3-array'
+import { cumsum, group, rollup, sort } from 'd3-array'
 import { type Categories, squaredVariation } from '../../compare/categories/categories.ts'
 import { categorize } from '../../compare/categories/categorize.ts'
 import { tooltipText } from '../../core/shown-text.ts'
@@ -276,7 +276,7 @@ export interface CategorySizes {
 export function categorySizes(categories: Categories): CategorySizes {
   const { flows, size } = categories
   const onePeriod = flows.count(BEFORE) === 0 || flows.count(AFTER) === 0
-  const variations: Variation[] = []
+  const variations: { c2: number; requests: number }[] = []
   let testable = 0
   let testableRequests = 0
   for (let category = 0; category < size; category++) {
@@ -301,21 +301,14 @@ export function categorySizes(categories: Categories): CategorySizes {
   }
 }
 
-interface Variation {
-  readonly c2: number
-  readonly requests: number
-}
-
 /** Where categories are small their number says little: each counts with its requests. */
-function medianByRequests(variations: Variation[]): number {
-  const ascending = variations.sort((a, b) => a.c2 - b.c2)
-  const half = ascending.reduce((sum, { requests }) => sum + requests, 0) / 2
-  let counted = 0
-  for (const { c2, requests } of ascending) {
-    counted += requests
-    if (counted >= half) return c2
-  }
-  return Number.NaN
+function medianByRequests(
+  variations: readonly { readonly c2: number; readonly requests: number }[],
+) {
+  const ascending = sort(variations, ({ c2 }) => c2)
+  const counted = cumsum(ascending, ({ requests }) => requests)
+  const half = (counted.at(-1) ?? 0) / 2
+  return ascending[counted.findIndex((requests) => requests >= half)]?.c2 ?? Number.NaN
 }
 
 /**

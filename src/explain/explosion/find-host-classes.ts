@@ -1,9 +1,15 @@
 import type { Comparison } from '../../compare/comparison.ts'
-import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
+import { readOptions } from '../../core/options.ts'
 import { FlowSet } from '../../flows/flow-set.ts'
 import type { SpanTraces } from '../../traces/span-traces.ts'
-import { compareHosts, type HostPairs, type OperationSamples } from './compare-hosts.ts'
-import { HostClasses, type HostClassOptions, nameClasses } from './host-classes.ts'
+import {
+  compareHosts,
+  HOST_CLASS_OPTIONS,
+  type HostClassOptions,
+  type HostPairs,
+  type OperationSamples,
+} from './compare-hosts.ts'
+import { HostClasses, nameClasses } from './host-classes.ts'
 import { machineOf } from './label-parts.ts'
 
 /**
@@ -22,9 +28,7 @@ import { machineOf } from './label-parts.ts'
  * square of the number of hosts, for every operation.
  *
  * @param source a comparison, or a stage of `buildFlows`
- * @param options.alpha two hosts differ when q is below this; default 0.05
- * @param options.minimumEffect and when their times lie apart by at least this share of their mean
- *   (Wasserstein distance); default 0.1: with enough spans, any two hosts differ a little
+ * @param given see {@link HOST_CLASS_OPTIONS}
  * @throws OptionError for a level outside 0 to 1 or a negative effect; FlowdeltaError for an unknown
  *   option
  *
@@ -37,19 +41,14 @@ import { machineOf } from './label-parts.ts'
  */
 export function findHostClasses(
   source: Comparison | FlowSet,
-  options: Partial<HostClassOptions> = {},
+  given: Partial<HostClassOptions> = {},
 ): HostClasses {
-  rejectUnknownOptions(options, ['alpha', 'minimumEffect'])
-  const { alpha = 0.05, minimumEffect = 0.1 } = options
-  if (!(alpha > 0 && alpha < 1)) throw new OptionError('alpha', alpha, 'a level between 0 and 1')
-  if (!(minimumEffect >= 0)) {
-    throw new OptionError('minimumEffect', minimumEffect, 'a share of the mean, 0 or more')
-  }
+  const options = readOptions(HOST_CLASS_OPTIONS, given)
   const samples = collectHostSamples(source instanceof FlowSet ? source : source.flows)
-  const pairs = compareHosts(samples, { alpha, minimumEffect })
+  const pairs = compareHosts(samples, options)
   const groups = groupHosts(pairs).map((group) => group.map((host) => pairs.hosts[host] as string))
   const classes = nameClasses(groups, samples)
-  return new HostClasses({ options: { alpha, minimumEffect }, classes }, pairs)
+  return new HostClasses({ options, classes }, pairs)
 }
 
 /**

@@ -4,16 +4,8 @@ import { columnarStage } from '../../core/stage.ts'
 import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { labelText, type NodeLabel } from '../../flows/node-labels.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { HostPairs, OperationSamples } from './compare-hosts.ts'
+import type { HostClassOptions, HostPairs, OperationSamples } from './compare-hosts.ts'
 import { machineOf, onMachine } from './label-parts.ts'
-
-/** What makes hosts different. */
-export interface HostClassOptions {
-  /** Two hosts differ when q is below this … */
-  readonly alpha: number
-  /** … and their times lie apart by at least this share of their mean. */
-  readonly minimumEffect: number
-}
 
 /** Hosts that do the same in about the same time. */
 export interface HostClass {

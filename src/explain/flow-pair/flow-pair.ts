@@ -47,11 +47,6 @@ export type FlowsToCompare =
   | { readonly category: number }
   | { readonly before: FlowChoice; readonly after: FlowChoice }
 
-interface Stages {
-  readonly categories: Categories
-  readonly precursors: Precursors
-}
-
 /**
  * Finds the flows to compare: a structural mutation with its likeliest precursor, anything else with
  * itself; `{ category }` with itself even if it is a structural mutation.
@@ -59,7 +54,7 @@ interface Stages {
  * @throws OptionError for a category that is not there, or something that is none of these
  */
 export function chooseFlows(
-  { categories, precursors }: Stages,
+  { categories, precursors }: { readonly categories: Categories; readonly precursors: Precursors },
   what: FlowsToCompare,
 ): { before: FlowChoice; after: FlowChoice } {
   const mutation = (category: number) =>
@@ -86,10 +81,9 @@ function known(categories: Categories, category: number): number {
   throw new OptionError('what', category, `a category from 0 to ${categories.size - 1}`)
 }
 
+const EXPECTED =
+  'a category, a mutation of the ranking, { category }, or { before: { category, period }, after }'
+
 function wrong(what: unknown): OptionError {
-  return new OptionError(
-    'what',
-    show(what),
-    'a category, a mutation of the ranking, { category }, or { before: { category, period }, after }',
-  )
+  return new OptionError('what', show(what), EXPECTED)
 }

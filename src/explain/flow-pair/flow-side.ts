@@ -74,19 +74,11 @@ export function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** What an edge class is on critical paths and beside them, in one period of a category. */
-interface PathTimes {
-  /** For each edge class, its part of the mean response time, in µs. */
-  readonly criticalUs: Float64Array
-  /** For each edge class into a join, its mean latency where the join waited for another edge. */
-  readonly waitUs: Float64Array
-}
-
 /**
  * How much of the response time each edge class of a category is, and how long those into joins
  * are where something else was waited for: `NaN` where that never was. One pass over the requests.
  */
-function pathTimes(categories: Categories, category: number, period: Period): PathTimes {
+function pathTimes(categories: Categories, category: number, period: Period) {
   const { flows } = categories
   const { edgeClasses, from } = categories.structure(category)
   const members = categories.members(category, period)

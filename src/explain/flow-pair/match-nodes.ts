@@ -2,14 +2,6 @@ import { type EditScript, editScript } from './edit-script.ts'
 import type { Certainty, NodeMatch } from './flow-comparison.ts'
 import type { FlowForm, FormEdge } from './flow-form.ts'
 
-interface NodeMatching {
-  readonly matches: readonly NodeMatch[]
-  /** Edit distance of the forms' tokens. */
-  readonly distance: number
-  /** Pairs the edit script found that were kept apart, as some step would have followed itself. */
-  readonly dropped: number
-}
-
 /**
  * Matches the nodes of two forms: each with at most one of the other, of equal label, and such
  * that the union of both forms, with matched nodes as one, has no cycle.
@@ -22,10 +14,13 @@ interface NodeMatching {
  *
  * The result for exchanged arguments is the same, exchanged.
  *
+ * @returns the matches; the edit distance of the forms' tokens; and how many pairs of the edit script
+ *   were kept apart, as some step would have followed itself
+ *
  * Source: Sambasivan et al. 2012, CMU-PDL-12-102, §3.4; cycles, joins and left-over nodes are
  * treated by rules of our own.
  */
-export function matchNodes(before: FlowForm, after: FlowForm): NodeMatching {
+export function matchNodes(before: FlowForm, after: FlowForm) {
   const inOrder = compareForms(before, after) <= 0
   const [a, b] = inOrder ? [before, after] : [after, before]
   const pairing = new NodePairing(a, b)

@@ -24,6 +24,8 @@ import {
 
 const MOST_CALLS = 10_000
 
+type EdgeNodes = Pick<PooledEdge, 'fromNode' | 'toNode'>
+
 /** A call of an edge: in which request, from which node to which, and how long. */
 interface EdgeCall {
   readonly period: Period
@@ -57,7 +59,7 @@ interface EdgeCall {
  */
 export function explainEdge(
   comparison: Comparison,
-  edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
+  edge: EdgeNodes,
   options: ExplainOptions = {},
 ): Explanation {
   const { question, sample, seed, choice, growth } = explainSettings({
@@ -73,7 +75,7 @@ export function explainEdge(
   }
   const table = (groups: readonly (readonly EdgeCall[])[], withRoot: boolean) => {
     const rows = sampleRequests(groups, { sample, seed }).flat()
-    return callTable(comparison, edge, { rows, choice, withRoot })
+    return callTable(comparison, edge, rows, { choice, withRoot })
   }
   const oneEach = [before, after].map((calls) => oneCallEach(calls, seed))
   const slowAboveUs = slowFrom(timesOf(before), timesOf(after))
@@ -96,7 +98,7 @@ export function explainEdge(
 
 function callsOf(
   categories: Categories,
-  { fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>,
+  { fromNode, toNode }: EdgeNodes,
   period: Period,
 ): EdgeCall[] {
   const flows = recordedFlows(categories.flows)
@@ -142,23 +144,21 @@ function isSame(a: NodeLabel, b: NodeLabel): boolean {
   return a.service === b.service && a.operation === b.operation && a.phase === b.phase
 }
 
-interface CallRows {
-  readonly rows: readonly EdgeCall[]
-  readonly choice: ParameterChoice
-  /** Whether what was recorded where requests begin are parameters as well. */
-  readonly withRoot: boolean
-}
-
+/** @param withRoot whether what was recorded where requests begin are parameters as well */
 function callTable(
   { categories }: Comparison,
-  edge: Pick<PooledEdge, 'fromNode' | 'toNode'>,
-  { rows, choice, withRoot }: CallRows,
+  edge: EdgeNodes,
+  rows: readonly EdgeCall[],
+  { choice, withRoot }: { readonly choice: ParameterChoice; readonly withRoot: boolean },
 ): ParameterTable {
   const flows = recordedFlows(categories.flows)
   const records = new NodeRecords(flows)
   const requests = rows.map(({ request }) => request)
   const root = commonRoot(categories, requests) ?? REQUEST
-  const ends = [edge.fromNode, ...(ownCall(edge) ? [] : [edge.toNode])]
+  const { fromNode, toNode } = edge
+  // An edge from a span's call to its reply has one place.
+  const isOneSpan = fromNode.phase === 'call' && toNode.phase === 'reply'
+  const ends = isOneSpan && isSameCall(fromNode, toNode) ? [fromNode] : [fromNode, toNode]
   const hasRoot = withRoot && !ends.some((end) => isSameCall(end, root))
   const places = [...(hasRoot ? [root] : []), ...ends]
   const columns = new ParameterColumns(rows.length, places)
@@ -189,11 +189,6 @@ function callTable(
   )
 }
 
-/** Whether both ends are one span: its call and its reply. */
-function ownCall({ fromNode, toNode }: Pick<PooledEdge, 'fromNode' | 'toNode'>): boolean {
-  return fromNode.phase === 'call' && toNode.phase === 'reply' && isSameCall(fromNode, toNode)
-}
-
 function isSameCall(a: NodeLabel, b: NodeLabel): boolean {
   return a.phase !== 'point' && a.service === b.service && a.operation === b.operation
 }
@@ -213,10 +208,7 @@ function rootLabel({ flows }: Categories, request: number): NodeLabel {
 }
 
 /** A place in both structures: positions in their depth-first order. */
-interface TemplateNode {
-  readonly before: number
-  readonly after: number
-}
+type TemplateNode = Readonly<Record<'before' | 'after', number>>
 
 /**
  * The part that two structures share: walked depth first from their roots, children with equal

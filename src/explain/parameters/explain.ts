@@ -3,7 +3,7 @@ import type { Comparison } from '../../compare/comparison.ts'
 import type { PooledEdge } from '../../compare/edges/edge-pool.ts'
 import type { Finding } from '../../compare/findings/finding.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
-import { type FlowForm, flowForm } from '../flow-pair/flow-form.ts'
+import { flowForm } from '../flow-pair/flow-form.ts'
 import { chooseFlows, type FlowChoice, type FlowsToCompare } from '../flow-pair/flow-pair.ts'
 import { commonTemplate, explainEdge, type RequestTimes, requestTimes } from './explain-edge.ts'
 import { type ExplainOptions, Explanation, explainSettings } from './explanation.ts'
@@ -108,13 +108,11 @@ export function explainMutation(
   const { before, after } = chooseFlows(comparison, what)
   const members = ({ category, period }: FlowChoice) => [...categories.members(category, period)]
   const times = requestTimes(comparison, before, after)
-  const table = (sides: readonly ParameterSide[]) => tableOf(categories, { sides, times, choice })
+  const table = (sides: readonly ParameterSide[]) => tableOf(categories, sides, { times, choice })
   const differingTable = () => {
     const groups = sampleRequests([members(before), members(after)], { sample, seed })
-    const [formBefore, formAfter] = [before, after].map(({ category }) =>
-      flowForm(categories, category),
-    ) as [FlowForm, FlowForm]
-    const template = commonTemplate(formBefore, formAfter)
+    const form = ({ category }: FlowChoice) => flowForm(categories, category)
+    const template = commonTemplate(form(before), form(after))
     const side = (which: 'before' | 'after', { category }: FlowChoice, period: Period) => ({
       ...{ category, period, positions: template.map((node) => node[which]) },
       requests: groups[period] ?? [],
@@ -150,13 +148,11 @@ export function explainMutation(
   return new Explanation(subject, { tables, choice, growth })
 }
 
-interface TableParts {
-  readonly sides: readonly ParameterSide[]
-  readonly times: RequestTimes
-  readonly choice: ParameterChoice
-}
-
-function tableOf(categories: Categories, { sides, times, choice }: TableParts): ParameterTable {
+function tableOf(
+  categories: Categories,
+  sides: readonly ParameterSide[],
+  { times, choice }: { readonly times: RequestTimes; readonly choice: ParameterChoice },
+): ParameterTable {
   const { flows } = categories
   const requests = sides.flatMap((side) => side.requests)
   const rows = {

@@ -25,18 +25,13 @@ import {
   type ParameterQuestionName,
   type TreeChoice,
 } from './parameter-question.ts'
-import type { Sampling } from './parameter-table.ts'
 import {
   type ParameterChoice,
   type QuestionTables,
   requireColumns,
+  type Sampling,
   tablesOf,
 } from './parameter-table.ts'
-
-interface ExplanationTables extends QuestionTables {
-  /** From which time on a row of `slow` is slow, in µs. */
-  readonly slowAboveUs: number
-}
 
 export interface ExplanationSubject {
   /** `frontend NFS3 WRITE, category 5, which was category 0`. */
@@ -55,7 +50,8 @@ export interface WithoutOptions {
 }
 
 interface Made {
-  readonly tables: ExplanationTables
+  /** And from which time on a row of `slow` is slow, in µs. */
+  readonly tables: QuestionTables & { readonly slowAboveUs: number }
   readonly choice: ParameterChoice
   readonly growth: TreeChoice
   readonly previous?: Explanation
@@ -137,10 +133,8 @@ export class Explanation extends Stage {
     })
     const { choice } = this.#made
     const exclude = [...new Set([...choice.exclude, ...names])]
-    return this.#with({
-      include: choice.include.filter((name) => !exclude.includes(name)),
-      exclude,
-    })
+    const include = choice.include.filter((name) => !exclude.includes(name))
+    return this.#with({ include, exclude })
   }
 
   /**

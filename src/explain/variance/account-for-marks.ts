@@ -74,9 +74,9 @@ function compareRest(
   const found = range(categories.size).flatMap((category) => {
     const marked = categories.structure(category).edgeClasses.map((edge) => accepted.of(edge))
     if (marked.every((mark) => mark === undefined)) return []
-    const [before, after] = [BEFORE, AFTER].map((period) =>
-      restTimes(requestEdges(categories, category, period as Period), marked),
-    ) as [RestTimes, RestTimes]
+    const timesIn = (period: Period) =>
+      restTimes(requestEdges(categories, category, period), marked)
+    const [before, after] = [timesIn(BEFORE), timesIn(AFTER)]
     const marks = accepted.marks.filter((mark) => before.used.has(mark) || after.used.has(mark))
     if (marks.length === 0) return []
     return [{ category, marks, ...withoutRounding(before.timesUs, after.timesUs) }]
@@ -88,21 +88,11 @@ function compareRest(
   }))
 }
 
-interface RestTimes {
-  readonly timesUs: Float64Array
-  readonly used: ReadonlySet<VarianceMark>
-}
-
-interface RestTimes {
-  readonly timesUs: Float64Array
-  readonly used: ReadonlySet<VarianceMark>
-}
-
 /** Response times less the time on marked edges of the critical path, in µs. */
 function restTimes(
   requests: Iterable<RequestEdges>,
   marked: readonly (VarianceMark | undefined)[],
-): RestTimes {
+) {
   const timesUs: number[] = []
   const used = new Set<VarianceMark>()
   for (const { responseTimeUs, criticalUs, criticalCount } of requests) {
