@@ -77,47 +77,54 @@ interface Intervals {
  * Returns the covering pairs of intervals, for calls with very many children: what
  * `reducePrecedence` finds, in O(n log n) and the size of the result.
  *
- * Of all children that are over before child j begins, let k be the one that begins last. Then
- * exactly those precede j directly that are not over before k begins, and k itself. As j begins
- * later, so does k; whoever is over before some k is never needed again.
- *
  * Pairs that only a chain of overlaps within the slack would imply are kept.
  */
 export function intervalPrecedence(
-  { startUs, endUs, slackUs }: Intervals,
+  intervals: Intervals,
   asynchronous: (child: number) => boolean,
 ): Precedence {
+  const followers = Array.from(intervals.startUs, (): number[] => [])
+  const starters: number[] = []
+  intervalPredecessors(intervals).forEach((before, child) => {
+    if (before.length === 0) starters.push(child)
+    for (const other of before) followers[other]?.push(child)
+  })
+  return { followers, starters, finishers: finishersOf(followers, asynchronous) }
+}
+
+/**
+ * Returns whom each interval waits for directly; those that wait for the same ones share one list.
+ *
+ * Of all children that are over before child j begins, let k be the one that begins last. Then
+ * exactly those precede j directly that are not over before k begins, and k itself. As j begins
+ * later, so does k; whoever is over before some k is never needed again.
+ */
+export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   const n = startUs.length
   const byEnd = Uint32Array.from({ length: n }, (_, i) => i).sort(
     (a, b) => endUs[a]! - endUs[b]! || a - b,
   )
-  const followers: number[][] = Array.from({ length: n }, () => [])
-  const starters: number[] = []
-  let frontier: number[] = []
+  const predecessors: (readonly number[])[] = new Array(n)
+  let frontier: readonly number[] = []
   /** Over already, but not before a child that begins earlier or with it: of hardly any length. */
   let held: number[] = []
   let over = 0
   let lastBegun = -1
   for (let child = 0; child < n; child++) {
     const beginsUs = startUs[child]! + slackUs
-    while (over < n && endUs[byEnd[over]!]! <= beginsUs) {
-      held.push(byEnd[over++]!)
-    }
+    while (over < n && endUs[byEnd[over]!]! <= beginsUs) held.push(byEnd[over++]!)
     const done = held.filter((other) => other < child)
-    held = held.filter((other) => other >= child)
-    for (const other of done) {
-      frontier.push(other)
-      if (other > lastBegun) lastBegun = other
-    }
-    const grown = done.length > 0
-    if (grown) {
+    if (done.length > 0) {
+      held = held.filter((other) => other >= child)
+      for (const other of done) lastBegun = Math.max(lastBegun, other)
       const lastBeginsUs = startUs[lastBegun]! + slackUs
-      frontier = frontier.filter((other) => other >= lastBegun || endUs[other]! > lastBeginsUs)
+      frontier = [...frontier, ...done].filter(
+        (other) => other >= lastBegun || endUs[other]! > lastBeginsUs,
+      )
     }
-    for (const other of frontier) followers[other]?.push(child)
-    if (frontier.length === 0) starters.push(child)
+    predecessors[child] = frontier
   }
-  return { followers, starters, finishers: finishersOf(followers, asynchronous) }
+  return predecessors
 }
 
 /** The children that the reply waits for, and no child that it waits for follows. */

@@ -6,8 +6,16 @@ export interface GroupedRows {
   readonly rows: Uint32Array
 }
 
-/** Groups rows by counting sort; a row whose group is below 0 is in none. */
-export function groupRows(groupOf: ArrayLike<number>, groups: number): GroupedRows {
+/** Groups rows by counting sort; a row that is not `chosen`, or whose group is below 0, is in none. */
+export function groupRows(
+  groupOf: ArrayLike<number>,
+  groups: number,
+  chosen?: Uint8Array,
+): GroupedRows {
+  if (chosen !== undefined) {
+    const own = Int32Array.from(groupOf, (group, row) => (chosen[row] === 1 ? group : -1))
+    return groupRows(own, groups)
+  }
   const offsets = new Uint32Array(groups + 1)
   for (let row = 0; row < groupOf.length; row++) {
     if (groupOf[row]! >= 0) offsets[groupOf[row]! + 1]!++

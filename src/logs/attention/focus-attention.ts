@@ -308,18 +308,13 @@ export class Attention extends columnarStage<AttentionColumns>() {
   }
 }
 
-interface AttentionTree {
-  /** Names, each after the one that it leads to; the metric first. */
-  readonly order: readonly string[]
-  /** Edges between a variable and the metric; 0 of the metric itself. */
-  readonly depth: ReadonlyMap<string, number>
-  readonly children: ReadonlyMap<string, readonly string[]>
-  /** Of each variable but the metric, the edge that leads it towards the metric. */
-  readonly parentEdge: ReadonlyMap<string, AttentionEdge>
-}
-
-/** The spanning tree of a graph, depth first; what adds more to the score comes first. */
-export function attentionTree({ metric, nodes, edges }: AttentionGraph): AttentionTree {
+/**
+ * The spanning tree of a graph, depth first; what adds more to the score comes first.
+ *
+ * @returns the names in order, the metric first; how many edges each is from the metric; and of each
+ *   but the metric the edge that leads it there
+ */
+export function attentionTree({ metric, nodes, edges }: AttentionGraph) {
   const links = edges
     .filter(({ inTree }) => inTree)
     .flatMap((edge) => [
@@ -329,7 +324,6 @@ export function attentionTree({ metric, nodes, edges }: AttentionGraph): Attenti
   const linksOf = group(links, ({ end }) => end)
   const rank = new Map(nodes.map(({ name }, at) => [name, at]))
   const depth = new Map([[metric, 0]])
-  const children = new Map<string, string[]>()
   const parentEdge = new Map<string, AttentionEdge>()
   const order: string[] = []
   const pending = [metric]
@@ -342,9 +336,7 @@ export function attentionTree({ metric, nodes, edges }: AttentionGraph): Attenti
       depth.set(other, Number(depth.get(name)) + 1)
       parentEdge.set(other, edge)
     }
-    const names = below.map(({ other }) => other)
-    children.set(name, names)
-    pending.push(...names.toReversed())
+    pending.push(...below.map(({ other }) => other).reverse())
   }
-  return { order, depth, children, parentEdge }
+  return { order, depth, parentEdge }
 }

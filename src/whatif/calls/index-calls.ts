@@ -257,28 +257,6 @@ export interface CallForest {
   readonly detached: Uint8Array
 }
 
-/** Rows by what they are of: those of `i` are entries `offsets[i]` to `offsets[i + 1]` of `rows`. */
-export interface GroupedRows {
-  readonly offsets: Uint32Array
-  readonly rows: Uint32Array
-}
-
-/** Groups rows by a column of numbers below `size`; rows stay in order, those not `chosen` are left out. */
-export function groupRows(column: Uint32Array, size: number, chosen?: Uint8Array): GroupedRows {
-  const offsets = new Uint32Array(size + 1)
-  const isChosen = (row: number) => chosen === undefined || chosen[row] === 1
-  column.forEach((of, row) => {
-    if (isChosen(row)) offsets[of + 1]!++
-  })
-  for (let of = 0; of < size; of++) offsets[of + 1]! += offsets[of]!
-  const next = offsets.slice()
-  const rows = new Uint32Array(offsets[size]!)
-  column.forEach((of, row) => {
-    if (isChosen(row)) rows[next[of]!++] = row
-  })
-  return { offsets, rows }
-}
-
 /** The folders of a path: of one from a root or from here, or to a file with an extension. */
 const FOLDERS = /^(?:[a-z]+:)?[\\/.].*[\\/](?=[^\\/]+$)|^.*[\\/](?=[^\\/\s]+\.\w+$)/i
 

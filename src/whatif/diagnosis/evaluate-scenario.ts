@@ -105,7 +105,10 @@ function testChange(candidate: Candidate, base: RequestModel, target: RequestMod
     if (before.length === 0 || after.length === 0) return UNTESTED
     const { statistic, p, testable } = chiSquareTest(count(before), count(after))
     if (!testable) return UNTESTED
-    return { ...UNTESTED, p, strength: mayFollow ? Number.NaN : kindsStrength(statistic, p) }
+    // The KS statistic in units of its spread that is as unlikely: p = 2 exp(−2s²). Where p is too
+    // small for a number, it is about exp(−χ²/2).
+    const strength = Math.sqrt(p > 0 ? Math.max(0, -Math.log(p / 2)) / 2 : statistic / 4)
+    return { ...UNTESTED, p, strength: mayFollow ? Number.NaN : strength }
   }
   const { statistic, beforeCount: n1, afterCount: n2 } = ksTwoSample(before, after)
   const { p, testable } = ksTwoSample(thinned(before, share), thinned(after, share))
@@ -117,12 +120,6 @@ function testChange(candidate: Candidate, base: RequestModel, target: RequestMod
 function thinned(values: Float64Array, share: number): Float64Array {
   if (share === 1) return values
   return values.filter((_, i) => Math.floor((i + 1) * share) > Math.floor(i * share))
-}
-
-/** The KS statistic, in units of its spread, that is as unlikely as a χ² statistic: p = 2 exp(−2s²). */
-function kindsStrength(statistic: number, p: number): number {
-  // Where p is too small for a number, it is about exp(−χ²/2).
-  return Math.sqrt(p > 0 ? Math.max(0, -Math.log(p / 2)) / 2 : statistic / 4)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { deviation } from 'd3-array'
 import { siblingPercentiles } from '../../stats/sibling-percentile.ts'
 import type { Candidate } from '../scenarios/scenario.ts'
 import type { DiagnosisOptions } from './diagnosis-options.ts'
@@ -120,8 +121,9 @@ export function scoreSiblings(evaluations: readonly Evaluation[]): Float64Array 
   const place = new Float64Array(evaluations.length)
   order.forEach((row, i) => {
     const before = order[i - 1]
-    const alike = before !== undefined && areAlike(evaluations[before], evaluations[row])
-    place[row] = alike ? (place[before] as number) : i
+    const [one, other] = [evaluations[before ?? row], evaluations[row]]
+    const alike = one?.divergence === other?.divergence && Object.is(one?.strength, other?.strength)
+    place[row] = before !== undefined && alike ? (place[before] as number) : i
   })
   return siblingPercentiles(place)
 }
@@ -131,16 +133,9 @@ function isNear(best: Evaluation, other: Evaluation): boolean {
   return apart <= NEAR * standardError(best.resampled, other.resampled)
 }
 
-function areAlike(a: Evaluation | undefined, b: Evaluation | undefined): boolean {
-  return a?.divergence === b?.divergence && Object.is(a?.strength, b?.strength)
-}
-
 /** Of the difference of two divergences that were measured on the same resamples. */
 function standardError(a: Float64Array, b: Float64Array): number {
-  const differences = a.map((value, i) => (b[i] as number) - value)
-  const mean = differences.reduce((sum, own) => sum + own / a.length, 0)
-  const squares = differences.reduce((sum, own) => sum + (own - mean) ** 2, 0)
-  return Math.sqrt(squares / (a.length - 1))
+  return deviation(a.map((value, i) => (b[i] as number) - value)) ?? Number.NaN
 }
 
 /** What cannot be compared between the periods comes last among near ties. */

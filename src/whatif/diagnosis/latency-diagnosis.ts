@@ -142,11 +142,10 @@ export class LatencyDiagnosis extends Stage {
   }
 }
 
-/** What a scenario was measured to do; see `Evaluation`. */
-type Measured = Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'p' | 'touched'>
-
 /** One node of the diagnosis tree. */
-export interface DiagnosedScenario extends ProfileQuantiles, Measured {
+export interface DiagnosedScenario
+  extends ProfileQuantiles,
+    Pick<Evaluation, 'divergence' | 'distanceUs' | 'statistic' | 'p' | 'touched'> {
   /** Place among all scenarios, from 1, the best; the same wherever it stands in the tree. */
   readonly rank: number
   readonly scenario: Scenario
@@ -178,13 +177,7 @@ interface Growing extends DiagnosedScenario {
   readonly children: DiagnosedScenario[]
 }
 
-/** What was tried, as a tree and in order. */
-interface DiagnosisNodes {
-  /** Every scenario once, where it stands nearest to the root; best first. */
-  readonly ranked: readonly DiagnosedScenario[]
-  /** Those that were tried first, best first. */
-  readonly tree: readonly DiagnosedScenario[]
-}
+type DiagnosisNodes = Readonly<Record<'ranked' | 'tree', readonly DiagnosedScenario[]>>
 
 /** Orders what was tried, tells chance apart, and ties the tree together. */
 function diagnosedScenarios(

@@ -112,7 +112,8 @@ function gapTo(target: Float64Array, name: 'wasserstein' | 'ks'): TargetDivergen
 /** Share of the weight that the first 0, 1, 2 … rows have. */
 function distribution(order: Uint32Array, weight: Float64Array): Float64Array {
   const shares = new Float64Array(order.length + 1)
-  const total = sum(weight)
+  let total = 0
+  for (let i = 0; i < weight.length; i++) total += weight[i]!
   let upTo = 0
   for (let i = 0; i < order.length; i++) {
     upTo += weight[order[i]!]!
@@ -141,12 +142,6 @@ function commonSteps(latencyUs: Float64Array, target: Float64Array) {
 
 function ascending(values: Float64Array): Uint32Array {
   return Uint32Array.from(values, (_, i) => i).sort((a, b) => values[a]! - values[b]!)
-}
-
-function sum(values: Float64Array): number {
-  let total = 0
-  for (let i = 0; i < values.length; i++) total += values[i]!
-  return total
 }
 
 /** Rounds of which p is a share: it is 0.002 at least. */

@@ -1,4 +1,5 @@
 // Over every call of both periods: the loops index with `!`.
+import { intervalPredecessors } from '../../flows/precedence.ts'
 import type { CallForest, IndexedCalls } from '../calls/index-calls.ts'
 import { Precedence } from './precedence.ts'
 import type { WaitGraph } from './wait-plan.ts'
@@ -31,20 +32,14 @@ export interface PeriodOrders {
   readonly nodeCalls: Uint32Array
 }
 
-/** All orders that occur in some periods, each once, and which call has which. */
-interface CallOrders {
-  readonly orders: readonly CallOrder[]
-  readonly periods: readonly PeriodOrders[]
-}
-
 /**
- * Finds out how every call ran. A call waits for a child that is over by its reply, give or take
+ * Finds out how every call ran: all orders that occur, each once, and which call has which. A call waits for a child that is over by its reply, give or take
  * `slackUs`, or the millisecond to which starts of one of the two were cut.
  */
 export function findCallOrders(
   { paths, forests, resolutionUs }: IndexedCalls,
   slackUs: number,
-): CallOrders {
+): { readonly orders: readonly CallOrder[]; readonly periods: readonly PeriodOrders[] } {
   const orders: CallOrder[] = []
   const keys = new Map<string, number>()
   const known = new Map<string, number>()
@@ -116,9 +111,6 @@ export function findCallOrders(
  * The observed order of very many calls, in O(n log n) and the size of the lists that differ. Nodes
  * that wait for the same ones share one list.
  *
- * Of all calls that are over before one begins, let k be the one that begins last: exactly those
- * precede directly that are not over before k begins. As later calls begin, so does k.
- *
  * Pairs that only a chain of overlaps within the slack would imply are kept.
  */
 export function wideOrder(
@@ -126,39 +118,20 @@ export function wideOrder(
   endUs: ArrayLike<number>,
   slackUs: number,
 ): WaitGraph {
-  const rows = Uint32Array.from(startUs, (_, i) => i)
-  const order = rows
-    .slice()
-    .sort((a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b)
-  const placeOf = new Uint32Array(rows.length)
-  order.forEach((node, place) => {
-    placeOf[node] = place
-  })
-  const byEnd = rows.slice().sort((a, b) => endUs[a]! - endUs[b]! || placeOf[a]! - placeOf[b]!)
+  const rows = Array.from(startUs, (_, i) => i)
+  const order = Uint32Array.from(rows).sort(
+    (a, b) => startUs[a]! - startUs[b]! || endUs[a]! - endUs[b]! || a - b,
+  )
+  const sorted = (times: ArrayLike<number>) => Float64Array.from(order, (node) => times[node]!)
+  const places = { startUs: sorted(startUs), endUs: sorted(endUs), slackUs }
+  const followed = new Set<number>()
+  const lists = new Map<readonly number[], readonly number[]>()
   const predecessors: (readonly number[])[] = new Array(rows.length)
-  const followed = new Uint8Array(rows.length)
-  let frontier: readonly number[] = []
-  /** Over within the slack, but not earlier in order: hardly any. */
-  let held: number[] = []
-  let over = 0
-  let lastBegun = -1
-  order.forEach((node, place) => {
-    const beginsUs = startUs[node]! + slackUs
-    while (over < rows.length && endUs[byEnd[over]!]! <= beginsUs) held.push(byEnd[over++]!)
-    const done = held.filter((other) => placeOf[other]! < place)
-    if (done.length > 0) {
-      held = held.filter((other) => placeOf[other]! >= place)
-      for (const other of done) {
-        followed[other] = 1
-        lastBegun = Math.max(lastBegun, placeOf[other]!)
-      }
-      const lastBeginsUs = startUs[order[lastBegun]!]! + slackUs
-      frontier = [...frontier, ...done].filter(
-        (other) => placeOf[other]! >= lastBegun || endUs[other]! > lastBeginsUs,
-      )
-    }
-    predecessors[node] = frontier
+  intervalPredecessors(places).forEach((list, place) => {
+    const nodes = lists.get(list) ?? list.map((other) => order[other]!)
+    if (!lists.has(list)) for (const node of nodes) followed.add(node)
+    lists.set(list, nodes)
+    predecessors[order[place]!] = nodes
   })
-  const returnPredecessors = [...rows].filter((node) => followed[node] === 0)
-  return { order, predecessors, returnPredecessors }
+  return { order, predecessors, returnPredecessors: rows.filter((node) => !followed.has(node)) }
 }

@@ -3,7 +3,13 @@ import { group as groupBy, sum } from 'd3-array'
 import type { CallOrder } from './call-orders.ts'
 import type { OrderTimes } from './order-times.ts'
 import type { Precedence } from './precedence.ts'
-import { pairsWhere, splitByWaiting, usuallyAwaited, type WeighedOrders } from './split-waiting.ts'
+import {
+  type Group,
+  pairsWhere,
+  splitByWaiting,
+  usuallyAwaited,
+  type WeighedOrders,
+} from './split-waiting.ts'
 
 interface ClusterOptions {
   /** Orders further apart on average than this (Jaccard's distance of their pairs) stay apart. */
@@ -22,9 +28,6 @@ interface OrderCluster {
   readonly violators: readonly number[]
   readonly calls: number
 }
-
-/** Places among the orders that are clustered. */
-type Group = readonly number[]
 
 /** Beyond so many orders of one kind, or so many words to compare, leaders take the place of pairs. */
 const MAX_ORDERS = 2000

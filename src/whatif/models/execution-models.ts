@@ -5,22 +5,17 @@ import { custom, defineOptions, number, type OptionsOf } from '../../core/option
 import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { quantile } from '../../stats/quantile.ts'
-import type { CallPaths } from '../calls/call-paths.ts'
-import { type CallForest, type GroupedRows, groupRows, shownName } from '../calls/index-calls.ts'
+import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
+import type { CallName, CallPaths } from '../calls/call-paths.ts'
+import { type CallForest, shownName } from '../calls/index-calls.ts'
 import type { CallOrder } from './call-orders.ts'
 import { type OwnTimes, ownTimes, type PeriodPlans } from './wait-plan.ts'
 
 /** A call that an execution model makes: the `occurrence`-th of its kind, from 0. */
-interface ModelNode {
-  readonly service: string
-  readonly operation: string
-  readonly occurrence: number
-}
+type ModelNode = CallName & { readonly occurrence: number }
 
 /** Calls that an execution model makes and nobody waits for. */
-export interface UnawaitedCalls {
-  readonly service: string
-  readonly operation: string
+export interface UnawaitedCalls extends CallName {
   /** How many such calls there are under all calls that follow the model. */
   readonly calls: number
 }
@@ -31,14 +26,12 @@ export interface UnawaitedCalls {
  *
  * Source: Ostrowski, Mann and Sandler 2011, §3.3.
  */
-export interface ExecutionModel {
+export interface ExecutionModel extends CallName {
   /** Its place among all models. */
   readonly id: number
   readonly period: 0 | 1
   /** What is called: a name of `CallPaths`. */
   readonly name: number
-  readonly service: string
-  readonly operation: string
   /** The same number for models of the two periods that are the same flow: alike, of the same calls. */
   readonly flow: number
   readonly nodes: readonly ModelNode[]

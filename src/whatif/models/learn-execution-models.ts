@@ -3,8 +3,8 @@ import { group, rollup, sum } from 'd3-array'
 import { readOptions } from '../../core/options.ts'
 import type { TraceSet } from '../../traces/trace-set.ts'
 import type { CallPaths } from '../calls/call-paths.ts'
-import { type CallForest, indexCalls, requireSpans } from '../calls/index-calls.ts'
-import { type CallOrder, findCallOrders, type PeriodOrders, wideOrder } from './call-orders.ts'
+import { indexCalls, requireSpans } from '../calls/index-calls.ts'
+import { type CallOrder, findCallOrders, wideOrder } from './call-orders.ts'
 import { clusterCalls, type KeyedCluster } from './cluster-orders.ts'
 import {
   EXECUTION_MODEL_OPTIONS,
@@ -14,7 +14,7 @@ import {
   type LearnedPeriod,
   type UnawaitedCalls,
 } from './execution-models.ts'
-import { OrderTimes } from './order-times.ts'
+import { OrderTimes, type TimedPeriod } from './order-times.ts'
 import type { Precedence } from './precedence.ts'
 import { waitAlike } from './split-waiting.ts'
 import { type WaitGraph, type WaitPlan, waitGraph, waitPlan } from './wait-plan.ts'
@@ -76,22 +76,16 @@ interface LearnedSoFar {
   flows: number
 }
 
-interface ObservedPeriod extends PeriodOrders {
-  readonly forest: CallForest
-}
-
-interface Learning {
-  readonly paths: CallPaths
-  readonly orders: readonly CallOrder[]
-  readonly options: ExecutionModelOptions
-  readonly period: 0 | 1
-}
-
 /** Learns the models of a period, and adds them to those so far. */
 function learnPeriod(
-  observed: ObservedPeriod,
+  observed: TimedPeriod,
   sofar: LearnedSoFar,
-  { paths, orders, options, period }: Learning,
+  {
+    paths,
+    orders,
+    options,
+    period,
+  }: Pick<ExecutionModels, 'paths' | 'orders' | 'options'> & { readonly period: 0 | 1 },
 ): LearnedPeriod {
   const { forest, orderOf, nodeCalls } = observed
   const callsOf = new Uint32Array(orders.length)
@@ -177,7 +171,7 @@ function sameFlow(
 
 /** By model: what its calls call without waiting, most first. */
 function unawaitedCalls(
-  { forest, orderOf, nodeCalls, modelOf }: ObservedPeriod & { readonly modelOf: Uint32Array },
+  { forest, orderOf, nodeCalls, modelOf }: TimedPeriod & { readonly modelOf: Uint32Array },
   paths: CallPaths,
   orders: readonly CallOrder[],
 ): Map<number, readonly UnawaitedCalls[]> {

@@ -1,6 +1,7 @@
 // Over the calls of orders that are compared: the loops index with `!`.
 import { quantile } from '../../stats/quantile.ts'
-import { type CallForest, type GroupedRows, groupRows } from '../calls/index-calls.ts'
+import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
+import type { CallForest } from '../calls/index-calls.ts'
 import type { PeriodOrders } from './call-orders.ts'
 import type { Precedence } from './precedence.ts'
 
@@ -8,16 +9,8 @@ import type { Precedence } from './precedence.ts'
 const MAX_SAMPLED = 1000
 
 /** The calls that follow each order, and when the calls that they wait for ran. */
-interface TimedPeriod extends PeriodOrders {
+export interface TimedPeriod extends PeriodOrders {
   readonly forest: CallForest
-}
-
-/** Two nodes of which `a` is over before `b` begins. */
-interface OrderedPair {
-  readonly a: number
-  readonly b: number
-  /** What else comes before what. */
-  readonly others: Precedence
 }
 
 /** When the nodes of orders ran in some period: tells waiting from chance. */
@@ -41,8 +34,12 @@ export class OrderTimes {
    * chance.
    *
    * @param members orders that have the pair
+   * @param others what else comes before what
    */
-  spread(members: readonly number[], { a, b, others }: OrderedPair): number {
+  spread(
+    members: readonly number[],
+    { a, b, others }: { readonly a: number; readonly b: number; readonly others: Precedence },
+  ): number {
     const calls = this.#sampled(members)
     const { forest, nodeCalls } = this.#period
     const { childOffsets, offsetUs, latencyUs } = forest

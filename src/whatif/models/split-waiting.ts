@@ -22,7 +22,7 @@ export interface WeighedOrders {
 }
 
 /** Numbers of places in `WeighedOrders.members`. */
-type Group = readonly number[]
+export type Group = readonly number[]
 
 /** Two nodes, of which `a` is over before `b` begins in `held` calls. */
 interface HeldPair {

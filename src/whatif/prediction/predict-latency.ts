@@ -6,7 +6,9 @@ import { rowTable, type StageTable } from '../../core/stage-table.ts'
 import { leastSquares } from '../../stats/least-squares.ts'
 import { quantile } from '../../stats/quantile.ts'
 import { randomSource } from '../../stats/random.ts'
-import { type CallForest, groupRows } from '../calls/index-calls.ts'
+import { groupRows } from '../../traces/group-rows.ts'
+import type { CallName } from '../calls/call-paths.ts'
+import type { CallForest } from '../calls/index-calls.ts'
 import { clusterCalls } from '../models/cluster-orders.ts'
 import type { ExecutionModels } from '../models/execution-models.ts'
 import { OrderTimes } from '../models/order-times.ts'
@@ -124,16 +126,11 @@ interface PredictionErrors {
   readonly criticalPath: number
 }
 
-interface OperationErrors extends PredictionErrors {
-  readonly service: string
-  readonly operation: string
-}
-
 interface PredictionFields {
   /** Over all operations. */
   readonly all: PredictionErrors
   /** Of each operation, most calls first. */
-  readonly operations: readonly OperationErrors[]
+  readonly operations: readonly (CallName & PredictionErrors)[]
 }
 
 /** How well execution models predict latencies of callers, beside simpler ways. */

@@ -12,9 +12,6 @@ import {
 import { checkChange, type LatencyChange, type ScenarioEffect } from './latency-change.ts'
 import type { WeighedLatencies } from './latency-profile.ts'
 
-/** When every call begins and how long it takes after some changes, µs; columns as of `CallForest`. */
-type RecomputedCalls = Pick<CallForest, 'offsetUs' | 'latencyUs' | 'serverUs'>
-
 /**
  * One period's requests, ready to be recomputed after any change to their calls.
  *
@@ -41,9 +38,8 @@ export class RequestModel {
   readonly replyUs: Float64Array
   readonly #plans: PeriodPlans
   readonly #staged: StagedChanges
-  // By call; 0 at rest.
+  /** By call; 0 at rest. */
   readonly #latencyShiftUs: Float64Array
-  readonly #serverShiftUs: Float64Array
   // By node, and by set, of the call at hand.
   readonly #endUs: Float64Array
   readonly #newEndUs: Float64Array
@@ -66,7 +62,6 @@ export class RequestModel {
     this.#plans = learned
     this.#staged = new StagedChanges(forest, ownTimes)
     this.#latencyShiftUs = new Float64Array(latencyUs.length)
-    this.#serverShiftUs = new Float64Array(latencyUs.length)
     this.#endUs = new Float64Array(mostNodes(plans))
     this.#newEndUs = this.#endUs.slice()
     const mostSets = plans.reduce((most, { setOffsets }) => Math.max(most, setOffsets.length), 0)
@@ -90,70 +85,41 @@ export class RequestModel {
   responseTimes(changes: readonly LatencyChange[]): Float64Array {
     const { parent, request } = this.forest
     const timesUs = this.recorded.latencyUs.slice()
-    this.#compute(changes, null, (call) => {
-      if (parent[call]! < 0) timesUs[request[call]!]! += this.#latencyShiftUs[call]!
-    })
-    return timesUs
-  }
-
-  /**
-   * Every call after the changes, for a look at single requests; errors as of `responseTimes`. Below
-   * a call whose server processing was given, offsets follow the calls that were made, not it.
-   */
-  calls(changes: readonly LatencyChange[]): RecomputedCalls {
-    const offsetUs = this.forest.offsetUs.slice()
-    const latencyUs = this.forest.latencyUs.slice()
-    const serverUs = this.forest.serverUs.slice()
-    this.#compute(changes, offsetUs, (call) => {
-      latencyUs[call]! += this.#latencyShiftUs[call]!
-      serverUs[call]! += this.#serverShiftUs[call]!
-    })
-    return { offsetUs, latencyUs, serverUs }
-  }
-
-  /** Computes all affected calls, callees first, and shows each to `visit`. */
-  #compute(
-    changes: readonly LatencyChange[],
-    offsetUs: Float64Array | null,
-    visit: (call: number) => void,
-  ): void {
     const staged = this.#staged
     try {
       const { first, last } = staged.stage(changes)
+      // Callees first.
       for (let call = last; call >= first; call--) {
         if (staged.affected[call] === 0) continue
-        this.#recompute(call, offsetUs)
-        visit(call)
+        const shiftUs = this.#shift(call)
+        this.#latencyShiftUs[call] = shiftUs
+        if (parent[call]! < 0) timesUs[request[call]!]! += shiftUs
       }
     } finally {
       staged.rest((call) => {
         this.#latencyShiftUs[call] = 0
-        this.#serverShiftUs[call] = 0
       })
     }
+    return timesUs
   }
 
-  /** The shifts of one call, those of all that it calls being known. */
-  #recompute(call: number, offsetUs: Float64Array | null): void {
+  /** By how much one call takes longer, the shifts of all that it calls being known. */
+  #shift(call: number): number {
     const { latencyUs, serverUs } = this.forest
     const staged = this.#staged
     const given = staged.serverUs[call]!
-    const isGiven = !Number.isNaN(given)
-    const childrenShiftUs = isGiven && offsetUs === null ? 0 : this.#shiftChildren(call, offsetUs)
-    const ownShiftUs = childrenShiftUs + staged.replyShiftUs[call]!
-    let shiftUs = isGiven ? given - serverUs[call]! : ownShiftUs
+    let shiftUs = Number.isNaN(given)
+      ? this.#shiftChildren(call) + staged.replyShiftUs[call]!
+      : given - serverUs[call]!
     for (const newTime of staged.serverTimes.get(call) ?? []) {
       shiftUs = newTime(Math.max(serverUs[call]! + shiftUs, 0)) - serverUs[call]!
     }
-    this.#serverShiftUs[call] = Math.max(shiftUs, -serverUs[call]!)
-    this.#latencyShiftUs[call] = Math.max(
-      this.#serverShiftUs[call]! + staged.networkShiftUs[call]!,
-      -latencyUs[call]!,
-    )
+    const serverShiftUs = Math.max(shiftUs, -serverUs[call]!)
+    return Math.max(serverShiftUs + staged.networkShiftUs[call]!, -latencyUs[call]!)
   }
 
   /** By how much the last call that the reply waits for ends later. */
-  #shiftChildren(call: number, offsetUs: Float64Array | null): number {
+  #shiftChildren(call: number): number {
     const { childOffsets, offsetUs: recordedUs, latencyUs } = this.forest
     const { plans, planOf, nodeCalls } = this.#plans
     const { preprocessingShiftUs } = this.#staged
@@ -165,23 +131,18 @@ export class RequestModel {
       endUs[at] = recordedUs[child]! + latencyUs[child]!
     }
     const order = this.#staged.orders.get(call)
-    if (order !== undefined) return this.#reorderChildren(call, { plan, order, offsetUs })
+    if (order !== undefined) return this.#reorderChildren(call, plan, order)
     this.#setShiftUs.fill(Number.NaN, 0, plan.setOffsets.length - 1)
     for (const node of plan.order) {
       const child = nodeCalls[first + node]!
       const startShiftUs = this.#setShift(plan, plan.waitsFor[node]!) + preprocessingShiftUs[child]!
       newEndUs[node] = endUs[node]! + (startShiftUs + this.#latencyShiftUs[child]!)
-      if (offsetUs !== null) offsetUs[child] = recordedUs[child]! + startShiftUs
     }
-    if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
     return this.#setShift(plan, plan.replyWaitsFor)
   }
 
   /** The same in another order than the recorded one: all starts are computed anew. */
-  #reorderChildren(
-    call: number,
-    { plan, order, offsetUs }: { plan: WaitPlan; order: WaitPlan; offsetUs: Float64Array | null },
-  ): number {
+  #reorderChildren(call: number, plan: WaitPlan, order: WaitPlan): number {
     const { childOffsets, latencyUs } = this.forest
     const { preprocessingShiftUs } = this.#staged
     const newEndUs = this.#newEndUs
@@ -190,9 +151,7 @@ export class RequestModel {
       const ownUs = this.preprocessingUs[child]! + preprocessingShiftUs[child]!
       const startUs = setEnd(order, order.waitsFor[node]!, newEndUs) + ownUs
       newEndUs[node] = startUs + latencyUs[child]! + this.#latencyShiftUs[child]!
-      if (offsetUs !== null) offsetUs[child] = startUs
     }
-    if (offsetUs !== null) this.#shiftUnawaited(call, plan, offsetUs)
     const recordedUs = setEnd(plan, plan.replyWaitsFor, this.#endUs)
     return setEnd(order, order.replyWaitsFor, newEndUs) - recordedUs
   }
@@ -205,24 +164,6 @@ export class RequestModel {
     const shiftUs = setEnd(plan, set, this.#newEndUs) - setEnd(plan, set, this.#endUs)
     this.#setShiftUs[set] = shiftUs
     return shiftUs
-  }
-
-  /** Calls that nobody waits for begin when they did after the last that was over by then. */
-  #shiftUnawaited(call: number, plan: WaitPlan, offsetUs: Float64Array): void {
-    const { childOffsets, offsetUs: recordedUs } = this.forest
-    const { slackUs } = this.models.options
-    for (let at = childOffsets[call]! + plan.nodes; at < childOffsets[call + 1]!; at++) {
-      const child = this.#plans.nodeCalls[at]!
-      let lastUs = 0
-      let newLastUs = 0
-      for (let node = 0; node < plan.nodes; node++) {
-        if (this.#endUs[node]! > recordedUs[child]! + slackUs) continue
-        lastUs = Math.max(lastUs, this.#endUs[node]!)
-        newLastUs = Math.max(newLastUs, this.#newEndUs[node]!)
-      }
-      offsetUs[child] =
-        recordedUs[child]! + (newLastUs - lastUs + this.#staged.preprocessingShiftUs[child]!)
-    }
   }
 }
 

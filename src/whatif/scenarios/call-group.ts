@@ -105,18 +105,12 @@ function placeOf(paths: CallPaths, { paths: members, service, operation }: CallG
     : `along ${members.length} of ${alike.length} chains of calls`
 }
 
-/** What a call can have above it, and how that is said. */
-interface Place {
-  readonly text: string
-  readonly has: (path: number) => boolean
-}
-
-/** What may tell a path from others: its caller first, then what is further up, from the root down. */
-function placesOf(paths: CallPaths, path: number): Place[] {
+/** What may tell a path from others, and how that is said: its caller first, then what is further up, from the root down. */
+function placesOf(paths: CallPaths, path: number) {
   const above = paths.above(path)
   const parent = above.at(-1)
   if (parent === undefined) {
-    return [{ text: 'as requests', has: (other) => paths.parent(other) < 0 }]
+    return [{ text: 'as requests', has: (other: number) => paths.parent(other) < 0 }]
   }
   const service = paths.service(parent)
   const isCalledBy = (has: (caller: number) => boolean) => (other: number) =>

@@ -31,17 +31,17 @@ export interface CandidateContext {
   readonly twoSided: ReadonlySet<number>
 }
 
-interface ContextOptions {
-  readonly features: readonly FeatureChoice[] | 'auto'
-  readonly minimumPartition: number
-  readonly factors: readonly number[]
-}
-
 /** Finds out what candidates need to know of two periods, or of one. */
 export function candidateContext(
   base: RequestModel,
   target: RequestModel | null,
-  { features, minimumPartition, factors }: ContextOptions,
+  {
+    features,
+    minimumPartition,
+    factors,
+  }: Pick<CandidateContext, 'minimumPartition' | 'factors'> & {
+    readonly features: readonly FeatureChoice[] | 'auto'
+  },
 ): CandidateContext {
   const { paths } = base.models
   const twoSided = new Set<number>()

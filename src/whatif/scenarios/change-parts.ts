@@ -1,6 +1,7 @@
 // Over every call that a scenario changes: the loops index with `!`.
 import { type QuantileMap, quantileMap } from '../../stats/quantile-map.ts'
-import { type CallForest, type GroupedRows, groupRows } from '../calls/index-calls.ts'
+import { type GroupedRows, groupRows } from '../../traces/group-rows.ts'
+import type { CallForest } from '../calls/index-calls.ts'
 import type { LatencyChange } from '../recompute/latency-change.ts'
 import type { RequestModel } from '../recompute/request-model.ts'
 
