@@ -17,10 +17,7 @@ import { buildSpanFlows } from './span-flows.ts'
  * parallel and became sequential shows as a structural change.
  *
  * @param traces one trace set, or `[before, after]`; `before` may be several runs of the good period
- * @param options.concurrency `'learned'` (default), `'observed'` or `'none'`, see `Concurrency`
- * @param options.clocks `'aligned'` (default) corrects clocks of hosts that disagree, see
- *   `flows.clocks`; `'recorded'` takes times as they are
- * @param options.slackUs overlap that still counts as one after the other; default 1 µs
+ * @param given see {@link FLOW_OPTIONS}, {@link Concurrency} and, of corrected clocks, `flows.clocks`
  * @throws FlowdeltaError for an unknown option, OptionError for a value that one does not take,
  *   FlowdeltaError when one period has spans and the other trace-point graphs
  *

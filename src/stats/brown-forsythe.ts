@@ -1,4 +1,4 @@
-import { incompleteBeta } from './distributions.ts'
+import { fTail } from './distributions.ts'
 import { sortedPair, type TwoSampleResult } from './two-sample.ts'
 
 export interface BrownForsytheResult extends Omit<TwoSampleResult, 'direction'> {
@@ -49,10 +49,11 @@ export function brownForsythe(
   const within = earlier.squares + later.squares
   const df = [1, n - 2] as const
   const judged = first.length > 0 && second.length > 0 && n > 2
-  const statistic = judged ? ratio(between, within / df[1]) : Number.NaN
+  const statistic = between === 0 ? 0 : between / (within / df[1])
   return {
-    ...{ ...sizes, statistic, df },
-    p: judged ? upperTail(statistic, df[1]) : Number.NaN,
+    ...{ ...sizes, df },
+    statistic: judged ? statistic : Number.NaN,
+    p: judged ? fTail(statistic, ...df) : Number.NaN,
     beforeDeviation: earlier.mean,
     afterDeviation: later.mean,
     direction: difference > 0 ? 'wider' : difference < 0 ? 'narrower' : 'none',
@@ -73,15 +74,4 @@ function deviations(ascending: ArrayLike<number>): { mean: number; squares: numb
     squares += (Math.abs((ascending[i] as number) - median) - mean) ** 2
   }
   return { mean, squares }
-}
-
-function ratio(between: number, within: number): number {
-  return between === 0 ? 0 : between / within
-}
-
-/** P(F > statistic) with 1 and `within` degrees of freedom. */
-function upperTail(statistic: number, within: number): number {
-  if (statistic === Number.POSITIVE_INFINITY) return 0
-  const total = within + statistic
-  return incompleteBeta(within / 2, 0.5, within / total, statistic / total)
 }

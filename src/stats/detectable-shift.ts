@@ -99,14 +99,12 @@ function smallestDifference(
   }
 }
 
-interface Design {
-  readonly afterCount: number
-  readonly alpha: number
-}
-
-function powerOf(values: ArrayLike<number>, shift: number, { afterCount, alpha }: Design): number {
+function powerOf(
+  values: ArrayLike<number>,
+  shift: number,
+  { afterCount: n2, alpha }: Record<'afterCount' | 'alpha', number>,
+): number {
   const n1 = values.length
-  const n2 = afterCount
   const { mean, ofAfter, ofBefore } = placements(values, shift)
   const critical = -normalQuantile(alpha / 2) * Math.sqrt((n1 * n2 * (n1 + n2 + 1)) / 12) + 0.5
   const excess = n1 * n2 * (mean - 0.5)

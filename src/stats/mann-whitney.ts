@@ -179,16 +179,11 @@ function waysBySum(ranks: Int32Array, size: number): Float64Array {
   return bySize[size]!
 }
 
-/** What rank tests need to know of two ascending samples. */
-interface RankCounts {
-  /** U of the second sample: pairs in which its value is the larger, ties counted half. */
-  readonly u: number
-  /** Σ t³ − t over groups of t equal values of the pooled sample. */
-  readonly tieTerm: number
-}
-
-/** Merges two ascending samples and counts. */
-export function rankCounts(first: ArrayLike<number>, second: ArrayLike<number>): RankCounts {
+/**
+ * Merges two ascending samples and returns U of the second, its pairs in which its value is the larger,
+ * ties counted half, and Σ t³ − t over groups of t equal values of both.
+ */
+export function rankCounts(first: ArrayLike<number>, second: ArrayLike<number>) {
   const n1 = first.length
   const n2 = second.length
   let i = 0

@@ -1,3 +1,4 @@
+import { bisectRight } from 'd3-array'
 import { fisherExact } from './fisher-exact.ts'
 import { quantile } from './quantile.ts'
 import { requireOneOf, requireShare } from './require-option.ts'
@@ -57,8 +58,8 @@ export function tailTest(
   requireShare('quantile', share)
   const { first, second, sizes } = sortedPair(before, after, sorted)
   const beyond = quantile(pooledValues({ first, second }), share)
-  const beforeInTail = countBeyond(first, beyond)
-  const afterInTail = countBeyond(second, beyond)
+  const beforeInTail = first.length - bisectRight(first, beyond)
+  const afterInTail = second.length - bisectRight(second, beyond)
   const shape = { ...sizes, beyond, beforeInTail, afterInTail }
   if (first.length === 0 || second.length === 0) {
     return { ...shape, statistic: Number.NaN, p: Number.NaN, direction: 'none' }
@@ -69,15 +70,4 @@ export function tailTest(
   const oneSided = alternative === 'slower' ? fisher.pMore : fisher.pFewer
   const p = alternative === 'two-sided' ? fisher.p : oneSided
   return { ...shape, statistic, p, direction }
-}
-
-function countBeyond(ascending: ArrayLike<number>, limit: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ascending[middle] as number) <= limit) low = middle + 1
-    else high = middle
-  }
-  return ascending.length - low
 }

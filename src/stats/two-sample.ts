@@ -72,22 +72,15 @@ export function directionOf(difference: number): Direction {
   return difference < 0 ? 'faster' : 'none'
 }
 
-/** A sample in ascending order without its NaN and infinite values. */
-interface SortedFinite {
-  readonly values: ArrayLike<number>
-  /** How many values were NaN or infinite. */
-  readonly dropped: number
-}
-
 /**
- * Sorts a sample and leaves out what is not finite, counting it.
+ * Sorts a sample and leaves out what is not finite, counting it as `dropped`.
  *
  * With `sorted: true` the sample is used as it stands, without a copy; infinite values may then
  * stand at either end and NaN at the end, where a typed array's `sort()` puts them.
  *
  * @throws OptionError when `sorted` is true and the sample is not ascending.
  */
-export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}): SortedFinite {
+export function sortedFinite(sample: ArrayLike<number>, { sorted = false } = {}) {
   const ordered = sorted ? sample : new Float64Array(sample).sort()
   let start = 0
   let end = ordered.length

@@ -55,10 +55,8 @@ export interface Cluster {
  * many requests takes several times as long as categorizing them.
  *
  * @param source a comparison, or a stage of `categorize`, also of one period
- * @param options.fold `(flows) => flows` for the remedy that folds what repeats; default
- *   `foldFlows` by powers of two, as `compare` does with `fold: 'log2'`
- * @param options.cluster hosts, replicas, and requests if not all; see `expectedCategories`. Default:
- *   no expectation
+ * @param given see {@link EXPLOSION_OPTIONS}; `fold` is by default `foldFlows` by powers of two, as
+ *   `compare` does with `fold: 'log2'`, `cluster` is as `expectedCategories` takes it
  * @throws FlowdeltaError for an unknown option; OptionError for a fold that is no function, or a
  *   cluster that `expectedCategories` does not take
  *

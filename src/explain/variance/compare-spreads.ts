@@ -33,8 +33,7 @@ type SpreadOptions = OptionsOf<typeof SPREAD_OPTIONS>
  * shift alone, with the spread as it was, is no difference here.
  *
  * @param source a comparison, or a stage of `categorize` over two periods
- * @param options.large only categories of more requests than this in both periods; default 10
- * @param options.alpha a category has changed when its q is below this; default 0.05
+ * @param given see {@link SPREAD_OPTIONS}
  * @throws OptionError for a number of requests that is negative or no number, or a level outside 0
  *   to 1; FlowdeltaError for an unknown option
  *

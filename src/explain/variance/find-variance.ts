@@ -33,11 +33,8 @@ import { requireVarianceMarks, type VarianceMark } from './variance-marks.ts'
  * above 1 a category counts as unpredictable.
  *
  * @param source a comparison, or a stage of `categorize`, also of a single period
- * @param options.large only categories of more requests than this, period by period; default 10
- * @param options.period `'before'`, `'after'`, or `'both'` (default): each on its own, never pooled,
- *   because a change between the periods is no variance
- * @param options.marks what is known of edges already, see `markVariance`; shown in tables. Default:
- *   none. Those on edges that no category has are in `unused`
+ * @param given see {@link VARIANCE_OPTIONS}. Periods are never pooled, because a change between them is
+ *   no variance; `marks` are shown in tables, those on edges that no category has are in `unused`
  * @throws OptionError for a number of requests that is negative or no number, or an unknown period;
  *   FlowdeltaError for an unknown option or a mark that is none
  *

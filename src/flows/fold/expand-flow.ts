@@ -83,7 +83,7 @@ export function expandGraph(graph: FoldedGraph): FlowGraph {
 
 function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): Growing {
   const { times = 1, within = [] } = repetitions[number] ?? {}
-  const copies = new InstanceCopies(new Set(within))
+  const copyOf = instanceCopies(new Set(within))
   const next: Growing = { labels: [], inside: [], from: [], to: [], notes: [] }
   /** Where each node's copies begin: lane i's is i further on. */
   const start: number[] = []
@@ -96,7 +96,7 @@ function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): 
       next.labels.push(label)
       next.inside.push(
         instance?.of === number
-          ? stack.slice(0, -1).map((outer) => copies.of(outer, instance, lane))
+          ? stack.slice(0, -1).map((outer) => copyOf(outer, instance, lane))
           : stack,
       )
     }
@@ -116,7 +116,7 @@ function unfold(folded: Growing, { repetitions }: FoldedGraph, number: number): 
       next.notes.push(
         others.map(({ note, instance }) => {
           const [lane, outer] = note.side === 'to' ? [b, atEnd('to')] : [a, atEnd('from')]
-          const copy = outer === undefined ? instance : copies.of(instance, outer, lane)
+          const copy = outer === undefined ? instance : copyOf(instance, outer, lane)
           return { note, instance: copy }
         }),
       )
@@ -145,18 +145,12 @@ function lanesOf(which: WhichLanes, times: number): number[] {
 }
 
 /** For each lane of an instance, its own copies of the repetitions within it. */
-class InstanceCopies {
-  readonly #within: ReadonlySet<number>
-  readonly #known = new Map<Instance, Map<Instance, Instance[]>>()
-
-  constructor(within: ReadonlySet<number>) {
-    this.#within = within
-  }
-
-  of(inner: Instance, outer: Instance, lane: number): Instance {
-    if (!this.#within.has(inner.of)) return inner
-    const byInner = this.#known.get(outer) ?? new Map<Instance, Instance[]>()
-    this.#known.set(outer, byInner)
+function instanceCopies(within: ReadonlySet<number>) {
+  const known = new Map<Instance, Map<Instance, Instance[]>>()
+  return (inner: Instance, outer: Instance, lane: number): Instance => {
+    if (!within.has(inner.of)) return inner
+    const byInner = known.get(outer) ?? new Map<Instance, Instance[]>()
+    known.set(outer, byInner)
     const lanes = byInner.get(inner) ?? []
     byInner.set(inner, lanes)
     const copy = lanes[lane] ?? { of: inner.of }

@@ -80,7 +80,8 @@ function graphOf(
   { balance, score }: AttentionOptions,
 ): Omit<AttentionGraph, 'sharesDenominator'> {
   const { kind, class: logClass, featureType, metric, mass, variablesLeftOut } = network
-  const component = spanningComponent(network.edges, metric)
+  const { names, edges, parentEdge } = spanningComponent(network.edges, metric)
+  const tree = new Set(parentEdge.values())
   const largest = divergence.largest(kind)
   const nodeOf = (name: string): AttentionNode => {
     const test =
@@ -90,12 +91,12 @@ function graphOf(
     const { t = Number.NaN, significant = false } = test ?? {}
     // Performance itself, which is in no family, may exceed the largest.
     const share = Number.isNaN(t) || t === 0 ? 0 : Math.min(1, Math.abs(t) / largest)
-    const parent = component.parentEdge.get(name)
+    const parent = parentEdge.get(name)
     const strength = parent === undefined ? 0 : parent.weight / mass
     const term = parent === undefined ? 0 : share ** (2 * balance) * strength ** (2 * (1 - balance))
     return { name, t, divergence: share, significant, term }
   }
-  const nodes = component.names
+  const nodes = names
     .map(nodeOf)
     .sort(
       (a, b) =>
@@ -109,34 +110,20 @@ function graphOf(
     ...{ kind, class: logClass, featureType, metric, nodes },
     ...(variablesLeftOut > 0 && { variablesLeftOut }),
     score: score === 'sum' ? sum : sum / others,
-    edges: component.edges.map(
-      (edge): AttentionEdge => ({
-        ...edge,
-        weight: edge.weight / mass,
-        inTree: component.tree.has(edge),
-      }),
-    ),
+    edges: edges.map((edge) => ({ ...edge, weight: edge.weight / mass, inTree: tree.has(edge) })),
   }
-}
-
-interface Component {
-  readonly names: readonly string[]
-  readonly edges: readonly DependencyEdge[]
-  /** Those of `edges` in the maximum spanning tree. */
-  readonly tree: ReadonlySet<DependencyEdge>
-  /** Of each variable but the root, the edge of the tree that leads towards the root. */
-  readonly parentEdge: ReadonlyMap<string, DependencyEdge>
 }
 
 /**
  * Everything that is connected with `root`, and its maximum spanning tree: of all trees that connect
  * it, the one with the largest sum of weights. Of edges equally strong the one with the larger R²
- * is taken, then the first by names.
+ * is taken, then the first by names. `parentEdge` is, of each variable but the root, the edge of the
+ * tree that leads towards the root.
  *
  * Source: Prim 1957, "Shortest connection networks and some generalizations", Bell System Technical
  * Journal 36(6):1389-1401.
  */
-function spanningComponent(edges: readonly DependencyEdge[], root: string): Component {
+function spanningComponent(edges: readonly DependencyEdge[], root: string) {
   const ends = edges
     .toSorted(strongestFirst)
     .flatMap((edge) => [edge.from, edge.to].map((end) => ({ end, edge })))
@@ -160,7 +147,6 @@ function spanningComponent(edges: readonly DependencyEdge[], root: string): Comp
   return {
     names: [...reached],
     edges: edges.filter(({ from }) => reached.has(from)),
-    tree: new Set(parentEdge.values()),
     parentEdge,
   }
 }

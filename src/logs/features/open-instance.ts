@@ -1,3 +1,4 @@
+import { bisector } from 'd3-array'
 import { quantile } from '../../stats/quantile.ts'
 
 // Runs once a message, of which there may be hundreds of millions: the loops index with `!`.
@@ -206,7 +207,8 @@ function stateFeatures(series: StateSeries, { startUs, runTimeUs }: Run): number
   const { minimum, mean, maximum, final } = series
   const { times, values } = inOrder(series)
   const snapshots = SNAPSHOTS.map((share) => {
-    const passed = countUntil(times, { startUs, sinceUs: share * runTimeUs })
+    // Differences of epoch times are exact where the sum with a share of the run is not.
+    const passed = bisector((timeUs: number) => timeUs - startUs).right(times, share * runTimeUs)
     return values[passed - 1] ?? Number.NaN
   })
   const range = maximum - minimum
@@ -214,10 +216,7 @@ function stateFeatures(series: StateSeries, { startUs, runTimeUs }: Run): number
   return [minimum, mean, maximum, final, ...snapshots, ...snapshots.map(scale)]
 }
 
-function inOrder({ moments, values }: StateSeries): {
-  readonly times: Float64Array
-  readonly values: Float64Array
-} {
+function inOrder({ moments, values }: StateSeries) {
   const { kept, ascending, times } = moments
   if (ascending) return { times: times.subarray(0, kept), values }
   // Stable: of messages at one time the last one logged is the one that holds.
@@ -228,20 +227,4 @@ function inOrder({ moments, values }: StateSeries): {
     times: Float64Array.from(order, (i) => Number(times[i])),
     values: Float64Array.from(order, (i) => Number(values[i])),
   }
-}
-
-/** How many of ascending times are not later than `sinceUs` after the start. */
-function countUntil(
-  times: Float64Array,
-  { startUs, sinceUs }: { readonly startUs: number; readonly sinceUs: number },
-): number {
-  let low = 0
-  let high = times.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    // Differences of epoch times are exact where the sum with a share of the run is not.
-    if (Number(times[middle]) - startUs <= sinceUs) low = middle + 1
-    else high = middle
-  }
-  return low
 }
