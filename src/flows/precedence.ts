@@ -32,7 +32,6 @@ export function reducePrecedence(
   const ancestors = new Uint32Array(n * words)
   const followers: number[][] = Array.from({ length: n }, () => [])
   const starters: number[] = []
-  const awaited = new Uint8Array(n)
   for (let at = 0; at < n; at++) {
     const child = order[at]!
     const row = child * words
@@ -51,18 +50,7 @@ export function reducePrecedence(
     }
     if (!waits) starters.push(child)
   }
-  for (let child = 0; child < n; child++) {
-    if (asynchronous(child)) continue
-    for (let other = 0; other < n; other++) {
-      const bit = ancestors[child * words + (other >>> 5)]! >>> (other & 31)
-      if (bit & 1) awaited[other] = 1
-    }
-  }
-  const finishers: number[] = []
-  for (let child = 0; child < n; child++) {
-    if (awaited[child] === 0 && !asynchronous(child)) finishers.push(child)
-  }
-  return { followers, starters, finishers }
+  return { followers, starters, finishers: finishersOf(followers, order, asynchronous) }
 }
 
 /** The children of one call by their times, sorted by start, then end. */
@@ -89,7 +77,8 @@ export function intervalPrecedence(
     if (before.length === 0) starters.push(child)
     for (const other of before) followers[other]?.push(child)
   })
-  return { followers, starters, finishers: finishersOf(followers, asynchronous) }
+  const order = Uint32Array.from(followers.keys())
+  return { followers, starters, finishers: finishersOf(followers, order, asynchronous) }
 }
 
 /**
@@ -127,17 +116,19 @@ export function intervalPredecessors({ startUs, endUs, slackUs }: Intervals) {
   return predecessors
 }
 
-/** The children that the reply waits for, and no child that it waits for follows. */
+/** The children that the reply waits for, and no child that it waits for follows, ascending. */
 function finishersOf(
   followers: readonly (readonly number[])[],
+  order: ArrayLike<number>,
   asynchronous: (child: number) => boolean,
 ): number[] {
   const awaited = new Uint8Array(followers.length)
   const finishers: number[] = []
-  for (let child = followers.length - 1; child >= 0; child--) {
+  for (let at = order.length - 1; at >= 0; at--) {
+    const child = order[at]!
     const next = followers[child]!
     if (next.some((other) => !asynchronous(other) || awaited[other] === 1)) awaited[child] = 1
     else if (!asynchronous(child)) finishers.push(child)
   }
-  return finishers.reverse()
+  return finishers.sort((a, b) => a - b)
 }
