@@ -158,14 +158,14 @@ describe('the architecture of src', () => {
     ])
   })
 
-  test('stats imports nothing but core/errors.ts, d3-array and simple-statistics', () => {
+  test('stats imports nothing but core/errors.ts, simple-statistics and d3-array', () => {
     const outside = IMPORTS.filter(
       ({ file, target }) => unitOf(file) === 'stats' && unitOf(target) !== 'stats',
     )
     expect([...new Set(outside.map(({ target }) => target))]).toEqual([
       'core/errors.ts',
-      'd3-array',
       'simple-statistics',
+      'd3-array',
     ])
   })
 

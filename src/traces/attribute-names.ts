@@ -66,6 +66,15 @@ const THREADS = new Set(['thread', 'tid', 'pid', 'goroutine', 'fiber'])
 const ADDRESSES = new Set(['ip', 'ipv4', 'ipv6', 'addr', 'address', 'port', 'pointer', 'ptr'])
 const VERSIONS = new Set(['version', 'release', 'revision', 'build', 'commit', 'sha'])
 
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
+/** Digits that begin with a zero are a name, such as a postcode. */
+const CODE = /^[-+]?0\d/
+
+/** Whether text is a number. */
+export function isNumberText(text: string): boolean {
+  return NUMBER.test(text) && !CODE.test(text)
+}
+
 /** Ends the name of the parameter that says whether another was recorded. */
 export const PRESENCE = ' (recorded)'
 

@@ -8,7 +8,7 @@ import { type NodeRecord, NodeRecords } from '../../flows/node-records.ts'
 import { equalPartitions } from '../../stats/decision-tree/equal-partitions.ts'
 import type { TreeColumn } from '../../stats/decision-tree/tree.ts'
 import { randomSource } from '../../stats/random.ts'
-import { isNameLike, PRESENCE } from '../../traces/attribute-names.ts'
+import { isNameLike, isNumberText, PRESENCE } from '../../traces/attribute-names.ts'
 import type { AttributeValue } from '../../traces/attributes.ts'
 import {
   type LeftOutParameter,
@@ -228,10 +228,6 @@ export function placeName({ service, operation }: NodeLabel): string {
   return [service, what].filter((part) => part !== '').join(' ')
 }
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
-/** Digits that begin with a zero are a name, such as a postcode. */
-const NAME = /^[+-]?0\d/
-
 /**
  * Values of one parameter as a column: numeric where every known value is a finite number (or text
  * that is one), categorical otherwise, where two texts are one number, or for names (`isName`). Levels are sorted, so that the order of rows does not matter.
@@ -264,7 +260,7 @@ export function typedColumn(
 
 function isNumeric(value: AttributeValue): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
-  return typeof value === 'string' && NUMBER.test(value) && !NAME.test(value)
+  return typeof value === 'string' && isNumberText(value)
 }
 
 /** How many requests a table is made from. */
