@@ -10,6 +10,7 @@ const NOTHING = new LogReport({
   thinned: [],
   emptyInstances: [],
   unreadFiles: [],
+  fieldsLeftOut: [],
   inBothClasses: [],
 })
 

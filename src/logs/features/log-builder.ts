@@ -3,7 +3,13 @@ import { ascending, group, max, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
 import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
-import { LogReport, ReadingNotes, type SkippedLine, type ThinnedVariable } from './log-report.ts'
+import {
+  type FieldLeftOut,
+  LogReport,
+  ReadingNotes,
+  type SkippedLine,
+  type ThinnedVariable,
+} from './log-report.ts'
 import { codeOfClass, type LogClass, LogSet, VariableFeatures } from './log-set.ts'
 import { type ClosedInstance, type InstanceFeatures, OpenInstance } from './open-instance.ts'
 
@@ -44,6 +50,8 @@ export class LogBuilder {
   }
   readonly #notes = new ReadingNotes()
   #current = -1
+  #facets = 0
+  readonly #dropped = new Set<number>()
 
   /**
    * Says what the messages to come are of. May be called again for an instance, which then goes on;
@@ -109,6 +117,22 @@ export class LogBuilder {
     } else this.#refuse('state', { instance, code }, `time ${timeUs}, value ${value}`)
   }
 
+  /** An event message that only tells a message of another event apart: it is not counted as one. */
+  facet(instance: number, code: number, timeUs: number): void {
+    this.event(instance, code, timeUs)
+    if (Number.isFinite(timeUs)) this.#facets++
+  }
+
+  /** Takes events back that turned out to be none. */
+  dropEvents(codes: readonly number[]): void {
+    for (const code of codes) this.#dropped.add(code)
+  }
+
+  /** Notes fields that are no variables. */
+  noteLeftOut(fields: readonly FieldLeftOut[]): void {
+    this.#notes.fieldsLeftOut.push(...fields)
+  }
+
   /** Sets when an instance started; default, and at the latest: its first message. */
   startAt(instance: number, startUs: number): void {
     if (!Number.isFinite(startUs)) throw new OptionError('startUs', startUs, 'microseconds')
@@ -155,12 +179,12 @@ export class LogBuilder {
       instances: [...this.#ids],
       classOf: Uint8Array.from(this.#classOf),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
-      events: laidOut(names.event, EVENT_FEATURES, events),
-      states: laidOut(names.state, STATE_FEATURES, states),
+      events: laidOut(names.event, EVENT_FEATURES, events, this.#dropped),
+      states: laidOut(names.state, STATE_FEATURES, states, new Set()),
       report: new LogReport({
         ...this.#notes.data,
         messages: {
-          event: sum(instances, ({ messages }) => messages.event),
+          event: sum(instances, ({ messages }) => messages.event) - this.#facets,
           state: sum(instances, ({ messages }) => messages.state),
         },
         thinned: thinnedVariables(instances, names),
@@ -202,12 +226,13 @@ function laidOut<F extends Feature>(
   names: readonly string[],
   types: readonly F[],
   instances: readonly InstanceFeatures[],
+  dropped: ReadonlySet<number>,
 ): VariableFeatures<F> {
   const logged = new Int32Array(names.length)
   for (const { codes } of instances) for (const code of codes) logged[code] = logged[code]! + 1
   // A name may have been numbered without ever having a message: all of them were refused.
   const order = [...names.keys()]
-    .filter((code) => logged[code]! > 0)
+    .filter((code) => logged[code]! > 0 && !dropped.has(code))
     .sort((a, b) => ascending(names[a], names[b]))
   const starts = new Int32Array(order.length + 1)
   const next = new Int32Array(names.length)
@@ -220,6 +245,7 @@ function laidOut<F extends Feature>(
   const columns = types.map(() => new Float64Array(entries))
   for (const [instance, { codes, values }] of instances.entries()) {
     for (const [i, code] of codes.entries()) {
+      if (dropped.has(code)) continue
       const entry = next[code]!
       next[code] = entry + 1
       places.instances[entry] = instance

@@ -32,6 +32,15 @@ export interface ThinnedVariable {
   readonly stride: number
 }
 
+/** A field that is no variable, and why. */
+export interface FieldLeftOut {
+  readonly field: string
+  readonly reason: string
+  /** Messages that have it. */
+  readonly messages: number
+  readonly example: string
+}
+
 interface LogReportData {
   /** Lines read; 0 where messages came from code. */
   readonly lines: number
@@ -44,6 +53,8 @@ interface LogReportData {
   /** Files in directories that are in no log format that is known. */
   readonly unreadFiles: readonly string[]
   readonly inBothClasses: readonly string[]
+  /** Fields of messages that are no variables, those of most messages first. */
+  readonly fieldsLeftOut: readonly FieldLeftOut[]
 }
 
 /** What reading two sets of logs left out or simplified. Counts are exact. */
@@ -74,6 +85,10 @@ export class LogReport extends columnarStage<LogReportData>() {
         count: instances,
         example: `one message of ${stride} kept`,
       })),
+      ...this.fieldsLeftOut.map(({ field, reason, messages, example }) => ({
+        issue: `field ${field} ${reason}`,
+        ...{ effect: 'no variable', count: messages, example },
+      })),
       ...onlyFirst('instance without messages', 'kept', this.emptyInstances),
       ...onlyFirst('file in no log format that is known', 'file skipped', this.unreadFiles),
       ...onlyFirst('file given as before and as after', 'read as both', this.inBothClasses),
@@ -87,13 +102,14 @@ const SHOWN_CHARACTERS = 120
 
 export type Notes = Pick<
   LogReportData,
-  'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses'
+  'lines' | 'skipped' | 'refused' | 'unreadFiles' | 'inBothClasses' | 'fieldsLeftOut'
 >
 
 export class ReadingNotes {
   lines = 0
   readonly unreadFiles: string[] = []
   readonly inBothClasses: string[] = []
+  readonly fieldsLeftOut: FieldLeftOut[] = []
   readonly #skipped = new Map<string, { count: number; first: SkippedLine[] }>()
   readonly #refused = new Map<string, RefusedMessages & { count: number }>()
 
@@ -116,11 +132,12 @@ export class ReadingNotes {
   }
 
   get data(): Notes {
-    const { lines, unreadFiles, inBothClasses } = this
+    const { lines, unreadFiles, inBothClasses, fieldsLeftOut } = this
     const skipped = Array.from(this.#skipped, ([reason, entry]) => ({ reason, ...entry }))
     return {
       ...{ lines, skipped, refused: [...this.#refused.values()] },
       ...{ unreadFiles: [...unreadFiles], inBothClasses: [...inBothClasses] },
+      fieldsLeftOut: [...fieldsLeftOut],
     }
   }
 }

@@ -1,5 +1,6 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
 import { counted } from '../../core/words.ts'
+import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
@@ -74,13 +75,19 @@ export async function loadLogs(logs: LogsToCompare, options: LogReadOptions = {}
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
   const builder = new LogBuilder()
+  const fields = new FieldVariables(builder)
   for (const logClass of LOG_CLASSES) {
-    await readInputsInto(builder, logClass, inputs[logClass], { settings, matcher })
+    await readInputsInto(builder, logClass, inputs[logClass], { settings, matcher, fields })
   }
+  fields.finish()
   builder.noteBoth(pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
-    await requireMessages(built, { logClass, inputs: inputs[logClass] }, { settings, matcher })
+    await requireMessages(
+      built,
+      { logClass, inputs: inputs[logClass] },
+      { settings, matcher, fields },
+    )
   }
   return built
 }
@@ -116,19 +123,27 @@ function matcherOf({ templates }: ReadSettings): TemplateMatcher | 'none' | unde
 interface Reading {
   readonly settings: ReadSettings
   readonly matcher: TemplateMatcher | 'none' | undefined
+  readonly fields: FieldVariables
 }
 
 async function readInputsInto(
   builder: LogBuilder,
   logClass: LogClass,
   inputs: readonly LogInput[],
-  { settings, matcher }: Reading,
+  { settings, matcher, fields }: Reading,
 ): Promise<void> {
   const isByPath = settings.instance === undefined
   for (const { id, files, isFile } of inputs) {
     const pathInstance = isByPath ? builder.instanceCode(logClass, id) : -1
     for (const source of files) {
-      const sink = new LogWriter({ builder, logClass, file: source.name, pathInstance, matcher })
+      const sink = new LogWriter({
+        builder,
+        fields,
+        logClass,
+        file: source.name,
+        pathInstance,
+        matcher,
+      })
       await readLogFile(source, { settings, sink, isRequired: isFile })
     }
     if (isByPath) builder.close(pathInstance)
@@ -151,7 +166,8 @@ async function requireMessages(
   if (hasMessage || inputs.length === 0) return
   // Read once more, alone: what was noted of both classes does not say whose lines they were.
   const builder = new LogBuilder()
-  await readInputsInto(builder, logClass, inputs, reading)
+  const fields = new FieldVariables(builder)
+  await readInputsInto(builder, logClass, inputs, { ...reading, fields })
   const { lines, skipped } = builder.build().report
   const [most] = skipped.toSorted((a, b) => b.count - a.count)
   const given = inputs.map(({ id }) => id).join(', ')

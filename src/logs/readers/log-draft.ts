@@ -1,11 +1,9 @@
 import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
+import type { LogField } from '../features/field-variables.ts'
 import { type Level, levelOf, type Role, roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
-
-/** A field of a message that is part of what it says. */
-export type LogField = readonly [key: string, value: string | number | boolean]
 
 /** Roles of which a layer has one: the first of the names that it has. */
 type Slot = Role | 'given' | 'instance'
@@ -108,8 +106,9 @@ export class LogDraft {
     if (value === null || value === undefined || value === '' || value === '-') return
     const { role, rank, key, isInstance } = this.#roleOf(path)
     if (isInstance) this.#take('instance', Number(path !== this.#settings.instance), value, key)
-    if (role === 'field') this.#plain(key, value)
-    else if (role === 'level' && levelOf(value, path) === undefined) this.#plain(key, value)
+    if (role === 'field') {
+      if (!isInstance) this.#plain(key, value)
+    } else if (role === 'level' && levelOf(value, path) === undefined) this.#plain(key, value)
     else if (role === 'level') this.#take(role, rank, levelOf(value, path), key)
     else if (role === 'time' && Number(value) === 0 && /nano$/i.test(path)) return
     else if (role === 'thrown' && typeof value !== 'string') return

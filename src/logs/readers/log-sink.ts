@@ -1,12 +1,12 @@
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
+import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatcher } from './drain/template-matcher.ts'
 import type { Level } from './field-roles.ts'
-import type { LogField } from './log-draft.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -22,7 +22,7 @@ export interface LogRecord {
   readonly component?: string | undefined
   readonly value?: number | undefined
   readonly level?: Level | undefined
-  /** What else it says: numbers are state variables `name.key`. */
+  /** What else it says. */
   readonly fields?: readonly LogField[] | undefined
 }
 
@@ -35,19 +35,6 @@ export interface LogSink {
   skip(reason: string, line: number, text: string, count?: number): void
   skipFile(): void
   countLines(count: number): void
-}
-
-/** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
-function numberIn(value: string | boolean): number {
-  if (typeof value !== 'string' || value.trim() === '') return Number.NaN
-  const found = DURATION.exec(value)
-  if (found === null) return /^-?0\d/.test(value) ? Number.NaN : Number(value)
-  return Number(found[1]) * (MS_PER[found[2] as string] as number)
-}
-
-const DURATION = /^(\d+(?:\.\d+)?) ?(ns|us|µs|ms|s|m|h)$/
-const MS_PER: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 },
 }
 
 /** A sink that only looks at messages. */
@@ -147,6 +134,7 @@ export function adviceFor(
 
 interface WriterOptions {
   readonly builder: LogBuilder
+  readonly fields: FieldVariables
   readonly logClass: LogClass
   readonly file: string
   /** The instance that the path is, −1 where a field says it. */
@@ -187,7 +175,7 @@ export class LogWriter implements LogSink {
     else {
       if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
       else builder.event(instance, builder.eventCode(name), timeUs)
-      this.#numbers(record, instance, name)
+      this.#fields(record, instance, name)
     }
   }
 
@@ -231,16 +219,11 @@ export class LogWriter implements LogSink {
       if (match.wildcards[i] === 0) continue
       builder.state(instance, match.states[i] as number, timeUs, Number(values[i]))
     }
-    this.#numbers(record, instance, match.name)
+    this.#fields(record, instance, match.name)
   }
 
-  #numbers({ fields, timeUs }: LogRecord, instance: number, name: string): void {
-    if (fields === undefined || fields.length === 0) return
-    const { builder } = this.#options
-    for (const [key, value] of fields) {
-      const number = typeof value === 'number' ? value : numberIn(value)
-      if (Number.isFinite(number))
-        builder.state(instance, builder.stateCode(`${name}.${key}`), timeUs, number)
-    }
+  #fields({ fields = [], level, timeUs }: LogRecord, instance: number, name: string): void {
+    const all = level === undefined ? fields : [...fields, ['level', level] as const]
+    if (all.length > 0) this.#options.fields.take(name, all, { instance, timeUs })
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { FieldVariables } from '../../../src/logs/features/field-variables.ts'
 import { LogBuilder } from '../../../src/logs/features/log-builder.ts'
 import { readJsonLines } from '../../../src/logs/readers/json-lines.ts'
 import { LineReader } from '../../../src/logs/readers/line-reader.ts'
@@ -17,9 +18,10 @@ import {
 
 async function readChunks(text: string, size: number) {
   const builder = new LogBuilder()
+  const fields = new FieldVariables(builder)
   const pathInstance = builder.instanceCode('before', 'a')
   const sink = new LogWriter({
-    ...{ builder, logClass: 'before', file: 'a.jsonl', pathInstance, matcher: undefined },
+    ...{ builder, fields, logClass: 'before', file: 'a.jsonl', pathInstance, matcher: undefined },
   })
   async function* chunks() {
     const bytes = new TextEncoder().encode(text)

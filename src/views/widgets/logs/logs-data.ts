@@ -231,6 +231,7 @@ const NO_REPORT = new LogReport({
   thinned: [],
   emptyInstances: [],
   unreadFiles: [],
+  fieldsLeftOut: [],
   inBothClasses: [],
 })
 

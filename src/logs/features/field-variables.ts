@@ -1,0 +1,150 @@
+import {
+  LEFT_OUT_WORDS,
+  type LeftOutReason,
+  namesFew,
+  reasonOfName,
+  reasonOfTexts,
+} from '../../traces/attribute-names.ts'
+import type { LogBuilder } from './log-builder.ts'
+import type { FieldLeftOut } from './log-report.ts'
+
+/** A field of a message that is part of what it says. */
+export type LogField = readonly [key: string, value: string | number | boolean]
+
+/** A text of more values than this is no kind of anything. */
+const MAX_VALUES = 20
+const MAX_FIELDS = 200
+const MAX_LENGTH = 80
+const MANY = `has more than ${MAX_VALUES} values`
+/** Numbers of these names are not more or less, but this or that. */
+const IS_CODE = /(?:status|code|errno|signal|version|severity|priority|level)$/i
+
+/** One field of one event. */
+interface Column {
+  readonly reason: LeftOutReason | null
+  /** Messages that have it. */
+  known: number
+  areNumbers: boolean
+  stateCode: number
+  /** Events of its values; `null` once there were too many. */
+  values: Map<string, number> | null
+  readonly codes: number[]
+  readonly example: string
+}
+
+interface EventFields {
+  messages: number
+  readonly columns: Map<string, Column>
+}
+
+/**
+ * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a
+ * whole number of few, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
+ * time, an address or another text in each message is left out, and listed; so is what never varies.
+ */
+export class FieldVariables {
+  readonly #builder: LogBuilder
+  readonly #events = new Map<string, EventFields>()
+
+  constructor(builder: LogBuilder) {
+    this.#builder = builder
+  }
+
+  /** A message of an event. */
+  take(
+    event: string,
+    fields: readonly LogField[],
+    { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
+  ): void {
+    const own = this.#events.get(event) ?? { messages: 0, columns: new Map<string, Column>() }
+    if (own.messages++ === 0) this.#events.set(event, own)
+    for (const [key, value] of fields) {
+      const column = own.columns.get(key) ?? newColumn(key, value)
+      if (column.known++ === 0) {
+        if (own.columns.size === MAX_FIELDS) continue
+        own.columns.set(key, column)
+      }
+      if (column.reason !== null && column.reason !== 'identifier') continue
+      const number = typeof value === 'number' ? value : numberIn(value)
+      const isNumber = !Number.isNaN(number)
+      if (isNumber && column.reason === null && !IS_CODE.test(key)) {
+        if (column.stateCode < 0) column.stateCode = this.#builder.stateCode(`${event}.${key}`)
+        this.#builder.state(instance, column.stateCode, timeUs, number)
+        if (!Number.isInteger(number)) column.values = null
+      }
+      column.areNumbers &&= isNumber
+      this.#facet(column, `${event} · ${key}=`, String(value), { instance, timeUs })
+    }
+  }
+
+  #facet(
+    column: Column,
+    name: string,
+    value: string,
+    { instance, timeUs }: { readonly instance: number; readonly timeUs: number },
+  ): void {
+    const { values, codes } = column
+    if (values === null) return
+    let code = values.get(value)
+    if (code === undefined) {
+      if (values.size === MAX_VALUES || value.length > MAX_LENGTH) {
+        column.values = null
+        return
+      }
+      code = this.#builder.eventCode(name + value)
+      values.set(value, code)
+      codes.push(code)
+    }
+    this.#builder.facet(instance, code, timeUs)
+  }
+
+  /** All messages were taken: takes back what turned out to be no variable. */
+  finish(): void {
+    const leftOut = new Map<string, FieldLeftOut>()
+    for (const { messages, columns } of this.#events.values()) {
+      for (const [field, column] of columns) {
+        const reason = reasonOf(column, messages)
+        if (reason === null) continue
+        this.#builder.dropEvents(column.codes)
+        if (reason === '' || column.stateCode >= 0) continue
+        const key = `${field} ${reason}`
+        const known = leftOut.get(key)?.messages ?? 0
+        leftOut.set(key, { field, reason, messages: known + column.known, example: column.example })
+      }
+    }
+    this.#builder.noteLeftOut([...leftOut.values()].sort((a, b) => b.messages - a.messages))
+  }
+}
+
+function newColumn(key: string, value: LogField[1]): Column {
+  const example = String(value).slice(0, MAX_LENGTH)
+  const start = { known: 0, areNumbers: true, stateCode: -1, values: new Map<string, number>() }
+  return { ...start, reason: reasonOfName(key), codes: [], example }
+}
+
+/** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
+function reasonOf({ reason, values, known, areNumbers }: Column, messages: number): string | null {
+  if (reason !== null && reason !== 'identifier') return LEFT_OUT_WORDS[reason]
+  const isFew = values !== null && namesFew(values.size, known)
+  if (reason === 'identifier') return isFew ? null : LEFT_OUT_WORDS.identifier
+  if (values === null) return MANY
+  if (areNumbers) return isFew ? null : ''
+  const found = reasonOfTexts([...values.keys()], known)
+  if (found === 'constant') return known < messages ? null : ''
+  return found === null ? null : LEFT_OUT_WORDS[found]
+}
+
+/** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
+function numberIn(value: string | boolean): number {
+  if (typeof value !== 'string' || value.trim() === '') return Number.NaN
+  const found = DURATION.exec(value)
+  if (found === null) return IS_NUMBER.test(value) ? Number(value) : Number.NaN
+  return Number(found[1]) * (MS_PER[found[2] as string] as number)
+}
+
+/** Digits behind a leading zero are no number. */
+const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
+const DURATION = /^(\d+(?:\.\d+)?) ?(ns|us|µs|ms|s|m|h)$/
+const MS_PER: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 },
+}
