@@ -36,6 +36,10 @@ const { metric: _metric, class: _class, ...COMPARE_OPTIONS } = LOG_OPTIONS
 const PRINT_FLAGS = listFlags('variables')
 
 interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
+  /** One source, which is divided. */
+  readonly files?: readonly string[]
+  readonly by?: string
+  readonly window?: string
   readonly before?: readonly string[]
   readonly after?: readonly string[]
   /** Distalyzer's names of the two. */
@@ -50,6 +54,7 @@ interface LogsFlags extends FlagsOf<typeof PRINT_FLAGS> {
 /** `flowdelta logs`: what differs between two sets of logs, and what performance depends on. */
 export function addLogs(command: Command): void {
   command
+    .argument('[file...]', 'Logs of one source, for --split-at and --bad-if')
     .option(
       '--before <path...>',
       'Logs that went well (or --good); a file or directory is an instance',
@@ -57,6 +62,7 @@ export function addLogs(command: Command): void {
     .option('--after <path...>', 'Logs that did not (or --bad)')
     .addOption(new Option('--good <path...>').hideHelp().conflicts('before'))
     .addOption(new Option('--bad <path...>').hideHelp().conflicts('after'))
+    .addOption(new Option('--by <field>', 'Same as --instance').conflicts('instance'))
     .option(
       '--metric <name>',
       "What performance is: 'runTime', an event (its last time) or a state variable (its final value); event:NAME or state:NAME where both have the name",
@@ -77,24 +83,22 @@ export function addLogs(command: Command): void {
         .argParser(logClass),
     )
   for (const table of [LOG_READ_OPTIONS, COMPARE_OPTIONS, PRINT_FLAGS]) addOptions(command, table)
-  command.action(runLogs)
+  command.action((files: readonly string[], flags: LogsFlags & Flags) =>
+    runLogs({ ...flags, files }, command),
+  )
 }
 
 async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void> {
-  const { template, fields, json, limit } = flags
-  const before = pathsOf('before', flags.before ?? flags.good)
-  const after = pathsOf('after', flags.after ?? flags.bad)
-  const logs = await loadLogs(
-    { before, after },
-    {
-      ...optionsFrom(LOG_READ_OPTIONS, flags),
-      ...(template !== undefined && { template }),
-      ...(fields !== undefined && { fields }),
-    },
-  )
+  const { template, fields, json, limit, by } = flags
+  const logs = await loadLogs(sourcesOf(flags), {
+    ...optionsFrom(LOG_READ_OPTIONS, flags),
+    ...(by !== undefined && { instance: by }),
+    ...(template !== undefined && { template }),
+    ...(fields !== undefined && { fields }),
+  })
   const compared = compareLogs(logs, {
     ...optionsFrom(COMPARE_OPTIONS, flags),
-    metric: metricOf(logs, flags.metric),
+    metric: metricOf(logs, flags),
     class: flags.class,
   })
   const warnings = compared.warnings().map(({ code, message, advice }) => ({
@@ -106,6 +110,13 @@ async function runLogs(flags: LogsFlags & Flags, command: Command): Promise<void
     () => LOGS_DOCUMENT.write({ compared, warnings, limit: limit ?? MAX_IN_JSON }),
     () => logsText({ compared, warnings, limit: limit ?? MAX_IN_TEXT }, command.options),
   )
+}
+
+/** Two periods, or the one source that is divided. */
+function sourcesOf({ files = [], before, after, good, bad }: LogsFlags) {
+  const periods = [before ?? good, after ?? bad] as const
+  if (files.length > 0 && periods.every((one) => one === undefined)) return files
+  return { before: pathsOf('before', periods[0]), after: pathsOf('after', periods[1]) }
 }
 
 function pathsOf(period: LogClass, paths: readonly string[] | undefined): readonly string[] {
@@ -121,12 +132,13 @@ function logClass(given: string): LogClass {
 }
 
 /**
- * Reads `--metric`: `runTime`, the name of a variable, or one with its kind before it, `event:q` or
+ * Reads `--metric`: `runTime`, the name of a variable (of a state, its final value, or its mean with
+ * `--window`), or one with its kind before it, `event:q` or
  * `state:q`, where an event and a state variable have one name.
  *
  * @throws FlowdeltaError for a name that both kinds have
  */
-function metricOf({ events, states }: LogSet, given: string): Metric {
+function metricOf({ events, states }: LogSet, { metric: given, window }: LogsFlags): Metric {
   const isEvent = events.indexOf(given) !== undefined
   const isState = states.indexOf(given) !== undefined
   if (isEvent && isState && given !== 'runTime') {
@@ -135,6 +147,8 @@ function metricOf({ events, states }: LogSet, given: string): Metric {
     )
   }
   const [, kind, variable] = /^(event|state):(.*)$/s.exec(given) ?? []
+  // Of a window its mean tells more than its end.
+  if (isState && window !== undefined) return { variable: given, feature: 'mean' }
   if (isEvent || isState || kind === undefined || variable === undefined) return given
   return { variable, feature: (kind as VariableKind) === 'event' ? 'lastAbsolute' : 'final' }
 }

@@ -14,6 +14,7 @@ export const DURATION_UNITS: readonly (readonly [factor: number, unit: string])[
 export const UNITS_US: ReadonlyMap<string, number> = new Map([
   ...DURATION_UNITS.map(([us, unit]) => [unit, us] as const),
   ...(['us', 'μs'] as const).map((unit) => [unit, 1] as const),
+  ['ns', 1e-3],
 ])
 
 /**

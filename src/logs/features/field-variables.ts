@@ -1,3 +1,4 @@
+import { readDuration } from '../../core/units.ts'
 import {
   LEFT_OUT_WORDS,
   type LeftOutReason,
@@ -135,16 +136,10 @@ function reasonOf({ reason, values, known, areNumbers }: Column, messages: numbe
 }
 
 /** A number as text has it, also a duration, in milliseconds; NaN for any other text. */
-function numberIn(value: string | boolean): number {
+export function numberIn(value: string | boolean): number {
   if (typeof value !== 'string' || value.trim() === '') return Number.NaN
-  const found = DURATION.exec(value)
-  if (found === null) return IS_NUMBER.test(value) ? Number(value) : Number.NaN
-  return Number(found[1]) * (MS_PER[found[2] as string] as number)
+  return IS_NUMBER.test(value) ? Number(value) : readDuration(value) / 1e3
 }
 
 /** Digits behind a leading zero are no number. */
 const IS_NUMBER = /^[-+]?(?:0|[1-9]\d*|(?=\.))(?:\.\d+)?(?:[eE][-+]?\d+)?$/
-const DURATION = /^(\d+(?:\.\d+)?) ?(ns|us|µs|ms|s|m|h)$/
-const MS_PER: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5 },
-}

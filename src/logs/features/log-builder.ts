@@ -52,6 +52,7 @@ export class LogBuilder {
   #current = -1
   #facets = 0
   readonly #dropped = new Set<number>()
+  readonly #droppedInstances = new Set<number>()
 
   /**
    * Says what the messages to come are of. May be called again for an instance, which then goes on;
@@ -139,6 +140,16 @@ export class LogBuilder {
     this.#open(instance).startUs = startUs
   }
 
+  /** Says of which class an instance is, whatever was said before. */
+  setClass(instance: number, logClass: LogClass): void {
+    this.#classOf[instance] = codeOfClass(logClass)
+  }
+
+  /** Leaves an instance out. */
+  dropInstance(instance: number): void {
+    this.#droppedInstances.add(instance)
+  }
+
   /** Says that an instance is complete: its features are computed, its messages freed. */
   close(instance: number): void {
     const open = this.#instances[instance]
@@ -167,17 +178,20 @@ export class LogBuilder {
 
   /** The features of all instances. Messages may still be added afterwards, to open instances. */
   build(): LogSet {
-    const instances = this.#instances.map((each) =>
-      each instanceof OpenInstance ? each.close() : each,
-    )
+    const kept = [...this.#ids.keys()].filter((i) => !this.#droppedInstances.has(i))
+    const ids = kept.map((i) => this.#ids[i]!)
+    const instances = kept.map((i) => {
+      const each = this.#instances[i]!
+      return each instanceof OpenInstance ? each.close() : each
+    })
     const names = { event: this.#names.event.values, state: this.#names.state.values }
     const [events, states] = [
       instances.map((instance) => instance.events),
       instances.map((instance) => instance.states),
     ]
     return new LogSet({
-      instances: [...this.#ids],
-      classOf: Uint8Array.from(this.#classOf),
+      instances: ids,
+      classOf: Uint8Array.from(kept, (i) => this.#classOf[i]!),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(names.event, EVENT_FEATURES, events, this.#dropped),
       states: laidOut(names.state, STATE_FEATURES, states, new Set()),
@@ -188,7 +202,7 @@ export class LogBuilder {
           state: sum(instances, ({ messages }) => messages.state),
         },
         thinned: thinnedVariables(instances, names),
-        emptyInstances: this.#ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
+        emptyInstances: ids.filter((_, i) => Number.isNaN(instances[i]?.runTimeUs)),
       }),
     })
   }

@@ -1,9 +1,11 @@
 import { OptionError, rejectUnknownOptions } from '../../core/errors.ts'
-import { counted } from '../../core/words.ts'
+import { counted, grouped } from '../../core/words.ts'
+import { conditionsText } from '../../traces/selection/condition.ts'
 import { FieldVariables } from '../features/field-variables.ts'
 import { LogBuilder } from '../features/log-builder.ts'
 import { LOG_CLASSES, type LogClass, type LogSet } from '../features/log-set.ts'
 import { delimiterOf } from './csv-log.ts'
+import { DividedLogs, type Division } from './divided-logs.ts'
 import { LogTemplates } from './drain/log-templates.ts'
 import { mineInputs } from './drain/mine-log-templates.ts'
 import { TemplateMatcher } from './drain/template-matcher.ts'
@@ -48,6 +50,10 @@ export interface LogsToCompare {
  * Free text is read twice: first templates are mined from both periods together, then each message gets
  * the name of its template. `mineLogTemplates` returns the templates, to look at and edit.
  *
+ * One stream of messages becomes many instances with option `window` (`'1m'`), or `instance`, which names a
+ * field of requests, pods, containers or hosts. One source instead of two is divided by `splitAt`, a time, or
+ * by `badIf`, conditions on fields that make an instance one of after.
+ *
  * The result's `report` counts lines that gave no message, with file and line.
  *
  * @param options see {@link LOG_READ_OPTIONS}
@@ -64,36 +70,83 @@ export interface LogsToCompare {
  * logs.counts // { before: 1, after: 1 }
  * logs.states.values('maximum') // Float64Array(2) [ 3, 8 ]
  */
-export async function loadLogs(logs: LogsToCompare, options: LogReadOptions = {}): Promise<LogSet> {
-  rejectUnknownOptions(logs, LOG_CLASSES)
+export async function loadLogs(
+  logs: LogsToCompare | LogPaths,
+  options: LogReadOptions = {},
+): Promise<LogSet> {
   const settings = readSettings(options)
-  for (const logClass of LOG_CLASSES) {
-    if (logs[logClass] === undefined) throw new OptionError(logClass, undefined, 'paths of logs')
-  }
-  const inputs = { before: await logInputs(logs.before), after: await logInputs(logs.after) }
+  const { division } = settings
+  const isDivided = division !== null && (division.splitAt !== null || division.badIf.length > 0)
+  const inputs = await inputsOf(periodsOf(logs, isDivided))
   const all = [...inputs.before, ...inputs.after]
   if (all.length === 0) throw new OptionError('logs', '[]', '{ before: paths, after: paths }')
   const matcher = matcherOf(settings) ?? (await minedMatcher(all, settings))
   const builder = new LogBuilder()
   const fields = new FieldVariables(builder)
+  const divided = division === null ? undefined : new DividedLogs(division, builder)
+  const reading = { settings, matcher, fields, divided }
   for (const logClass of LOG_CLASSES) {
-    await readInputsInto(builder, logClass, inputs[logClass], { settings, matcher, fields })
+    await readInputsInto(builder, logClass, inputs[logClass], reading)
   }
   fields.finish()
+  divided?.finish()
   builder.noteBoth(pathsInBoth(inputs))
   const built = builder.build()
   for (const logClass of LOG_CLASSES) {
-    await requireMessages(
-      built,
-      { logClass, inputs: inputs[logClass] },
-      { settings, matcher, fields },
-    )
+    await requireMessages(built, { logClass, inputs: inputs[logClass] }, reading)
   }
+  if (isDivided) requireBoth(built, division)
   return built
 }
 
+type Inputs = Readonly<Record<LogClass, readonly LogInput[]>>
+
+async function inputsOf({ before, after }: LogsToCompare): Promise<Inputs> {
+  return { before: await logInputs(before), after: await logInputs(after) }
+}
+
+/** @throws OptionError for one source that nothing divides, or for periods that something does */
+function periodsOf(logs: LogsToCompare | LogPaths, isDivided: boolean): LogsToCompare {
+  if (!isPeriods(logs)) {
+    if (isDivided) return { before: logs, after: [] }
+    const wanted = '{ before: paths, after: paths }, or one source with `splitAt` or `badIf`'
+    throw new OptionError('logs', logs, wanted, { splitAt: null, badIf: null })
+  }
+  rejectUnknownOptions(logs, LOG_CLASSES)
+  for (const logClass of LOG_CLASSES) {
+    if (logs[logClass] === undefined) throw new OptionError(logClass, undefined, 'paths of logs')
+  }
+  if (!isDivided || [logs.after].flat().length === 0) return logs
+  throw new OptionError(
+    'logs',
+    'before and after',
+    'one source, as `splitAt` and `badIf` divide it',
+  )
+}
+
+function isPeriods(logs: LogsToCompare | LogPaths): logs is LogsToCompare {
+  return typeof logs === 'object' && ('before' in logs || 'after' in logs)
+}
+
+/** @throws OptionError where all instances are of one class */
+function requireBoth({ counts }: LogSet, { splitAt, badIf }: Division): void {
+  if (counts.before > 0 && counts.after > 0) return
+  const all = counts.before + counts.after
+  const whose = all === 1 ? 'the only instance is' : `all ${grouped(all)} instances are`
+  const found = `${whose} ${counts.before > 0 ? 'before' : 'after'}`
+  if (splitAt !== null) {
+    throw new OptionError('splitAt', splitAt, `a time within the logs: ${found}`)
+  }
+  const text = conditionsText(badIf)
+  throw new OptionError(
+    'badIf',
+    text,
+    `conditions that some instances meet and some do not: ${found}`,
+  )
+}
+
 /** Files that are of both classes. Content in memory may have one name twice. */
-function pathsInBoth({ before, after }: Readonly<Record<LogClass, readonly LogInput[]>>): string[] {
+function pathsInBoth({ before, after }: Inputs): string[] {
   const paths = (inputs: readonly LogInput[]) =>
     inputs
       .filter(({ isPath }) => isPath)
@@ -124,29 +177,28 @@ interface Reading {
   readonly settings: ReadSettings
   readonly matcher: TemplateMatcher | 'none' | undefined
   readonly fields: FieldVariables
+  readonly divided: DividedLogs | undefined
 }
 
 async function readInputsInto(
   builder: LogBuilder,
   logClass: LogClass,
   inputs: readonly LogInput[],
-  { settings, matcher, fields }: Reading,
+  { settings, matcher, fields, divided }: Reading,
 ): Promise<void> {
   const isByPath = settings.instance === undefined
   for (const { id, files, isFile } of inputs) {
-    const pathInstance = isByPath ? builder.instanceCode(logClass, id) : -1
+    // Where paths are divided, the number only says that they are what is.
+    const isDivided = divided !== undefined
+    const pathInstance = !isByPath ? -1 : isDivided ? 0 : builder.instanceCode(logClass, id)
     for (const source of files) {
       const sink = new LogWriter({
-        builder,
-        fields,
-        logClass,
-        file: source.name,
-        pathInstance,
-        matcher,
+        ...{ builder, fields, divided, id, logClass },
+        ...{ file: source.name, pathInstance, matcher },
       })
       await readLogFile(source, { settings, sink, isRequired: isFile })
     }
-    if (isByPath) builder.close(pathInstance)
+    if (isByPath && !isDivided) builder.close(pathInstance)
   }
 }
 
@@ -160,14 +212,17 @@ async function requireMessages(
   { logClass, inputs }: { readonly logClass: LogClass; readonly inputs: readonly LogInput[] },
   reading: Reading,
 ): Promise<void> {
+  // One source is of both.
+  const isDivided = reading.divided !== undefined
   const hasMessage = logs.runTimeUs.some(
-    (runTimeUs, instance) => !Number.isNaN(runTimeUs) && logs.classNameOf(instance) === logClass,
+    (runTimeUs, instance) =>
+      !Number.isNaN(runTimeUs) && (isDivided || logs.classNameOf(instance) === logClass),
   )
   if (hasMessage || inputs.length === 0) return
   // Read once more, alone: what was noted of both classes does not say whose lines they were.
   const builder = new LogBuilder()
   const fields = new FieldVariables(builder)
-  await readInputsInto(builder, logClass, inputs, { ...reading, fields })
+  await readInputsInto(builder, logClass, inputs, { ...reading, fields, divided: undefined })
   const { lines, skipped } = builder.build().report
   const [most] = skipped.toSorted((a, b) => b.count - a.count)
   const given = inputs.map(({ id }) => id).join(', ')

@@ -7,6 +7,7 @@ import {
   readOptions,
   text,
 } from '../../core/options.ts'
+import { type Division, readDivision } from './divided-logs.ts'
 import { LogTemplates, MINING_OPTIONS, type MiningOptions } from './drain/log-templates.ts'
 import { type ClockOptions, LogClock, TIME_UNITS } from './log-clock.ts'
 
@@ -53,6 +54,26 @@ export const LOG_READ_OPTIONS = defineOptions({
     sentence:
       "Field, attribute (OTLP) or group (template) that says which instance a message is of, or 'path' for the file or directory",
     flag: 'instance <field>',
+  }),
+  window: text({
+    default: null,
+    or: null,
+    sentence: "Makes each stretch of so long an instance of its own: '1m', '30s'",
+    flag: 'window <duration>',
+  }),
+  splitAt: text({
+    default: null,
+    or: null,
+    sentence:
+      "Divides one source into before and after at a time: '2026-10-01T11:15Z', or '11:15Z' on the day it begins",
+    flag: 'split-at <time>',
+  }),
+  badIf: text({
+    default: null,
+    or: null,
+    sentence:
+      "Divides the instances of one source: after are those for which conditions on fields hold, 'duration_ms > 100 and route = /cart'",
+    flag: 'bad-if <conditions>',
   }),
   fields: custom<LogFields>({
     default: {},
@@ -114,6 +135,8 @@ export interface ReadSettings extends ClockOptions {
   readonly value: string | undefined
   /** Fields that are state variables beside an event. */
   readonly numbers: readonly string[]
+  /** What divides messages into instances and classes, if anything does. */
+  readonly division: Division | null
   readonly template: readonly RegExp[]
   readonly templates: 'mined' | 'none' | LogTemplates
   readonly mining: Required<MiningOptions>
@@ -147,6 +170,7 @@ export function readSettings(given: LogReadOptions): ReadSettings {
     ...{ timeZone, dateFormat, timeUnit, template },
     format: template.length > 0 ? 'text' : format,
     instance: instance === 'path' ? undefined : instance,
+    division: readDivision(options),
     time: fields.time,
     name: fields.name,
     value: isOneValue ? value : undefined,

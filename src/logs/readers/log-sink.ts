@@ -4,6 +4,7 @@ import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
 import type { LogClass } from '../features/log-set.ts'
+import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatcher } from './drain/template-matcher.ts'
 import type { Level } from './field-roles.ts'
@@ -135,6 +136,10 @@ export function adviceFor(
 interface WriterOptions {
   readonly builder: LogBuilder
   readonly fields: FieldVariables
+  /** What says which instance a message is of, where it is not only the path or a field. */
+  readonly divided?: DividedLogs | undefined
+  /** The path, where `divided` asks for it. */
+  readonly id?: string
   readonly logClass: LogClass
   readonly file: string
   /** The instance that the path is, −1 where a field says it. */
@@ -145,12 +150,13 @@ interface WriterOptions {
 
 /** Hands what is found in one file on to a `LogBuilder`. */
 export class LogWriter implements LogSink {
-  readonly lane: LogLane
+  readonly lane?: LogLane
   readonly #options: WriterOptions
 
   constructor(options: WriterOptions) {
     this.#options = options
-    const { builder, logClass, pathInstance } = options
+    const { builder, logClass, pathInstance, divided } = options
+    if (divided !== undefined) return
     const instances = new Map<string, number>()
     this.lane = {
       builder,
@@ -168,9 +174,9 @@ export class LogWriter implements LogSink {
     const { builder, matcher } = this.#options
     const isName = !isText || matcher === 'none'
     const name = isName ? templateName(record.component ?? '', record.name) : record.name
-    const instance = this.#instanceOf(record)
-    if (instance < 0) this.skip(SKIPPED.noInstance, line, name)
-    else if (Number.isNaN(timeUs)) this.skip(SKIPPED.noTime, line, name)
+    const instance = Number.isNaN(timeUs) ? -1 : this.#instanceOf(record)
+    if (instance < 0)
+      this.skip(Number.isNaN(timeUs) ? SKIPPED.noTime : SKIPPED.noInstance, line, name)
     else if (isText && matcher !== 'none') this.#text(record, instance)
     else {
       if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
@@ -192,10 +198,18 @@ export class LogWriter implements LogSink {
     this.#options.builder.countLines(count)
   }
 
-  #instanceOf({ instance }: LogRecord): number {
-    const { pathInstance } = this.#options
+  #instanceOf(record: LogRecord): number {
+    const { pathInstance, divided, id = '', logClass } = this.#options
+    const { instance, level, fields = [] } = record
+    if (divided !== undefined) {
+      const whose = pathInstance >= 0 ? id : instance
+      const all = level === undefined ? fields : [...fields, ['level', level] as const]
+      return whose === undefined
+        ? -1
+        : divided.instanceOf(whose, logClass, { ...record, fields: all })
+    }
     if (pathInstance >= 0) return pathInstance
-    return instance === undefined ? -1 : this.lane.instanceCode(instance)
+    return instance === undefined ? -1 : (this.lane?.instanceCode(instance) ?? -1)
   }
 
   #text(record: LogRecord, instance: number): void {

@@ -1,0 +1,169 @@
+import { FlowdeltaError, OptionError } from '../../core/errors.ts'
+import { readDuration } from '../../core/units.ts'
+import { isoTime, readMoment } from '../../traces/epoch-clock.ts'
+import {
+  type Condition,
+  type ConditionOp,
+  condition,
+  parseConditions,
+} from '../../traces/selection/condition.ts'
+import { type LogField, numberIn } from '../features/field-variables.ts'
+import type { LogBuilder } from '../features/log-builder.ts'
+import type { LogClass } from '../features/log-set.ts'
+
+/** How one stream of messages is divided into instances and classes. */
+export interface Division {
+  /** Length of the windows that are instances, in µs; `null` for none. */
+  readonly windowUs: number | null
+  /** When after begins. */
+  readonly splitAt: string | null
+  /** What makes an instance one of after. */
+  readonly badIf: readonly Condition[]
+}
+
+/** Fewer windows are all kept, whole or not. */
+const MIN_WINDOWS = 5
+/** Share of a window that its log may miss at either end. */
+const MAX_MISSED = 0.1
+
+/**
+ * Reads what divides logs.
+ *
+ * @throws OptionError for a window or a time that cannot be, FlowdeltaError for a bad condition
+ */
+export function readDivision(options: {
+  readonly window: string | null
+  readonly splitAt: string | null
+  readonly badIf: string | null
+}): Division | null {
+  const { window, splitAt, badIf } = options
+  if (window === null && splitAt === null && badIf === null) return null
+  const windowUs = window === null ? null : readDuration(window.replace(/(\d)\s*m$/, '$1min'))
+  if (windowUs !== null && !(windowUs > 0)) {
+    throw new OptionError('window', window, "a duration, as '1m' or '30s'")
+  }
+  if (splitAt !== null && badIf !== null) {
+    throw new OptionError('badIf', badIf, 'only one of `badIf` and `splitAt`')
+  }
+  if (splitAt !== null && readMoment(splitAt, { epochUs: SOME_DAY_US }) === null) {
+    throw new OptionError('splitAt', splitAt, "a time, as '2026-10-01T11:15Z' or '11:15Z'")
+  }
+  const conditions = badIf === null ? [] : parseConditions(badIf)
+  const call = conditions.find(({ op }) => op === 'calls' || op === 'does not call')
+  if (call !== undefined) {
+    throw new FlowdeltaError(`Logs do not say what is called: ${call.text}. Ask for a field.`)
+  }
+  return { windowUs, splitAt, badIf: conditions }
+}
+
+const SOME_DAY_US = Date.UTC(2020, 0, 1) * 1000
+
+/** What must hold in a message for a condition on its instance, and whether none may. */
+const POSITIVE: Partial<Record<ConditionOp, ConditionOp>> = {
+  'is not': 'is',
+  'not recorded': 'recorded',
+}
+
+interface Stream {
+  firstUs: number
+  lastUs: number
+  readonly windows: Map<number, number>
+}
+
+/** Says which instance messages are of, and in the end of which class each is. */
+export class DividedLogs {
+  readonly #division: Division
+  readonly #builder: LogBuilder
+  readonly #tests: readonly { readonly asked: Condition; readonly isNegated: boolean }[]
+  /** Which conditions held in a message, an instance each, as bits. */
+  readonly #held: number[] = []
+  readonly #streams = new Map<string, Stream>()
+  #splitUs = Number.NaN
+
+  constructor(division: Division, builder: LogBuilder) {
+    this.#division = division
+    this.#builder = builder
+    this.#tests = division.badIf.map((asked) => {
+      const positive = POSITIVE[asked.op]
+      const isNegated = positive !== undefined
+      return { asked: isNegated ? condition(asked, positive, asked.values) : asked, isNegated }
+    })
+  }
+
+  /** The instance of a message. */
+  instanceOf(
+    id: string,
+    given: LogClass,
+    { timeUs, fields }: { readonly timeUs: number; readonly fields: readonly LogField[] },
+  ): number {
+    const { windowUs, splitAt } = this.#division
+    if (splitAt !== null && Number.isNaN(this.#splitUs)) {
+      this.#splitUs = readMoment(splitAt, { epochUs: timeUs }) ?? Number.NaN
+    }
+    const logClass = splitAt === null ? given : timeUs < this.#splitUs ? 'before' : 'after'
+    const instance =
+      windowUs === null
+        ? this.#builder.instanceCode(logClass, id)
+        : this.#window(id, logClass, { timeUs, windowUs })
+    if (this.#tests.length > 0) this.#judge(instance, fields)
+    return instance
+  }
+
+  #window(
+    id: string,
+    logClass: LogClass,
+    { timeUs, windowUs }: { readonly timeUs: number; readonly windowUs: number },
+  ): number {
+    const key = `${logClass} ${id}`
+    const stream = this.#streams.get(key) ?? { firstUs: timeUs, lastUs: timeUs, windows: new Map() }
+    this.#streams.set(key, stream)
+    if (timeUs < stream.firstUs) stream.firstUs = timeUs
+    if (timeUs > stream.lastUs) stream.lastUs = timeUs
+    // Windows begin where after does.
+    const origin = Number.isNaN(this.#splitUs) ? 0 : this.#splitUs
+    const startUs = origin + Math.floor((timeUs - origin) / windowUs) * windowUs
+    let instance = stream.windows.get(startUs)
+    if (instance === undefined) {
+      instance = this.#builder.instanceCode(logClass, `${id} ${isoTime(startUs, 0)}`)
+      this.#builder.startAt(instance, startUs)
+      stream.windows.set(startUs, instance)
+    }
+    return instance
+  }
+
+  #judge(instance: number, fields: readonly LogField[]): void {
+    let held = this.#held[instance] ?? 0
+    for (const [i, { asked }] of this.#tests.entries()) {
+      if ((held & (1 << i)) === 0 && fields.some((field) => holds(asked, field))) held |= 1 << i
+    }
+    this.#held[instance] = held
+  }
+
+  /** All messages were read: classes are settled, and windows left out that the log covers in part. */
+  finish(): void {
+    for (const [instance, held] of this.#held.entries()) {
+      const isBad = this.#tests.every(({ isNegated }, i) => ((held >> i) & 1) !== Number(isNegated))
+      if (isBad) this.#builder.setClass(instance, 'after')
+    }
+    const { windowUs } = this.#division
+    if (windowUs === null) return
+    for (const { firstUs, lastUs, windows } of this.#streams.values()) {
+      if (windows.size < MIN_WINDOWS) continue
+      for (const [startUs, instance] of windows) {
+        const missed = Math.max(firstUs - startUs, startUs + windowUs - lastUs)
+        if (missed > MAX_MISSED * windowUs) this.#builder.dropInstance(instance)
+      }
+    }
+  }
+}
+
+function holds({ attribute, op, values }: Condition, [key, value]: LogField): boolean {
+  if (key !== attribute) return false
+  if (op === 'recorded') return true
+  if (op === 'is') return values.includes(String(value))
+  const number = typeof value === 'number' ? value : numberIn(value)
+  const limit = numberIn(values[0] ?? '')
+  if (op === 'above') return number > limit
+  if (op === 'from') return number >= limit
+  return op === 'below' ? number < limit : number <= limit
+}
