@@ -1,17 +1,19 @@
-import { FlowdeltaError, show } from '../core/errors.ts'
 import { changeOptions, pickOptions, readOptions } from '../core/options.ts'
 import { Stage } from '../core/stage.ts'
 import type { StageTable } from '../core/stage-table.ts'
-import { counted } from '../core/words.ts'
 import { buildFlows } from '../flows/build-flows.ts'
 import { FLOW_OPTIONS, type FlowSet } from '../flows/flow-set.ts'
 import { foldFlows } from '../flows/fold/fold-flows.ts'
 import { requestsBetween, selectRequests } from '../flows/select-requests.ts'
-import { GraphTraces } from '../traces/graph-traces.ts'
-import { SpanTraces } from '../traces/span-traces.ts'
 import type { TraceSet } from '../traces/trace-set.ts'
 import type { Categories } from './categories/categories.ts'
 import { categorize } from './categories/categorize.ts'
+import {
+  type RequestSelection,
+  requirePeriods,
+  selectedRows,
+  traceKey,
+} from './comparison-inputs.ts'
 import { COMPARISON_OPTIONS, type ComparisonOptions, STAGE_OPTIONS } from './comparison-options.ts'
 import { type EdgeChanges, findEdgeChanges } from './edges/find-edge-changes.ts'
 import type { ComparisonWarning } from './fairness/comparison-warning.ts'
@@ -36,14 +38,14 @@ import {
 } from './mutations/find-structural-mutations.ts'
 import { matchPrecursors, type Precursors } from './precursors/match-precursors.ts'
 import { type Ranking, rankMutations } from './ranking/rank-mutations.ts'
-import { type RequestSelection, selectedRows, traceKey } from './request-selection.ts'
 import { findSegments } from './segments/find-segments.ts'
+import { RequestColumns } from './segments/request-columns.ts'
 import type { Segments } from './segments/segments.ts'
 import { findStepChanges } from './steps/find-step-changes.ts'
 import type { StepChanges } from './steps/step-changes.ts'
 
+export type { RequestSelection } from './comparison-inputs.ts'
 export type { ComparisonOptions } from './comparison-options.ts'
-export type { RequestSelection } from './request-selection.ts'
 
 const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   flows: [],
@@ -57,7 +59,8 @@ const UPSTREAM: Record<keyof Stages, readonly (keyof Stages)[]> = {
   ranking: ['responseTime', 'precursors', 'claims'],
   edges: ['categories'],
   steps: ['flows'],
-  segments: ['steps'],
+  columns: ['flows'],
+  segments: ['steps', 'columns'],
   findings: ['ranking'],
 }
 
@@ -69,7 +72,8 @@ function stageOptions(
   name: keyof Stages,
   { smPThreshold, fold }: ComparisonOptions,
 ): readonly (keyof ComparisonOptions)[] {
-  const table = name === 'drafts' || name === 'claims' ? {} : STAGE_OPTIONS[name]
+  const table =
+    name === 'drafts' || name === 'claims' || name === 'columns' ? {} : STAGE_OPTIONS[name]
   const names = Object.keys(table) as (keyof ComparisonOptions)[]
   if (name === 'flows' && fold !== 'none') return [...names, 'omitHosts']
   return name === 'structural' && smPThreshold !== 'auto'
@@ -87,6 +91,7 @@ interface Stages {
   ranking: Ranking
   edges: EdgeChanges
   steps: StepChanges
+  columns: RequestColumns
   segments: Segments
   /** Findings before they are ranked, and the mutations that each accounts for. */
   drafts: readonly Draft[]
@@ -116,8 +121,7 @@ export function compare(
   options: Partial<ComparisonOptions> = {},
 ): Comparison {
   const runs = [before].flat()
-  requireRuns(runs)
-  requireTraces(after, 'after')
+  requirePeriods(runs, after)
   return new Comparison({ runs, after }, readOptions(COMPARISON_OPTIONS, options))
 }
 
@@ -286,6 +290,12 @@ export class Comparison extends Stage {
     return this.#stages.steps
   }
 
+  /** What requests are divided by to find segments: attributes, hosts, and services that are called. */
+  get columns(): RequestColumns {
+    this.#stages.columns ??= new RequestColumns(this.steps.flows)
+    return this.#stages.columns
+  }
+
   /** In which requests steps took another time, failed, or called otherwise, of traces with spans. */
   get segments(): Segments {
     this.#stages.segments ??= findSegments(this, pickOptions(STAGE_OPTIONS.segments, this.options))
@@ -367,32 +377,4 @@ export class Comparison extends Stage {
   #share<N extends keyof Stages>(name: N, shared: Partial<Stages>): void {
     Object.defineProperty(shared, name, { enumerable: true, get: () => this[name] })
   }
-}
-
-/** Runs are told apart by time blocks, whose numbers have room for so many. */
-const MAX_RUNS = 100
-
-function requireRuns(runs: readonly unknown[]): void {
-  if (runs.length === 0 || runs.length > MAX_RUNS) {
-    throw new FlowdeltaError(
-      `compare(before, after) got ${counted(runs.length, 'run')} for before. Give 1 to ${MAX_RUNS}.`,
-    )
-  }
-  runs.forEach((run, i) => {
-    requireTraces(run, 'before')
-    if (runs.indexOf(run) < i) {
-      throw new FlowdeltaError(
-        `compare(before, after) got the same traces for runs ${runs.indexOf(run) + 1} and ${i + 1} ` +
-          'of before: they would seem never to differ. Give each run once.',
-      )
-    }
-  })
-}
-
-function requireTraces(traces: unknown, period: 'before' | 'after'): void {
-  const isTraces = traces instanceof SpanTraces || traces instanceof GraphTraces
-  if (isTraces) return
-  const next =
-    traces instanceof Promise ? 'Write `await loadTraces(…)`.' : 'Give what `loadTraces` loads.'
-  throw new FlowdeltaError(`compare(before, after) got ${show(traces)} for ${period}. ${next}`)
 }

@@ -12,6 +12,7 @@ import { ShapeTable } from '../traces/shape-table.ts'
 import { Comparison } from './comparison.ts'
 import type { ComparisonOptions } from './comparison-options.ts'
 import type { Claim } from './findings/find-findings.ts'
+import { type ColumnsOf, RequestColumns } from './segments/request-columns.ts'
 
 /** Parts of the requests that a snapshot carries; without one, stages that ask for it get zeros. */
 export interface SnapshotParts {
@@ -21,7 +22,8 @@ export interface SnapshotParts {
   readonly ids?: boolean
   /**
    * Requests whose edge latencies are carried, by their row: the largest part by far. Edges,
-   * findings and their tables need those of all requests. Default none.
+   * findings and their tables need those of all requests, and what segments are found by, which is
+   * carried with them. Default none.
    */
   readonly latenciesOf?: (request: number) => boolean
 }
@@ -57,6 +59,8 @@ interface SnapshotData {
   } | null
   readonly latencyUs: Float64Array
   readonly latencyOffsets: Uint32Array
+  /** What segments are found by, of roots and of services; none without latencies. */
+  readonly columns: readonly ColumnsOf[]
   /** What findings account for: the ranked list needs it, and latencies to find it anew. */
   readonly claims: readonly Claim[]
 }
@@ -106,6 +110,7 @@ export function takeSnapshot(
     ids: ids ? flows.ids : null,
     weight: flows.weight ?? null,
     outcomes: outcomesOf(flows, latenciesOf === undefined),
+    columns: latenciesOf === undefined ? [] : comparison.columns.all(),
     claims: comparison.claims,
     ...latenciesOfSome(flows, latenciesOf ?? (() => false)),
   })
@@ -171,7 +176,11 @@ export function restoreComparison(snapshot: ComparisonSnapshot): Comparison {
   return new Comparison(
     { runs: [none], after: none },
     { ...options, label: labelTexts && labelRule(labelTexts) },
-    { flows: folding === null ? flows : foldFlows(flows, folding), claims: data.claims },
+    {
+      flows: folding === null ? flows : foldFlows(flows, folding),
+      columns: new RequestColumns(flows, data.columns),
+      claims: data.claims,
+    },
   )
 }
 

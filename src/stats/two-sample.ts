@@ -128,7 +128,9 @@ export function sortedPair(
 }
 
 /** Returns all values of two samples in ascending order. */
-export function pooledValues(pair: Pick<SortedPair, 'first' | 'second'>): Float64Array {
+export function pooledValues(
+  pair: Readonly<Record<'first' | 'second', ArrayLike<number>>>,
+): Float64Array {
   const pooled = new Float64Array(pair.first.length + pair.second.length)
   pooled.set(pair.first)
   pooled.set(pair.second, pair.first.length)

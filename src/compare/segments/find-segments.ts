@@ -12,12 +12,11 @@ import {
 } from './measured.ts'
 import {
   calledColumns,
-  entriesOf,
   type LeftOutAttribute,
   type RequestColumn,
-  requestColumns,
+  RequestColumns,
 } from './request-columns.ts'
-import { type Candidate, scanConditions } from './scan-conditions.ts'
+import { type Candidate, ConditionScan, candidateKey, metBy } from './scan-conditions.ts'
 import { type Coded, conditionOf, equivalentsOf } from './segment-words.ts'
 import { SEGMENT_OPTIONS, type Segment, type SegmentOptions, Segments } from './segments.ts'
 import { type SegmentTest, testSegment } from './test-segment.ts'
@@ -38,6 +37,13 @@ const MAX_FAILED = 0.5
 const MIN_SHARE = 0.02
 /** Response times of requests with this share in common are one change. */
 const MIN_SHARED = 0.5
+
+/** Stages that segments are found in. */
+export interface SegmentSources {
+  readonly steps: StepChanges
+  /** What requests are divided by; by default what was recorded of them. */
+  readonly columns?: RequestColumns
+}
 
 /**
  * Finds in which requests things changed: conditions, single ones or pairs, under which a step takes
@@ -61,7 +67,7 @@ const MIN_SHARED = 0.5
  * findSegments(comparison).table().columnNames()[3] // 'where'
  */
 export function findSegments(
-  { steps }: { readonly steps: StepChanges },
+  { steps, columns: read = new RequestColumns(steps.flows) }: SegmentSources,
   given: Partial<SegmentOptions> = {},
 ): Segments {
   const options = readOptions(SEGMENT_OPTIONS, given)
@@ -69,7 +75,7 @@ export function findSegments(
   if (!options.segments || steps.steps.length === 0) {
     return new Segments(options, { segments: [], leftOut: [], omitted: 0 })
   }
-  const columns = new ColumnCache(steps)
+  const columns = new DividingColumns(steps, read)
   const failed = failedRequests(flows)
   const all = allMeasured(steps, failed)
   let [cells, omitted] = [0, 0]
@@ -107,81 +113,58 @@ function allMeasured(steps: StepChanges, failed: Uint8Array): Measured[] {
   ]
 }
 
-/** Columns of roots and of services, read once. */
-class ColumnCache {
+/** What measured requests are divided by. */
+class DividingColumns {
   readonly leftOut: LeftOutAttribute[] = []
-  readonly #flows: FlowSet
-  readonly #root: readonly RequestColumn[]
-  readonly #entriesOf: ReturnType<typeof entriesOf>
-  #service: { readonly name: string; readonly columns: readonly RequestColumn[] } | undefined
+  readonly #read: RequestColumns
+  readonly #called: readonly RequestColumn[]
 
-  constructor({ flows, calls }: StepChanges) {
-    this.#flows = flows
+  constructor({ flows, calls }: StepChanges, read: RequestColumns) {
     // What is called anew is a finding already, not where another is.
     const changed = new Set(calls.flatMap((one) => (one.changed ? (one.call?.service ?? []) : [])))
-    this.#entriesOf = entriesOf(flows)
-    this.#root = [
-      ...this.#read({ service: null, spanOf: () => 0 }),
-      ...calledColumns(flows).filter(({ attribute }) => !changed.has(attribute)),
-    ]
+    this.#read = read
+    this.#called = calledColumns(flows).filter(({ attribute }) => !changed.has(attribute))
   }
 
   /** Columns that divide the rows of what is measured, each in another way. */
   of({ step, call, requests }: Measured): { coded: Coded[]; size: number } {
+    const root = this.#ofService(null)
     const service = step?.service ?? (call?.of.service as string)
     const own = step?.kind === 'request' ? [] : this.#ofService(service)
+    const columns = [...root, ...this.#called, ...own]
     const known = new Map<string, Coded>()
-    let size = 0
-    for (const column of [...this.#root, ...own]) {
-      const codes = column.codesOf(requests)
-      size += codes.length
-      const key = partitionKey(codes)
+    for (const column of columns) {
+      const codes = new Uint16Array(requests.length)
+      for (let row = 0; row < codes.length; row++) codes[row] = column.codes[requests[row]!]!
+      const key = partitionKey(codes, column.values.length)
       if (key === null) continue
       const same = known.get(key)
       if (same === undefined) known.set(key, { column, codes, equal: [] })
       else same.equal.push({ column, codes })
     }
-    return { coded: [...known.values()], size }
+    return { coded: [...known.values()], size: columns.length * requests.length }
   }
 
-  #ofService(name: string): readonly RequestColumn[] {
-    if (this.#service?.name !== name) {
-      const entries = this.#entriesOf(name)
-      const isRoot = [...entries.values()].every((entry) => entry === 0)
-      const columns = isRoot
-        ? []
-        : this.#read({ service: name, spanOf: (shape) => entries.get(shape) })
-      this.#service = { name, columns }
-    }
-    return this.#service.columns
-  }
-
-  #read(of: Parameters<typeof requestColumns>[1]): readonly RequestColumn[] {
-    const { columns, leftOut } = requestColumns(this.#flows, of)
-    for (const one of leftOut) {
-      const isKnown = this.leftOut.some(
-        ({ attribute, service }) => attribute === one.attribute && service === one.service,
-      )
-      if (!isKnown) this.leftOut.push(one)
-    }
+  #ofService(service: string | null): readonly RequestColumn[] {
+    const { columns, leftOut } = this.#read.of(service)
+    const isKnown = this.leftOut.some((one) => one.service === service)
+    if (!isKnown) this.leftOut.push(...leftOut)
     return columns
   }
 }
 
 /** Equal for columns that divide rows alike; `null` for those that do not divide them. */
-function partitionKey(codes: Uint16Array): string | null {
-  const places = new Map<number, number>()
-  let [one, two] = [0, 0]
-  for (const code of codes) {
-    let place = places.get(code)
-    if (place === undefined) {
-      place = places.size + 1
-      places.set(code, place)
-    }
+function partitionKey(codes: Uint16Array, size: number): string | null {
+  const places = new Uint16Array(size)
+  let [one, two, count] = [0, 0, 0]
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row]!
+    if (places[code] === 0) places[code] = ++count
+    const place = places[code]!
     one = (Math.imul(one, 31) + place) | 0
     two = (Math.imul(two, 1_000_003) ^ place) | 0
   }
-  return places.size < 2 ? null : `${places.size} ${one} ${two}`
+  return count < 2 ? null : `${count} ${one} ${two}`
 }
 
 interface SearchOptions extends SegmentOptions {
@@ -198,20 +181,29 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
   const found: Segment[] = []
   let smallest = 1
   let isOut: Uint8Array | null = null
+  let scan = new ConditionScan(measured, columns, isOut)
+  const tests = new Map<string, Tried>()
   // A value that was never seen before may be what changed itself: requests are told apart by what
   // they had in common before, if they can be.
   for (const withNew of [false, true]) {
     while (found.length < MAX_SEGMENTS) {
-      const candidates = scanConditions(measured, columns, { isOut, withNew })
-      const tried = candidates.slice(0, MAX_TRIES).map((candidate): Tried => {
-        const isInside = rowsOf(candidate, columns, measured)
-        const { stratum, choices } = candidate
-        const test = testSegment(measured, isInside, {
-          ...{ stratum, isOut, level: options.alpha / (2 * choices) },
-          kind: kindsOf(candidate, columns, measured),
+      const tried = scan
+        .candidates(withNew)
+        .slice(0, MAX_TRIES)
+        .map((candidate): Tried => {
+          const key = candidateKey(candidate)
+          const known = tests.get(key)
+          if (known !== undefined) return known
+          const isInside = rowsOf(candidate, columns, measured)
+          const { stratum, choices } = candidate
+          const test = testSegment(measured, isInside, {
+            ...{ stratum, isOut, level: options.alpha / (2 * choices) },
+            kind: kindsOf(candidate, columns, measured),
+          })
+          const one = { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
+          tests.set(key, one)
+          return one
         })
-        return { candidate, isInside, test, q: Math.min(1, 2 * test.p * candidate.choices) }
-      })
       const holding = tried.filter(({ q }) => q < options.alpha)
       const best = holding.find(
         ({ test, isInside }) =>
@@ -220,7 +212,9 @@ function search(measured: Measured, columns: readonly Coded[], options: SearchOp
       if (best === undefined) break
       smallest = Math.min(smallest, ...holding.map(({ q }) => q))
       found.push(segmentOf(best, { measured, columns, isOut }))
-      isOut = Uint8Array.from(best.isInside, (is, row) => is | (isOut?.[row] ?? 0))
+      isOut = best.isInside.map((is, row) => is | (isOut?.[row] ?? 0))
+      scan = new ConditionScan(measured, columns, isOut)
+      tests.clear()
     }
   }
   return { found, p: smallest }
@@ -283,8 +277,8 @@ function kindsOf(
   { conditions }: Candidate,
   columns: readonly Coded[],
   { values }: Measured,
-): Uint16Array {
-  const kinds = new Uint16Array(values.length)
+): Uint32Array {
+  const kinds = new Uint32Array(values.length)
   for (const { column } of conditions) {
     const own = columns.find((one) => one.column === column)!.codes
     const size = column.values.length
@@ -302,9 +296,10 @@ function rowsOf(
   const [from, to] =
     stratum === null ? [0, values.length] : [offsets[2 * stratum]!, offsets[2 * stratum + 2]!]
   isInside.fill(1, from, to)
-  for (const { column, codes } of conditions) {
-    const own = columns.find((one) => one.column === column)!.codes
-    for (let row = from; row < to; row++) if (!codes.has(own[row]!)) isInside[row] = 0
+  for (const condition of conditions) {
+    const own = columns.find((one) => one.column === condition.column)!.codes
+    const isMet = metBy(condition)
+    for (let row = from; row < to; row++) isInside[row]! &= isMet[own[row]!]!
   }
   return isInside
 }
@@ -320,9 +315,10 @@ function segmentOf(
   const { measure, step, call, strata, requests } = measured
   const { inside, outside } = test
   const stratum = candidate.stratum === null ? null : strata[candidate.stratum]!
-  const rows = Array.from(isInside.keys()).filter(
-    (row) => isInside[row] === 1 && isOut?.[row] !== 1,
-  )
+  const inSegment: number[] = []
+  for (let row = 0; row < isInside.length; row++) {
+    if (isInside[row] === 1 && isOut?.[row] !== 1) inSegment.push(requests[row]!)
+  }
   const conditions = candidate.conditions.map(conditionOf)
   const shareOfRequests = shareOf(test)
   const shareOfChange = heldBy(test)
@@ -335,7 +331,7 @@ function segmentOf(
     equivalents: equivalentsOf(candidate, { columns, isInside, measured }),
     direction: measure === 'time' ? (isMore ? 'slower' : 'faster') : isMore ? 'more' : 'less',
     ...{ shareOfRequests, shareOfChange, lift: shareOfChange / shareOfRequests },
-    requests: rows.map((row) => requests[row]!),
+    requests: inSegment,
   }
 }
 

@@ -146,7 +146,8 @@ function measuredOf(
   kept.forEach(({ samples }, stratum) => {
     for (const period of [BEFORE, AFTER] satisfies Period[]) {
       const sample = samples[period]!
-      const order = Uint32Array.from(sample.values.keys()).sort(
+      // A list, not a typed array: what is sorted in parts is sorted at once.
+      const order = Array.from(sample.values.keys()).sort(
         (a, b) => sample.values[a]! - sample.values[b]! || sample.blocks[a]! - sample.blocks[b]!,
       )
       for (const i of order) {

@@ -1,5 +1,6 @@
 // Runs once an attribute of a span: the loops index with `!`.
 import type { FlowSet } from '../../flows/flow-set.ts'
+import { areFromSpans } from '../../flows/span-tree.ts'
 import {
   isNameLike,
   type LeftOutReason,
@@ -25,8 +26,8 @@ export interface RequestColumn {
   readonly kind: 'values' | 'numbers' | 'called'
   /** Service whose spans it is recorded with; `null` for roots of requests. */
   readonly service: string | null
-  /** Returns the codes of requests that were read. */
-  readonly codesOf: (requests: Uint32Array) => Uint16Array
+  /** Code of each request, in the order of the flows. */
+  readonly codes: Uint16Array
   /** Text of each code; of numbers, those of one code lie from this one up to the next code's. */
   readonly values: readonly string[]
   /** Whether some requests have the code `MISSING`, and some the code `RARE`. */
@@ -41,7 +42,10 @@ export interface LeftOutAttribute {
   readonly reason: LeftOutReason
 }
 
-interface Columns {
+/** What was recorded with the spans of one service, or with roots. */
+export interface ColumnsOf {
+  /** `null` for roots. */
+  readonly service: string | null
   readonly columns: readonly RequestColumn[]
   readonly leftOut: readonly LeftOutAttribute[]
 }
@@ -54,70 +58,113 @@ const BINS = 16
 const MIN_FOR_UNIQUE = 2_000
 const MAX_CODES = 4_000
 
+/** What the requests of flows can be divided by, read when it is asked for. */
+export class RequestColumns {
+  readonly #flows: FlowSet
+  readonly #known: Map<string | null, ColumnsOf>
+  readonly #isWhole: boolean
+  #entries: ReadonlyMap<string, ReadonlyMap<number, number>> | undefined
+
+  /** @param known what was read before, where there are no traces to read it from */
+  constructor(flows: FlowSet, known: readonly ColumnsOf[] = []) {
+    this.#flows = flows
+    this.#known = new Map(known.map((one) => [one.service, one]))
+    this.#isWhole = known.length > 0
+  }
+
+  /** Columns of the first span of a service in each request; of roots for `null`. */
+  of(service: string | null): ColumnsOf {
+    const known = this.#known.get(service)
+    if (known !== undefined) return known
+    const none = { service, columns: [], leftOut: [] }
+    if (this.#isWhole) return none
+    const entries = service === null ? null : this.#entriesOf().get(service)
+    const isRoot = [...(entries?.values() ?? [])].every((entry) => entry === 0)
+    const read =
+      entries === null
+        ? readColumns(this.#flows, { service, spanOf: () => 0 })
+        : entries === undefined || isRoot
+          ? none
+          : readColumns(this.#flows, { service, spanOf: (shape) => entries.get(shape) })
+    // Of services, the last one alone is kept: there may be many.
+    const root = this.#known.get(null)
+    this.#known.clear()
+    if (root !== undefined) this.#known.set(null, root)
+    this.#known.set(service, read)
+    return read
+  }
+
+  /** Columns of roots and of all services that have any. */
+  all(): ColumnsOf[] {
+    const services = this.#isWhole ? [...this.#known.keys()] : [null, ...this.#entriesOf().keys()]
+    return services.map((service) => this.of(service))
+  }
+
+  /** Where services are entered first, by shape. */
+  #entriesOf(): ReadonlyMap<string, ReadonlyMap<number, number>> {
+    if (this.#entries !== undefined) return this.#entries
+    const entries = new Map<string, Map<number, number>>()
+    for (const [shape, { visits }] of areFromSpans(this.#flows) ? allVisits(this.#flows) : []) {
+      for (const { service, entry } of visits) {
+        const known = entries.get(service) ?? new Map<number, number>()
+        entries.set(service, known)
+        if (!known.has(shape)) known.set(shape, entry)
+      }
+    }
+    this.#entries = entries
+    return entries
+  }
+}
+
 /**
  * Reads what requests can be divided by: attributes and host of a span of each, in codes.
  *
  * @param spanOf span of each shape whose attributes count; undefined where it has none
  */
-export function requestColumns(
+function readColumns(
   flows: FlowSet,
   { service, spanOf }: { service: string | null; spanOf: (shape: number) => number | undefined },
-): Columns {
-  const { spanRows, spanOffsets } = flows
-  const requests = Array.from(flows.shapeOf.keys()).filter(
-    (one) => spanOf(flows.shapeOf[one]!) !== undefined,
-  )
+): ColumnsOf {
+  const { spanRows, spanOffsets, shapeOf, size } = flows
   const columns = new Map<string, GrowingColumn>()
   const named = (attribute: string) => {
-    const known = columns.get(attribute) ?? new GrowingColumn(attribute, requests.length)
+    const known = columns.get(attribute) ?? new GrowingColumn(attribute, size)
     columns.set(attribute, known)
     return known
   }
   const periods = new Map<SpanTraces, (GrowingColumn | undefined)[]>()
-  requests.forEach((request, at) => {
+  let requests = 0
+  for (let request = 0; request < size; request++) {
+    const span = spanOf(shapeOf[request]!)
+    if (span === undefined) continue
+    requests++
     const traces = flows.tracesOf(request)
-    if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) return
-    const row = spanRows[spanOffsets[request]! + spanOf(flows.shapeOf[request]!)!]!
+    if (traces?.kind !== 'spans' || !spanRows || !spanOffsets) continue
+    const row = spanRows[spanOffsets[request]! + span]!
     const ofKey = periods.get(traces) ?? []
     periods.set(traces, ofKey)
     const host = traces.hosts.value(traces.spans.host[row]!)
-    if (host !== '') named('host').addText(at, host)
+    if (host !== '') named('host').addText(request, host)
     traces.attributes.visit(row, (key, value, type) => {
       ofKey[key] ??= named(traces.attributes.keys.value(key))
       const column = ofKey[key]
       if (column.reason !== null) return
-      if (type === TEXT) column.addCode(at, traces, value)
-      else if (type === TRUTH) column.addText(at, String(value === 1))
-      else column.addNumber(at, value)
+      if (type === TEXT) column.addCode(request, traces, value)
+      else if (type === TRUTH) column.addText(request, String(value === 1))
+      else column.addNumber(request, value)
     })
-  })
-  const places = service === null ? null : new Uint32Array(flows.size)
-  requests.forEach((request, at) => {
-    if (places !== null) places[request] = at
-  })
+  }
   const finished = [...columns.values()].map((column) => ({
     column,
-    made: column.finish(service, places),
+    made: column.finish(service, requests),
   }))
   return {
+    service,
     columns: finished.flatMap(({ made }) => made ?? []),
     leftOut: finished.flatMap(({ column: { attribute, reason } }) =>
       reason === null ? [] : [{ attribute, service, reason }],
     ),
   }
-}
-
-/** Where a service is entered first, by shape. */
-export function entriesOf(flows: FlowSet): (service: string) => Map<number, number> {
-  const entries = new Map<string, Map<number, number>>()
-  for (const [shape, { visits }] of allVisits(flows)) {
-    for (const { service, entry } of visits) {
-      const known = entries.get(service) ?? new Map<number, number>()
-      entries.set(service, known)
-      if (!known.has(shape)) known.set(shape, entry)
-    }
-  }
-  return (service) => entries.get(service) ?? new Map()
 }
 
 class GrowingColumn {
@@ -158,14 +205,15 @@ class GrowingColumn {
     this.#add(request, this.#code(value))
   }
 
-  finish(service: string | null, places: Uint32Array | null): RequestColumn | null {
+  /** @param requests those that have the span */
+  finish(service: string | null, requests: number): RequestColumn | null {
     if (this.reason !== null) return null
     const values = this.#values
     const numbers = isNameLike(this.attribute) ? null : numbersOf(values)
-    if (numbers !== null && values.length > BINS) return this.#binned(service, places, numbers)
+    if (numbers !== null && values.length > BINS) return this.#binned(service, requests, numbers)
     const texts = values.map(String)
     const isKind = this.#isId && namesFew(values.length, this.#known)
-    const isMixed = this.#known < this.#codes.length
+    const isMixed = this.#known < requests
     const reason = this.#isId && !isKind ? 'identifier' : reasonOfTexts(texts, this.#known)
     if (reason !== null && !(reason === 'constant' && isMixed)) return this.#leaveOut(reason)
     const counts = new Uint32Array(values.length)
@@ -183,16 +231,12 @@ class GrowingColumn {
     return {
       ...{ attribute: this.attribute, kind: 'values', service },
       ...{ hasMissing: isMixed, hasRare: often.length < values.length },
-      codesOf: reader(this.#codes, place, places),
+      codes: placed(this.#codes, place),
       values: ['', '', ...often.map((value) => texts[value]!)],
     }
   }
 
-  #binned(
-    service: string | null,
-    places: Uint32Array | null,
-    numbers: Float64Array,
-  ): RequestColumn | null {
+  #binned(service: string | null, requests: number, numbers: Float64Array): RequestColumn | null {
     if (this.#isId) return this.#leaveOut('identifier')
     const all = Float64Array.from(
       this.#codes.filter((code) => code > 0),
@@ -212,8 +256,8 @@ class GrowingColumn {
     })
     return {
       ...{ attribute: this.attribute, kind: 'numbers', service },
-      ...{ hasMissing: this.#known < this.#codes.length, hasRare: false },
-      codesOf: reader(this.#codes, place, places),
+      ...{ hasMissing: this.#known < requests, hasRare: false },
+      codes: placed(this.#codes, place),
       values: ['', '', ...lows.map(String)],
     }
   }
@@ -247,11 +291,14 @@ class GrowingColumn {
   }
 }
 
-/** Reads codes of requests, each at its place. */
-function reader(codes: Uint32Array, place: Uint16Array, places: Uint32Array | null) {
-  const own = Uint16Array.from(codes, (code) => (code === 0 ? MISSING : place[code - 1]!))
-  return (requests: Uint32Array) =>
-    Uint16Array.from(requests, (request) => own[places === null ? request : places[request]!]!)
+/** The code of each request, of the number of its value. */
+function placed(codes: Uint32Array, place: Uint16Array): Uint16Array {
+  const own = new Uint16Array(codes.length)
+  for (let request = 0; request < own.length; request++) {
+    const code = codes[request]!
+    own[request] = code === 0 ? MISSING : place[code - 1]!
+  }
+  return own
 }
 
 /** The values as numbers; `null` unless all of them are. */
@@ -291,9 +338,8 @@ export function calledColumns(flows: FlowSet, most = 40): RequestColumn[] {
     .map(([service]) => ({
       ...{ attribute: service, kind: 'called', service: null, values: ['', '', 'called'] },
       ...{ hasMissing: true, hasRare: false },
-      codesOf: (rows: Uint32Array) =>
-        Uint16Array.from(rows, (request) =>
-          calls.get(service)!.has(flows.shapeOf[request]!) ? FIRST_VALUE : MISSING,
-        ),
+      codes: Uint16Array.from(flows.shapeOf, (shape) =>
+        calls.get(service)!.has(shape) ? FIRST_VALUE : MISSING,
+      ),
     }))
 }

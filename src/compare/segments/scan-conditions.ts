@@ -43,30 +43,12 @@ export interface CodedRows {
   readonly codes: Uint16Array
 }
 
-/**
- * Looks for conditions, single ones and pairs, under which what is measured changed more than elsewhere:
- * (after − before inside) − (after − before outside), of ranks within strata and of the share of the
- * slowest twentieth.
- *
- * @param options.isOut rows that do not take part
- * @param options.withNew whether conditions count that no request met before
- * @returns the most likely first
- */
-export function scanConditions(
-  measured: Measured,
-  columns: readonly CodedRows[],
-  options: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
-): Candidate[] {
-  const scan = new Scan(measured, options)
-  const singles = columns.flatMap((rows) => scan.evaluate(rows, null))
-  const pairs = bestOf(singles)
-    .slice(0, BEAM)
-    .flatMap((first) => scan.pairs(first, columns))
-  // Singles and pairs share the level; so do columns, whatever number of values each has.
-  return bestOf([
-    ...singles.map((one) => ({ ...one, choices: 2 * columns.length * one.choices })),
-    ...pairs.map((one) => ({ ...one, choices: 2 * columns.length ** 2 * one.choices })),
-  ])
+/** Equal for the same candidate of two scans of the same columns. */
+export function candidateKey({ conditions, stratum }: Candidate): string {
+  const texts = conditions.map(({ column: { attribute, service, kind }, codes }) =>
+    JSON.stringify([attribute, service, kind, ...codes]),
+  )
+  return `${stratum} ${texts}`
 }
 
 function bestOf(candidates: readonly Candidate[]): Candidate[] {
@@ -77,98 +59,140 @@ function bestOf(candidates: readonly Candidate[]): Candidate[] {
 const FIELDS = 6
 type Sums = Float64Array
 
-class Scan {
+interface Contrasted {
+  readonly stratum: number | null
+  readonly withNew: boolean
+}
+
+/** Some rows, ascending; those of stratum `s` in period `p` end before `ends[2 s + p + 1]`. */
+interface GroupedRows {
+  readonly rows: Uint32Array
+  readonly ends: Uint32Array
+}
+
+/**
+ * Looks for conditions, single ones and pairs, under which what is measured changed more than elsewhere:
+ * (after − before inside) − (after − before outside), of ranks within strata and of the share of the
+ * slowest twentieth.
+ */
+export class ConditionScan {
   readonly #measured: Measured
+  readonly #columns: readonly CodedRows[]
   readonly #isOut: Uint8Array | null
-  readonly #withNew: boolean
   readonly #scores: readonly Float64Array[]
   readonly #strata: readonly (number | null)[]
   readonly #totals = new Map<number | null, Sums>()
   readonly #variances = new Map<number | null, readonly number[]>()
+  readonly #everyRow: GroupedRows
+  /** What was tallied of each column. */
+  readonly #cells = new Map<RequestColumn, Float64Array>()
+  /** Sums of each column where a first condition is met. */
+  readonly #within = new Map<string, readonly Sums[]>()
 
-  constructor(
-    measured: Measured,
-    { isOut, withNew }: { readonly isOut: Uint8Array | null; readonly withNew: boolean },
-  ) {
+  /** @param isOut rows that do not take part */
+  constructor(measured: Measured, columns: readonly CodedRows[], isOut: Uint8Array | null) {
     this.#measured = measured
+    this.#columns = columns
     this.#isOut = isOut
-    this.#withNew = withNew
     this.#scores = measured.measure === 'time' ? rankScores(measured) : [centered(measured)]
     const numbers = Array.from(measured.strata.keys())
     this.#strata = numbers.length === 1 ? [null] : [null, ...numbers]
-    const everyone = new Uint16Array(measured.values.length)
-    const cells = this.#tally(everyone, 1, null)
+    this.#everyRow = this.#rowsWhere(() => true, null)
+    const cells = this.#tally(new Uint8Array(measured.values.length), 1, this.#everyRow)
     for (const stratum of this.#strata) {
-      const totals = this.#sumsOf(cells, 1, stratum)
-      this.#totals.set(stratum, totals)
+      this.#totals.set(stratum, this.#sumsOf(cells, 1, stratum))
       this.#variances.set(stratum, this.#varianceOf(stratum))
+    }
+    for (const { column, codes } of columns) {
+      this.#cells.set(column, this.#tally(codes, column.values.length, this.#everyRow))
     }
   }
 
-  /** Looks at every way to divide requests by a column, among those of `within`. */
-  evaluate(
-    { column, codes }: CodedRows,
-    within: { readonly rows: Uint8Array; readonly stratum: number | null } | null,
-  ): Candidate[] {
-    const size = column.values.length
-    const cells = this.#tally(codes, size, within?.rows ?? null)
-    const strata = within === null ? this.#strata : [within.stratum]
-    return strata.flatMap((stratum) => {
-      const sums = this.#sumsOf(cells, size, stratum)
-      const share = stratum === null || within !== null ? 1 : this.#strata.length - 1
-      const ofStrata = this.#strata.length > 1 && within === null ? 2 * share : share
-      return this.#partitionsOf(column, sums).flatMap(({ codes: chosen, choices: own }) => {
-        const choices = own * ofStrata
-        const inside = sumOf(sums, chosen)
-        const all = this.#totals.get(stratum)!
-        const { z, isSwapped } = this.contrast(inside, all, stratum)
-        // Within a first condition, only what is inside both counts.
-        if (Math.abs(z) < MIN_Z || (isSwapped && within !== null)) return []
-        const score = z * z - 2 * Math.log(choices)
-        const conditions = [{ column, codes: isSwapped ? others(size, chosen) : chosen }]
-        return [{ conditions, stratum, z: Math.abs(z), score, choices }]
-      })
+  /**
+   * Returns what changed otherwise than the rest, the most likely first.
+   *
+   * @param withNew whether conditions count that no request met before
+   */
+  candidates(withNew: boolean): Candidate[] {
+    const all = this.#columns.length
+    const singles = this.#columns.flatMap(({ column }) => this.#singles(column, withNew))
+    const pairs = bestOf(singles)
+      .slice(0, BEAM)
+      .flatMap((first) => this.#pairs(first, withNew))
+    // Singles and pairs share the level; so do columns, whatever number of values each has.
+    return bestOf([
+      ...singles.map((one) => ({ ...one, choices: 2 * all * one.choices })),
+      ...pairs.map((one) => ({ ...one, choices: 2 * all ** 2 * one.choices })),
+    ])
+  }
+
+  /** Looks at every way to divide requests by a column. */
+  #singles(column: RequestColumn, withNew: boolean): Candidate[] {
+    const { length } = this.#strata
+    return this.#strata.flatMap((stratum) => {
+      const share = length === 1 ? 1 : stratum === null ? 2 : 2 * (length - 1)
+      const sums = this.#sumsOf(this.#cells.get(column)!, column.values.length, stratum)
+      return this.#divisions(column, sums, { stratum, share, withNew, isWithin: false })
     })
   }
 
   /** Looks for a second condition under which more of the change lies. */
-  pairs(first: Candidate, columns: readonly CodedRows[]): Candidate[] {
+  #pairs(first: Candidate, withNew: boolean): Candidate[] {
     const [condition] = first.conditions as [Condition]
-    const own = columns.find(({ column }) => column === condition.column)!
-    const rows = Uint8Array.from(own.codes, (code) => Number(condition.codes.has(code)))
     const { stratum } = first
-    const parent = this.#sumsWhere(rows, stratum)
-    return columns.flatMap((coded) => {
-      if (coded === own) return []
-      const found = bestOf(this.evaluate(coded, { rows, stratum })).slice(0, MAX_SECOND)
-      return found.flatMap((second): Candidate[] => {
-        const [added] = second.conditions as [Condition]
-        const isSecond = Uint8Array.from(coded.codes, (code) => Number(added.codes.has(code)))
-        const both = this.#sumsWhere(
-          isSecond.map((is, row) => is & rows[row]!),
-          stratum,
-        )
-        const other = this.#sumsWhere(isSecond, stratum)
-        // Each condition must tell requests apart among those for which the other holds.
-        const needed = [parent, other].every((around) => {
-          const { z, isSwapped } = this.contrast(both, around, stratum)
-          return !isSwapped && z * z > MIN_Z ** 2 + 2 * Math.log(columns.length * second.choices)
+    const columns = this.#columns
+    const parent = this.#knownSums(condition, stratum)
+    const within = this.#sumsWithin(first)
+    return columns.flatMap(({ column }, i) => {
+      if (column === condition.column) return []
+      const sums = within[i]!
+      const how = { stratum, share: 1, withNew, isWithin: true }
+      return bestOf(this.#divisions(column, sums, how))
+        .slice(0, MAX_SECOND)
+        .flatMap((second): Candidate[] => {
+          const [added] = second.conditions as [Condition]
+          const both = sumOf(sums, added.codes)
+          const other = this.#knownSums(added, stratum)
+          // Each condition must tell requests apart among those for which the other holds.
+          const needed = [parent, other].every((around) => {
+            const { z, isSwapped } = this.#contrast(both, around, { stratum, withNew })
+            return !isSwapped && z * z > MIN_Z ** 2 + 2 * Math.log(columns.length * second.choices)
+          })
+          const choices = first.choices * second.choices
+          const score = second.z ** 2 - 2 * Math.log(choices * columns.length)
+          return needed ? [{ ...second, conditions: [condition, added], choices, score }] : []
         })
-        const choices = first.choices * second.choices
-        const score = second.z ** 2 - 2 * Math.log(choices * columns.length)
-        return needed ? [{ ...second, conditions: [condition, added], choices, score }] : []
-      })
+    })
+  }
+
+  #divisions(
+    column: RequestColumn,
+    sums: Sums,
+    {
+      share,
+      isWithin,
+      ...how
+    }: Contrasted & { readonly share: number; readonly isWithin: boolean },
+  ): Candidate[] {
+    const { stratum } = how
+    return this.#partitionsOf(column, sums).flatMap(({ codes: chosen, choices: own }) => {
+      const choices = own * share
+      const all = this.#totals.get(stratum)!
+      const { z, isSwapped } = this.#contrast(sumOf(sums, chosen), all, how)
+      // Within a first condition, only what is inside both counts.
+      if (Math.abs(z) < MIN_Z || (isSwapped && isWithin)) return []
+      const score = z * z - 2 * Math.log(choices)
+      const codes = isSwapped ? others(column.values.length, chosen) : chosen
+      return [{ conditions: [{ column, codes }], stratum, z: Math.abs(z), score, choices }]
     })
   }
 
   /** (after − before inside) − (after − before outside) over its standard error, of either score. */
-  contrast(inside: Sums, all: Sums, stratum: number | null): { z: number; isSwapped: boolean } {
+  #contrast(inside: Sums, all: Sums, { stratum, withNew }: Contrasted) {
     const [inBefore, inAfter, allBefore, allAfter] = [inside[0]!, inside[1]!, all[0]!, all[1]!]
     const [outBefore, outAfter] = [allBefore - inBefore, allAfter - inAfter]
     const isNew =
-      this.#withNew &&
-      inBefore === 0 &&
-      (inAfter / Math.max(1, allAfter)) * allBefore >= MIN_EXPECTED
+      withNew && inBefore === 0 && (inAfter / Math.max(1, allAfter)) * allBefore >= MIN_EXPECTED
     const enough = Math.min(inAfter, outAfter, outBefore, isNew ? MIN_INSIDE : inBefore)
     if (enough < MIN_INSIDE) return { z: 0, isSwapped: false }
     const weight =
@@ -226,16 +250,30 @@ class Scan {
     ]
   }
 
-  /** Adds up scores by stratum, period and code. */
-  #tally(codes: Uint16Array, size: number, within: Uint8Array | null): Float64Array {
-    const { offsets } = this.#measured
-    const [first, second] = this.#scores as [Float64Array, Float64Array | undefined]
-    const isOut = this.#isOut
-    const cells = new Float64Array((offsets.length - 1) * size * 3)
+  /** Rows that take part, within a stratum. */
+  #rowsWhere(isWanted: (row: number) => boolean, stratum: number | null): GroupedRows {
+    const { offsets, values } = this.#measured
+    const rows = new Uint32Array(values.length)
+    const ends = new Uint32Array(offsets.length)
+    let at = 0
     for (let group = 0; group < offsets.length - 1; group++) {
+      const isIn = stratum === null || group >> 1 === stratum
+      for (let row = offsets[group]!; isIn && row < offsets[group + 1]!; row++) {
+        if (this.#isOut?.[row] !== 1 && isWanted(row)) rows[at++] = row
+      }
+      ends[group + 1] = at
+    }
+    return { rows: rows.slice(0, at), ends }
+  }
+
+  /** Adds up scores by stratum, period and code. */
+  #tally(codes: Uint8Array | Uint16Array, size: number, { rows, ends }: GroupedRows): Float64Array {
+    const [first, second] = this.#scores as [Float64Array, Float64Array | undefined]
+    const cells = new Float64Array((ends.length - 1) * size * 3)
+    for (let group = 0; group < ends.length - 1; group++) {
       const base = group * size
-      for (let row = offsets[group]!; row < offsets[group + 1]!; row++) {
-        if (within?.[row] === 0 || isOut?.[row] === 1) continue
+      for (let at = ends[group]!; at < ends[group + 1]!; at++) {
+        const row = rows[at]!
         const cell = 3 * (base + codes[row]!)
         cells[cell]!++
         cells[cell + 1]! += first[row]!
@@ -261,8 +299,26 @@ class Scan {
     return sums
   }
 
-  #sumsWhere(rows: Uint8Array, stratum: number | null): Sums {
-    return this.#sumsOf(this.#tally(new Uint16Array(rows.length), 1, rows), 1, stratum)
+  /** Sums of each column of the rows that meet a first condition. */
+  #sumsWithin(first: Candidate): readonly Sums[] {
+    const key = candidateKey(first)
+    const known = this.#within.get(key)
+    if (known !== undefined) return known
+    const [condition] = first.conditions as [Condition]
+    const { stratum } = first
+    const own = this.#columns.find(({ column }) => column === condition.column)!
+    const isMet = metBy(condition)
+    const rows = this.#rowsWhere((row) => isMet[own.codes[row]!] === 1, stratum)
+    const sums = this.#columns.map(({ column: { values }, codes }) =>
+      this.#sumsOf(this.#tally(codes, values.length, rows), values.length, stratum),
+    )
+    this.#within.set(key, sums)
+    return sums
+  }
+
+  /** Sums of the rows that meet a condition, from what was tallied of its column. */
+  #knownSums({ column, codes }: Condition, stratum: number | null): Sums {
+    return sumOf(this.#sumsOf(this.#cells.get(column)!, column.values.length, stratum), codes)
   }
 
   #varianceOf(stratum: number | null): number[] {
@@ -283,6 +339,11 @@ function sumOf(sums: Sums, codes: ReadonlySet<number>): Sums {
     for (let field = 0; field < FIELDS; field++) all[field]! += sums[code * FIELDS + field]!
   }
   return all
+}
+
+/** By code, 1 where a condition is met. */
+export function metBy({ column, codes }: Condition): Uint8Array {
+  return Uint8Array.from(column.values, (_, code) => Number(codes.has(code)))
 }
 
 function others(size: number, codes: ReadonlySet<number>): Set<number> {

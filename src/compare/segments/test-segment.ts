@@ -1,8 +1,10 @@
 // Runs once a request: the loops index with `!`.
+import { bisectRight, sum } from 'd3-array'
 import { bonferroni } from '../../stats/bonferroni.ts'
 import { normalP, normalQuantile } from '../../stats/distributions.ts'
 import { moderatedShifts } from '../../stats/moderated-shifts.ts'
 import { quantile } from '../../stats/quantile.ts'
+import { pooledValues } from '../../stats/two-sample.ts'
 import { compareCounts } from '../steps/compare-counts.ts'
 import { BLOCKS } from '../steps/time-blocks.ts'
 import type { Measured } from './measured.ts'
@@ -62,7 +64,7 @@ export function testSegment(
   measured: Measured,
   side: Uint8Array,
   options: {
-    readonly kind: Uint16Array
+    readonly kind: Uint32Array
     readonly stratum: number | null
     readonly isOut: Uint8Array | null
     readonly level: number
@@ -70,12 +72,22 @@ export function testSegment(
 ): SegmentTest {
   const [outGroups, inGroups] = groupsOf(measured, side, options)
   const isTime = measured.measure === 'time'
-  const inside = sideOf(inGroups, isTime)
-  const outside = sideOf(outGroups, isTime)
+  const sideFor = (groups: readonly Group[]) =>
+    isTime ? timesOf(groups) : sharesOf(groups.map((group) => countsOf(group, 0)))
+  const [outside, inside] = [sideFor(outGroups), sideFor(inGroups)]
   if (inGroups.length === 0 || outGroups.length === 0) return { inside, outside, p: Number.NaN }
   const p = isTime
     ? timesP([outGroups, inGroups], { inside, outside, level: options.level })
-    : Math.max(countsP(inGroups, outGroups), ...contrastPs(inside, outside))
+    : Math.max(
+        countsP(
+          inGroups.map((group) => countsOf(group, 0)),
+          likenessOf(
+            outGroups,
+            outGroups.map(() => 0),
+          ),
+        ),
+        ...contrastPs(inside, outside),
+      )
   return { inside, outside, p }
 }
 
@@ -85,7 +97,7 @@ const MIN_KIND = 5
 function groupsOf(
   { strata, offsets, values, blocks }: Measured,
   side: Uint8Array,
-  { kind, stratum, isOut }: { kind: Uint16Array; stratum: number | null; isOut: Uint8Array | null },
+  { kind, stratum, isOut }: { kind: Uint32Array; stratum: number | null; isOut: Uint8Array | null },
 ): [outside: Group[], inside: Group[]] {
   const all: [Group[], Group[]] = [[], []]
   const emptyGroup = (): Group => [
@@ -136,10 +148,22 @@ function together(groups: readonly Group[]): Group {
   }) as unknown as Group
 }
 
-function sideOf(strata: readonly Group[], isCut: boolean): SegmentSide {
+interface Moments {
+  readonly count: number
+  readonly mean: number
+  readonly variance: number
+}
+
+function both<Of, To>(
+  [before, after]: readonly [Of, Of],
+  map: (one: Of) => To,
+): readonly [before: To, after: To] {
+  return [map(before), map(after)]
+}
+
+function sideOf(groups: readonly (readonly [before: Moments, after: Moments])[]): SegmentSide {
   let [before, after, beforeSum, afterSum, change, variance] = [0, 0, 0, 0, 0, 0]
-  for (const [then, now] of strata) {
-    const [first, second] = [momentsOf(then, isCut), momentsOf(now, isCut)]
+  for (const [first, second] of groups) {
     before += first.count
     after += second.count
     beforeSum += first.count * first.mean
@@ -153,17 +177,46 @@ function sideOf(strata: readonly Group[], isCut: boolean): SegmentSide {
   }
 }
 
+/** Times of both sides: the slowest hundredth is cut. */
+function timesOf(groups: readonly Group[]): SegmentSide {
+  return sideOf(groups.map((group) => both(group, ({ values }) => momentsOf(values))))
+}
+
 /** Mean and variance of ascending values, the slowest hundredth cut or not. */
-function momentsOf({ values }: Sample, isCut = true) {
+function momentsOf(values: readonly number[], cut = SLOWEST): Moments {
   const count = values.length
-  const most = values[Math.ceil((isCut ? 1 - SLOWEST : 1) * count) - 1] ?? Number.NaN
+  const most = values[Math.ceil((1 - cut) * count) - 1] ?? Number.NaN
   let [sum, squares] = [0, 0]
   for (const value of values) {
-    sum += Math.min(most, value)
-    squares += Math.min(most, value) ** 2
+    const own = Math.min(most, value)
+    sum += own
+    squares += own * own
   }
   const mean = sum / count
   return { count, mean, variance: Math.max(0, squares / count - mean ** 2) }
+}
+
+/** How many values there are, and how many of them are beyond a limit. */
+interface Count {
+  readonly count: number
+  readonly made: number
+}
+
+type Counts = readonly [before: Count, after: Count]
+
+function countsOf(group: Group, limit: number): Counts {
+  return both(group, ({ values }) => ({
+    count: values.length,
+    made: values.length - bisectRight(values, limit),
+  }))
+}
+
+function sharesOf(groups: readonly Counts[]): SegmentSide {
+  const momentsOfShare = ({ count, made }: Count): Moments => {
+    const mean = made / count
+    return { count, mean, variance: mean * (1 - mean) }
+  }
+  return sideOf(groups.map((group) => both(group, momentsOfShare)))
 }
 
 function timesP(
@@ -172,8 +225,7 @@ function timesP(
 ): number {
   const sign = Math.sign(sides.inside.change)
   const logs = sideOf(
-    outside.map(([before, after]): Group => [logOf(before), logOf(after)]),
-    false,
+    outside.map((group) => both(group, ({ values }) => momentsOf(logsOf(values), 0))),
   )
   // As much as the change outside may be, in the direction of the one inside.
   const errors = -normalQuantile(sides.level / 2) * sign
@@ -194,21 +246,29 @@ function timesP(
   const shiftP = Math.max(
     ...shifts.map(({ p, direction }) => (direction === (sign > 0 ? 'slower' : 'faster') ? p : 1)),
   )
-  const tailPs = TAILS.map((begin) => {
-    const tailsOf = (groups: readonly Group[]) => groups.map((group) => tailOf(group, begin))
-    const outTails = tailsOf(outside)
-    const rates = contrastPs(sideOf(tailsOf(inside), false), sideOf(outTails, false))
-    const counts = aligned.map((groups) => {
-      const tails = tailsOf(groups)
-      return Math.sign(sideOf(tails, false).change) === sign ? countsP(tails, outTails) : 1
-    })
-    return Math.max(...rates, ...counts)
+  const [outLimits, ...limits] = [outside, ...aligned].map((groups) => groups.map(tailsOf))
+  const tailPs = TAILS.map((_, tail) => {
+    const outCounts = outside.map((group, i) => countsOf(group, outLimits![i]![tail]!))
+    const outShares = sharesOf(outCounts)
+    const likeness = likenessOf(
+      outside,
+      outLimits!.map((of) => of[tail]!),
+    )
+    const counts = aligned.map((groups, i) =>
+      groups.map((group, j) => countsOf(group, limits[i]![j]![tail]!)),
+    )
+    return Math.max(
+      ...contrastPs(sharesOf(counts[0]!), outShares),
+      ...counts.map((own) =>
+        Math.sign(sharesOf(own).change) === sign ? countsP(own, likeness) : 1,
+      ),
+    )
   })
   return bonferroni([shiftP, ...tailPs])
 }
 
-function logOf({ values, blocks }: Sample): Sample {
-  return { values: values.map((value) => Math.log(Math.max(1, value))), blocks }
+function logsOf(values: readonly number[]): number[] {
+  return values.map((value) => Math.log(Math.max(1, value)))
 }
 
 /** p of a statistic whose standard error is this many times larger. */
@@ -217,58 +277,56 @@ function weakened(p: number, noise: number): number {
   return p === 0 ? 0 : normalP(normalQuantile(p / 2) / noise, 'two-sided')
 }
 
-/** Which values are beyond this share of both samples. */
-function tailOf([before, after]: Group, begin: number): Group {
-  const limit = quantile(Float64Array.from([...before.values, ...after.values]).sort(), begin)
-  const mark = ({ values, blocks }: Sample) => ({
-    values: values.map((value) => +(value > limit)),
-    blocks,
-  })
-  return [mark(before), mark(after)]
+/** Where tails of both samples together begin. */
+function tailsOf([before, after]: Group): number[] {
+  const pooled = pooledValues({ first: before.values, second: after.values })
+  return TAILS.map((begin) => quantile(pooled, begin))
 }
 
 /**
- * p of the shares of ones inside. How alike requests near in time are is learned outside: what
- * befalls a segment for a while is no reason to doubt it.
+ * p of the shares inside. How alike requests near in time are is learned outside: what befalls a
+ * segment for a while is no reason to doubt it.
  */
-function countsP(inside: readonly Group[], outside: readonly Group[]): number {
+function countsP(inside: readonly Counts[], likeness: number): number {
   const counts = inside.map((periods) => {
     // All in one stretch: compared as if independent.
     const chances = new Float64Array(2 * BLOCKS)
     const made = new Float64Array(2 * BLOCKS)
-    periods.forEach(({ values }, period) => {
-      chances[period * BLOCKS] = values.length
-      made[period * BLOCKS] = sumOf(values)
+    periods.forEach((own, period) => {
+      chances[period * BLOCKS] = own.count
+      made[period * BLOCKS] = own.made
     })
     return { chances, made }
   })
-  const requests = inside.flat().reduce((sum, { values }) => sum + values.length, 0)
+  const requests = inside.flat().reduce((sum, { count }) => sum + count, 0)
   const neighbors = Math.max(0, requests / (2 * BLOCKS) - 1)
   const [test] = compareCounts([counts])
-  return weakened(test!.p, Math.sqrt(1 + neighbors * likenessOf(outside)))
+  return weakened(test!.p, Math.sqrt(1 + neighbors * likeness))
 }
 
-/** Correlation of ones in the same stretch of time, 0 or more. */
-function likenessOf(strata: readonly Group[]): number {
-  const sums = new Map<number, number>()
+/** Correlation of being beyond a limit in the same stretch of time, 0 or more. */
+function likenessOf(groups: readonly Group[], limits: readonly number[]): number {
+  const sums = new Float64Array(256)
+  const isSeen = new Uint8Array(256)
   let [independent, requests] = [0, 0]
-  for (const { values, blocks } of strata.flat()) {
-    const share = sumOf(values) / values.length
-    independent += values.length * share * (1 - share)
-    requests += values.length
-    values.forEach((value, i) => {
-      sums.set(blocks[i]!, (sums.get(blocks[i]!) ?? 0) + value - share)
-    })
-  }
-  const stretches = sums.size
-  const clustered = [...sums.values()].reduce((sum, one) => sum + one ** 2, 0)
+  groups.forEach((group, i) => {
+    const limit = limits[i]!
+    for (const [period, { values, blocks }] of group.entries()) {
+      const { count, made } = countsOf(group, limit)[period]!
+      const share = made / count
+      independent += made * (1 - share)
+      requests += count
+      for (let at = 0; at < count; at++) {
+        isSeen[blocks[at]!] = 1
+        sums[blocks[at]!]! += +(values[at]! > limit) - share
+      }
+    }
+  })
+  const stretches = sum(isSeen)
+  const clustered = sum(sums, (one) => one ** 2)
   const neighbors = requests / stretches - 1
   const likeness = ((clustered * stretches) / (stretches - 2) / independent - 1) / neighbors
   return likeness > 0 && neighbors > 0 && stretches > 2 ? likeness : 0
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
 }
 
 /** Whether shares changed by another difference, and by another factor of their odds. */

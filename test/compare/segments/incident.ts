@@ -40,8 +40,11 @@ export interface Incident {
  * fails, a pause strikes one in a hundred, and a flag is on for most of the enterprise tier.
  */
 export function simulateIncident(incident: Incident): Comparison {
-  const [before, after] = [0, 1].map((period) => simulatePeriod(incident, period as 0 | 1))
-  return compare(before!, after!)
+  return compare(...simulatePeriods(incident))
+}
+
+export function simulatePeriods(incident: Incident) {
+  return [simulatePeriod(incident, 0), simulatePeriod(incident, 1)] as const
 }
 
 function simulatePeriod(

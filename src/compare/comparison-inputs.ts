@@ -1,8 +1,11 @@
 import { FlowdeltaError, show } from '../core/errors.ts'
+import { counted } from '../core/words.ts'
 import type { FlowSet } from '../flows/flow-set.ts'
 import { FoldedFlows } from '../flows/fold/folded-flows.ts'
 import { requestsBetween, type Selection } from '../flows/select-requests.ts'
+import { GraphTraces } from '../traces/graph-traces.ts'
 import { type Condition, parseConditions } from '../traces/selection/condition.ts'
+import { SpanTraces } from '../traces/span-traces.ts'
 import type { Segment } from './segments/segments.ts'
 
 /** What `comparison.where` takes. */
@@ -58,4 +61,42 @@ function nonEmpty(rows: Selection): Selection {
   throw new FlowdeltaError(
     `comparison.where leaves no request ${missing}. Choose requests of both periods.`,
   )
+}
+
+/** Runs are told apart by time blocks, whose numbers have room for so many. */
+const MAX_RUNS = 100
+
+/**
+ * Checks what is compared.
+ *
+ * @throws FlowdeltaError for no runs, too many, one twice, and what are no traces
+ */
+export function requirePeriods(runs: readonly unknown[], after: unknown): void {
+  requireRuns(runs)
+  requireTraces(after, 'after')
+}
+
+function requireRuns(runs: readonly unknown[]): void {
+  if (runs.length === 0 || runs.length > MAX_RUNS) {
+    throw new FlowdeltaError(
+      `compare(before, after) got ${counted(runs.length, 'run')} for before. Give 1 to ${MAX_RUNS}.`,
+    )
+  }
+  runs.forEach((run, i) => {
+    requireTraces(run, 'before')
+    if (runs.indexOf(run) < i) {
+      throw new FlowdeltaError(
+        `compare(before, after) got the same traces for runs ${runs.indexOf(run) + 1} and ${i + 1} ` +
+          'of before: they would seem never to differ. Give each run once.',
+      )
+    }
+  })
+}
+
+function requireTraces(traces: unknown, period: 'before' | 'after'): void {
+  const isTraces = traces instanceof SpanTraces || traces instanceof GraphTraces
+  if (isTraces) return
+  const next =
+    traces instanceof Promise ? 'Write `await loadTraces(…)`.' : 'Give what `loadTraces` loads.'
+  throw new FlowdeltaError(`compare(before, after) got ${show(traces)} for ${period}. ${next}`)
 }
