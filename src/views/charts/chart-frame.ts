@@ -28,7 +28,7 @@ const SUBTITLE_SIZE = 12
 /** How much wider bold letters are. */
 const BOLD = 1.1
 /** Narrower drawings leave the words above them too little room. */
-export const NARROWEST_CHART = 440
+const NARROWEST_CHART = 440
 
 const CONFIG = {
   font: 'sans-serif',

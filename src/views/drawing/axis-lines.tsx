@@ -1,6 +1,5 @@
 import type { AxisScale } from './axis-scale.ts'
-import type { Ink } from './ink.tsx'
-import { Text } from './ink.tsx'
+import { Text, useInk } from './ink.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'
 
@@ -18,13 +17,13 @@ const GRID = 0.65
 interface Axis {
   readonly scale: AxisScale
   readonly box: PlotBox
-  readonly ink: Ink
   /** What the numbers are; left out where it is said elsewhere. */
   readonly title?: string
 }
 
 /** Faint lines across the plot, numbers below, and what they are. */
-export function BottomAxis({ scale, box, ink, title }: Axis) {
+export function BottomAxis({ scale, box, title }: Axis) {
+  const ink = useInk()
   const bottom = box.top + box.height
   return (
     <g>
@@ -49,7 +48,8 @@ export function BottomAxis({ scale, box, ink, title }: Axis) {
 }
 
 /** Faint lines across the plot and numbers to their left; what they are stands above. */
-export function LeftAxis({ scale, box, ink, title }: Axis) {
+export function LeftAxis({ scale, box, title }: Axis) {
+  const ink = useInk()
   return (
     <g>
       {scale.ticks.map(({ value, text }) => {

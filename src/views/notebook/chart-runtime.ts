@@ -3,7 +3,6 @@ import embed, { type VisualizationSpec } from 'vega-embed'
 import * as vegaLite from 'vega-lite'
 import type { PageData } from '../page/page-data.ts'
 import {
-  type ChartListener,
   type ChartPage,
   type DrawnChart,
   RUNTIME_MARKS,
@@ -48,18 +47,12 @@ async function replacePicture(place: HTMLElement, spec: VisualizationSpec): Prom
   }
 }
 
-/** Draws a chart within a widget, which hears of clicks and of the chart's parameters. */
-async function drawChart(
-  element: HTMLElement,
-  spec: object,
-  listener: ChartListener,
-): Promise<DrawnChart> {
+/** Draws a chart within a widget. */
+async function drawChart(element: HTMLElement, spec: object): Promise<DrawnChart> {
   const place = document.createElement('div')
   element.append(place)
   const options = { ...EMBED_OPTIONS, actions: false }
-  const { view, finalize } = await embed(place, spec as VisualizationSpec, options as never)
-  view.addEventListener('click', (_, item) => listener.select(item?.datum ?? null))
-  for (const name of listener.parameters) view.addSignalListener(name, listener.parameter)
+  const { finalize } = await embed(place, spec as VisualizationSpec, options as never)
   return {
     remove: () => {
       finalize()

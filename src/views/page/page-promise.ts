@@ -42,17 +42,9 @@ export interface DrawnChart {
   remove(): void
 }
 
-/** What a widget wants to hear from a chart. */
-export interface ChartListener {
-  select(datum: Readonly<Record<string, unknown>> | null): void
-  /** Names of parameters whose changes it wants to hear of. */
-  readonly parameters: readonly string[]
-  parameter(name: string, value: unknown): void
-}
-
 /** What the runtime of charts offers to widgets. */
 export interface ChartPage {
-  drawChart(element: HTMLElement, spec: object, listener: ChartListener): Promise<DrawnChart>
+  drawChart(element: HTMLElement, spec: object): Promise<DrawnChart>
 }
 
 /** Present in HTML that wants a runtime: whoever shows it sends the runtime along once. */

@@ -20,6 +20,11 @@ export function differenceText(us: number): string {
   return Number.isNaN(us) ? NOTHING : signedDuration(us)
 }
 
+/** Writes what something took before and after, and the difference. */
+export function amountTexts(beforeUs: number, afterUs: number): string[] {
+  return [durationText(beforeUs), durationText(afterUs), differenceText(afterUs - beforeUs)]
+}
+
 /** Writes an interval of differences; as `middle ± half` where both ends look the same. */
 export function intervalText([lowUs, highUs]: readonly [low: number, high: number]): string {
   if (Number.isNaN(lowUs) || Number.isNaN(highUs)) return NOTHING

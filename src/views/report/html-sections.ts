@@ -4,7 +4,14 @@ import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Breakdown, breakdownChart, breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
 import { rootName } from '../charts/node-names.ts'
-import { chanceText, differenceText, durationText, intervalText, shareText } from './headline.ts'
+import {
+  amountTexts,
+  chanceText,
+  differenceText,
+  durationText,
+  intervalText,
+  shareText,
+} from './headline.ts'
 import { figure, type Html, html, htmlTable, named, trusted } from './html.ts'
 import { detectableText, type Power, powerNote } from './power.ts'
 
@@ -128,11 +135,6 @@ export function breakdownSection({ edges }: Comparison): Html {
 }
 
 function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
-  const amounts = (before: number, after: number) => [
-    durationText(before),
-    durationText(after),
-    differenceText(after - before),
-  ]
   return htmlTable(
     [
       { title: 'service', names: true },
@@ -143,9 +145,9 @@ function breakdownTable({ rows, beforeUs, afterUs }: Breakdown): Html {
     ],
     rows.map((row) => [
       ...[row.service === '' ? html`<i>unnamed</i>` : named(row.service), KIND_NAMES[row.kind]],
-      ...amounts(row.beforeUs, row.afterUs),
+      ...amountTexts(row.beforeUs, row.afterUs),
     ]),
-    { foot: [['a mean request', '', ...amounts(beforeUs, afterUs)]] },
+    { foot: [['a mean request', '', ...amountTexts(beforeUs, afterUs)]] },
   )
 }
 

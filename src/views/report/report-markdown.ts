@@ -5,7 +5,14 @@ import { shortText } from '../../core/shown-text.ts'
 import { traceLink, traceTemplate } from '../../core/trace-links.ts'
 import { counted, grouped } from '../../core/words.ts'
 import { breakdownRows, KIND_NAMES } from '../charts/breakdown.ts'
-import { certainty, differenceText, durationText, headline, shareText } from './headline.ts'
+import {
+  amountTexts,
+  certainty,
+  differenceText,
+  durationText,
+  headline,
+  shareText,
+} from './headline.ts'
 import { accounting, type Part } from './html-sections.ts'
 import {
   escapeMarkdown,
@@ -137,19 +144,14 @@ function traces({ exemplars }: Finding, template: string | undefined): string {
 
 function breakdown({ edges }: Comparison): string[] {
   const { rows, beforeUs, afterUs } = breakdownRows(edges, MAX_PLACES)
-  const amounts = (before: number, after: number) => [
-    durationText(before),
-    durationText(after),
-    differenceText(after - before),
-  ]
   return markdownTable(
     ['service', 'kind', 'before', 'after', 'change'],
     [
       ...rows.map((row) => [
         ...[written(row.service, MAX_NAME_LENGTH), KIND_NAMES[row.kind]],
-        ...amounts(row.beforeUs, row.afterUs),
+        ...amountTexts(row.beforeUs, row.afterUs),
       ]),
-      ['*a mean request*', '', ...amounts(beforeUs, afterUs)],
+      ['*a mean request*', '', ...amountTexts(beforeUs, afterUs)],
     ],
     ['left', 'left', 'right', 'right', 'right'],
   )

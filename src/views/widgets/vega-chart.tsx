@@ -4,28 +4,18 @@ import { useInk } from '../drawing/ink.tsx'
 import { MediumContext } from '../drawing/medium.ts'
 import { type ChartPage, type DrawnChart, runtimePromise } from '../page/page-promise.ts'
 
-interface VegaChartProps {
-  readonly spec: VegaLiteSpec
-  /** Gets the datum of a mark that is clicked, `null` for a click beside all marks. */
-  readonly onSelect?: (datum: Readonly<Record<string, unknown>> | null) => void
-  /** Get the values of the chart's parameters by name whenever they change. */
-  readonly onParameter?: Readonly<Record<string, (value: unknown) => void>>
-}
-
 /**
  * Shows a Vega-Lite chart within a widget: by vega-embed in a page (the definition says
  * `hasCharts: true`), as a picture in a still.
  */
-export function VegaChart(props: VegaChartProps) {
+export function VegaChart({ spec }: { readonly spec: VegaLiteSpec }) {
   const { parts, isStill } = useContext(MediumContext)
-  if (parts !== null) parts.push(stillChart(props.spec))
-  return isStill ? null : <LiveChart {...props} />
+  if (parts !== null) parts.push(stillChart(spec))
+  return isStill ? null : <LiveChart spec={spec} />
 }
 
-function LiveChart({ spec, onSelect, onParameter }: VegaChartProps) {
+function LiveChart({ spec }: { readonly spec: VegaLiteSpec }) {
   const place = useRef<HTMLDivElement>(null)
-  const handlers = useRef({ onSelect, onParameter })
-  handlers.current = { onSelect, onParameter }
   const ink = useInk()
   // Specs are made anew with every rendering; only another chart is drawn again.
   const text = JSON.stringify(spec)
@@ -37,15 +27,7 @@ function LiveChart({ spec, onSelect, onParameter }: VegaChartProps) {
       const page = await runtimePromise<ChartPage>('charts')
       if (element === null || isGone) return
       const config = { ...themeConfig(ink), ...(JSON.parse(text).config ?? {}) }
-      drawn = await page.drawChart(
-        element,
-        { ...JSON.parse(text), config },
-        {
-          select: (datum) => handlers.current.onSelect?.(datum),
-          parameters: Object.keys(handlers.current.onParameter ?? {}),
-          parameter: (name, value) => handlers.current.onParameter?.[name]?.(value),
-        },
-      )
+      drawn = await page.drawChart(element, { ...JSON.parse(text), config })
       if (isGone) drawn.remove()
     }
     void draw()

@@ -10,7 +10,7 @@ import {
   changeClass,
   layoutFrames,
 } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
-import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/options.ts'
+import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { describeInBrowser } from './open-widgets.ts'

@@ -15,7 +15,7 @@ import {
   matchesSearch,
   missingFrames,
 } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
-import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/options.ts'
+import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../../src/compare/comparison.ts'
-import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/options.ts'
+import type { FlowsWidgetOptions } from '../../../src/views/widgets/flows/flow-scene.ts'
 import { makeGraphs } from '../../make-traces.ts'
 import { HOSTILE } from '../notebook/fixture.ts'
 import { CHANGED, flows, newCategory, pastedOptions } from './flow-fixture.ts'

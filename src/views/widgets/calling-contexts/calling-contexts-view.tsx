@@ -30,6 +30,8 @@ import {
 import {
   ALL,
   allRequests,
+  CALLING_CONTEXT_OPTIONS,
+  type CallingContextOptions,
   callersOf,
   type FrameLayout,
   layoutFrames,
@@ -39,7 +41,6 @@ import {
   outermost,
   type PlacedFrame,
 } from './frame-layout.ts'
-import { CALLING_CONTEXT_OPTIONS, type CallingContextOptions } from './options.ts'
 
 /** What the explorer of calling contexts carries into a page. */
 export interface CallingContextData {

@@ -16,7 +16,7 @@ import {
   CallingContextView,
 } from './calling-contexts-view.tsx'
 import { amountText, CHANGE_COLORS } from './frame-drawing.tsx'
-import { CALLING_CONTEXT_OPTIONS } from './options.ts'
+import { CALLING_CONTEXT_OPTIONS } from './frame-layout.ts'
 
 /**
  * Where the time of all requests goes, as an icicle: what is called stands below its caller, as wide

@@ -9,8 +9,13 @@ import type {
 import { Caption, Figure } from '../../drawing/figure.tsx'
 import { definePalette, Text, useColors, useInk } from '../../drawing/ink.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
-import { ALL, changeClass, matchesSearch, type PlacedFrame } from './frame-layout.ts'
-import type { CallingContextOptions } from './options.ts'
+import {
+  ALL,
+  type CallingContextOptions,
+  changeClass,
+  matchesSearch,
+  type PlacedFrame,
+} from './frame-layout.ts'
 
 export const FRAME_HEIGHT = 22
 const SIZE = 12

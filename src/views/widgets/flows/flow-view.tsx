@@ -15,17 +15,18 @@ import { FlowLegend } from './flow-legend.tsx'
 import { FlowNotes, noteSubject, shownNotes } from './flow-notes.tsx'
 import {
   differencesOf,
+  FLOWS_WIDGET_OPTIONS,
   type FlowData,
   type FlowScene,
   type FlowSelection,
   type FlowState,
+  type FlowsWidgetOptions,
   flowScene,
   groupsAt,
   selectedThing,
 } from './flow-scene.ts'
 import { differenceWords, periodWords } from './flow-words.ts'
 import { type FlowWindow, firstSight, PAD, useFlowZoom, wholeSight } from './flow-zoom.ts'
-import { FLOWS_WIDGET_OPTIONS, type FlowsWidgetOptions } from './options.ts'
 
 export const FLOW_STYLE = `
 .fd-flow-set { display: inline-flex; align-items: center; gap: 0; border: 0; padding: 0; margin: 0; min-width: 0; }

@@ -8,16 +8,17 @@ import { chooseFlows } from '../../../explain/flow-pair/flow-pair.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { defineWidget } from '../define-widget.ts'
 import {
+  FLOWS_WIDGET_OPTIONS,
   type FlowAnnotation,
   type FlowCaption,
   type FlowData,
   type FlowLevel,
   type FlowPeriodData,
+  type FlowsWidgetOptions,
   groupsAt,
 } from './flow-scene.ts'
 import { FLOW_STYLE, FlowView } from './flow-view.tsx'
 import { differenceWords } from './flow-words.ts'
-import { FLOWS_WIDGET_OPTIONS, type FlowsWidgetOptions } from './options.ts'
 
 /**
  * Compares two request flows as graphs, time running down: as a difference, side by side, or one

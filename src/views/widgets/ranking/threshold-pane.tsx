@@ -171,11 +171,10 @@ function Curve({ curve, threshold, x }: CurveProps) {
         <g transform={`translate(${BOX.left} 0)`}>
           <LegendRows entries={looks} width={BOX.width} />
         </g>
-        <LeftAxis scale={y} box={BOX} ink={ink} />
+        <LeftAxis scale={y} box={BOX} />
         <BottomAxis
           scale={x}
           box={BOX}
-          ink={ink}
           title="SM_P_THRESHOLD: more requests than this must have come or gone"
         />
         {lines.map(({ text, color, path, ...line }) => (

@@ -34,11 +34,10 @@ export function TimesCurves({ entry, width, height, isLarge = false }: TimesProp
     <g font-size="11">
       {isLarge ? (
         <>
-          <LeftAxis scale={y} box={box} ink={ink} />
+          <LeftAxis scale={y} box={box} />
           <BottomAxis
             scale={x}
             box={box}
-            ink={ink}
             title="response time: share of requests finished by then"
           />
         </>

@@ -139,8 +139,8 @@ export function TimelineDrawing({ model, requests, layout, cell, ink }: DrawingP
           <tspan font-weight="600">{period === 0 ? 'before' : 'after'}</tspan>
           {`: ${words}`}
         </Text>
-        <BottomAxis box={dots} ink={ink} {...axis} />
-        <LeftAxis scale={y} box={dots} ink={ink} />
+        <BottomAxis box={dots} {...axis} />
+        <LeftAxis scale={y} box={dots} />
         <path
           d={barsPath(own, { x, most, box: { left, top, width, height: SIZE.bars } })}
           fill={color}

@@ -31,7 +31,6 @@ interface FrameProps {
 
 /** Draws what all plots have: title, meaning of marks, axes. */
 function PlotFrame({ plot, title, note, legend, across, children }: FrameProps) {
-  const ink = useInk()
   const { box, x, y, width } = plot
   return (
     <g>
@@ -44,8 +43,8 @@ function PlotFrame({ plot, title, note, legend, across, children }: FrameProps) 
       <g transform="translate(4 20)">
         <LegendRows entries={legend} width={width} />
       </g>
-      <BottomAxis scale={x} box={box} ink={ink} title={across} />
-      <LeftAxis scale={y} box={box} ink={ink} />
+      <BottomAxis scale={x} box={box} title={across} />
+      <LeftAxis scale={y} box={box} />
       {children}
     </g>
   )

@@ -123,10 +123,9 @@ function ProfilesDrawing({ profiles, width }: Shown) {
       <BottomAxis
         scale={plot.x}
         box={box}
-        ink={ink}
         title="response time (share of requests that took no longer)"
       />
-      <LeftAxis scale={plot.y} box={box} ink={ink} />
+      <LeftAxis scale={plot.y} box={box} />
       {profiles.map(({ look, curve, shape }) => (
         <path
           key={look}
