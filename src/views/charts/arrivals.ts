@@ -18,7 +18,7 @@ import { linearDurationAxis } from './axes.ts'
 import { panelTitle, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { lanesOf, longestPause, type Stretch } from './lanes.ts'
+import { lanesOf, longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE, PERIOD_NAMES } from './palette.ts'
 import { marksWithin, readEvent, type TimeMark, timeMarks, withMarks } from './time-marks.ts'
@@ -274,30 +274,20 @@ function timeOf(
   return { field, type: 'quantitative', scale, axis: { ...axis, ...shown } }
 }
 
-export interface Arrival extends Stretch {
-  readonly request: number
-}
+/** A request, by its row in the flow set, from its arrival to its reply. */
+type Arrival = ReturnType<typeof arrivals>[number]
 
 /** The part of both periods that a timeline shows. */
-export interface ArrivalWindow {
-  readonly fromUs: number
-  readonly toUs: number
-  /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
-  readonly firstUs: number
-  readonly lastUs: number
-  readonly all: readonly [readonly Arrival[], readonly Arrival[]]
-  /** Those under way in the window. */
-  readonly inside: readonly [readonly Arrival[], readonly Arrival[]]
-}
+type ArrivalWindow = ReturnType<typeof arrivalWindow>
 
 /**
  * The requests to draw: all of them, where neither period has more than `limit`; else those of
  * the longest stretch from the first arrival on that has no more in either period.
  */
-export function arrivalWindow(
+function arrivalWindow(
   source: FlowSet | Categories,
   { category, rangeUs, limit }: OptionsOf<typeof ARRIVALS_CHART_OPTIONS>,
-): ArrivalWindow {
+) {
   const before = arrivals(source, BEFORE, category)
   const after = arrivals(source, AFTER, category)
   const both = [...before, ...after]
@@ -312,9 +302,14 @@ export function arrivalWindow(
   const within = (byStart: readonly Arrival[]) =>
     byStart.filter(({ startUs, endUs }) => startUs <= toUs && endUs >= fromUs)
   return {
-    ...{ fromUs, toUs, firstUs, lastUs },
-    all: [before, after],
-    inside: [within(before).slice(0, limit), within(after).slice(0, limit)],
+    fromUs,
+    toUs,
+    /** From the first arrival (or 0, where that is near) to the last reply of both periods. */
+    firstUs,
+    lastUs,
+    all: [before, after] as const,
+    /** Those under way in the window. */
+    inside: [within(before).slice(0, limit), within(after).slice(0, limit)] as const,
   }
 }
 
@@ -324,11 +319,7 @@ function endOfRoom(byStart: readonly Arrival[], limit: number): number {
 }
 
 /** Requests by start; those whose times are not numbers are left out. */
-function arrivals(
-  source: FlowSet | Categories,
-  period: Period,
-  category: number | null,
-): readonly Arrival[] {
+function arrivals(source: FlowSet | Categories, period: Period, category: number | null) {
   const { startUs, responseTimeUs } = source instanceof Categories ? source.flows : source
   return Array.from(requestsOf(source, period, category), (request) => {
     const start = startUs[request] as number

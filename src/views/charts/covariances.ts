@@ -1,6 +1,5 @@
 import { defineOptions, most, type OptionsOf, readOptions } from '../../core/options.ts'
 import { tooltipText } from '../../core/shown-text.ts'
-import { formatDuration } from '../../core/units.ts'
 import { counted, pValue } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import type { VarianceSources } from '../../explain/variance/find-variance.ts'
@@ -9,7 +8,7 @@ import { matrix } from './builders.ts'
 import { tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { edgeName, largestInFlowOrder } from './flow-order.ts'
+import { edgeName, largestInFlowOrder, squaredDuration } from './flow-order.ts'
 import { rootName } from './node-names.ts'
 import { PALETTE } from './palette.ts'
 import { VARIANCE_WATERFALL_CHART_OPTIONS, varianceOf } from './variance-waterfall.ts'
@@ -144,8 +143,8 @@ function cellsOf(
       }
       const blank = { ...cell, correlation: null, chance: '–' }
       if (i === j) {
-        const sd = formatDuration(Math.sqrt(edge.varianceUs2))
-        const own = { covariance: `its own variance: (${sd})²`, requests: edge.requests }
+        const variance = squaredDuration(edge.varianceUs2)
+        const own = { covariance: `its own variance: ${variance}`, requests: edge.requests }
         return { ...blank, ...own, text: '' }
       }
       const pair = pairOf(i, j)
@@ -155,7 +154,7 @@ function cellsOf(
         ...cell,
         correlation: pair.correlation,
         text: pair.q < ALPHA ? value : `(${value})`,
-        covariance: squared(pair.covarianceUs2),
+        covariance: squaredDuration(pair.covarianceUs2),
         chance: Number.isNaN(pair.q) ? 'too few requests to test' : pValue(pair.q, 'q'),
         requests: pair.requests,
       }
@@ -167,9 +166,4 @@ function cellsOf(
 function hundredths(correlation: number): string {
   const text = Math.abs(correlation).toFixed(2).replace(/^0/, '').replace(/\.00$/, '')
   return text === '' ? '0' : `${correlation < 0 ? '−' : ''}${text}`
-}
-
-/** A covariance by the duration whose square it is. */
-function squared(us2: number): string {
-  return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
 }

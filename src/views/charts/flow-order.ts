@@ -1,5 +1,6 @@
 import { graphDepths } from '../../core/graph-depths.ts'
 import { shortText } from '../../core/shown-text.ts'
+import { formatDuration } from '../../core/units.ts'
 import { percent } from '../../core/words.ts'
 import type { CategoryVariance, EdgeVariance } from '../../explain/variance/category-variance.ts'
 import { type DrawnFlow, drawnFlow } from './node-names.ts'
@@ -65,6 +66,12 @@ function ownWords(other: string, label: string): string {
   let same = 0
   while (same < words.length - 1 && words[same] === known[same]) same++
   return label.slice(words.slice(0, same).reduce((length, word) => length + word.length + 1, 0))
+}
+
+/** A variance or covariance by the duration whose square it is. */
+export function squaredDuration(us2: number): string {
+  if (Number.isNaN(us2)) return 'none'
+  return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
 }
 
 /** A share of the variance as it is said; one of less than a half per cent either way is hardly any. */

@@ -34,6 +34,11 @@ export function besideMiddle(instance: number): number {
   return ((instance * SPREAD) % 1) - 0.5
 }
 
+/** How much a test says; untested features come last. */
+export function testSize({ tested, t }: Pick<FeatureTest, 'tested' | 't'>): number {
+  return tested ? Math.abs(t) : -1
+}
+
 /** A test in words: `t = 14.3, p < 0.001`. */
 export function testText({ tested, t, p, significant }: FeatureTest): string {
   if (!tested) return 'too few instances to test'

@@ -20,7 +20,15 @@ import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent }
 import { on, panelTitle, ROW, tooltip } from './channels.ts'
 import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
-import { besideMiddle, missingText, testText, thinned, unitOf, valueText } from './log-values.ts'
+import {
+  besideMiddle,
+  missingText,
+  testSize,
+  testText,
+  thinned,
+  unitOf,
+  valueText,
+} from './log-values.ts'
 import { PALETTE } from './palette.ts'
 
 export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
@@ -65,7 +73,7 @@ export function logVariableChart(
   const variable = variableOf(divergence, options.name, kind)
   const tests = variable.features
     .filter(({ beforeCount, afterCount }) => beforeCount + afterCount > 0)
-    .sort((a, b) => size(b) - size(a))
+    .sort((a, b) => testSize(b) - testSize(a))
   if (feature !== null && !tests.some((test) => test.feature === feature)) {
     const known = tests.map((test) => `'${test.feature}'`)
     throw new OptionError('feature', feature, `one of ${known.join(', ')}`)
@@ -108,11 +116,6 @@ function variableOf(
   throw new FlowdeltaError(
     `The logs have no ${kind ?? 'variable'} ${show(name)}. Give one such as ${some.join(', ')}.`,
   )
-}
-
-/** Untested features come last. */
-function size({ t, tested }: FeatureTest): number {
-  return tested ? Math.abs(t) : -1
 }
 
 function featureStrip(

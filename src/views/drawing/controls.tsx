@@ -33,6 +33,29 @@ export function Choice<V extends string>({
   )
 }
 
+interface CheckboxProps {
+  readonly label: string
+  readonly help?: string
+  readonly isChecked: boolean
+  readonly isDisabled?: boolean
+  readonly onChange: (isChecked: boolean) => void
+}
+
+/** Shows a box to check with its label. */
+export function Checkbox({ label, help, isChecked, isDisabled, onChange }: CheckboxProps) {
+  return (
+    <label title={help}>
+      <input
+        type="checkbox"
+        checked={isChecked}
+        disabled={isDisabled}
+        onInput={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      {label}
+    </label>
+  )
+}
+
 /** Shows the state of a widget as a line of code to paste into a cell. */
 export function StateCode({ code }: { readonly code: string }) {
   const [copied, setCopied] = useState('')

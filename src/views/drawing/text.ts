@@ -23,6 +23,18 @@ export function fittedText(text: string, pixels: number, fontSize: number): stri
   return ''
 }
 
+/**
+ * Makes names fit a page: whole, to be written in code; longer ones are cut and end in a number, as
+ * names tell things apart.
+ */
+export function namesInPage(names: readonly string[], longest: number): (name: string) => string {
+  const numbers = new Map([...new Set(names)].map((name, number) => [name, number]))
+  return (name) =>
+    name.length > longest && numbers.has(name)
+      ? `${shortText(name, longest)} (${numbers.get(name)})`
+      : name
+}
+
 /** Breaks a text into lines at spaces; a word wider than a line loses its middle. */
 export function textLines(text: string, pixels: number, fontSize: number): string[] {
   const lines: string[] = []

@@ -6,11 +6,11 @@ import { findCallingContexts } from '../../../src/explain/calling-contexts/find-
 import { explore } from '../../../src/views/explore.ts'
 import { chainEnds } from '../../../src/views/widgets/calling-contexts/context-details.tsx'
 import {
+  CALLING_CONTEXT_OPTIONS,
   changeBounds,
   changeClass,
   layoutFrames,
 } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
-import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
 import { compareShops } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'
 import { describeInBrowser } from './open-widgets.ts'

@@ -9,13 +9,13 @@ import { largestContexts } from '../../../src/views/widgets/calling-contexts/cal
 import { changeText } from '../../../src/views/widgets/calling-contexts/frame-drawing.tsx'
 import {
   ALL,
+  CALLING_CONTEXT_OPTIONS,
   changeBounds,
   changeClass,
   layoutFrames,
   matchesSearch,
   missingFrames,
 } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
-import { CALLING_CONTEXT_OPTIONS } from '../../../src/views/widgets/calling-contexts/frame-layout.ts'
 import { exploreCode } from '../../../src/views/widgets/define-widget.ts'
 import { compareShops, shopPeriod } from '../../compare/findings/fixture.ts'
 import { makeSpans } from '../../make-traces.ts'

@@ -1,4 +1,4 @@
-import { Button } from '../../drawing/controls.tsx'
+import { Button, Checkbox } from '../../drawing/controls.tsx'
 import type {
   FlowAnnotation,
   FlowData,
@@ -117,14 +117,7 @@ export function NoteEditor({ annotations, target, onChange }: EditorProps) {
     onChange({ annotations: annotated(annotations, target, { mark, comment, ...changes }) })
   return (
     <>
-      <label>
-        <input
-          type="checkbox"
-          checked={mark}
-          onChange={({ currentTarget }) => change({ mark: currentTarget.checked })}
-        />
-        Mark
-      </label>
+      <Checkbox label="Mark" isChecked={mark} onChange={(isOn) => change({ mark: isOn })} />
       <label>
         Comment
         <input

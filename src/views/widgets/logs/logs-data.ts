@@ -1,7 +1,7 @@
 import { group, sort } from 'd3-array'
 import { decodeColumns, encodeColumns } from '../../../core/columns.ts'
 import { readOptions } from '../../../core/options.ts'
-import { shortText, tooltipText } from '../../../core/shown-text.ts'
+import { tooltipText } from '../../../core/shown-text.ts'
 import type { AttentionOptions } from '../../../logs/attention/focus-attention.ts'
 import { focusAttention } from '../../../logs/attention/focus-attention.ts'
 import type { LogComparison } from '../../../logs/compare-logs.ts'
@@ -18,6 +18,7 @@ import { type Feature, VARIABLE_KINDS, type VariableKind } from '../../../logs/f
 import { LogReport } from '../../../logs/features/log-report.ts'
 import { LOG_CLASSES, LogSet, VariableFeatures } from '../../../logs/features/log-set.ts'
 import { thinned } from '../../charts/log-values.ts'
+import { namesInPage } from '../../drawing/text.ts'
 
 type CarriedFeatures = ReturnType<typeof carriedFeatures>[VariableKind]
 
@@ -47,7 +48,10 @@ export function logsData(
   const { logs, divergence, options, networks } = compared
   const { least, dropped, kept } = networksWithRoom(compared, wished)
   const variables = variablesToShow(divergence, kept, opened)
-  const shownName = namesInPage(variables)
+  const shownName = namesInPage(
+    variables.map(({ name }) => name),
+    MAX_NAME_LENGTH,
+  )
   const instances = instancesToShow(compared)
   const { balance, score, class: logClass, sharedDenominator } = options
   return {
@@ -163,15 +167,6 @@ function variablesToShow(
     }
   }
   return divergence.variables.filter((each) => wanted.has(each))
-}
-
-/** Cuts very long names; those end in a number, as names tell variables apart. */
-function namesInPage(variables: readonly VariableDivergence[]): (name: string) => string {
-  const numbers = new Map(variables.map(({ name }, number) => [name, number]))
-  return (name) =>
-    name.length > MAX_NAME_LENGTH && numbers.has(name)
-      ? `${shortText(name, MAX_NAME_LENGTH)} (${numbers.get(name)})`
-      : name
 }
 
 /** Instances of both classes from the whole range of performance. */

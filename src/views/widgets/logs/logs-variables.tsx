@@ -20,7 +20,7 @@ import {
   type VariableKind,
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
-import { missingText, tText, unitOf, valueText } from '../../charts/log-values.ts'
+import { missingText, testSize, tText, unitOf, valueText } from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/log-variable.ts'
 import { PALETTE } from '../../charts/palette.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
@@ -150,7 +150,7 @@ export function VariableDetails({ logs, kind, name, onClose }: DetailsProps) {
   })) ?? [{ name: 'performance', test: logs.performance, textOf: texts[metric.unit] }]
   const rows = all
     .filter(({ test }) => test.beforeCount + test.afterCount > 0)
-    .sort((a, b) => size(b.test) - size(a.test))
+    .sort((a, b) => testSize(b.test) - testSize(a.test))
   const empty = all.filter((row) => !rows.includes(row))
   const spec = useMemo(() => specOf(logs, found), [logs, found])
   const onlyIn = found?.presence.onlyIn ?? null
@@ -269,11 +269,6 @@ function metricSpec(title: string, values: readonly object[]): VegaLiteSpec {
 function exactText(feature: Feature, value: number): string {
   if (unitOf(feature) !== 'share') return valueText(feature, value)
   return `${Number((100 * value).toPrecision(4))} %`.replace('-', '−')
-}
-
-/** Untested features come last. */
-function size({ tested, t }: PerformanceTest): number {
-  return tested ? Math.abs(t) : -1
 }
 
 function meanText(mean: number, textOf: (value: number) => string): string {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { counted, grouped } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
-import { actOnKey } from '../../drawing/controls.tsx'
+import { actOnKey, Checkbox } from '../../drawing/controls.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { type Ink, useInk } from '../../drawing/ink.tsx'
 import { LegendRows } from '../../drawing/legend.tsx'
@@ -41,20 +41,6 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
   const up = () => go(thresholds.find((next) => next > value))
   const down = () => go(thresholds.findLast((next) => next < value))
   const keys = { ArrowRight: up, ArrowUp: up, ArrowLeft: down, ArrowDown: down }
-  const checkbox = (
-    label: string,
-    help: string,
-    [isChecked, change]: readonly [boolean, (isChecked: boolean) => Partial<ThresholdState>],
-  ) => (
-    <label title={help}>
-      <input
-        type="checkbox"
-        checked={isChecked}
-        onInput={({ currentTarget }) => onChange(change(currentTarget.checked))}
-      />
-      {label}
-    </label>
-  )
   return (
     <div class="fd-threshold">
       <div style={`max-width:${WIDTH}px`}>
@@ -80,16 +66,18 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
           isDisabled={isAuto}
           onChange={(next) => onChange({ smPThreshold: next })}
         />
-        {checkbox(
-          'auto: significant changes',
-          'Tests each category’s share of its type instead of using one number for all',
-          [isAuto, (isOn) => ({ smPThreshold: isOn ? 'auto' : suggested })],
-        )}
-        {checkbox(
-          '1:N rule',
-          'A precursor must have lost as many requests as the mutation gained',
-          [oneToN, (isOn) => ({ oneToN: isOn })],
-        )}
+        <Checkbox
+          label="auto: significant changes"
+          help="Tests each category’s share of its type instead of using one number for all"
+          isChecked={isAuto}
+          onChange={(isOn) => onChange({ smPThreshold: isOn ? 'auto' : suggested })}
+        />
+        <Checkbox
+          label="1:N rule"
+          help="A precursor must have lost as many requests as the mutation gained"
+          isChecked={oneToN}
+          onChange={(isOn) => onChange({ oneToN: isOn })}
+        />
         <label>
           level α
           <select
@@ -105,11 +93,12 @@ export function ThresholdPane({ curve, initial, state, onChange }: PaneProps) {
               ))}
           </select>
         </label>
-        {checkbox(
-          'corrected for the number of tests',
-          'Benjamini-Hochberg: of the changes found, at most a share α is due to chance',
-          [correction === 'bh', (isOn) => ({ correction: isOn ? 'bh' : 'none' })],
-        )}
+        <Checkbox
+          label="corrected for the number of tests"
+          help="Benjamini-Hochberg: of the changes found, at most a share α is due to chance"
+          isChecked={correction === 'bh'}
+          onChange={(isOn) => onChange({ correction: isOn ? 'bh' : 'none' })}
+        />
       </div>
     </div>
   )

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
-import { actOnKey, Button, StateCode } from '../../drawing/controls.tsx'
+import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { useIsStill } from '../../drawing/medium.ts'
 import type { ViewProps } from '../define-widget.ts'
@@ -130,19 +130,15 @@ function ColumnChoice({ table: { columns, state, change } }: { readonly table: U
       <summary>{hidden.length === 0 ? 'Columns' : `${left} of ${columns.length} columns`}</summary>
       <div class="fd-choices">
         {columns.map(({ name }, at) => (
-          <label key={name}>
-            <input
-              type="checkbox"
-              checked={!hidden.includes(at)}
-              disabled={left === 1 && !hidden.includes(at)}
-              onInput={({ currentTarget: { checked } }) =>
-                change({
-                  hidden: checked ? hidden.filter((other) => other !== at) : [...hidden, at],
-                })
-              }
-            />
-            {shortText(name, MAX_NAME_LENGTH)}
-          </label>
+          <Checkbox
+            key={name}
+            label={shortText(name, MAX_NAME_LENGTH)}
+            isChecked={!hidden.includes(at)}
+            isDisabled={left === 1 && !hidden.includes(at)}
+            onChange={(isOn) =>
+              change({ hidden: isOn ? hidden.filter((other) => other !== at) : [...hidden, at] })
+            }
+          />
         ))}
       </div>
     </details>

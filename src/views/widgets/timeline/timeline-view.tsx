@@ -5,7 +5,7 @@ import { formatDuration } from '../../../core/units.ts'
 import { grouped, percent, signedDuration } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
-import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
+import { Button, Checkbox, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { Figure } from '../../drawing/figure.tsx'
 import { useInk } from '../../drawing/ink.tsx'
@@ -70,18 +70,15 @@ export function TimelineView(props: ViewProps<TimelineData, TimelineOptions>) {
             setRoot(next.root)
           }}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={isLinked}
-            onInput={({ currentTarget: { checked } }) => {
-              setLinked(checked)
-              const range = beforeUs ?? afterUs
-              if (checked) change({ beforeUs: range, afterUs: range })
-            }}
-          />
-          same range in both
-        </label>
+        <Checkbox
+          label="same range in both"
+          isChecked={isLinked}
+          onChange={(isOn) => {
+            setLinked(isOn)
+            const range = beforeUs ?? afterUs
+            if (isOn) change({ beforeUs: range, afterUs: range })
+          }}
+        />
         <Button
           disabled={beforeUs === null && afterUs === null}
           onClick={() => change({ beforeUs: null, afterUs: null })}

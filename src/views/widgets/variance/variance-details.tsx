@@ -10,7 +10,7 @@ import {
   type VarianceKind,
   type VarianceMark,
 } from '../../../explain/variance/variance-marks.ts'
-import { varianceShare } from '../../charts/flow-order.ts'
+import { squaredDuration, varianceShare } from '../../charts/flow-order.ts'
 import { actOnKey, Button, Choice, useWidth } from '../../drawing/controls.tsx'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
@@ -63,15 +63,9 @@ export function VarianceDetails({ row, detail, marks, onMark, chosen, onChoose }
   )
 }
 
-interface FlowProps {
+interface FlowProps extends EdgesProps {
   readonly name: string
-  readonly detail: VarianceDetail
   readonly layout: FlowLayout
-  readonly marks: readonly VarianceMark[]
-  /** Number of the edge chosen. */
-  readonly chosen: number | null
-  /** Chooses an edge, or lets go of it. */
-  readonly onChoose: (edge: number) => void
 }
 
 /** Letters can be read down to this share of their size. */
@@ -216,6 +210,7 @@ const LEGEND: readonly { readonly text: string; readonly look: LineLook }[] = [
 ]
 
 interface EdgesProps extends Pick<DetailsProps, 'detail' | 'marks' | 'chosen'> {
+  /** Chooses an edge, or lets go of it. */
   readonly onChoose: (edge: number) => void
 }
 
@@ -278,12 +273,6 @@ function Edges({ detail: { edges, more }, marks, chosen, onChoose }: EdgesProps)
       )}
     </>
   )
-}
-
-/** Writes a variance or covariance by the duration whose square it is. */
-function squaredDuration(us2: number): string {
-  if (Number.isNaN(us2)) return 'none'
-  return `${us2 < 0 ? '−' : ''}(${formatDuration(Math.sqrt(Math.abs(us2)))})²`
 }
 
 /** The three I's, and none. */

@@ -2,7 +2,6 @@
 import { cumsum } from 'd3-array'
 import { decodeColumns, type EncodedColumns, encodeColumns } from '../../../core/columns.ts'
 import { FlowdeltaError } from '../../../core/errors.ts'
-import { shortText } from '../../../core/shown-text.ts'
 import { randomSource } from '../../../stats/random.ts'
 import { QualityLog } from '../../../traces/quality.ts'
 import { SpanTracesBuilder } from '../../../traces/span-traces-builder.ts'
@@ -10,6 +9,7 @@ import { CallPaths } from '../../../whatif/calls/call-paths.ts'
 import type { CallForest } from '../../../whatif/calls/index-calls.ts'
 import { ExecutionModels } from '../../../whatif/models/execution-models.ts'
 import { RequestModel } from '../../../whatif/recompute/request-model.ts'
+import { namesInPage } from '../../drawing/text.ts'
 
 export interface RequestSample {
   readonly carried: EncodedColumns<ReturnType<typeof carriedRequests>>
@@ -94,12 +94,14 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
     return calls.length - first
   })
   const paths = numbered(calls.map((call) => forest.path[call]!))
+  const services = paths.values.map((path) => models.paths.service(path))
+  const operations = paths.values.map((path) => models.paths.operation(path))
   const ownPlans = numbered(calls.map((call) => planOf[call]!))
   const rounded = (time: (call: number) => number) =>
     Float64Array.from(calls, (call) => Math.fround(time(call)))
   return {
-    services: namesInPage(paths.values.map((path) => models.paths.service(path))),
-    operations: namesInPage(paths.values.map((path) => models.paths.operation(path))),
+    services: services.map(namesInPage(services, MAX_NAME_LENGTH)),
+    operations: operations.map(namesInPage(operations, MAX_NAME_LENGTH)),
     /** Calling path of each path, −1 for roots; callers come before what they call. */
     parentPath: Int32Array.from(
       paths.values,
@@ -132,16 +134,6 @@ function carriedRequests(models: ExecutionModels, chosen: readonly number[]) {
 function numbered(all: readonly number[]) {
   const values = [...new Set(all)].sort((a, b) => a - b)
   return { values, numbers: new Map(values.map((value, number) => [value, number])) }
-}
-
-/** Keeps names whole, to be written in code; very long ones are cut and end in a number. */
-function namesInPage(names: readonly string[]): string[] {
-  const numbers = new Map([...new Set(names)].map((name, number) => [name, number]))
-  return names.map((name) =>
-    name.length <= MAX_NAME_LENGTH
-      ? name
-      : `${shortText(name, MAX_NAME_LENGTH)} (${numbers.get(name)})`,
-  )
 }
 
 /**
