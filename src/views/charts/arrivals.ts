@@ -16,11 +16,9 @@ import { counted, grouped } from '../../core/words.ts'
 import { AFTER, BEFORE, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { linearDurationAxis } from './axes.ts'
 import { panelTitle, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { lanesOf, longestPause } from './lanes.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE, PERIOD_NAMES } from './palette.ts'
 import { marksWithin, readEvent, type TimeMark, timeMarks, withMarks } from './time-marks.ts'
 
 export const ARRIVALS_CHART_OPTIONS = defineOptions({
@@ -66,7 +64,7 @@ const COLORS = [PALETTE.before, PALETTE.after] as const
 export function arrivalsChart(
   given: FlowSet | Categories | Comparison,
   chosen?: Partial<OptionsOf<typeof ARRIVALS_CHART_OPTIONS>>,
-): Chart {
+) {
   const options = readOptions(ARRIVALS_CHART_OPTIONS, chosen)
   const source = given instanceof Comparison ? given.categories : given
   const marks = timeMarks(given, options.events)

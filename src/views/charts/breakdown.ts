@@ -16,9 +16,7 @@ import {
   textBeside,
   tooltip,
 } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
-import { PALETTE, PERIOD_NAMES } from './palette.ts'
+import { framedChart, PALETTE, PERIOD_NAMES } from './chart-frame.ts'
 
 export const BREAKDOWN_CHART_OPTIONS = defineOptions({
   limit: most(12, 'places', 'Most places drawn, largest change first; the others share one bar'),
@@ -32,7 +30,7 @@ export const BREAKDOWN_CHART_OPTIONS = defineOptions({
 export function breakdownChart(
   edges: EdgeChanges,
   given?: Partial<OptionsOf<typeof BREAKDOWN_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(BREAKDOWN_CHART_OPTIONS, given)
   const breakdown = breakdownRows(edges, limit)
   const { rows } = breakdown

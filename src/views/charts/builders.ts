@@ -10,8 +10,7 @@ import {
   textBeside,
   tooltip,
 } from './channels.ts'
-import type { SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { PALETTE, type SpecPart } from './chart-frame.ts'
 
 /** How much of its row a bar fills. */
 const BAR = { band: 0.66 }

@@ -10,10 +10,8 @@ import { AFTER, BEFORE } from '../../flows/flow-set.ts'
 import { type Axis, countAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, digits, distinctTexts, on, quantity, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE } from './palette.ts'
 
 export const CATEGORY_COUNTS_CHART_OPTIONS = defineOptions({
   limit: most(2000, 'points', 'Most points drawn, largest change first'),
@@ -50,7 +48,7 @@ const LOOKS = [
 export function categoryCountsChart(
   structural: StructuralMutations,
   given?: Partial<OptionsOf<typeof CATEGORY_COUNTS_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit, labels } = readOptions(CATEGORY_COUNTS_CHART_OPTIONS, given)
   const all = categoryPoints(structural)
   const points = all.slice(Math.max(0, all.length - limit))

@@ -1,7 +1,6 @@
 import { shortText } from '../../core/shown-text.ts'
 import type { Axis } from './axes.ts'
-import type { SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { PALETTE, type SpecPart } from './chart-frame.ts'
 
 /** A row of data; its fields are flowdelta's own words, its values may come from traces. */
 export type Row = Readonly<Record<string, string | number | boolean | null>>

@@ -4,10 +4,8 @@ import { counted, grouped, signedDuration } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, digits } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE } from './palette.ts'
 
 export const CONTRIBUTIONS_CHART_OPTIONS = defineOptions({
   limit: most(20, 'mutations', 'Most mutations drawn, best first'),
@@ -27,7 +25,7 @@ const MAX_PRECURSORS = 5
 export function contributionsChart(
   ranking: Ranking,
   given?: Partial<OptionsOf<typeof CONTRIBUTIONS_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(CONTRIBUTIONS_CHART_OPTIONS, given)
   const shown = ranking.mutations
     .filter(({ contributionUs }) => Number.isFinite(contributionUs))

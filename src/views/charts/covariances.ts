@@ -6,11 +6,9 @@ import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { matrix } from './builders.ts'
 import { tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { edgeName, largestInFlowOrder, squaredDuration } from './flow-order.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE } from './palette.ts'
 import { VARIANCE_WATERFALL_CHART_OPTIONS, varianceOf } from './variance-waterfall.ts'
 
 export const COVARIANCES_CHART_OPTIONS = defineOptions({
@@ -36,7 +34,7 @@ const ALPHA = 0.05
 export function covariancesChart(
   variance: VarianceSources,
   given?: Partial<OptionsOf<typeof COVARIANCES_CHART_OPTIONS>>,
-): Chart {
+) {
   const options = readOptions(COVARIANCES_CHART_OPTIONS, given)
   const found = varianceOf(variance, options)
   const varying = found.edges.filter(({ varianceUs2 }) => varianceUs2 > 0)

@@ -9,10 +9,8 @@ import { profileQuantiles } from '../../whatif/recompute/latency-profile.ts'
 import { type Axis, linearDurationAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, digits, rowNames, ruleAt, textBeside } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { type DiagnosisRow, diagnosisRows } from './diagnosis-rows.ts'
-import { PALETTE } from './palette.ts'
 
 export const DIAGNOSIS_CHART_OPTIONS = defineOptions({
   limit: most(15, 'scenarios', 'Most scenarios drawn, best first, with the scenarios they refine'),
@@ -38,7 +36,7 @@ const CHANCE = 'may be chance'
 export function diagnosisChart(
   diagnosis: LatencyDiagnosis,
   given?: Partial<OptionsOf<typeof DIAGNOSIS_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(DIAGNOSIS_CHART_OPTIONS, given)
   const rows = diagnosisRows(diagnosis, limit).map((row) => rowOf(diagnosis, row))
   return framedChart(

@@ -17,10 +17,8 @@ import {
 import { featureText } from '../../logs/features/features.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 import { tText, valueText } from './log-values.ts'
-import { PALETTE } from './palette.ts'
 
 export const DIVERGENCE_CHART_OPTIONS = defineOptions({
   kind: optionalWord(['event', 'state'], 'Kind of variables; by default both'),
@@ -44,7 +42,7 @@ const CORRECTIONS = { bonferroni: 'Bonferroni', bh: 'Benjamini-Hochberg', none: 
 export function divergenceChart(
   divergence: Divergence,
   given?: Partial<OptionsOf<typeof DIVERGENCE_CHART_OPTIONS>>,
-): Chart {
+) {
   const { kind, limit } = readOptions(DIVERGENCE_CHART_OPTIONS, given)
   const { alpha, correction } = divergence.options
   const ofKind = divergence.variables.filter((each) => kind === null || each.kind === kind)

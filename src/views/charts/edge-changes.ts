@@ -5,9 +5,7 @@ import { tooltipText } from '../../core/shown-text.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../core/words.ts'
 import { linearDurationAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, ROW, rowNames, ruleAt, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 
 export const EDGE_CHANGES_CHART_OPTIONS = defineOptions({
   limit: most(20, 'steps', 'Most steps drawn, largest contribution first'),
@@ -36,7 +34,7 @@ const TOOLTIP = {
 export function edgeChangesChart(
   edges: EdgeChanges,
   given?: Partial<OptionsOf<typeof EDGE_CHANGES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit, small } = readOptions(EDGE_CHANGES_CHART_OPTIONS, given)
   const { significant } = edges
   const wanted = significant

@@ -11,9 +11,7 @@ import { requireCount } from '../../stats/require-option.ts'
 import { logAxis } from './axes.ts'
 import { curves } from './builders.ts'
 import { digits, on, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 /** How many categories requests turned out to be in. */
 export interface ObservedCategories {
@@ -52,7 +50,7 @@ const LEAST = 0.7
 export function expectedCategoriesChart(
   stage: ExpectedCategoryCurves,
   given?: Partial<OptionsOf<typeof EXPECTED_CATEGORIES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { observed } = readOptions(EXPECTED_CATEGORIES_CHART_OPTIONS, given)
   for (const { requests, categories } of observed) {
     requireCount('observed.requests', requests)

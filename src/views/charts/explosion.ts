@@ -6,9 +6,7 @@ import type { ExplosionDiagnosis } from '../../explain/explosion/diagnose-explos
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { moves } from './builders.ts'
 import { digits, ruleAt } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 export const EXPLOSION_CHART_OPTIONS = defineOptions({})
 
@@ -22,7 +20,7 @@ export const EXPLOSION_CHART_OPTIONS = defineOptions({})
 export function explosionChart(
   diagnosis: ExplosionDiagnosis,
   given?: Readonly<Record<string, never>>,
-): Chart {
+) {
   readOptions(EXPLOSION_CHART_OPTIONS, given)
   const rows = rowsOf(diagnosis)
   const notTried = diagnosis.leftOut.map(

@@ -5,9 +5,7 @@ import { counted, percent, signedDuration } from '../../core/words.ts'
 import { durationAxisWithRoom } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 
 export const FINDINGS_CHART_OPTIONS = defineOptions({})
 
@@ -24,7 +22,7 @@ const LOOKS = [
 export function findingsChart(
   stage: Findings,
   given?: Partial<OptionsOf<typeof FINDINGS_CHART_OPTIONS>>,
-): Chart {
+) {
   readOptions(FINDINGS_CHART_OPTIONS, given)
   const rows = rowsOf(stage)
   return framedChart(

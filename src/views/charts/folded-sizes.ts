@@ -5,7 +5,6 @@ import { type FoldedFlows, foldedSizes } from '../../flows/fold/folded-flows.ts'
 import { logAxis } from './axes.ts'
 import { moves } from './builders.ts'
 import { digits, distinctTexts } from './channels.ts'
-import type { Chart } from './chart.ts'
 import { framedChart } from './chart-frame.ts'
 
 export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
@@ -20,7 +19,7 @@ export const FOLDED_SIZES_CHART_OPTIONS = defineOptions({
 export function foldedSizesChart(
   flows: FoldedFlows,
   given?: Partial<OptionsOf<typeof FOLDED_SIZES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(FOLDED_SIZES_CHART_OPTIONS, given)
   const all = foldedSizes(flows).objects() as readonly SizeRow[]
   const kinds = all.toSorted((a, b) => b.nodesMean - a.nodesMean).slice(0, limit)

@@ -4,9 +4,7 @@ import { counted, percent, pValue } from '../../core/words.ts'
 import type { HostClass, HostClasses } from '../../explain/explosion/host-classes.ts'
 import { matrix } from './builders.ts'
 import { colorBy, distinctTexts, type Row } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 export const HOST_CLASSES_CHART_OPTIONS = defineOptions({
   limit: count({
@@ -40,7 +38,7 @@ const LOOKS = [
 export function hostClassesChart(
   hostClasses: HostClasses,
   given?: Partial<OptionsOf<typeof HOST_CLASSES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(HOST_CLASSES_CHART_OPTIONS, given)
   const { classes, options } = hostClasses
   const all = classes.reduce((sum, { hosts }) => sum + hosts.length, 0)

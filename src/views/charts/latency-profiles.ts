@@ -19,10 +19,8 @@ import type { ScenarioProfile } from '../../whatif/scenarios/apply-scenario.ts'
 import { type Axis, logDurationAxis, shareAxis } from './axes.ts'
 import { type Curve, curves } from './builders.ts'
 import { digits, distinctTexts, quantity, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, PERIOD_NAMES, type SpecPart } from './chart-frame.ts'
 import { type Point, profileSteps } from './ecdf-curves.ts'
-import { PALETTE, PERIOD_NAMES } from './palette.ts'
 
 export const LATENCY_PROFILES_CHART_OPTIONS = defineOptions({
   as: oneOf(['ecdf', 'density'], {
@@ -67,7 +65,7 @@ const SCENARIO_LOOKS = [
 export function latencyProfilesChart(
   profiles: ExecutionModels | ScenarioProfile | readonly ScenarioProfile[],
   given?: Partial<LatencyProfilesChartOptions>,
-): Chart {
+) {
   const options = readOptions(LATENCY_PROFILES_CHART_OPTIONS, given)
   const drawn =
     profiles instanceof ExecutionModels

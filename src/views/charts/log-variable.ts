@@ -18,8 +18,7 @@ import { type Feature, featureText, type VariableKind } from '../../logs/feature
 import { LOG_CLASSES, type LogSet, type VariableFeatures } from '../../logs/features/log-set.ts'
 import { type Axis, linearDurationAxis, logAxis, logDurationAxis, numberExtent } from './axes.ts'
 import { on, panelTitle, ROW, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import {
   besideMiddle,
   missingText,
@@ -29,7 +28,6 @@ import {
   unitOf,
   valueText,
 } from './log-values.ts'
-import { PALETTE } from './palette.ts'
 
 export const LOG_VARIABLE_CHART_OPTIONS = defineOptions({
   name: optionalText('Variable; by default the most divergent one'),
@@ -68,7 +66,7 @@ const PERIOD_CHANNELS: SpecPart = {
 export function logVariableChart(
   divergence: Divergence,
   given?: Partial<OptionsOf<typeof LOG_VARIABLE_CHART_OPTIONS>>,
-): Chart {
+) {
   const { kind, feature, limit, ...options } = readOptions(LOG_VARIABLE_CHART_OPTIONS, given)
   const variable = variableOf(divergence, options.name, kind)
   const tests = variable.features

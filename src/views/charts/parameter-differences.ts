@@ -12,7 +12,6 @@ import type { ParameterDifference } from '../../explain/parameters/parameter-dif
 import type { ParameterQuestion } from '../../explain/parameters/parameter-question.ts'
 import { type Axis, logAxis, shareAxis } from './axes.ts'
 import { colorBy, distinctTexts, on, panelTitle, rowNames, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
 import { framedChart, type SpecPart } from './chart-frame.ts'
 import {
   answerTo,
@@ -50,7 +49,7 @@ const MAX_VALUE_LENGTH = 30
 export function parameterDifferencesChart(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_DIFFERENCES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit, question: asked } = readOptions(PARAMETER_DIFFERENCES_CHART_OPTIONS, given)
   const wanted = asked ?? explanation.question('what-differs')?.question
   const question = answerTo(explanation, wanted)
@@ -88,7 +87,7 @@ export function parameterChart(
   question: ParameterQuestion,
   groups: ParameterGroups,
   difference: ParameterDifference,
-): Chart {
+) {
   return framedChart(
     {
       title: `${shortText(difference.column, 60)}: shares of each group`,

@@ -10,7 +10,7 @@ import type {
   ParameterQuestion,
   ParameterQuestionName,
 } from '../../explain/parameters/parameter-question.ts'
-import { PALETTE } from './palette.ts'
+import { PALETTE } from './chart-frame.ts'
 
 /** The two groups of rows that a question tells apart. */
 export type ParameterGroups = ReturnType<typeof groupsOf>

@@ -20,9 +20,7 @@ import {
   shareAlong,
 } from './axes.ts'
 import { tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { type ParameterDots, parameterDots, parameterOf } from './parameter-dots.ts'
 import {
   answerTo,
@@ -62,7 +60,7 @@ const SPREAD = { across: 0.72, along: 0.025 }
 export function parameterStripChart(
   explanation: Explanation,
   given?: Partial<OptionsOf<typeof PARAMETER_STRIP_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit, ...asked } = readOptions(PARAMETER_STRIP_CHART_OPTIONS, given)
   const question = answerTo(explanation, asked.question ?? undefined)
   const parameter = parameterOf(explanation, question, asked.parameter ?? undefined)

@@ -11,11 +11,9 @@ import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { type Axis, durationAxis, shareAxis } from './axes.ts'
 import { curves } from './builders.ts'
 import { quantity, tooltip } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 import { shareAt, stepsBetween, thinningNote } from './ecdf-curves.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE } from './palette.ts'
 
 export const RESPONSE_TIMES_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the one whose response times differ most surely'),
@@ -33,7 +31,7 @@ const WIDE = 50
 export function responseTimesChart(
   responseTime: ResponseTimeMutations,
   given?: Partial<OptionsOf<typeof RESPONSE_TIMES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { category: asked } = readOptions(RESPONSE_TIMES_CHART_OPTIONS, given)
   const category = asked ?? tellingCategory(responseTime)
   const { categories } = responseTime

@@ -5,9 +5,7 @@ import { counted, percent } from '../../core/words.ts'
 import { shareAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 
 export const SEGMENTS_CHART_OPTIONS = defineOptions({
   limit: most(10, 'segments', 'Most segments drawn, largest first'),
@@ -25,7 +23,7 @@ const LOOKS = [
 export function segmentsChart(
   { segments, omitted }: Segments,
   given?: Partial<OptionsOf<typeof SEGMENTS_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(SEGMENTS_CHART_OPTIONS, given)
   const shown = segments.slice(0, limit)
   const rows = rowsOf(shown)

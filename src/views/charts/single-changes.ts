@@ -8,9 +8,7 @@ import type { SingleChange, SingleChanges } from '../../whatif/scenarios/single-
 import { linearDurationAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy, distinctTexts, rowNames, ruleAt } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart, type SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { framedChart, PALETTE, type SpecPart } from './chart-frame.ts'
 
 export const SINGLE_CHANGES_CHART_OPTIONS = defineOptions({
   limit: most(15, 'services', 'Most services drawn, those that move the mean furthest first'),
@@ -34,7 +32,7 @@ const PARTS = {
 export function singleChangesChart(
   changes: SingleChanges,
   given?: Partial<OptionsOf<typeof SINGLE_CHANGES_CHART_OPTIONS>>,
-): Chart {
+) {
   const { limit } = readOptions(SINGLE_CHANGES_CHART_OPTIONS, given)
   const { by, factors, part, period } = changes.options
   const moving = changes.changes.filter((each) => isMoving(each, changes.before))

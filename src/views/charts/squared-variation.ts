@@ -8,10 +8,8 @@ import { type Ecdf, ecdf } from '../../stats/ecdf.ts'
 import { logAxis, shareAxis } from './axes.ts'
 import { type Curve, curves } from './builders.ts'
 import { distinctTexts, ruleAt } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 import { stepsBetween, thinningNote } from './ecdf-curves.ts'
-import { PALETTE } from './palette.ts'
 
 export const SQUARED_VARIATION_CHART_OPTIONS = defineOptions({
   large: count({
@@ -48,7 +46,7 @@ interface Variation extends Pick<Curve, 'color' | 'dash'> {
 export function squaredVariationChart(
   categories: Categories,
   given?: Partial<OptionsOf<typeof SQUARED_VARIATION_CHART_OPTIONS>>,
-): Chart {
+) {
   const { large } = readOptions(SQUARED_VARIATION_CHART_OPTIONS, given)
   const ofPeriod = (period: Period) =>
     ecdf(
@@ -72,7 +70,7 @@ export function squaredVariationChart(
 export function variationSetsChart(
   given: VariationSets | VarianceSources,
   options?: Readonly<Record<string, never>>,
-): Chart {
+) {
   readOptions(VARIATION_SETS_CHART_OPTIONS, options)
   const sets = given instanceof VarianceSources ? { '': given } : given
   const names = Object.keys(sets)
@@ -101,7 +99,7 @@ export function variationSetsChart(
   return variationChart('enough requests', variations)
 }
 
-function variationChart(large: string, variations: readonly Variation[]): Chart {
+function variationChart(large: string, variations: readonly Variation[]) {
   const positive = variations.flatMap(({ c2 }) => Array.from(c2.x).filter((x) => x > 0))
   const least = positive.reduce((low, x) => Math.min(low, x), 0.1)
   const most = positive.reduce((high, x) => Math.max(high, x), 1)

@@ -2,8 +2,7 @@ import { Comparison } from '../../compare/comparison.ts'
 import { tooltipText } from '../../core/shown-text.ts'
 import { AFTER, type FlowSet, type Period } from '../../flows/flow-set.ts'
 import { tooltip } from './channels.ts'
-import type { SpecPart } from './chart-frame.ts'
-import { PALETTE } from './palette.ts'
+import { PALETTE, type SpecPart } from './chart-frame.ts'
 
 /** Something to mark on a timeline: when a finding began, or what the user knows of. */
 export interface TimeMark {

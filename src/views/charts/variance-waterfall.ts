@@ -16,11 +16,9 @@ import type { VarianceSources } from '../../explain/variance/find-variance.ts'
 import { openShareAxis } from './axes.ts'
 import { bars } from './builders.ts'
 import { colorBy } from './channels.ts'
-import type { Chart } from './chart.ts'
-import { framedChart } from './chart-frame.ts'
+import { framedChart, PALETTE } from './chart-frame.ts'
 import { edgeName, largestInFlowOrder, varianceShare } from './flow-order.ts'
 import { rootName } from './node-names.ts'
-import { PALETTE } from './palette.ts'
 
 export const VARIANCE_WATERFALL_CHART_OPTIONS = defineOptions({
   category: optionalNumber('Category; by default the least predictable one'),
@@ -53,7 +51,7 @@ const LOOKS = [
 export function varianceWaterfallChart(
   variance: VarianceSources,
   given?: Partial<OptionsOf<typeof VARIANCE_WATERFALL_CHART_OPTIONS>>,
-): Chart {
+) {
   const options = readOptions(VARIANCE_WATERFALL_CHART_OPTIONS, given)
   const found = varianceOf(variance, options)
   const { responseTime, category, categories } = found

@@ -1,4 +1,4 @@
-import { PALETTE } from '../charts/palette.ts'
+import { PALETTE } from '../charts/chart-frame.ts'
 
 /** What charts draw in, and in what where the reader wants a dark page. */
 const DARK_CHART: readonly (readonly [light: string, dark: string])[] = [

@@ -20,9 +20,9 @@ import {
   type VariableKind,
 } from '../../../logs/features/features.ts'
 import { LOG_CLASSES } from '../../../logs/features/log-set.ts'
+import { PALETTE } from '../../charts/chart-frame.ts'
 import { missingText, testSize, tText, unitOf, valueText } from '../../charts/log-values.ts'
 import { logVariableChart } from '../../charts/log-variable.ts'
-import { PALETTE } from '../../charts/palette.ts'
 import type { VegaLiteSpec } from '../../charts/svg-renderer.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
