@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { type MutableRef, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { STILL_WIDTH } from './medium.ts'
+import { STILL_WIDTH } from './medium.tsx'
 
 /** A button that submits nothing. */
 export function Button(props: JSX.ButtonHTMLAttributes) {

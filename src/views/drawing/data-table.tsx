@@ -4,8 +4,7 @@ import { useContext, useState } from 'preact/hooks'
 import { grouped } from '../../core/words.ts'
 import { Button } from './controls.tsx'
 import { TEXT_SIZE } from './figure.tsx'
-import { useInk } from './ink.tsx'
-import { MediumContext, type StillPart } from './medium.ts'
+import { MediumContext, type StillPart, useInk } from './medium.tsx'
 import { fittedText, textWidth } from './text.ts'
 
 /** A cell of a still: text, or a drawing of its own that is at most a row high. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX, Ref } from 'preact'
 import { useContext } from 'preact/hooks'
-import { useInk } from './ink.tsx'
-import { MediumContext, type StillPart } from './medium.ts'
+import { MediumContext, type StillPart, useInk } from './medium.tsx'
 import { textLines, textWidth } from './text.ts'
 
 export const FONT = 'system-ui, sans-serif'

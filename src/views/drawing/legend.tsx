@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Figure } from './figure.tsx'
-import { type Ink, Text, useInk } from './ink.tsx'
+import { type Ink, Text, useInk } from './medium.tsx'
 import { type LineLook, strokeOf } from './node-link.tsx'
 import { tenth } from './path.ts'
 import { textWidth } from './text.ts'

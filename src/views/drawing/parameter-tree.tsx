@@ -14,8 +14,8 @@ import {
   QUESTION_WORDS,
 } from '../charts/parameter-groups.ts'
 import { actOnKey } from './controls.tsx'
-import { type Ink, Text, useInk } from './ink.tsx'
 import { LegendRows } from './legend.tsx'
+import { type Ink, Text, useInk } from './medium.tsx'
 import { countText, leafText, type TreeRow, treeHidden, treeRows } from './parameter-tree-rows.ts'
 import type { Picture } from './picture.ts'
 import { fittedText, textWidth } from './text.ts'

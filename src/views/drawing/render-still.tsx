@@ -1,8 +1,7 @@
 import type { VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { FONT } from './figure.tsx'
-import { INK } from './ink.tsx'
-import { type Medium, MediumContext, STILL_WIDTH, type StillPart } from './medium.ts'
+import { INK, type Medium, MediumContext, STILL_WIDTH, type StillPart } from './medium.tsx'
 import { fittedText } from './text.ts'
 
 const MARGIN = 10

@@ -2,7 +2,7 @@ import { scaleLinear } from 'd3-scale'
 import { custom } from '../../core/options.ts'
 import { timeScale } from './axis-scale.ts'
 import { useDragRange } from './controls.tsx'
-import { Text, useInk } from './ink.tsx'
+import { Text, useInk } from './medium.tsx'
 import type { StretchUs } from './stretches.ts'
 
 /** Makes an option that is a range of time, or `null` for all of it. */

@@ -1,7 +1,6 @@
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 import { renderSvg, type VegaLiteSpec } from '../charts/svg-renderer.ts'
-import { useInk } from '../drawing/ink.tsx'
-import { MediumContext } from '../drawing/medium.ts'
+import { MediumContext, useInk } from '../drawing/medium.tsx'
 import { type ChartPage, type DrawnChart, runtimePromise } from '../page/page-promise.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
   useWidth,
 } from '../../drawing/controls.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.ts'
+import { useIsStill } from '../../drawing/medium.tsx'
 import { useWidgetOptions, type ViewProps } from '../define-widget.ts'
 import { ContextDetails, chainEnds } from './context-details.tsx'
 import {

@@ -7,7 +7,7 @@ import type {
   ContextMeasure,
 } from '../../../explain/calling-contexts/find-calling-contexts.ts'
 import { Caption, Figure } from '../../drawing/figure.tsx'
-import { definePalette, Text, useColors, useInk } from '../../drawing/ink.tsx'
+import { definePalette, Text, useColors, useInk } from '../../drawing/medium.tsx'
 import { fittedText, textWidth } from '../../drawing/text.ts'
 import {
   ALL,

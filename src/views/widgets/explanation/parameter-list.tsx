@@ -12,7 +12,7 @@ import { parameterStripChart } from '../../charts/parameter-strip.ts'
 import { Button } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
 import { PageOnly } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.tsx'
+import { useInk } from '../../drawing/medium.tsx'
 import { groupColors } from '../../drawing/parameter-tree.tsx'
 import { VegaChart } from '../vega-chart.tsx'
 

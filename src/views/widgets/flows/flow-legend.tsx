@@ -1,7 +1,6 @@
 import { Figure } from '../../drawing/figure.tsx'
-import type { Ink } from '../../drawing/ink.tsx'
-import { Text } from '../../drawing/ink.tsx'
 import { type LegendEntry, LegendRows, layOutLegend } from '../../drawing/legend.tsx'
+import { type Ink, Text } from '../../drawing/medium.tsx'
 import type { LineLook } from '../../drawing/node-link.tsx'
 import { type FlowDrawing, hasLeads } from './flow-drawing.ts'
 import { ORDER_SIGN } from './flow-graph.tsx'

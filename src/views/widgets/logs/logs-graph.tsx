@@ -13,7 +13,7 @@ import {
   MAX_NAME_LENGTH,
 } from '../../drawing/dependency-network.tsx'
 import { Caption, Figure } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.ts'
+import { useIsStill } from '../../drawing/medium.tsx'
 
 /** Variables that are drawn; the list has all. */
 const MAX_DRAWN = 16

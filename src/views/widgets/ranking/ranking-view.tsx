@@ -8,7 +8,7 @@ import { counted, grouped, percent, signedDuration } from '../../../core/words.t
 import { Button, StateCode } from '../../drawing/controls.tsx'
 import { type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
-import { useInk } from '../../drawing/ink.tsx'
+import { useInk } from '../../drawing/medium.tsx'
 import { exploreCode, type ViewProps } from '../define-widget.ts'
 import { tableData } from '../table/table-columns.ts'
 import { FilterRow, HeadCell, KeptCount, SearchField, StartOver } from '../table/table-head.tsx'

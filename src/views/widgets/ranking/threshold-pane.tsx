@@ -5,8 +5,8 @@ import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-l
 import { type AxisScale, logScale } from '../../drawing/axis-scale.ts'
 import { actOnKey, Checkbox } from '../../drawing/controls.tsx'
 import { Figure } from '../../drawing/figure.tsx'
-import { type Ink, useInk } from '../../drawing/ink.tsx'
 import { LegendRows } from '../../drawing/legend.tsx'
+import { type Ink, useInk } from '../../drawing/medium.tsx'
 import type { ThresholdCurve, ThresholdState } from './ranking-model.ts'
 
 const WIDTH = 640

@@ -3,7 +3,7 @@ import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { counted, grouped } from '../../../core/words.ts'
 import { actOnKey, Button, Checkbox, StateCode } from '../../drawing/controls.tsx'
 import { DataTable } from '../../drawing/data-table.tsx'
-import { useIsStill } from '../../drawing/medium.ts'
+import { useIsStill } from '../../drawing/medium.tsx'
 import type { ViewProps } from '../define-widget.ts'
 import { type TableColumn, type TableData, valueAt } from './table-columns.ts'
 import {

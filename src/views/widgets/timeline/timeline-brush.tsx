@@ -4,7 +4,7 @@ import type { Period } from '../../../flows/flow-set.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { timeText } from '../../drawing/axis-scale.ts'
 import { actOnKey } from '../../drawing/controls.tsx'
-import { useInk } from '../../drawing/ink.tsx'
+import { useInk } from '../../drawing/medium.tsx'
 import { RangeShade, type TimelineLayout } from './timeline-drawing.tsx'
 import { movedRange, rangeBetween, type TimelineModel, withEnd } from './timeline-model.ts'
 

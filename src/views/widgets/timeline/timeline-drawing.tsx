@@ -4,8 +4,7 @@ import { counted } from '../../../core/words.ts'
 import type { RangeUs } from '../../../flows/select-requests.ts'
 import { BottomAxis, LeftAxis, type PlotBox, pixel } from '../../drawing/axis-lines.tsx'
 import { type AxisScale, logDurationScale, timeScale } from '../../drawing/axis-scale.ts'
-import type { Ink } from '../../drawing/ink.tsx'
-import { Text } from '../../drawing/ink.tsx'
+import { type Ink, Text } from '../../drawing/medium.tsx'
 import type { TimelineModel, TimelineRequest } from './timeline-model.ts'
 
 /** Heights and margins, in pixels. */

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { Button, StateCode, useWidth } from '../../drawing/controls.tsx'
 import { Figure, StillGroup } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.ts'
+import { useIsStill } from '../../drawing/medium.tsx'
 import type { Point } from '../../drawing/path.ts'
 import { CategoryFacts, CategoryLine, CategoryList } from './category-facts.tsx'
 import { Curves, Marks, RegionFrame, Scatter } from './category-plots.tsx'

@@ -4,8 +4,8 @@ import type { StructuralLabel } from '../../../compare/mutations/find-structural
 import { shortText } from '../../../core/shown-text.ts'
 import { counted, grouped, percent } from '../../../core/words.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
-import { Text, useInk } from '../../drawing/ink.tsx'
 import { type LegendEntry, LegendRows } from '../../drawing/legend.tsx'
+import { Text, useInk } from '../../drawing/medium.tsx'
 import {
   type Axes,
   type CategoryPlot,

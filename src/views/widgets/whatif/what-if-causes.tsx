@@ -6,7 +6,7 @@ import { divergenceText } from '../../../whatif/diagnosis/target-divergence.ts'
 import { actOnKey, Button } from '../../drawing/controls.tsx'
 import { CellBar, type DataColumn, DataTable } from '../../drawing/data-table.tsx'
 import { Caption } from '../../drawing/figure.tsx'
-import { useIsStill } from '../../drawing/medium.ts'
+import { useIsStill } from '../../drawing/medium.tsx'
 import type { WhatIfCause, WhatIfDiagnosis } from './what-if-data.ts'
 
 interface Shown {

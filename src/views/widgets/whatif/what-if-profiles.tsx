@@ -7,7 +7,7 @@ import { type Point, profileSteps } from '../../charts/ecdf-curves.ts'
 import { BottomAxis, curvePath, LeftAxis, plotPoint } from '../../drawing/axis-lines.tsx'
 import { logDurationScale, shareScale } from '../../drawing/axis-scale.ts'
 import { Figure } from '../../drawing/figure.tsx'
-import { Text, useInk } from '../../drawing/ink.tsx'
+import { Text, useInk } from '../../drawing/medium.tsx'
 import { fittedText } from '../../drawing/text.ts'
 import { changesText, predictedProfile, type WhatIfChange } from './what-if-options.ts'
 
