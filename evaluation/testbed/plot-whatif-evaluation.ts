@@ -2,7 +2,12 @@ import { OptionError, rejectUnknownOptions } from '../../src/core/errors.ts'
 import { counted, percent } from '../../src/core/words.ts'
 import { shareAxis } from '../../src/views/charts/axes.ts'
 import type { Chart } from '../../src/views/charts/chart.ts'
-import { framedChart, type Heading, type SpecPart, PALETTE } from '../../src/views/charts/chart-frame.ts'
+import {
+  framedChart,
+  type Heading,
+  PALETTE,
+  type SpecPart,
+} from '../../src/views/charts/chart-frame.ts'
 import type { CauseRanks } from './evaluate-change.ts'
 import { RANKINGS, type WhatIfEvaluation } from './whatif-evaluation.ts'
 
