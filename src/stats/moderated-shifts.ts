@@ -99,7 +99,13 @@ export function moderatedShifts(
   measures: readonly (readonly BlockedStratum[])[],
   { perRun = Number.POSITIVE_INFINITY, aligned = false }: StretchOptions = {},
 ): ModeratedShift[] {
-  const sums = measures.map((strata) => sumStrata(strata, { perRun, aligned }))
+  const ranked = new Map<BlockedStratum, RankedStratum>()
+  const known = new Map<readonly BlockedStratum[], StrataSums>()
+  const sums = measures.map((strata) => {
+    const own = known.get(strata) ?? sumStrata(strata, { perRun, aligned, ranked })
+    known.set(strata, own)
+    return own
+  })
   const spread = moderatedVariances(
     sums.map(({ logVariance }) => logVariance),
     sums.map(({ logDf }) => logDf),
@@ -154,9 +160,30 @@ interface StrataSums {
   readonly periods: readonly StretchSums[]
 }
 
+/** What is summed of a stratum, however many measures have it. */
+interface RankedStratum {
+  readonly samples: readonly [before: BlockedSample, after: BlockedSample]
+  readonly ranks: readonly [before: Float64Array, after: Float64Array]
+  readonly logs: readonly [before: Float64Array, after: Float64Array]
+  readonly meanRanks: readonly [before: number, after: number]
+  readonly meanLogs: readonly [before: number, after: number]
+}
+
+function rankStratum(stratum: BlockedStratum): RankedStratum {
+  const samples = [ascending(stratum.before), ascending(stratum.after)] as const
+  const [{ values: before }, { values: after }] = samples
+  const ranks = midranks(before, after)
+  const logs = [logsOf(before), logsOf(after)] as const
+  return { samples, ranks, logs, meanRanks: meansOf(ranks), meanLogs: meansOf(logs) }
+}
+
 function sumStrata(
   strata: readonly BlockedStratum[],
-  { perRun, aligned }: Required<StretchOptions>,
+  {
+    perRun,
+    aligned,
+    ranked,
+  }: Required<StretchOptions> & { readonly ranked: Map<BlockedStratum, RankedStratum> },
 ): StrataSums {
   const sum = { beforeCount: 0, afterCount: 0, rankWeight: 0, weight: 0 }
   let [rankDifference, rankVariance, logDifference, logSquares, logDf, logScale] = [
@@ -165,15 +192,14 @@ function sumStrata(
   const later = new StretchSums()
   const runs: StretchSums[] = []
   for (const stratum of strata) {
-    const samples = [ascending(stratum.before), ascending(stratum.after)] as const
-    const [{ values: before }, { values: after }] = samples
-    const counts = [before.length, after.length] as const
+    if (stratum.before.values.length === 0 || stratum.after.values.length === 0) continue
+    const known = ranked.get(stratum) ?? rankStratum(stratum)
+    ranked.set(stratum, known)
+    const { samples, ranks, logs, meanRanks: rank, meanLogs: log } = known
+    const counts = [ranks[0].length, ranks[1].length] as const
     const all = counts[0] + counts[1]
     if (counts[0] === 0 || counts[1] === 0) continue
     const weight = (counts[0] * counts[1]) / all
-    const ranks = midranks(before, after)
-    const logs = [logsOf(before), logsOf(after)] as const
-    const [rank, log] = [meansOf(ranks), meansOf(logs)]
     let squares = 0
     for (const period of [0, 1] as const) {
       const scale = weight / counts[period]

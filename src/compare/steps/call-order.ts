@@ -174,6 +174,10 @@ export class CallSites {
   ): string {
     if (calls.length === 0) return ''
     const slack = this.#flows.options.slackUs * NS
+    if (calls.length === 1) {
+      const outlives = times[2 * calls[0]!.span + 1]! > times[2 * span + 1]! + slack
+      return `${outlives ? OUTLIVES : 0} 0 0`
+    }
     const startOf = (call: number) => times[2 * calls[call]!.span]!
     const endOf = (call: number) => times[2 * calls[call]!.span + 1]!
     const size = callees.length

@@ -5,23 +5,21 @@ import { FoldedFlows } from '../../flows/fold/folded-flows.ts'
 import { areFromSpans } from '../../flows/span-tree.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { bonferroni } from '../../stats/bonferroni.ts'
-import { normalQuantile } from '../../stats/distributions.ts'
-import { stratifiedShift } from '../../stats/hodges-lehmann.ts'
 import type { ModeratedShift } from '../../stats/moderated-shifts.ts'
-import { type Moments, moments } from '../../stats/moments.ts'
 import type { Categories } from '../categories/categories.ts'
-import { cappedTimes, SLOWEST } from '../edges/edge-times.ts'
+import { cappedTimes } from '../edges/edge-times.ts'
 import { EDGE_OPTIONS, type EdgeOptions } from '../edges/find-edge-changes.ts'
 import { compareArrivals } from '../load/arrivals.ts'
 import { compareChoices, compareTimes } from './between-runs.ts'
 import { type CallCounts, callCounts, callRepeats } from './call-counts.ts'
 import { CallSites, type Operation } from './call-order.ts'
 import { describeErrors, testErrors } from './compare-errors.ts'
+import { describeStep, type TimesTest } from './describe-step.ts'
 import { callsMadeOtherwise } from './order-changes.ts'
 import { catchAllRoot } from './root-types.ts'
-import { type OperationChange, type StepChange, StepChanges } from './step-changes.ts'
-import { type StepSample, type StepStratum, type StepTimes, stepTimes } from './step-times.ts'
-import { type Minority, minorityOf, tailCounts } from './tail-counts.ts'
+import { StepChanges } from './step-changes.ts'
+import { type StepStratum, stepTimes } from './step-times.ts'
+import { tailCounts } from './tail-counts.ts'
 import { type TimeBlocks, timeBlocks } from './time-blocks.ts'
 
 /** A change of this share of an operation's calls is called one. */
@@ -66,19 +64,26 @@ function compareSteps(flows: FlowSet, options: EdgeOptions): StepChanges {
   const blocks = timeBlocks(flows)
   const countTests = compareChoices(counted, blocks)
   const choices = counted.map((counts, i) => ({ counts, test: countTests[i]! }))
-  const byOperation = steps.map(({ strata }) => [...group(strata, ({ operation }) => operation)])
+  // Operations that are all there is of a step are tested once.
+  const byOperation = steps.map(({ strata }) =>
+    Array.from(
+      group(strata, ({ operation }) => operation),
+      ([operation, own]) => ({
+        operation,
+        strata: own.length === strata.length ? strata : own,
+      }),
+    ),
+  )
   const timed = [
     ...steps.map(({ strata }) => strata),
-    ...byOperation.flatMap((operations) => operations.map(([, strata]) => strata)),
+    ...byOperation.flatMap((operations) => operations.map((one) => one.strata)),
   ]
   const shifts = compareTimes([...timed, ...repeats.map(({ strata }) => strata)], blocks)
   const tails = testTails(timed, blocks)
   const tests = shifts.map((shift, i) => withTail(shift, tails[i] ?? Number.NaN))
   let at = steps.length
   const ofSteps = steps.map((step, i) => {
-    const operations = byOperation[i]!.map(([operation, strata]) => ({
-      ...{ operation, strata, test: tests[at++]! },
-    }))
+    const operations = byOperation[i]!.map((one) => ({ ...one, test: tests[at++]! }))
     const whole = tests[i]!
     return {
       step,
@@ -169,12 +174,6 @@ function sameTest({ strata }: CallCounts): string {
   return `${chances}|${[`${made}`, `${left}`].sort()}`
 }
 
-/** A test of times, of the typical call and of tails. */
-interface TimesTest extends ModeratedShift {
-  /** Of tails alone; `NaN` where there are too few values. */
-  readonly tailP: number
-}
-
 /** Share of the level that tails have; what most calls do has the rest. */
 const TAIL_LEVEL = 0.2
 
@@ -187,7 +186,8 @@ function withTail(shift: ModeratedShift, tailP: number): TimesTest {
 
 /** p of the tails of each measure, corrected for being several. */
 function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBlocks): number[] {
-  const tails = measures.map((strata) => tailCounts(strata, blocks))
+  const known = new Map(Array.from(new Set(measures), (one) => [one, tailCounts(one, blocks)]))
+  const tails = measures.map((strata) => known.get(strata)!)
   const counted = tails.flat().map((strata) => ({ strata }))
   const tests = compareChoices(counted, blocks, { bursts: true })
   let at = 0
@@ -198,190 +198,6 @@ function testTails(measures: readonly (readonly StepStratum[])[], blocks: TimeBl
 function smallest(whole: number, parts: readonly number[]): number {
   if (parts.length < 2) return whole
   return bonferroni([whole, bonferroni(parts)])
-}
-
-/** What is large enough to matter. */
-interface Limits extends EdgeOptions {
-  readonly negligibleUs: number
-  /** Response time of a request before, the slowest hundredth cut. */
-  readonly usualOf: (request: number) => number
-}
-
-interface TestedStep {
-  readonly step: StepTimes
-  readonly whole: TimesTest
-  readonly operations: readonly {
-    readonly operation: string
-    readonly strata: readonly StepStratum[]
-    readonly test: TimesTest
-  }[]
-  readonly p: number
-  readonly q: number
-}
-
-function describeStep({ step, whole, operations, p, q }: TestedStep, options: Limits): StepChange {
-  const { kind, service, caller, strata } = step
-  const significant = q < options.alpha
-  const known = operations.filter(({ test }) => !Number.isNaN(test.p))
-  const described = operations
-    .map(({ operation, strata: own, test }) => {
-      const isSignificant = significant && test.p * known.length < options.alpha
-      const tested = { ...test, tailP: test.tailP * known.length }
-      return { operation, ...describeTimes({ strata: own, test: tested }, isSignificant, options) }
-    })
-    .sort((a, b) => Math.abs(b.contributionUs) - Math.abs(a.contributionUs))
-  const all = describeTimes({ strata, test: whole }, significant, options)
-  const changed = described.filter((operation) => operation.changed)
-  const [first] = changed
-  // Where single operations changed, they say by how much; another operation would dilute it.
-  const told =
-    first === undefined
-      ? all
-      : {
-          ...first,
-          contributionUs: changed.reduce((sum, one) => sum + one.contributionUs, 0),
-          contributionError: Math.hypot(...changed.map((one) => one.contributionError)),
-        }
-  const { operation: _, ...times } = { operation: '', ...told }
-  const concerned = strata.filter(
-    ({ operation }) => first === undefined || changed.some((one) => one.operation === operation),
-  )
-  return {
-    ...{ kind, service, caller },
-    ...times,
-    beforeRequests: all.beforeRequests,
-    afterRequests: all.afterRequests,
-    ...{ p, q, operations: described },
-    observedUs: excessOf(concerned, ({ calls }) => calls, cutOf(told.minority)).us,
-    requests: requestsOf(concerned, changed.length === 0 ? [all] : changed),
-  }
-}
-
-/** What calls took beyond their mean before, and its standard error, in µs. */
-interface Excess {
-  readonly us: number
-  readonly error: number
-}
-
-/**
- * Returns what calls after took beyond the mean of those before of the same stratum, a share of the
- * slowest of either cut: the integral of the differences of all quantiles, and so what all calls
- * together changed by, not the typical one.
- */
-function excessOf(
-  strata: readonly StepStratum[],
-  callsOf: (sample: StepSample) => number,
-  cut: number,
-): Excess {
-  let [us, variance] = [0, 0]
-  for (const { before, after } of strata) {
-    if (before.values.length === 0 || after.values.length === 0) continue
-    const [then, now] = [cappedMoments(before, cut), cappedMoments(after, cut)]
-    const calls = callsOf(after)
-    us += (now.mean - then.mean) * calls
-    variance += calls ** 2 * ((now.variance || 0) / now.count + (then.variance || 0) / then.count)
-  }
-  return { us, error: Math.sqrt(variance) }
-}
-
-function cappedMoments({ values }: StepSample, cut: number): Moments {
-  const most = values[Math.ceil((1 - cut) * values.length) - 1]!
-  return moments(values.map((value) => Math.min(most, value)))
-}
-
-/** The slowest hundredth is cut, unless it is much of what changed. */
-function cutOf(minority: Minority | null): number {
-  return minority !== null && minority.share < 3 * SLOWEST ? 0 : SLOWEST
-}
-
-/** Requests of all these times; of minorities that became slower, only those after that did. */
-function requestsOf(
-  strata: readonly StepStratum[],
-  changed: readonly Pick<OperationChange, 'minority' | 'shiftUs'>[],
-): number[] {
-  const minorities = changed.map(({ minority, shiftUs }) => (shiftUs > 0 ? minority : null))
-  const before = strata.flatMap((stratum) => [...stratum.before.requests])
-  const after = minorities.includes(null)
-    ? strata.flatMap((stratum) => [...stratum.after.requests])
-    : minorities.flatMap((minority) => minority!.requests)
-  return [...new Set([...before, ...after])]
-}
-
-function describeTimes(
-  { strata, test }: { strata: readonly StepStratum[]; test: TimesTest },
-  significant: boolean,
-  { alpha, minimumEffect, negligibleUs, usualOf }: Limits,
-): Omit<OperationChange, 'operation'> {
-  const typical = significant
-    ? stratifiedShift(
-        strata.map(({ before, after }) => ({ before: before.values, after: after.values })),
-        { level: 0.95, sorted: true },
-      )
-    : { shift: 0, low: Number.NaN, high: Number.NaN }
-  const had = new Set(strata.flatMap(({ before }) => [...before.requests]))
-  const has = new Set(strata.flatMap(({ after }) => [...after.requests]))
-  const calls = strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const criticalCalls = strata.reduce((sum, { after }) => sum + after.criticalCalls, 0)
-  let usualUs = 0
-  for (const request of had) usualUs += usualOf(request)
-  // That something changed is sure already: tails only say whether it did for some.
-  const isTail = significant && test.tailP < alpha
-  const few = isTail ? fewOf(strata, typical.shift * calls) : null
-  const { shift, low, high } = few ?? typical
-  const changedCalls = calls * (few?.minority.share ?? 1)
-  const isNegligible = Math.abs(shift * changedCalls) < negligibleUs
-  const effect = (shift * calls * had.size) / Math.max(1, has.size) / usualUs
-  const minority = few?.minority ?? null
-  return {
-    beforeRequests: had.size,
-    afterRequests: has.size,
-    probabilitySlower: minority === null ? test.probabilitySlower : Number.NaN,
-    ...{ p: test.p, minority },
-    ...{ shiftUs: shift, interval: [low, high], effect },
-    ...contributionOf(strata, { shift, criticalCalls, minority }),
-    changed: significant && Math.abs(effect) >= minimumEffect && !isNegligible,
-  }
-}
-
-/** Most calls that may have changed where they are told as some of all. */
-const MAX_MINORITY = 0.5
-
-/** Some of the calls, if what they changed by is clear and most of what all did; `null` otherwise. */
-function fewOf(strata: readonly StepStratum[], typicalUs: number) {
-  const callsOf = ({ calls }: StepSample) => calls
-  const whole = excessOf(strata, callsOf, 0)
-  const minority = minorityOf(strata, Math.sign(whole.us))
-  const { us, error } = excessOf(strata, callsOf, cutOf(minority))
-  const changed = minority.share * strata.reduce((sum, { after }) => sum + after.calls, 0)
-  const isOfFew = minority.share > 0 && minority.share < MAX_MINORITY && us * whole.us > 0
-  const width = normalQuantile(0.975) * error
-  const isClear = Math.abs(us) > width
-  if (!isOfFew || !isClear || Math.abs(typicalUs) > Math.abs(us) / 2) return null
-  return {
-    minority,
-    shift: us / changed,
-    low: (us - width) / changed,
-    high: (us + width) / changed,
-  }
-}
-
-/** What a shift adds to all response times; with the sign of the shift, which is the typical call's. */
-function contributionOf(
-  strata: readonly StepStratum[],
-  {
-    shift,
-    criticalCalls,
-    minority,
-  }: { shift: number; criticalCalls: number; minority: Minority | null },
-): Pick<OperationChange, 'contributionUs' | 'contributionError'> {
-  if (shift === 0) return { contributionUs: 0, contributionError: Number.NaN }
-  const { us, error } = excessOf(strata, (sample) => sample.criticalCalls, cutOf(minority))
-  return us * shift > 0
-    ? { contributionUs: us, contributionError: error }
-    : {
-        contributionUs: shift * criticalCalls * (minority?.share ?? 1),
-        contributionError: Number.NaN,
-      }
 }
 
 /** What all requests after would have taken at the mean response time before, in µs. */
