@@ -1,14 +1,10 @@
 import { formatDuration } from '../../core/units.ts'
 import { grouped } from '../../core/words.ts'
 
-export interface AxisTick {
-  readonly value: number
-  readonly text: string
-}
-
 /** How values lie on an axis: as shares of its length, from 0 to 1. */
 export interface AxisScale {
-  readonly ticks: readonly AxisTick[]
+  /** Where something is written, and what. */
+  readonly ticks: readonly { readonly value: number; readonly text: string }[]
   /** Where a value lies; the nearer end where it is beyond the axis. */
   readonly share: (value: number) => number
   /** The value that lies at a share. */

@@ -205,11 +205,7 @@ function focusStep(surface: SVGSVGElement | null, place: StepPlace | null): void
   step?.focus({ preventScroll: true })
 }
 
-interface Shown {
-  readonly drawing: FlowDrawing
-  readonly window: FlowWindow
-  readonly zoom: FlowZoom
-}
+type Shown = Pick<FlowCanvasProps, 'drawing' | 'window' | 'zoom'>
 
 /** A flow of which less is in the window, or that fills less of it, is not seen. */
 const SEEN = 0.85

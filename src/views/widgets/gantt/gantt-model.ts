@@ -39,26 +39,8 @@ export const GANTT_OPTIONS = defineOptions({
 
 export type GanttOptions = OptionsOf<typeof GANTT_OPTIONS>
 
-export interface GanttCall {
-  /** Number of the call it is made by; -1 for the beginning of a request. */
-  readonly parent: number
-  readonly depth: number
-  /** Number of calls within it, which are the next in order. */
-  readonly inner: number
-  /** Empty for trace points. */
-  readonly service: string
-  readonly name: string
-  readonly host: string
-  readonly startUs: number
-  readonly endUs: number
-  /** When nothing that it called was under way. */
-  readonly work: readonly StretchUs[]
-  /** When its own work was on the request's critical path. */
-  readonly critical: readonly StretchUs[]
-  readonly isError: boolean
-  /** Kind, status and parameters as they were recorded. */
-  readonly facts: NodeRecord
-}
+/** A call of a trace in time. */
+export type GanttCall = ReturnType<typeof requestCalls>[number]
 
 export interface GanttData {
   readonly traceId: string
@@ -90,7 +72,7 @@ function requestCalls(
   flows: FlowSet,
   request: number,
   { beginUs, finder }: { readonly beginUs: number; readonly finder: CriticalPathFinder },
-): GanttCall[] {
+) {
   const shape = flows.shapeOf[request] as number
   const { calls, callOfEdge } = callTree(flows, shape)
   const offsetUs = (flows.startUs[request] as number) - beginUs
@@ -135,9 +117,15 @@ function requestCalls(
     const { parent, depth, service, name, host } = call
     const [startUs, endUs] = spanOf(number)
     return {
-      ...{ parent: rowOf.get(parent) ?? -1, depth, inner: within[number] as number },
+      /** Number of the call it is made by; -1 for the beginning of a request. */
+      parent: rowOf.get(parent) ?? -1,
+      depth,
+      /** Number of calls within it, which are the next in order. */
+      inner: within[number] as number,
       ...{ service, name, host, startUs, endUs },
+      /** When nothing that it called was under way. */
       work: uncovered([startUs, endUs], (children.get(number) ?? []).map(spanOf)),
+      /** When its own work was on the request's critical path. */
       critical: critical[number] as StretchUs[],
       ...recorded(call),
     }
@@ -148,7 +136,10 @@ function requestCalls(
 const MAX_FACTS = 40
 const MAX_VALUE_LENGTH = 500
 
-/** Finds what the traces say of a call of a request, from its first node and its last. */
+/**
+ * Finds what the traces say of a call of a request, from its first node and its last: whether it
+ * failed, and kind, status and parameters as they were recorded.
+ */
 function factsOf(flows: FlowSet, request: number) {
   const traces = flows.tracesOf(request)
   const records = new NodeRecords(flows)

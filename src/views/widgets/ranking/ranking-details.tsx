@@ -2,6 +2,7 @@ import type { Comparison } from '../../../compare/comparison.ts'
 import { shortText, tooltipText } from '../../../core/shown-text.ts'
 import { formatDuration } from '../../../core/units.ts'
 import { counted, grouped, percent, pValue, signedDuration } from '../../../core/words.ts'
+import type { PeriodName } from '../../../explain/variance/compare-spreads.ts'
 import { rootName } from '../../charts/node-names.ts'
 import { CellBar, DataTable } from '../../drawing/data-table.tsx'
 import { ExplanationView } from '../explanation/explanation-view.tsx'
@@ -141,12 +142,7 @@ function Precursors({ entry, comparison }: Pick<DetailsProps, 'entry' | 'compari
   )
 }
 
-interface ExemplarsProps {
-  readonly details: MutationDetails
-  readonly period: 'before' | 'after'
-}
-
-function Exemplars({ details, period }: ExemplarsProps) {
+function Exemplars({ details, period }: { details: MutationDetails; period: PeriodName }) {
   const traces = details.exemplars[period]
   return (
     <div class="fd-exemplars">

@@ -271,14 +271,9 @@ function columnsOf({ table, entries, comparison, open, onToggle }: Listed) {
   ]
 }
 
-interface BarProps {
-  readonly share: number
-  readonly entry: RankingEntry
-}
-
 /** What a mutation adds in all, or saves. */
-function ContributionBar({ share, entry: { contributionUs } }: BarProps) {
+function ContributionBar({ share, entry }: { share: number; entry: RankingEntry }) {
   const ink = useInk()
-  const color = contributionUs < 0 ? ink.before : ink.after
+  const color = entry.contributionUs < 0 ? ink.before : ink.after
   return <rect width={Math.max(1, BAR * share)} height="10" style={`fill:${color}`} />
 }

@@ -8,16 +8,8 @@ import { joined, type StretchUs } from '../../drawing/stretches.ts'
 import { ganttCalls } from '../gantt/gantt-model.ts'
 import type { Message, SwimlaneOptions, Visit } from './swimlane-model.ts'
 
-interface Traffic {
-  readonly visits: readonly Visit[]
-  readonly messages: readonly Message[]
-}
-
-export function requestTraffic(
-  flows: FlowSet,
-  request: number,
-  by: SwimlaneOptions['lanes'],
-): Traffic {
+/** Visits and messages of a request. */
+export function requestTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
   const traces = flows.tracesOf(request)
   return traces?.kind === 'graphs' ? pointTraffic(flows, request) : spanTraffic(flows, request, by)
 }
@@ -27,7 +19,7 @@ export function requestTraffic(
  * and thread) that follow one another are one visit, which works between them; a step to another
  * host is a message.
  */
-function pointTraffic(flows: FlowSet, request: number): Traffic {
+function pointTraffic(flows: FlowSet, request: number) {
   const { shapes, labels, shapeOf } = flows
   const shape = shapeOf[request] as number
   const nodes = Array.from(shapes.labels(shape), (code) => labels.get(code))
@@ -99,7 +91,7 @@ function connectedSets(nodes: number, pairs: readonly (readonly [number, number]
  * one visit. A call that does nothing but call another component is the way there and back: the
  * message takes as long as lies between the two.
  */
-function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']): Traffic {
+function spanTraffic(flows: FlowSet, request: number, by: SwimlaneOptions['lanes']) {
   const calls = ganttCalls(flows, [request]).map((call) => ({
     ...call,
     lane: by === 'host' && call.host !== '' ? call.host : call.service,
