@@ -27,13 +27,8 @@ const LOG_DURATIONS = DURATION_UNITS.slice(1, 3).reduce(
 )
 
 /** A linear axis of durations: all labels in the one unit that fits the largest. */
-export function linearDurationAxis({
-  lowUs,
-  highUs,
-  title,
-  ticks = 6,
-  nice = true,
-}: DurationExtent): Axis {
+export function linearDurationAxis({ lowUs, highUs, title, ...look }: DurationExtent): Axis {
+  const { ticks = 6, nice = true } = look
   const high = highUs > lowUs ? highUs : lowUs + Math.max(1, Math.abs(lowUs) * 0.1)
   const size = Math.max(Math.abs(lowUs), Math.abs(high))
   const [factor, unit] = DURATION_UNITS.findLast(([step]) => size >= step) ?? [1, 'µs']

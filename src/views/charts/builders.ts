@@ -34,17 +34,8 @@ export interface Bars {
  * Ranked bars or, where each begins at a field of its own, a waterfall: one labelled row each with
  * its amount beside its end.
  */
-export function bars({
-  rows,
-  axis,
-  color,
-  tooltip: fields,
-  to,
-  from,
-  text,
-  y = rowNames(),
-  width = 380,
-}: Bars): SpecPart {
+export function bars({ rows, axis, to, from, text, ...look }: Bars): SpecPart {
+  const { color, tooltip: fields, y = rowNames(), width = 380 } = look
   const x = on(axis, from ?? to)
   const leads = `datum['${to}'] < ${from === undefined ? '0' : `datum['${from}']`}`
   return {
@@ -84,17 +75,8 @@ export interface Moves {
   readonly hidden?: boolean
 }
 
-export function moves({
-  rows,
-  axis,
-  from,
-  to,
-  fromText,
-  toText,
-  tooltip: fields,
-  width = 380,
-  hidden = false,
-}: Moves): SpecPart {
+export function moves({ rows, axis, from, to, fromText, toText, ...look }: Moves): SpecPart {
+  const { tooltip: fields, width = 380, hidden = false } = look
   const y = rowNames({ hidden, grid: true })
   const dot = (field: string, color: SpecPart) => ({
     mark: { type: 'point', filled: true, size: 70, opacity: 1 },
@@ -148,17 +130,9 @@ export const CURVES = { width: 560, height: 280 } as const
 const SOLID = [1, 0]
 
 /** Curves over one another, told apart by color and, where any has one, by dash.  */
-export function curves({
-  curves: all,
-  x,
-  y,
-  over = [],
-  under = [],
-  interpolate = 'step-after',
-  legend = {},
-  fields: [nameField, xField, yField],
-  inOrder = false,
-}: Curves): SpecPart {
+export function curves({ curves: all, x, y, fields, ...look }: Curves): SpecPart {
+  const { over = [], under = [], interpolate = 'step-after', legend = {}, inOrder = false } = look
+  const [nameField, xField, yField] = fields
   const values = all.flatMap(({ name, points }) =>
     points.map(([atX, atY], order) => ({
       [nameField]: name,
@@ -170,8 +144,8 @@ export function curves({
   const shown = all.filter(({ points }) => points.length > 0)
   const domain = shown.map(({ name }) => name)
   const isDashed = shown.some(({ dash }) => dash !== undefined)
-  const look = { title: null, symbolType: 'stroke', symbolSize: 300, ...legend }
-  const named = { field: nameField, type: 'nominal', legend: shown.length === 0 ? null : look }
+  const symbols = { title: null, symbolType: 'stroke', symbolSize: 300, ...legend }
+  const named = { field: nameField, type: 'nominal', legend: shown.length === 0 ? null : symbols }
   return {
     ...CURVES,
     layer: [
@@ -215,18 +189,9 @@ export interface Matrix {
   readonly over?: (x: SpecPart, y: SpecPart) => readonly SpecPart[]
 }
 
-export function matrix({
-  rows,
-  labels,
-  columns,
-  cell,
-  color,
-  tooltip: fields,
-  channels = {},
-  named = true,
-  columnNames = named,
-  over = () => [],
-}: Matrix): SpecPart {
+export function matrix({ rows, labels, columns, cell, ...look }: Matrix): SpecPart {
+  const { color, tooltip: fields, channels = {}, named = true, over = () => [] } = look
+  const { columnNames = named } = look
   const plain = { title: null, domain: false, ticks: false }
   const x = {
     field: 'column',

@@ -65,21 +65,9 @@ interface DataTableProps<Row> {
 }
 
 /** Shows rows as a table, in a page and in a still. */
-export function DataTable<Row>({
-  label,
-  columns,
-  rows: given,
-  rowCount,
-  role,
-  rowKey,
-  rowProps,
-  under,
-  opened,
-  class: className = '',
-  scroller,
-  max = 12,
-  few = Number.POSITIVE_INFINITY,
-}: DataTableProps<Row>) {
+export function DataTable<Row>({ columns, rows: given, ...props }: DataTableProps<Row>) {
+  const { label, rowCount, role, rowKey, rowProps, under, opened, scroller } = props
+  const { class: className = '', max = 12, few = Number.POSITIVE_INFINITY } = props
   const { parts, width } = useContext(MediumContext)
   const [order, setOrder] = useState<SortOrder | null>(null)
   const [isWhole, setWhole] = useState(false)
