@@ -88,18 +88,15 @@ export function ruleAt(value: number, mark: SpecPart = { color: '#555555' }): Sp
   }
 }
 
-/** Texts beside the ends of marks: to the left where the expression `leftIf` holds. */
-export function textBeside({
-  field,
-  x,
-  y,
-  leftIf = 'false',
-}: {
+interface TextBesideProps {
   readonly field: string
   readonly x: SpecPart
   readonly y: SpecPart
   readonly leftIf?: string
-}): SpecPart {
+}
+
+/** Texts beside the ends of marks: to the left where the expression `leftIf` holds. */
+export function textBeside({ field, x, y, leftIf = 'false' }: TextBesideProps): SpecPart {
   return {
     mark: {
       type: 'text',

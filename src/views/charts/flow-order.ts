@@ -23,12 +23,8 @@ export function largestInFlowOrder(
  * How many edges, at most, lead from the root to where each edge class begins: edges in this order
  * come as they are passed along any path. Of several edges of a class the first counts.
  */
-export function flowDepths({
-  labels,
-  from,
-  to,
-  classOf,
-}: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
+export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'classOf'>): number[] {
+  const { labels, from, to, classOf } = flow
   const depth = graphDepths(labels.length, from, to)
   const depths: number[] = []
   from.forEach((node, edge) => {

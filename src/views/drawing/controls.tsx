@@ -7,20 +7,16 @@ export function Button(props: JSX.ButtonHTMLAttributes) {
   return <button type="button" {...props} />
 }
 
-/** Shows buttons of which one is pressed. */
-export function Choice<V extends string>({
-  name,
-  help,
-  value,
-  values,
-  onChoose,
-}: {
+interface ChoiceProps<V extends string> {
   readonly name: string
   readonly help: string
   readonly value: V
   readonly values: Readonly<Record<V, string>>
   readonly onChoose: (value: V) => void
-}) {
+}
+
+/** Shows buttons of which one is pressed. */
+export function Choice<V extends string>({ name, help, value, values, onChoose }: ChoiceProps<V>) {
   return (
     <fieldset class="fd-choice" aria-label={name} title={help}>
       <span style="align-self:center;margin-right:2px">{name}</span>

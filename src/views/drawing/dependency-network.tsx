@@ -29,6 +29,15 @@ const MARGIN = 12
 const NEAR = 6
 const ARROW = 10
 
+interface DependencyNetworkProps {
+  readonly graph: AttentionGraph
+  readonly layout: DependencyLayout
+  /** The variable that is underlined. */
+  readonly open?: string | null
+  /** What makes names answer to pointer and keyboard. */
+  readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
+}
+
 /**
  * Draws what performance depends on: the metric at the right end, letters as large as a variable
  * differs between the classes, lines as thick as the dependency is strong.
@@ -38,14 +47,7 @@ export function DependencyNetwork({
   layout: { variables, dependencies },
   open = null,
   handsOf,
-}: {
-  readonly graph: AttentionGraph
-  readonly layout: DependencyLayout
-  /** The variable that is underlined. */
-  readonly open?: string | null
-  /** What makes names answer to pointer and keyboard. */
-  readonly handsOf?: (name: string) => JSX.SVGAttributes<SVGGElement>
-}) {
+}: DependencyNetworkProps) {
   return (
     <>
       {dependencies.map((dependency) => (

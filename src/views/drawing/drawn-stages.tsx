@@ -121,14 +121,8 @@ export function parameterTreeDrawing(
 }
 
 /** Returns a picture as an SVG document of its own, on white. */
-export function drawingOf({
-  title,
-  subtitle,
-  omissions,
-  width,
-  height,
-  drawing,
-}: Picture): Drawing {
+export function drawingOf({ title, subtitle, omissions, ...picture }: Picture): Drawing {
+  const { width, height, drawing } = picture
   const description = [...subtitle, ...omissions].filter((sentence) => sentence !== false).join(' ')
   const svg = () =>
     renderStill(

@@ -16,11 +16,10 @@ interface Growing {
  * Puts calls together that are calls to the same and wait for the same, as do those that wait for
  * them; then those of which one is just after the other.
  */
-export function groupedModel({
-  nodes,
-  predecessors,
-  returnPredecessors,
-}: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>) {
+export function groupedModel(
+  model: Pick<ExecutionModel, 'nodes' | 'predecessors' | 'returnPredecessors'>,
+) {
+  const { nodes, predecessors, returnPredecessors } = model
   const names = nodes.map(({ service, operation }) => JSON.stringify([service, operation]))
   const grown = [...names, 'reply'].map((name, node): Growing => {
     return { name, nodes: [node], inSequence: false, before: new Set(), after: new Set() }

@@ -40,17 +40,16 @@ export function Figure({ width, height, label, svgRef, children, ...attributes }
   )
 }
 
+interface StillGroupProps {
+  readonly direction: 'row' | 'column'
+  readonly children: ComponentChildren
+}
+
 /**
  * Places the marked parts within beside each other in a still (`row`), or below one another within
  * a row (`column`); changes nothing in a page.
  */
-export function StillGroup({
-  direction,
-  children,
-}: {
-  readonly direction: 'row' | 'column'
-  readonly children: ComponentChildren
-}) {
+export function StillGroup({ direction, children }: StillGroupProps) {
   const medium = useContext(MediumContext)
   if (medium.parts === null) return <>{children}</>
   const parts: StillPart[] = []

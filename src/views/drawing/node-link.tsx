@@ -80,19 +80,16 @@ export function layOutGraph(
   })
 }
 
-/** Draws a graph that {@link layOutGraph} placed: lines with arrows and text, boxes above them. */
-export function NodeLink({
-  boxes,
-  lines,
-  layout,
-  lineHands,
-}: {
+interface NodeLinkProps {
   readonly boxes: readonly GraphBox[]
   readonly lines: readonly GraphLine[]
   readonly layout: FlowLayout
   /** Makes lines answer to pointer and keyboard, by number. */
   readonly lineHands?: (line: number) => object | undefined
-}) {
+}
+
+/** Draws a graph that {@link layOutGraph} placed: lines with arrows and text, boxes above them. */
+export function NodeLink({ boxes, lines, layout, lineHands }: NodeLinkProps) {
   return (
     <g font-size={SIZES.text}>
       {layout.edges.map((placed, i) => (

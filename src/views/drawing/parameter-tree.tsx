@@ -151,19 +151,15 @@ function takeOutText({ questions }: Explanation, column: string): string {
   return tooltipText(`Take out ${column}${also}`)
 }
 
-function SplitButton({
-  help,
-  text,
-  x,
-  room,
-  onTakeOut,
-}: {
+interface SplitButtonProps {
   readonly help: string
   readonly text: string
   readonly x: number
   readonly room: number
   readonly onTakeOut: () => void
-}) {
+}
+
+function SplitButton({ help, text, x, room, onTakeOut }: SplitButtonProps) {
   const ink = useInk()
   const fitted = fittedText(text, room - 26, 11)
   const width = Math.min(room, textWidth(fitted, 11) + 26)

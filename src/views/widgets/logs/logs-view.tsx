@@ -157,16 +157,14 @@ const CLASSES = { after: 'after', before: 'before' } as const
 const STEP = 0.01
 const BALANCE_STEP = 0.05
 
-/** What can be set: kind, class, the smallest node that is split, and what scores go by. */
-function LogsControls({
-  logs,
-  state,
-  onChange,
-}: {
+interface LogsControlsProps {
   readonly logs: RestoredLogs
   readonly state: LogsState
   readonly onChange: (changes: Partial<LogsState>) => void
-}) {
+}
+
+/** What can be set: kind, class, the smallest node that is split, and what scores go by. */
+function LogsControls({ logs, state, onChange }: LogsControlsProps) {
   return (
     <>
       <div class="fd-bar">
@@ -256,17 +254,15 @@ function splitText({ counts, withoutMetric }: RestoredLogs, state: LogsState): s
 
 const BAR = 70
 
-/** The graphs of one kind, best first, each a click away. */
-function GraphList({
-  graphs,
-  shown,
-  onChoose,
-}: {
+interface GraphListProps {
   readonly graphs: readonly AttentionGraph[]
   readonly shown: AttentionGraph
   /** `null` for the best. */
   readonly onChoose: (feature: Feature | null) => void
-}) {
+}
+
+/** The graphs of one kind, best first, each a click away. */
+function GraphList({ graphs, shown, onChoose }: GraphListProps) {
   const largest = graphs.reduce((most, { score }) => Math.max(most, score), 0)
   const firstShare = graphs.findIndex(({ sharesDenominator }) => sharesDenominator)
   return (
