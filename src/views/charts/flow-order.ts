@@ -43,11 +43,7 @@ export function flowDepths(flow: Pick<DrawnFlow, 'labels' | 'from' | 'to' | 'cla
  * @param longest characters of either end
  */
 export function edgeName(
-  {
-    from,
-    to,
-    fromRoundBefore,
-  }: { readonly from: string; readonly to: string; readonly fromRoundBefore?: true },
+  { from, to, fromRoundBefore }: { from: string; to: string; fromRoundBefore?: true },
   longest: number,
 ): string {
   const round = fromRoundBefore ? ' of the next round' : ''

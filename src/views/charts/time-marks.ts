@@ -73,16 +73,7 @@ export function withMarks(
   { x, middleUs }: { x: (field: string) => SpecPart; middleUs: number },
 ): SpecPart {
   if (marks.length === 0) return panel
-  const {
-    data,
-    mark,
-    encoding,
-    layer = [{ data, mark, encoding }],
-    ...frame
-  } = panel as {
-    readonly layer?: readonly SpecPart[]
-    readonly [name: string]: unknown
-  }
+  const { data, mark, encoding, layer = [{ data, mark, encoding }], ...frame } = panel
   const drawn = marks.map((one, i): SpecPart => {
     const color = one.kind === 'finding' ? PALETTE.change : PALETTE.text
     const isLate = one.atUs > middleUs
@@ -108,5 +99,5 @@ export function withMarks(
       ],
     }
   })
-  return { ...frame, layer: [...layer, ...drawn] }
+  return { ...frame, layer: [...(layer as SpecPart[]), ...drawn] }
 }

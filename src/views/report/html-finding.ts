@@ -45,10 +45,7 @@ const MAX_ROWS = 8
 /** One finding: what, how much, which steps, and traces to look at. */
 export function htmlFinding(
   finding: Finding,
-  {
-    chart,
-    traceUrl,
-  }: { readonly chart: FindingChart | undefined; readonly traceUrl: string | undefined },
+  { chart, traceUrl }: { chart: FindingChart | undefined; traceUrl: string | undefined },
 ): Html {
   const { rank, title, text, look, direction, contributionUs, shareOfChange, exemplars } = finding
   const share = shareOfChange > 0 ? `${shareText(shareOfChange)} of the change` : ''

@@ -27,7 +27,7 @@ export function explanationData(explanation: Explanation, characters: number) {
   const limit = characters / Math.max(1, questions.length)
   const carry = (name: ParameterQuestionName) => {
     const asked = explanation.question(name)
-    return asked === undefined ? null : carriedTable(asked, { excluded, order, limit })
+    return asked === undefined ? null : carriedTable(asked, excluded, { order, limit })
   }
   const leftOut = explanation.leftOut.filter(({ reason }) => reason !== 'excluded')
   return {
@@ -62,15 +62,8 @@ function columnsOf(node: ClassificationNode | RegressionNode): string[] {
 
 function carriedTable(
   { table }: ParameterQuestion,
-  {
-    excluded,
-    order,
-    limit,
-  }: {
-    readonly excluded: readonly string[]
-    readonly order: ReadonlyMap<string, number>
-    readonly limit: number
-  },
+  excluded: readonly string[],
+  { order, limit }: { order: ReadonlyMap<string, number>; limit: number },
 ) {
   const include = [...table.parameters.map(({ name }) => name), ...excluded]
   const all = table.choose({ include, exclude: [] }).parameters
