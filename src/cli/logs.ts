@@ -181,22 +181,32 @@ function logFields(given: string): LogFields {
 }
 
 const MAX_NAME_LENGTH = 70
+/** Of what is new, all tells. */
+const MAX_MESSAGE_LENGTH = 200
+const MAX_FIELDS = 6
 const NODES = 10
+/** The gravity of errors. */
+const GRAVE = 2
 
 /**
  * A comparison of logs as text: what to read it with, is performance different, what differs, where to
  * look first.
  */
 function logsText({ compared, warnings, limit }: PrintedLogs, flags: readonly Option[]): string {
+  const { divergence } = compared
+  const differs = divergence.variables.some(({ score }) => score > 0)
+  const isGrave = divergence.onlyIn('after').some(({ gravity }) => gravity >= GRAVE)
+  const onlyAfter = newMessagesText(compared, limit)
+  // Where tests cannot speak, or errors are new, what is new comes first.
+  const isFirst = !differs || isGrave
   return [
+    ...(isFirst ? [onlyAfter] : []),
     warningLines(warnings).join('\n'),
     inputText(compared, flags),
     performanceText(compared),
     variablesText(compared, limit),
-    newMessagesText(compared, limit),
-    ...VARIABLE_KINDS.map((kind) => compared.attention.best(kind)).map((graph) =>
-      graph === undefined ? '' : graphText(graph),
-    ),
+    ...(isFirst ? [] : [onlyAfter]),
+    ...VARIABLE_KINDS.map((kind) => graphText(compared, kind)),
   ]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -210,11 +220,18 @@ function inputText(compared: LogComparison, flags: readonly Option[]): string {
     `${counted(before, 'instance')} before and ${grouped(after)} after: ` +
     `${counted(messages.event, 'event message')} of ${counted(logs.events.names.length, 'event')}, ` +
     `${counted(messages.state, 'state message')} of ${counted(logs.states.names.length, 'variable')}.`
+  const { fieldsLeftOut } = logs.report
+  const shown = fieldsLeftOut.slice(0, MAX_FIELDS).map(({ field, reason }) => `${field} ${reason}`)
+  const more = fieldsLeftOut.length - shown.length
+  const fields =
+    shown.length === 0
+      ? ''
+      : ` No variables: ${shown.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}.`
   const [first] = logs.report.skipped
   const isSaid = compared.warnings().some(({ code }) => code === 'lines-skipped')
-  if (first === undefined || isSaid) return read
+  if (first === undefined || isSaid) return read + fields
   const { text, options } = skipAdvice(first.reason)
-  const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.`
+  const said = `${read} ${counted(skippedLines, 'line')} of ${grouped(lines)} skipped: ${skipText(first)}.${fields}`
   return text === '' ? said : `${said} ${text}.${adviceSentence(flags, options)}`
 }
 
@@ -272,29 +289,36 @@ function variablesText({ divergence, logs }: LogComparison, limit: number): stri
   ].join('\n')
 }
 
-/** What was logged only after: with few instances no test says so, but a reader sees it. */
+/**
+ * What was logged only after, the gravest first: with few instances no test says so, but a reader sees it.
+ * Of an event that is new, what tells its messages apart is no news.
+ */
 function newMessagesText({ divergence, logs }: LogComparison, limit: number): string {
-  const found = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
+  const all = divergence.onlyIn('after').filter(({ kind }) => kind === 'event')
+  const names = new Set(all.map(({ name }) => name))
+  const found = all.filter(({ name }) => !names.has(name.slice(0, name.lastIndexOf(' · '))))
   if (found.length === 0) return ''
-  const table = textTable(
-    ['event', 'instances', 'messages'],
-    found
-      .slice(0, limit)
-      .map(({ name, presence }) => [
-        shortText(name, MAX_NAME_LENGTH),
-        `${grouped(presence.after)} of ${grouped(logs.counts.after)}`,
-        grouped(presence.afterMessages),
-      ]),
-  )
+  const rows = found.slice(0, limit).map(({ name, presence: { after, afterMessages } }) => {
+    const counts = `${grouped(after)} of ${counted(logs.counts.after, 'instance')}, ${counted(afterMessages, 'message')}`
+    return { counts, name: shortText(name, MAX_MESSAGE_LENGTH) }
+  })
+  const width = Math.max(...rows.map(({ counts }) => counts.length))
   return [
-    `Logged only after, ${counted(found.length, 'event')}:`,
-    table,
+    `Logged only after, the gravest first (${counted(found.length, 'event')}):`,
+    ...rows.map((row) => `${row.counts.padEnd(width)}  ${row.name}`),
     ...leftOutLines(found.length - limit),
   ].join('\n')
 }
 
-/** What the metric depends on, and below each variable what leads there. */
-function graphText(graph: AttentionGraph): string {
+/**
+ * What the metric depends on, and below each variable what leads there: by the feature that tells most, if a
+ * variable that differs is among them.
+ */
+function graphText({ attention }: LogComparison, ofKind: VariableKind): string {
+  const graph = attention
+    .of(ofKind)
+    .find(({ nodes }) => nodes.slice(1).some(({ significant }) => significant))
+  if (graph === undefined) return ''
   const { kind, featureType, score, variablesLeftOut = 0 } = graph
   const metric = shortText(graph.metric, MAX_NAME_LENGTH)
   const leftOut =
@@ -305,11 +329,6 @@ function graphText(graph: AttentionGraph): string {
         ]
   const by = `${kind}s by ${featureText(featureType)}`
   const lines = treeLines(graph)
-  if (lines.length === 0) {
-    return [`Of ${by}, ${metric} depends on none in the ${graph.class} period.`, ...leftOut].join(
-      '\n',
-    )
-  }
   const left = lines.length - NODES
   return [
     `Look first at ${by} (score ${score.toPrecision(2)}). In the ${graph.class} period ${metric} depends on`,

@@ -1,7 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { randomSource } from '../../src/stats/random.ts'
+import { describeWithShared, sharedFile } from '../shared.ts'
 import { flowdelta, schemaErrors } from './run-cli.ts'
 
 let folder = ''
@@ -179,4 +182,56 @@ describe('errors name flags', () => {
     const { out } = await logs('--instance', 'node', '--time-unit', 'ms')
     expect(out).toMatch(/Performance is run time: \d[\d.]* (s|min) on average/)
   })
+})
+
+test('random halves of one set of logs print no graph', async () => {
+  const random = randomSource(1)
+  let graphs = 0
+  for (const set of ['storage-service-logs/good', 'storage-service-logs/bad', 'swarm/good']) {
+    const all = gunzipSync(readFileSync(new URL(`../../datasets/${set}.jsonl.gz`, import.meta.url)))
+    const messages = all.toString().trimEnd().split('\n')
+    const nodes = new Set(messages.map((line) => String(JSON.parse(line).instance)))
+    for (let half = 0; half < 8; half++) {
+      const side = new Map([...nodes].map((node) => [node, random.next() < 0.5]))
+      for (const isBad of [false, true]) {
+        const own = messages.filter((line) => side.get(JSON.parse(line).instance) === isBad)
+        writeFileSync(at(`half-${isBad}.jsonl`), own.join('\n'))
+      }
+      const files = ['--before', at('half-false.jsonl'), '--after', at('half-true.jsonl')]
+      const { out } = await flowdelta('logs', ...files, '--by', 'instance')
+      if (/Look first|depends on/.test(out)) graphs++
+    }
+  }
+  expect(graphs).toBeLessThanOrEqual(1)
+})
+
+test('one log is divided by conditions on requests', async () => {
+  const bytes = Array.from({ length: 40 }, (_, i) => {
+    const record = { time: 1.7e12 + i * 1000, request_id: `r${i}`, duration_ms: i % 4 === 0 ? 150 : 9 }
+    const err = i % 4 === 0 ? { err: 'connection refused to 10.0.0.1:80' } : {}
+    return JSON.stringify({ ...record, msg: 'request completed', ...err })
+  })
+  writeFileSync(at('web.log'), bytes.join('\n'))
+  const conditions = ['--by', 'request_id', '--bad-if', 'duration_ms > 100']
+  const { out } = await flowdelta('logs', at('web.log'), ...conditions)
+  expect(out.split('\n').slice(0, 2)).toEqual([
+    'Logged only after, the gravest first (1 event):',
+    '10 of 10 instances, 10 messages  threw error: connection refused to <ip>',
+  ])
+})
+
+describeWithShared('faults of Hadoop jobs', () => {
+  const jobs = (label: string) => {
+    const below = sharedFile(`data/loghub-hadoop/WordCount_${label}`) as string
+    return readdirSync(below).map((job) => join(below, job))
+  }
+
+  test.each([
+    ['Disk_full', 'There is not enough space on the disk'],
+    ['Network_disconnection', 'NoRouteToHostException: No route to host'],
+  ])('stand in the first five lines: %s', async (label, message) => {
+    const paths = ['--before', ...jobs('Normal'), '--after', ...jobs(label)]
+    const { out } = await flowdelta('logs', ...paths)
+    expect(out.split('\n').slice(0, 5).join('\n')).toContain(message)
+  }, 60_000)
 })

@@ -60,6 +60,8 @@ export interface VariableDivergence {
   /** Sum of |t| over significant features; Infinity where two constants differ. */
   readonly score: number
   readonly presence: Presence
+  /** How grave its messages are: 0 for what only tells, then warnings, errors, and what was thrown. */
+  readonly gravity: number
   readonly features: readonly FeatureTest[]
 }
 
@@ -69,7 +71,7 @@ interface DivergenceColumns {
   /**
    * The most divergent first, events and states together. Of those without a significant difference
    * come first what was logged only after, then what was logged only before: events before states,
-   * in more instances and more messages first. Then what differs most.
+   * the gravest first, then those in more instances and more messages. Then what differs most.
    */
   readonly variables: readonly VariableDivergence[]
   /** Whether performance differs. */
@@ -99,7 +101,7 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
     return this.#byName.get(kind)?.get(name)
   }
 
-  /** What only one class logged: new messages, or missing ones. Events come first, in more instances and more messages first. */
+  /** What only one class logged: new messages, or missing ones. Events come first, the gravest first, then those in more instances and messages. */
   onlyIn(logClass: LogClass): readonly VariableDivergence[] {
     return this.variables.filter(({ presence }) => presence.onlyIn === logClass).sort(byPresence)
   }
@@ -143,13 +145,14 @@ export class Divergence extends columnarStage<DivergenceColumns>() {
   }
 }
 
-/** Events before states, which may be numbers in those; in more instances and more messages first. */
+/** Events before states, which may be numbers in those; the gravest first, then in more instances and messages. */
 export function byPresence(a: VariableDivergence, b: VariableDivergence): number {
   const [one, other] = [a.presence, b.presence]
   const messages = ({ beforeMessages, afterMessages }: Presence) =>
     beforeMessages + afterMessages || 0
   return (
     Number(a.kind === 'state') - Number(b.kind === 'state') ||
+    b.gravity - a.gravity ||
     other.before + other.after - (one.before + one.after) ||
     messages(other) - messages(one) ||
     (a.name < b.name ? -1 : Number(a.name > b.name))

@@ -3,7 +3,13 @@ import { readOptions } from '../../core/options.ts'
 import { benjaminiHochberg } from '../../stats/benjamini-hochberg.ts'
 import { fisherExact } from '../../stats/fisher-exact.ts'
 import { type WelchResult, welch } from '../../stats/welch.ts'
-import { type Feature, VARIABLE_KINDS, type VariableKind } from '../features/features.ts'
+import {
+  type Feature,
+  LEVELS,
+  type Level,
+  VARIABLE_KINDS,
+  type VariableKind,
+} from '../features/features.ts'
 import { AFTER, BEFORE, type LogSet, type VariableFeatures } from '../features/log-set.ts'
 import { instanceWeights } from '../performance/instance-weights.ts'
 import { performanceMetric } from '../performance/performance-metric.ts'
@@ -24,7 +30,8 @@ import {
  *
  * Null hypothesis: the feature has the same mean before and after. Variables are ranked by the sum of |t|
  * over their significant features; without any, variables that only one period logged come first (see
- * `Divergence.variables`). Events and states are separate families of tests. Two constants that differ
+ * `Divergence.variables`). Events and states are separate families of tests. Of few instances no p counts
+ * as less than that of a permutation test could be. Two constants that differ
  * have t = ±∞, and the p-value of a permutation test. A feature is tested only if two instances of each
  * period have it.
  *
@@ -99,12 +106,11 @@ function openTest(
   { before, after, weights }: Groups,
 ): OpenTest {
   const test = welch(picked(values, before), picked(values, after), weights)
-  const isSure = Number.isFinite(test.statistic) || !test.tested
   return {
     feature,
     t: test.statistic,
     df: test.df,
-    p: isSure ? test.p : Math.max(test.p, leastP(test)),
+    p: Number.isFinite(test.statistic) || !test.tested ? test.p : Math.max(test.p, leastP(test)),
     q: Number.NaN,
     significant: false,
     tested: test.tested,
@@ -131,7 +137,8 @@ function variablesOf(
     }),
   )
   const all = tests.flat()
-  const p = Float64Array.from(all, (test) => test.p)
+  // With few instances nothing is as sure as Welch's t may say.
+  const p = Float64Array.from(all, (test) => Math.max(test.p, leastP(test)))
   const q = corrected(p, correction)
   // Filled in, not copied: there may be a million of them.
   for (const [i, test] of all.entries()) {
@@ -145,8 +152,16 @@ function variablesOf(
       (sum, { t, significant }) => sum + Number(significant && Math.abs(t)),
       0,
     )
-    return { name, kind, features: own, presence: presenceOf(variable), score }
+    const gravity = kind === 'event' ? gravityOf(name, logs.levels?.get(name)) : 0
+    return { name, kind, features: own, presence: presenceOf(variable), score, gravity }
   })
+}
+
+const THROWN = 4
+
+function gravityOf(name: string, level: Level | undefined): number {
+  if (name.startsWith('threw ')) return THROWN
+  return Math.max(0, LEVELS.indexOf(level ?? 'info') - LEVELS.indexOf('info'))
 }
 
 /** p-values made comparable with α; NaN stays NaN and counts in no family. */
@@ -158,7 +173,10 @@ function corrected(p: Float64Array, correction: DivergenceOptions['correction'])
 }
 
 /** The least p of a permutation test: of all ways to deal the values out, two are as extreme. */
-function leastP({ beforeCount, afterCount }: WelchResult): number {
+function leastP({
+  beforeCount,
+  afterCount,
+}: Pick<WelchResult, 'beforeCount' | 'afterCount'>): number {
   let ways = 1
   for (let i = 1; i <= beforeCount; i++) ways *= (afterCount + i) / i
   return 2 / ways

@@ -39,6 +39,10 @@ export type EventFeature = (typeof EVENT_FEATURES)[number]
  */
 export type StateFeature = (typeof STATE_FEATURES)[number]
 
+/** How grave a message is, the least first. */
+export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+export type Level = (typeof LEVELS)[number]
+
 export const VARIABLE_KINDS = ['event', 'state'] as const
 export type VariableKind = (typeof VARIABLE_KINDS)[number]
 

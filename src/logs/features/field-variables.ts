@@ -25,7 +25,6 @@ interface Column {
   readonly reason: LeftOutReason | null
   /** Messages that have it. */
   known: number
-  areNumbers: boolean
   stateCode: number
   /** Events of its values; `null` once there were too many. */
   values: Map<string, number> | null
@@ -40,7 +39,7 @@ interface EventFields {
 
 /**
  * Makes variables of the fields of messages. A number is a state `event.field`. A text of few values, or a
- * whole number of few, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
+ * number that is a code, is a facet of its event: `event · field=value` is an event of its own. What is an id, a
  * time, an address or another text in each message is left out, and listed; so is what never varies.
  */
 export class FieldVariables {
@@ -71,9 +70,8 @@ export class FieldVariables {
       if (isNumber && column.reason === null && !IS_CODE.test(key)) {
         if (column.stateCode < 0) column.stateCode = this.#builder.stateCode(`${event}.${key}`)
         this.#builder.state(instance, column.stateCode, timeUs, number)
-        if (!Number.isInteger(number)) column.values = null
+        continue
       }
-      column.areNumbers &&= isNumber
       this.#facet(column, `${event} · ${key}=`, String(value), { instance, timeUs })
     }
   }
@@ -119,17 +117,16 @@ export class FieldVariables {
 
 function newColumn(key: string, value: LogField[1]): Column {
   const example = String(value).slice(0, MAX_LENGTH)
-  const start = { known: 0, areNumbers: true, stateCode: -1, values: new Map<string, number>() }
+  const start = { known: 0, stateCode: -1, values: new Map<string, number>() }
   return { ...start, reason: reasonOfName(key), codes: [], example }
 }
 
 /** Why a field has no facets: '' if that is nothing to tell; `null` if it has them. */
-function reasonOf({ reason, values, known, areNumbers }: Column, messages: number): string | null {
+function reasonOf({ reason, values, known }: Column, messages: number): string | null {
   if (reason !== null && reason !== 'identifier') return LEFT_OUT_WORDS[reason]
   const isFew = values !== null && namesFew(values.size, known)
   if (reason === 'identifier') return isFew ? null : LEFT_OUT_WORDS.identifier
   if (values === null) return MANY
-  if (areNumbers) return isFew ? null : ''
   const found = reasonOfTexts([...values.keys()], known)
   if (found === 'constant') return known < messages ? null : ''
   return found === null ? null : LEFT_OUT_WORDS[found]

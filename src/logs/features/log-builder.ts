@@ -2,7 +2,14 @@
 import { ascending, group, max, sum } from 'd3-array'
 import { FlowdeltaError, OptionError, show } from '../../core/errors.ts'
 import { Dictionary } from '../../traces/dictionary.ts'
-import { EVENT_FEATURES, type Feature, STATE_FEATURES, type VariableKind } from './features.ts'
+import {
+  EVENT_FEATURES,
+  type Feature,
+  LEVELS,
+  type Level,
+  STATE_FEATURES,
+  type VariableKind,
+} from './features.ts'
 import {
   type FieldLeftOut,
   LogReport,
@@ -51,6 +58,8 @@ export class LogBuilder {
   readonly #notes = new ReadingNotes()
   #current = -1
   #facets = 0
+  /** By event, as ranks. */
+  readonly #levels: number[] = []
   readonly #dropped = new Set<number>()
   readonly #droppedInstances = new Set<number>()
 
@@ -105,8 +114,12 @@ export class LogBuilder {
     return this.#names.state.code(name)
   }
 
-  /** An event message, by numbers. */
-  event(instance: number, code: number, timeUs: number): void {
+  /** An event message, by numbers; of an event's levels the gravest is kept. */
+  event(instance: number, code: number, timeUs: number, level?: Level): void {
+    if (level !== undefined) {
+      const rank = LEVELS.indexOf(level)
+      if (rank > (this.#levels[code] ?? -1)) this.#levels[code] = rank
+    }
     if (Number.isFinite(timeUs)) this.#open(instance).event(code, timeUs)
     else this.#refuse('event', { instance, code }, `time ${timeUs}`)
   }
@@ -192,6 +205,9 @@ export class LogBuilder {
     return new LogSet({
       instances: ids,
       classOf: Uint8Array.from(kept, (i) => this.#classOf[i]!),
+      levels: new Map(
+        this.#levels.flatMap((rank, code) => [[names.event[code]!, LEVELS[rank]!] as const]),
+      ),
       runTimeUs: Float64Array.from(instances, ({ runTimeUs }) => runTimeUs),
       events: laidOut(names.event, EVENT_FEATURES, events, this.#dropped),
       states: laidOut(names.state, STATE_FEATURES, states, new Set()),

@@ -5,7 +5,7 @@ import { columnarStage } from '../../core/stage.ts'
 import { type StageTable, stageTable } from '../../core/stage-table.ts'
 import { AFTER, BEFORE, type Period } from '../../flows/flow-set.ts'
 import { requireOneOf } from '../../stats/require-option.ts'
-import type { EventFeature, Feature, StateFeature, VariableKind } from './features.ts'
+import type { EventFeature, Feature, Level, StateFeature, VariableKind } from './features.ts'
 import type { LogReport } from './log-report.ts'
 
 export { AFTER, BEFORE }
@@ -27,6 +27,8 @@ interface LogSetData {
   readonly classOf: Uint8Array
   /** From its start to its last message, an instance each; NaN without messages. */
   readonly runTimeUs: Float64Array
+  /** The gravest level of each event that has any. */
+  readonly levels?: ReadonlyMap<string, Level>
   readonly events: VariableFeatures<EventFeature>
   readonly states: VariableFeatures<StateFeature>
   /** What was left out or simplified. */

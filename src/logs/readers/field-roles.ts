@@ -1,3 +1,5 @@
+import { LEVELS, type Level } from '../features/features.ts'
+
 /** What a field of a record is for. `line` may hold a line of another format. */
 export type Role =
   | 'time'
@@ -98,10 +100,6 @@ export function roleOf(path: string): FieldRole {
   if (wrapped > 0 && wrapped < path.length) return roleOf(path.slice(wrapped))
   return { role: CONTEXT_PREFIX.test(lower) ? 'context' : undefined, rank: 0, key: path }
 }
-
-/** How grave a message is, the least first. */
-export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
-export type Level = (typeof LEVELS)[number]
 
 const LEVEL_WORDS: Readonly<Record<Level, string>> = {
   trace: 'trace trce trc finest finer verbose vrb v',

@@ -1,7 +1,8 @@
 import { isJsonObject } from '../../traces/readers/json-values.ts'
 import { otlpAttributes, otlpValue } from '../../traces/readers/otlp-values.ts'
+import type { Level } from '../features/features.ts'
 import type { LogField } from '../features/field-variables.ts'
-import { type Level, levelOf, type Role, roleOf } from './field-roles.ts'
+import { levelOf, type Role, roleOf } from './field-roles.ts'
 import { parsedObject } from './json-object.ts'
 import type { ReadSettings } from './log-read-options.ts'
 
@@ -34,6 +35,8 @@ export class LogDraft {
   isText = false
   value: unknown
   fields: LogField[] = []
+  /** What a message that has a name says besides. */
+  said: string | undefined
   /** Text of an exception, maybe with its stack. */
   thrown: string | undefined
   thrownType: string | undefined
@@ -60,6 +63,7 @@ export class LogDraft {
     this.instance = undefined
     this.name = undefined
     this.isText = false
+    this.said = undefined
     this.value = undefined
     if (this.fields.length > 0) this.fields = []
     this.thrown = undefined
@@ -180,6 +184,7 @@ export class LogDraft {
     this.isCarried = !slots.has('message')
     const line = text('message') ?? text('line')
     const named = text('given') ?? text('event') ?? (line === undefined ? text('name') : undefined)
+    this.said = named === undefined ? undefined : line
     const said = line ?? (named === undefined ? requestOf(text('verb'), text('path')) : undefined)
     this.logger = text('logger') ?? (said === undefined ? undefined : text('name')) ?? this.logger
     if (named !== undefined || line !== undefined) {

@@ -1,5 +1,6 @@
 import { describePlace, type OptionAdvice } from '../../core/errors.ts'
 import { grouped } from '../../core/words.ts'
+import type { Level } from '../features/features.ts'
 import type { FieldVariables, LogField } from '../features/field-variables.ts'
 import type { LogBuilder } from '../features/log-builder.ts'
 import type { SkippedLines } from '../features/log-report.ts'
@@ -7,7 +8,6 @@ import type { LogClass } from '../features/log-set.ts'
 import type { DividedLogs } from './divided-logs.ts'
 import { templateName } from './drain/log-templates.ts'
 import type { TemplateMatcher } from './drain/template-matcher.ts'
-import type { Level } from './field-roles.ts'
 import type { LogFormat } from './log-read-options.ts'
 
 /** What one message says, as the reader of a format found it. */
@@ -180,7 +180,7 @@ export class LogWriter implements LogSink {
     else if (isText && matcher !== 'none') this.#text(record, instance)
     else {
       if (value !== undefined) builder.state(instance, builder.stateCode(name), timeUs, value)
-      else builder.event(instance, builder.eventCode(name), timeUs)
+      else builder.event(instance, builder.eventCode(name), timeUs, record.level)
       this.#fields(record, instance, name)
     }
   }
@@ -228,7 +228,7 @@ export class LogWriter implements LogSink {
       }
     }
     if (value !== undefined) builder.state(instance, builder.stateCode(match.name), timeUs, value)
-    else builder.event(instance, match.event, timeUs)
+    else builder.event(instance, match.event, timeUs, record.level)
     for (let i = 0; i < match.wildcards.length; i++) {
       if (match.wildcards[i] === 0) continue
       builder.state(instance, match.states[i] as number, timeUs, Number(values[i]))

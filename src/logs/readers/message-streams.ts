@@ -95,15 +95,15 @@ export class MessageStreams {
 
   /** Tells what fields of its own and the stack in it say was thrown. */
   #thrown(stream: Stream, draft: LogDraft, { line, more }: { line: number; more: string }): void {
-    const { thrown, thrownType, thrownMessage = '' } = draft
+    const { said, thrown, thrownType, thrownMessage = '' } = draft
     const { stack } = stream
-    if (thrownType !== undefined) {
-      const [message = ''] = thrownMessage.split('\n', 1)
-      this.#threw(stream, stack.add({ className: thrownType, message }), line)
-    }
-    for (const text of [thrown, more]) {
+    for (const text of [said, thrown, more]) {
       const lines = text ? text.trimEnd().split('\n') : []
       for (const one of lines) this.#threwAll(stream, stack.follow(one).thrown, line)
+    }
+    if (thrownType !== undefined && !stack.knows(thrownType)) {
+      const [message = ''] = thrownMessage.split('\n', 1)
+      this.#threw(stream, stack.add({ className: thrownType, message }), line)
     }
     // What is called an error, and names no type.
     if (thrown === undefined || stack.hasFound) return

@@ -115,6 +115,11 @@ export class StackFollower {
     return isWhole && thrownAtStart(line) !== undefined
   }
 
+  /** Whether the message, or a line behind it, named a type. */
+  knows(className: string): boolean {
+    return this.#known.some((known) => known.startsWith(`${className}: `))
+  }
+
   /** Whether the message, or a line behind it, named something. */
   get hasFound(): boolean {
     return this.#known.length > 0

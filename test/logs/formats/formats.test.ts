@@ -125,6 +125,16 @@ describe('what was thrown belongs to its line, and is an event by its type: of',
     )
   })
 
+  test('a record that has a name, a type, and the rest in its text', async () => {
+    const record = { time: 1.7e12, event: 'checkout.failed', 'error.kind': 'TypeError' }
+    const body = "TypeError: no promo (reading 'off')\n    at apply (/app/a.js:1:2)"
+    const logs = await readText(JSON.stringify({ ...record, body }))
+    expect(logs.events.names).toEqual([
+      'checkout.failed',
+      "threw TypeError: no promo (reading 'off')",
+    ])
+  })
+
   test('two containers whose lines are mixed', async () => {
     const [one, other] = [STACKS[0], STACKS[1]].map((stack) => (stack?.[1] ?? '').split('\n'))
     const lines = (one ?? []).flatMap((line, i) => [`a-1 | ${line}`, `b-1 | ${other?.[i] ?? ''}`])
