@@ -207,7 +207,11 @@ test('random halves of one set of logs print no graph', async () => {
 
 test('one log is divided by conditions on requests', async () => {
   const bytes = Array.from({ length: 40 }, (_, i) => {
-    const record = { time: 1.7e12 + i * 1000, request_id: `r${i}`, duration_ms: i % 4 === 0 ? 150 : 9 }
+    const record = {
+      time: 1.7e12 + i * 1000,
+      request_id: `r${i}`,
+      duration_ms: i % 4 === 0 ? 150 : 9,
+    }
     const err = i % 4 === 0 ? { err: 'connection refused to 10.0.0.1:80' } : {}
     return JSON.stringify({ ...record, msg: 'request completed', ...err })
   })
@@ -229,9 +233,13 @@ describeWithShared('faults of Hadoop jobs', () => {
   test.each([
     ['Disk_full', 'There is not enough space on the disk'],
     ['Network_disconnection', 'NoRouteToHostException: No route to host'],
-  ])('stand in the first five lines: %s', async (label, message) => {
-    const paths = ['--before', ...jobs('Normal'), '--after', ...jobs(label)]
-    const { out } = await flowdelta('logs', ...paths)
-    expect(out.split('\n').slice(0, 5).join('\n')).toContain(message)
-  }, 60_000)
+  ])(
+    'stand in the first five lines: %s',
+    async (label, message) => {
+      const paths = ['--before', ...jobs('Normal'), '--after', ...jobs(label)]
+      const { out } = await flowdelta('logs', ...paths)
+      expect(out.split('\n').slice(0, 5).join('\n')).toContain(message)
+    },
+    60_000,
+  )
 })
